@@ -161,8 +161,8 @@ def main() -> None:
     from sequoia.loading.load import load
     from sequoia.loading.pair_request import PairRequest
     from ui.page import launch_options, page
+    from ui.serving.limits import LOCAL, PUBLIC
     from ui.serving.model_host import ModelHost
-    from ui.serving.sessions import LOCAL, PUBLIC
 
     torch.set_num_threads(max(1, cores() - 1))  # one core is left for the page itself
     limits = PUBLIC if arguments.public else LOCAL

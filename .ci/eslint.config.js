@@ -21,6 +21,7 @@ export default [
     rules: {
       eqeqeq: "error",
       "no-sequences": "error",
+      "no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
       "no-shadow": "error",
       "no-var": "error",
       "one-var": ["error", "never"],

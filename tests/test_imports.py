@@ -1,5 +1,5 @@
-"""Imports go in one direction, from the page down to the algorithm. They are read from the source
-code, not executed."""
+"""Imports go in one direction, from the page down to the algorithm, and those of the page's scripts
+from a view to what all views share. They are read from the source code, not executed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
+from ui.shared.join_modules import imported, modules
 
 ROOT = Path(__file__).resolve().parent.parent
 # From the bottom up. A package may import those in the rows before its own, and none in its own
@@ -41,6 +43,7 @@ WITHOUT_GRADIO = [
     *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job")),
     *("ui.shared." + name for name in ("tree_menu", "prompts", "markup")),
 ]
+SCRIPTS = [path.relative_to(ROOT) for path in modules()]
 LIBRARIES_OF_MODELS = {"transformers", "tokenizers", "huggingface_hub", "safetensors", "accelerate"}
 
 
@@ -181,3 +184,57 @@ def test_only_commands_use_argparse() -> None:
     commands = {"bench", "sweep", "pretrain"}
     readers = {name for name in FILES if "argparse" in imports(name)}
     assert {room(name) for name in readers if name.startswith("sequoia")} <= commands
+
+
+# -- the page's scripts ----------------------------------------------------------------------------
+
+
+def wrong_script_imports(script: Path, found: list[Path]) -> list[Path]:
+    """What a script imports beside `shared`, its own view and data of `assets`. Both are paths
+    below the root."""
+    views = {"shared", script.parts[1]}
+    return [path for path in found if not _may_import(views, path)]
+
+
+def _may_import(views: set[str], path: Path) -> bool:
+    if path.parts[0] == "assets":
+        return path.suffix == ".json"
+    return path.parts[0] == "ui" and path.parts[1] in views and path.parts[2] == "web"
+
+
+def scripts_imported(script: Path) -> list[Path]:
+    return [path.relative_to(ROOT) for path in imported(ROOT / script)]
+
+
+def circles(graph: dict[Path, set[Path]]) -> set[Path]:
+    """The files that are in a circle or import one that is."""
+    while free := {path for path, below in graph.items() if not below & graph.keys()}:
+        graph = {path: below for path, below in graph.items() if path not in free}
+    return set(graph)
+
+
+def test_a_wrong_import_of_a_script_is_seen() -> None:
+    shared = Path("ui/shared/web/dom.js")
+    mine = Path("ui/race/web/lane.js")
+    of_another = Path("ui/lab/web/curves.js")
+    server = Path("ui/race/tab.py")
+    data = Path("assets/tooltips.json")
+    fetched = Path("assets/plotly.js")
+    every = [shared, mine, of_another, server, data, fetched]
+    assert wrong_script_imports(mine, every) == [of_another, server, fetched]
+    assert wrong_script_imports(shared, every) == [mine, of_another, server, fetched]
+
+
+def test_a_circle_of_scripts_is_seen() -> None:
+    a, b, c, d = (Path(name) for name in "abcd")
+    assert circles({a: {b}, b: {a}, c: {a}, d: set()}) == {a, b, c}
+    assert circles({a: {b, c}, b: {c}, c: set()}) == set()
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=str)
+def test_a_script_imports_only_shared_and_its_own_view(script: Path) -> None:
+    assert wrong_script_imports(script, scripts_imported(script)) == []
+
+
+def test_no_scripts_import_each_other_in_a_circle() -> None:
+    assert circles({script: set(scripts_imported(script)) for script in SCRIPTS}) == set()

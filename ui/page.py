@@ -12,8 +12,8 @@ from ui.hardware.tab import HardwareTab
 from ui.lab.tab import LabTab
 from ui.models.tab import ModelsTab
 from ui.race.tab import RaceTab
+from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import Limits
 from ui.shared import serve_modules, style_sheets
 from ui.shared.theme import FOLDER, theme
 

@@ -22,8 +22,8 @@ from ui.race.messages import OpenedRace
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
 from ui.serving.job import RunJob
+from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import LOCAL
 from ui.shared.prompts import TEMPERATURE, presets
 from ui.shared.tree_menu import SHAPES, TreeRequest
 

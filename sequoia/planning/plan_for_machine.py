@@ -19,6 +19,7 @@ from sequoia.algorithm.best_tree import Growth, best_first, expected_tokens
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.errors import BadTree
 from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.simulated_step_times import StepTimes, step_seconds
 from sequoia.validate_input import number, whole
 
 USUAL_NODES = 128
@@ -56,16 +57,6 @@ class SpeedupGrid:
         return np.array(
             [[plan.predicted_speedup if plan else math.nan for plan in row] for row in self.plans]
         )
-
-
-def step_seconds(tree: Tree, profile: HardwareProfile) -> float:
-    """Predicted time of one step with `tree`: one target pass, a draft pass for every level except
-    the last, and the overhead."""
-    return (
-        profile.verify_seconds(len(tree))
-        + profile.overhead(len(tree))
-        + sum(map(profile.level_seconds, tree.widths))
-    )
 
 
 def predict(tree: Tree, acceptance: Acceptance, profile: HardwareProfile) -> Plan:
@@ -134,7 +125,7 @@ def _growths(
 ) -> Iterator[tuple[Growth, np.ndarray]]:
     """For each maximum number of levels, the best trees of all sizes and their predicted speed-ups,
     (nodes,)."""
-    times = _StepTimes(profile, max_nodes)
+    times = StepTimes(profile, max_nodes)
     for levels in range(2, max_levels + 1):
         growth = best_first(acceptance, max_nodes, levels)
         yield growth, profile.plain_seconds * np.array(growth.totals) / [*times.steps(growth)]
@@ -171,25 +162,3 @@ def speedup_grid(
             )
         )
     return SpeedupGrid(levels, sizes, tuple(rows))
-
-
-class _StepTimes:
-    """Times of one profile, computed once for all sizes, so that the step times of nested trees are
-    cheap to add up."""
-
-    def __init__(self, profile: HardwareProfile, nodes: int) -> None:
-        self._pass = [profile.verify_seconds(n) + profile.overhead(n) for n in range(1, nodes + 1)]
-        self._level = [0.0] + [profile.level_seconds(width) for width in range(1, nodes + 1)]
-
-    def steps(self, growth: Growth) -> Iterator[float]:
-        """Seconds of a step with the first 1, 2, ... nodes of `growth`."""
-        widths = [0] * (max(growth.depths) + 1)
-        has_children = [False] * len(growth)
-        drafting = 0.0
-        for node, parent in enumerate(growth.parents):
-            if node > 0 and not has_children[parent]:
-                has_children[parent] = True
-                depth = growth.depths[parent]
-                widths[depth] += 1
-                drafting += self._level[widths[depth]] - self._level[widths[depth] - 1]
-            yield self._pass[node] + drafting

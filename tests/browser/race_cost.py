@@ -1,10 +1,10 @@
-"""How smooth four lanes of 64-node trees are, and how soon Stop ends them.
+"""How smoothly four lanes of 64-node trees are painted, and how soon Stop ends them.
 
 Run it with `python tests/browser/race_cost.py [--tokens 512]`.
 
-One race in a real browser on this machine, watched frame by frame, then another that is stopped on
-its way. What it prints was measured in the page: the time between two frames, and between two
-growths of one lane's text while that lane runs.
+One race in a real browser on this machine, watched frame by frame, then another that is stopped
+half-way. The printed times are measured in the page: between two frames, and between two additions
+to one lane's text while that lane runs.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def fill(visit: Page, tokens: int) -> None:
 
 
 def race(visit: Page) -> None:
-    """Begin a race, and watch its frames from its first move on."""
+    """Start a race, and watch its frames from the first move on."""
     before = visit.evaluate(f"{STORE}.race")
     visit.click("#rc-run:not([disabled])")
     visit.wait_for_function(
@@ -77,8 +77,8 @@ def race(visit: Page) -> None:
 
 
 def measure(visit: Page, tokens: int, moves: int = 100) -> Iterator[str]:
-    """What there is to say, line by line, of a race of `tokens`, and of a long one that is
-    stopped after `moves`."""
+    """Results, line by line, of a race of `tokens`, and of a long one that is stopped after
+    `moves`."""
     fill(visit, tokens)
     yield from smooth(visit)
     visit.wait_for_selector("#rc-run:not([disabled])", timeout=120_000)
@@ -90,16 +90,17 @@ def smooth(visit: Page) -> Iterator[str]:
     race(visit)
     visit.wait_for_function(f"{STORE}.done", timeout=600_000, polling=500)
     seen = visit.evaluate("window.seen")
-    yield f"frames: {len(seen['frames'])}, {told(seen['frames'])}"
+    yield f"frames: {len(seen['frames'])}, {in_words(seen['frames'])}"
     for (kind, verifier, _), times in zip(LANES, seen["lanes"], strict=True):
         name = f"{SHAPES[kind].name}, {VERIFIERS[verifier].label}"
         yield (
             f"{name:30s} grew {len(times)} times, "
-            f"{told([after - time for time, after in pairwise(times)])}"
+            f"{in_words([after - time for time, after in pairwise(times)])}"
         )
 
 
-def told(gaps: Sequence[float]) -> str:
+def in_words(gaps: Sequence[float]) -> str:
+    """How often something happened, from the gaps between two times, in milliseconds."""
     ordered = sorted(gaps) or [0.0]
     most = ordered[int(0.99 * (len(ordered) - 1))]
     return (

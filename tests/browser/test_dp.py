@@ -217,7 +217,7 @@ def test_a_cell_without_a_tree_says_why(page: Any) -> None:
         "T[3,2,1]: no such tree, on 2 levels a root with 1 child makes a tree of exactly 2 nodes."
     )
     press(page, "dp-grid", "Home", "ArrowUp")
-    assert sentence(page) == "T[1,2,0] = 1: the root alone, one token a step."
+    assert sentence(page) == "T[1,2,0] = 1: the root alone, one token per step."
 
 
 def test_the_cell_is_the_labs_own_tree_until_another_is_chosen(page: Any) -> None:
@@ -284,13 +284,30 @@ def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
     assert "step 3 of 23" in page.locator(".dp-place").inner_text()
 
 
+def test_a_cell_with_one_choice_shows_no_curve(page: Any) -> None:
+    """Guards the curve of the step before, which stayed: `hidden` does nothing to an SVG element.
+    So no script hides one that way."""
+    give(page, n=24, levels=6)
+    curve = page.locator(".dp-splits-svg")
+    assert curve.is_visible()
+    give(page, n=2, levels=2)
+    assert sentence(page).startswith("T[2,2,1] = ")
+    assert page.locator(".dp-splits figcaption").inner_text() == "only one possible m"
+    assert curve.is_hidden()
+    press(page, "dp-grid", "ArrowUp")
+    assert page.locator(".dp-tree-svg").is_hidden()
+    assert page.locator("svg [hidden], svg[hidden]").count() == 0
+    give(page, n=24, levels=6)
+    assert curve.is_visible()
+
+
 def test_the_tree_is_handed_over(page: Any) -> None:
     """Guards the one thing the lab relies on: parents as Python has them, with the
     cell they belong to."""
     table = dp_table(Acceptance(APP_E), 75, 8)
     page.locator("[data-part=dp-use]").click()
     # which may be out of sight
-    assert page.locator("[data-part=dp-use]").inner_text() == "Now the lab’s tree"
+    assert page.locator("[data-part=dp-use]").inner_text() == "Now in the tree above"
     (chosen,) = page.evaluate("chosen")
     assert chosen["parents"] == list(table.tree(75, 8).parents)
     value, branches = table.best(75, 8)
@@ -302,7 +319,7 @@ def test_the_tree_is_handed_over(page: Any) -> None:
     }
     assert (
         page.locator("[data-part=dp-tree-title]").inner_text()
-        == f"75 nodes on 8 levels, {value:.3f} tokens a step"
+        == f"75 nodes on 8 levels, {value:.3f} tokens per step"
     )
 
 

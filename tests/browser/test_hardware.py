@@ -68,10 +68,52 @@ def test_figures_are_drawn_from_what_the_server_sent(opened: Callable[..., Page]
     assert page.locator("#hw-view .hw-dot").count() == board(page, "view.plan.nodes")
     assert page.locator("#hw-view [data-part=why]").inner_text() == board(page, "view.why")
     assert (
-        "No run of this machine yet"
+        "No run on this machine yet"
         in page.locator("#hw-view .hw-figure[data-part=run]").inner_text()
     )
     assert page.locator("#hw-view .hw-one[data-label=recorded] td b").count() > 3
+
+
+MAP_COLOURS = """async () => {
+    const panel = document.querySelector("#hw-view .hw-figure[data-part=heat]");
+    const image = new Image();
+    image.src = panel.querySelector(".heatmaplayer image").href.baseVal;
+    await image.decode();
+    const pen = Object.assign(document.createElement("canvas"),
+        { width: image.width, height: image.height }).getContext("2d", { willReadFrequently: true });
+    pen.drawImage(image, 0, 0);
+    const { x, y, z } = panel.querySelector(".hw-chart").data[0];
+    const cell = (wanted) => {
+        const row = z.findIndex((line) => line.includes(wanted));
+        const at = [(z[row].indexOf(wanted) + 0.5) / x.length, 1 - (row + 0.5) / y.length];
+        const [left, top] = [at[0] * image.width, at[1] * image.height].map(Math.floor);
+        return [...pen.getImageData(left, top, 1, 1).data.slice(0, 3)];
+    };
+    const values = z.flat().filter((value) => value !== null);
+    const fill = getComputedStyle(panel.querySelector(".cbfill")).fill.match(/#([\\w-]+)/)[1];
+    const stops = [...document.getElementById(fill).children].map((one) =>
+        one.getAttribute("stop-color").match(/\\d+/g).map(Number));
+    const ends = [stops[0], stops.at(-1)]; // from the bottom up
+    return [[cell(Math.min(...values)), cell(Math.max(...values))], ends];
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_map_has_the_colours_of_its_legend(opened: Callable[..., Page], theme: str) -> None:
+    """The slowest and the fastest cell have the colours at the ends of the legend, also after the
+    theme has changed. Its explanation does not say which of them is dark."""
+    page = opened("?__theme=light")
+    if theme == "dark":
+        page.click("[data-act=theme]")
+        page.wait_for_timeout(500)
+    cells, ends = page.evaluate(MAP_COLOURS)
+    for cell, end in zip(cells, ends, strict=True):
+        assert max(abs(a - b) for a, b in zip(cell, end, strict=True)) <= 12
+    term = page.locator("#hw-view [data-term='speed-up map']").get_attribute("aria-describedby")
+    explained = page.locator(f"#{term}").text_content() or ""
+    assert "colour" in explained
+    assert "dark" not in explained
+    assert "light" not in explained
 
 
 def test_hovering_a_cell_tells_its_values(opened: Callable[..., Page]) -> None:
@@ -157,6 +199,15 @@ def test_a_profile_compared_with_itself_is_told_so(opened: Callable[..., Page]) 
     page.get_by_role("option", name="L40").click()
     until(page, "b.view.against !== null")
     expect(page.locator("#hw-view [data-part=banner]")).to_be_hidden()
+
+
+def test_a_new_measurement_says_in_a_banner_what_changed(opened: Callable[..., Page]) -> None:
+    page = opened()
+    words = "A one-token pass takes 6.6 ms, before 7.4 ms (-11 %)."
+    page.evaluate(f"words => {BOARD}.take({{ view: {BOARD}.view, notice: words }})", words)
+    banner = page.locator("#hw-view [data-part=banner]")
+    expect(banner).to_have_text(words)
+    expect(banner).to_have_attribute("role", "status")
 
 
 def test_a_measurement_moves_and_stops(opened: Callable[..., Page]) -> None:

@@ -1,5 +1,5 @@
-"""The race tab of the running app, as a visitor uses it: recorded race, keys, Stop, a lane in the
-live view, a remedy, reload."""
+"""The Race tab of the running app, as a visitor uses it: recorded race, keys, Stop, a lane in the
+Decode view, a suggested tree, reload."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import race_cost
 from demo import settle
 from playwright.sync_api import Page, expect
 from running_app import CALLED
+from test_race_view import AXE, VIOLATIONS
 
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.saved_files.race_file import RaceLog
@@ -27,7 +28,7 @@ def store(page: Page, what: str) -> Any:
 
 
 def until(page: Page, true: str, seconds: float = 20) -> None:
-    """Until the race's store says so."""
+    """Wait until `true`, of the store s, is true."""
     found = f"(() => {{ const s = document.querySelector('#rc-view .sq-stage')?.view?.store; return s && ({true}); }})()"
     page.wait_for_function(found, timeout=seconds * 1000)
 
@@ -62,20 +63,18 @@ def test_a_lane_looked_at_keeps_its_numbers(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("view", ["decode", "race"])
-def test_a_view_that_was_made_too_late_for_its_first_value_asks_for_it(
-    visit: Visit, view: str
-) -> None:
+def test_a_view_made_too_late_for_its_first_value_asks_for_it(visit: Visit, view: str) -> None:
     page = visit()
     page.get_by_role("tab", name="Race").click()
     until(page, "s.moves.length > 5")
     asked = page.evaluate(
-        """(view) => new Promise((heard) => {
+        """(view) => new Promise((called) => {
         const element = document.createElement("div");
         element.innerHTML = '<div class="sq-stage"></div>';
         const { name } = performance.getEntriesByType("resource")
           .find((one) => one.name.endsWith("/modules.js"));
         import(name).then(({ modules }) =>
-          modules[view + "/connect"].connect(element, { value: "" }, () => {}, () => heard(true), {}));
+          modules[view + "/connect"].connect(element, { value: "" }, () => {}, () => called(true), {}));
     })""",
         view,
     )
@@ -158,7 +157,7 @@ def test_keys_race_and_stop_only_where_the_race_is_in_front(visit: Visit) -> Non
     )
 
 
-def test_a_remedy_goes_into_the_form(visit: Visit) -> None:
+def test_a_suggested_tree_is_copied_to_the_form(visit: Visit) -> None:
     page = visit()
     page.get_by_role("tab", name="Race").click()
     until(page, "s.results.length === 4")
@@ -180,6 +179,35 @@ def test_a_remedy_goes_into_the_form(visit: Visit) -> None:
     expect(page.locator(f"#rc-kind-{lane + 1} input")).to_have_value("Chain")
 
 
+TAB_STOPS = (
+    """nodes => nodes.filter(n => n.tabIndex >= 0 && n.offsetParent && !n.disabled).length"""
+)
+
+
+def test_the_race_tab_has_few_tab_stops(visit: Visit) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Race").click()
+    until(page, "s.results.length === 4")
+    page.evaluate("document.querySelector('#rc-view .sq-stage').view.seek(1e9)")
+    settle(page)
+    nodes = page.locator("#rc-page :is(a, button, input, select, textarea, [tabindex])")
+    assert nodes.evaluate_all(TAB_STOPS) <= 40
+    stops = page.locator("#rc-view :is(a, button, input, select, textarea, [tabindex])")
+    assert stops.evaluate_all(TAB_STOPS) <= 20
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_recorded_race(visit: Visit, theme: str) -> None:
+    page = visit(f"?__theme={theme}")
+    page.get_by_role("tab", name="Race").click()
+    until(page, "s.results.length === 4")
+    page.evaluate("document.querySelector('#rc-view .sq-stage').view.seek(1e9)")
+    settle(page)
+    page.add_script_tag(path=AXE)
+    assert page.evaluate(VIOLATIONS.replace(".race-stage", "#rc-view")) == []
+
+
 @pytest.mark.parametrize("width", [1280, 1920])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_name_of_a_menu_stands_under_its_arrow(visit: Visit, width: int, theme: str) -> None:
@@ -192,7 +220,7 @@ def test_no_name_of_a_menu_stands_under_its_arrow(visit: Visit, width: int, them
         ("verifier", [one.label for one in VERIFIERS.values()]),
     ):
         page.wait_for_selector(f"#rc-{menu}-3 input")
-        model_host, widest = page.evaluate(
+        room, widest = page.evaluate(
             """([id, names]) => {
           const [input, arrow] = ["input", ".icon-wrap"]
             .map((part) => document.querySelector(id + " " + part));
@@ -205,7 +233,7 @@ def test_no_name_of_a_menu_stands_under_its_arrow(visit: Visit, width: int, them
         }""",
             [f"#rc-{menu}-3", list(names)],
         )
-        assert widest <= model_host, (menu, widest, model_host)
+        assert widest <= room, (menu, widest, room)
 
 
 @pytest.mark.parametrize("form", ["pg", "rc"])

@@ -17,7 +17,8 @@ from sequoia.algorithm.best_tree import best_tree, dp_table, expected_tokens
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadProfile, BadTree
 from sequoia.planning.hardware_profile import HardwareProfile
-from sequoia.planning.plan_for_machine import best_plan, predict, speedup_grid, step_seconds
+from sequoia.planning.plan_for_machine import best_plan, predict, speedup_grid
+from sequoia.planning.simulated_step_times import step_seconds
 
 GOOD: dict[str, Any] = {
     "device": "one card",

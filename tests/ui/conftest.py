@@ -21,8 +21,8 @@ from ui.decode.component import header
 from ui.decode.recordings import RunStore
 from ui.decode.run import DecodeJob
 from ui.decode.tab import LiveView
+from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import LOCAL, Limits
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from ui.decode.recordings import opened as opened_run
 # What each view's handler calls with the path of an uploaded file, by the module it is in today.
 from ui.decode.request import settings_of as settings_of_run
 from ui.race.tab import opened as opened_race
-from ui.serving.sessions import LOCAL
+from ui.serving.limits import LOCAL
 from ui.shared.saved_profiles import kept as kept_profiles
 from ui.shared.saved_profiles import opened as opened_profile
 from ui.shared.tree_menu import TreeRequest

@@ -11,8 +11,8 @@ import pytest
 
 import app
 from ui import page
+from ui.serving.limits import LOCAL, PUBLIC
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import LOCAL, PUBLIC
 from ui.shared import markup as show
 from ui.shared.prompts import presets
 

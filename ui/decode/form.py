@@ -10,7 +10,7 @@ import gradio as gr
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verifier
-from ui.serving.sessions import Limits
+from ui.serving.limits import Limits
 from ui.shared import labels, markup
 from ui.shared.layout import sampling_fields, start_button, stop_button
 from ui.shared.prompts import presets

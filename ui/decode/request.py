@@ -10,7 +10,7 @@ from sequoia import SamplingParams, SequoiaError
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
 from sequoia.errors import BadPrompt, BadSamplingParams
 from sequoia.validate_input import shown, whole
-from ui.serving.sessions import Limits
+from ui.serving.limits import Limits
 from ui.shared.labels import RUN, with_labels
 from ui.shared.tree_menu import TEXTS, TreeRequest
 

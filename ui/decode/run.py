@@ -21,8 +21,8 @@ from ui.decode import messages
 from ui.decode.recordings import Recording, RunStore
 from ui.decode.request import DecodeRequest
 from ui.serving.job import Ended, Notice, RunJob
+from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, named
-from ui.serving.sessions import Limits
 from ui.shared.speedup_meta import compared_with_plain, step_of
 from ui.shared.tree_menu import ChosenTree, TreeRequest
 

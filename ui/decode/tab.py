@@ -17,10 +17,11 @@ from ui.decode.form import LOADING, RESUME, RUN, START_OVER, Controls, controls
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest, settings_of
 from ui.decode.run import DecodeJob
+from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, name_and_index, sent_with
-from ui.serving.sessions import Busy, Limits
+from ui.serving.sessions import Busy
 from ui.shared import markup
 from ui.shared.call_modules import call
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor

@@ -38,8 +38,8 @@ def verify_curve(profiles: Sequence[Named]) -> Figure:
             seconds = profile.verify_seconds(bend)
             traces.append(_knee(name, bend, seconds, colour))
             if i == 0:
-                words = f"knee: {bend} nodes take 2x the time of one"
-                notes.append(_note(bend, seconds * 1e3, words))
+                words = f"knee: {bend} nodes take<br>2x the time of one"
+                notes.append({**_note(bend, seconds * 1e3, words), "ax": -48, "ay": -40})
     axes = _axes("nodes in the pass", "ms", _sizes(profiles, "target_seconds"), notes)
     return {"data": traces, "layout": {**axes, "showlegend": len(profiles) > 1}}
 

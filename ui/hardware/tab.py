@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 
-from sequoia import SequoiaError, machine
+from sequoia import HardwareProfile, SequoiaError, machine
 from sequoia.errors import BadProfile, BadTree
 from sequoia.validate_input import shown, whole
 from ui.decode.tab import LiveView
@@ -18,10 +18,10 @@ from ui.hardware import view
 from ui.hardware.profile_job import ProfileJob
 from ui.hardware.view import Rates, notice_message
 from ui.serving.job import Report
+from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.session_view import SessionView
-from ui.serving.sessions import Limits
 from ui.shared import saved_profiles
 from ui.shared.call_modules import connect
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
@@ -150,19 +150,17 @@ class HardwareTab(SessionView[ProfileJob]):
             data[self.store],
         )
 
-    def _shown(self, asked: FormValues, request: gr.Request) -> Updates:
-        """Updates of the board and the menus. If a value is refused, the screen stays as it is."""
+    def _shown(self, asked: FormValues, request: gr.Request, notice: str | None = None) -> Updates:
+        """Updates of the board and the menus, with a notice. If a value is refused, the screen
+        stays as it is."""
         entries = self._entries(asked.store)
         vectors = view.rates_of(pair_now(self._model_host))
         profile = _known(asked.profile, entries, next(iter(entries), None))
         same = _same(entries, profile)
         against = _known(asked.against, entries, NONE)
-        notice = (
-            f"{entries[against].name} has the same times, so there is nothing to compare"
-            if against in same
-            else None
-        )
-        against = NONE if notice else against
+        if against in same:
+            notice = f"{entries[against].name} has the same times, so there is nothing to compare"
+            against = NONE
         # the loaded pair's come first
         default = DEFAULT_RATES if DEFAULT_RATES in vectors else next(iter(vectors))
         rates = _known(asked.rates, vectors, default)
@@ -234,6 +232,8 @@ class HardwareTab(SessionView[ProfileJob]):
     def measure(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[Updates]:
         """Measure this machine and show the new profile. After Stop, nothing has changed."""
         task = ProfileJob(self._model_host)
+        pair = pair_now(self._model_host)
+        before = pair and pair.measured.profile
         try:
             self.sessions.go(visitor(request), task)
         except SequoiaError as problem:
@@ -244,8 +244,9 @@ class HardwareTab(SessionView[ProfileJob]):
         try:
             for report in task.reports():
                 yield {self.board: _report_message(report)}
-                if report.result:
-                    shown = self._shown(replace(self._asked(data), profile=HERE), request)
+                if isinstance(report.result, HardwareProfile):
+                    notice = view.change_words(before, report.result)
+                    shown = self._shown(replace(self._asked(data), profile=HERE), request, notice)
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
         yield {**busy_buttons(self.measure_it, self.stop_it, False), **shown}

@@ -136,6 +136,19 @@ def notice_message(
     return _text({"error": error, "notice": notice, "share": share})
 
 
+def change_words(before: HardwareProfile | None, after: HardwareProfile) -> str:
+    """What a new measurement of this machine has changed, in one sentence."""
+    seconds = after.verify_seconds(1)
+    words = f"A one-token pass takes {time_words(seconds)}"
+    if before is None:
+        return f"{words}, measured."
+    last = before.verify_seconds(1)
+    change = round((seconds / last - 1) * 100)
+    if not change:
+        return f"{words}, as before."
+    return f"{words}, before {time_words(last)} ({change:+d} %)."
+
+
 # -- parts -----------------------------------------------------------------------------------------
 
 

@@ -23,10 +23,10 @@ from ui.hardware.tab import HardwareTab
 from ui.hardware.view import by_level_table, rates_of
 from ui.lab.acceptance_job import WAYS, AcceptanceJob
 from ui.serving.job import Report
+from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, sent_with
-from ui.serving.sessions import Limits
 from ui.shared import markup, saved_profiles
 from ui.shared.call_modules import call, connect
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor

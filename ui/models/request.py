@@ -10,7 +10,7 @@ from sequoia.loading.pair_catalog import BUNDLED_NAME, preset
 from sequoia.loading.pair_checks import checked_device, checked_dtype, checked_name
 from sequoia.loading.pair_request import PairRequest
 from sequoia.validate_input import shown
-from ui.serving.sessions import Limits
+from ui.serving.limits import Limits
 
 OWN = "own"  # two models that the visitor names
 
@@ -39,6 +39,19 @@ def parse(form: Mapping[str, Any], limits: Limits) -> PairRequest:
     if name != BUNDLED_NAME:
         preset(name)
     return PairRequest(name, **how)
+
+
+def field_of(error: str, form: Mapping[str, Any]) -> str | None:
+    """The field of the form that `error` is about: the one that it begins with, or of two own
+    models the one that is empty or that it names; None for an error that is about no field."""
+    first = error.split(" ", 1)[0].rstrip(":")
+    if first in form:
+        return first
+    for role in ("target", "draft") if form["pair"] == OWN else ():
+        typed = form[role].strip() if isinstance(form[role], str) else ""
+        if not typed or typed in error:
+            return role
+    return None
 
 
 def _model(text: Any, role: str) -> str:

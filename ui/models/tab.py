@@ -18,11 +18,11 @@ from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.models.fastest_number_type import DTYPES
 from ui.models import view
 from ui.models.load_job import LoadJob
-from ui.models.request import OWN, parse
+from ui.models.request import OWN, field_of, parse
+from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, sent_with
-from ui.serving.sessions import Limits
 from ui.shared import markup
 from ui.shared.call_modules import connect
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
@@ -138,14 +138,15 @@ class ModelsTab(SessionView[LoadJob]):
         """Download and load the requested models; all tabs use them afterwards. If that fails, the
         current models stay. A refused request is the form's only error: that of an earlier load is
         cleared."""
+        form = {name: data[getattr(self, name)] for name in FORM}
         try:
-            pair_request = parse({name: data[getattr(self, name)] for name in FORM}, self._limits)
+            pair_request = parse(form, self._limits)
             view.require_fit(pair_request)
             task = LoadJob(self._model_host, pair_request, self._online)
             self.sessions.go(visitor(request), task)
         except SequoiaError as problem:
             yield {
-                self.board: view.no_load_message(),
+                self.board: view.no_load_message(field_of(str(problem), form)),
                 self.problem: gr.update(
                     value=markup.error_banner(f"Not loaded: {problem}"), visible=True
                 ),
@@ -157,7 +158,8 @@ class ModelsTab(SessionView[LoadJob]):
         }
         try:
             for report in task.reports():
-                yield {self.board: view.report_message(report)}
+                field = field_of(report.error, form) if report.error else None
+                yield {self.board: view.report_message(report, field)}
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
         yield {self.board: self._whole(), **busy_buttons(self.load_it, self.stop_it, False)}

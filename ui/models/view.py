@@ -47,8 +47,9 @@ def whole(pair: Pair | None, online: bool) -> str:
     )
 
 
-def report_message(report: Report) -> str:
-    """The progress of a load; the table stays as it is."""
+def report_message(report: Report, field: str | None = None) -> str:
+    """The progress of a load; the table stays as it is. field: the field of the form that an error
+    is about."""
     progress = report.progress
     share = progress.done / progress.total if progress and progress.total else None
     return message_text(
@@ -65,13 +66,15 @@ def report_message(report: Report) -> str:
                 "model": progress.model if progress else None,
                 "checks": [[check.what, check.words] for check in report.checks],
             },
+            "field": field,
         }
     )
 
 
-def no_load_message() -> str:
-    """Clears the progress and the result of the last load."""
-    return message_text({"v": VERSION, "load": None})
+def no_load_message(field: str | None = None) -> str:
+    """Clears the progress and the result of the last load. field: the field of the form that the
+    refusal in its place is about."""
+    return message_text({"v": VERSION, "load": None, "field": field})
 
 
 def require_fit(pair_request: PairRequest) -> None:

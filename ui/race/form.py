@@ -13,7 +13,7 @@ from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.saved_files.race_file import MOST_LANES
 from ui.decode.form import RUN, chat_box, files, prompt_box
 from ui.race.request import NO_LANE
-from ui.serving.sessions import Limits
+from ui.serving.limits import Limits
 from ui.shared import labels
 from ui.shared.layout import busy_buttons, sampling_fields, start_button, stop_button
 from ui.shared.tree_menu import SHAPES

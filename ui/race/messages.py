@@ -4,7 +4,8 @@ components and no models.
 A message: {v, race, from, meta?, lanes?, trees?, moves, done, stopped?, error, notice, results?}.
 `from` is the index of the first move, so that a reader notices a gap. Trees are numbered across the
 race, and each is sent once. A move: {lane, tree, text: of each emitted token, drafted: how many of
-them the draft proposed, path, seconds: {draft, verify, overhead}, finish}.
+them the draft proposed, path, seconds: {draft, verify, overhead}, finish}. A lane: {name, how,
+verifier, plain, most, changes, kind: its tree in the menu or null}.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ui.decode.messages import VERSION, recorded, relabelled
 from ui.decode.recordings import new_name
 from ui.shared.message_text import message_text
 from ui.shared.speedup_meta import compared_with_plain, step_of
+from ui.shared.tree_menu import SHAPES
 
 Move = dict[str, Any]
 
@@ -51,7 +53,7 @@ class StoredRace:
     @property
     def lanes(self) -> list[dict[str, Any]]:
         """Each lane in the form of a message."""
-        return [lane.without_run for lane in self._lanes]
+        return [{**lane.without_run, "kind": _kind(lane)} for lane in self._lanes]
 
     def log(self) -> RaceLog:
         """The race as it is saved to a file."""
@@ -106,6 +108,14 @@ class StoredRace:
                 "finish": trace.finish,
             }
         )
+
+
+def _kind(lane: LaneLog) -> str | None:
+    """The lane's tree in the menu; None if its file does not say."""
+    tree = lane.run.meta.get("tree")
+    wish = tree.get("wish") if isinstance(tree, Mapping) else None
+    kind = wish[0] if isinstance(wish, list) and wish else None
+    return kind if kind in [*SHAPES] else None
 
 
 class OpenedRace(StoredRace):

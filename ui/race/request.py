@@ -12,7 +12,7 @@ from sequoia.errors import BadSamplingParams, BadTree
 from sequoia.saved_files.race_file import MOST_LANES
 from sequoia.validate_input import shown
 from ui.decode.request import DecodeRequest
-from ui.serving.sessions import Limits
+from ui.serving.limits import Limits
 from ui.shared.labels import RACE
 from ui.shared.tree_menu import SHAPES, TEXTS, TreeRequest
 

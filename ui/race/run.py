@@ -24,8 +24,8 @@ from ui.race.messages import RaceRecording, StoredRace
 from ui.race.report import FinishedRace, Tally, exactness_result
 from ui.race.request import RaceRequest
 from ui.serving.job import Ended, Notice, RunJob
+from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import Limits
 
 _OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
 

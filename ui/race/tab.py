@@ -22,9 +22,9 @@ from ui.race.form import RaceControls, details_of, race_controls
 from ui.race.messages import OpenedRace, StoredRace, notice_message
 from ui.race.request import NO_LANE, RaceRequest
 from ui.race.run import RaceJob
+from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, name_and_index, sent_with
-from ui.serving.sessions import Limits
 from ui.shared import markup
 from ui.shared.call_modules import call, connect
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor

@@ -22,8 +22,8 @@ import torch
 from sequoia import Pair, SequoiaError
 from sequoia.errors import Stopped
 from ui.serving.fair_queue import Cancelled, position_words
+from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import Limits
 
 SECONDS_PER_BATCH = 0.08  # a dozen messages per second, as many as a browser can draw
 _log = logging.getLogger(__name__)

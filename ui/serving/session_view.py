@@ -7,8 +7,9 @@ from typing import Any, Generic
 
 import gradio as gr
 
+from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import Limits, R, Sessions
+from ui.serving.sessions import R, Sessions
 from ui.shared.events import visitor
 
 

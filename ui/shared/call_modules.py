@@ -10,12 +10,13 @@ from ui.shared.serve_modules import PATH, joined
 
 
 def _module(name: str) -> str:
-    """JavaScript for a promise of a module's exports. Gradio's config knows under which path and
-    host the page is served."""
+    """JavaScript for a promise of a module's exports. Gradio's config knows below which path the
+    page is served. Host and scheme are the page's own: behind a proxy, Gradio may not know them."""
     known = {name_of(path) for path in modules()}
     if name not in known:
         raise ValueError(f"no module is called {name}; known are {', '.join(sorted(known))}")
-    address = f'window.gradio_config.root + "{PATH}/{joined().version}/modules.js"'
+    below = 'new URL(window.gradio_config.root || "/", location.href).pathname.replace(/\\/$/, "")'
+    address = f'location.origin + {below} + "{PATH}/{joined().version}/modules.js"'
     return f"import({address}).then((all) => all.modules[{markup.literal(name)}])"
 
 

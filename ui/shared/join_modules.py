@@ -92,7 +92,8 @@ def _scoped(path: Path, number: dict[Path, str]) -> str:
     names = [found["name"] for found in _EXPORT.finditer(source)]
     body = _EXPORT.sub(r"\g<kind> \g<name>", _IMPORT.sub(constant, source))
     if rest := _LEFT_OVER.search(body):
-        raise BadModule(f"{path.name}: cannot be joined: {rest[0].strip()}")
+        line = body.count("\n", 0, rest.start()) + 1
+        raise BadModule(f"{path.name}, line {line}: cannot be joined: {rest[0].strip()}")
     return (
         f"// {name_of(path)}\nconst {number[path]} = (() => {{\n{body}\n"
         f"return {{ {', '.join(names)} }};\n}})();"

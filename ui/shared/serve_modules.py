@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import inspect
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -61,10 +62,21 @@ async def _serve(request: Request) -> Response:
 
 
 async def _require_login(request: Request) -> None:
-    """Gradio's own check, which its routes make and a route beside them has to ask for."""
+    """Gradio's own routes make this check; a route beside them has to make it itself."""
     app = request.app
     if app.auth is None and app.auth_dependency is None:
         return
-    user = next(one for one in app.routes if getattr(one, "path", "") == "/gradio_api/user")
-    if await user.endpoint(request) is None:
+    if await _user(request) is None:
         raise HTTPException(401, "Not logged in.")
+
+
+async def _user(request: Request) -> str | None:
+    """The same as `get_current_user` of Gradio's routes, which cannot be called from here: how
+    `app.routes` holds them differs between versions of FastAPI."""
+    app = request.app
+    if app.auth_dependency is not None:
+        user = app.auth_dependency(request)
+        return await user if inspect.isawaitable(user) else user
+    cookies = (f"access-token-{app.cookie_id}", f"access-token-unsecure-{app.cookie_id}")
+    tokens = (request.cookies.get(name) for name in cookies)
+    return app.tokens.get(next(filter(None, tokens), None))

@@ -1,4 +1,5 @@
-/* A made-up race for the test page: seeded, and the same every time. No model and no clock is behind its numbers. */
+/* A simulated race for the test page, the same every time for a seed. No model and no clock is
+   behind its numbers. */
 
 const WORDS =
   "def mean ( values ) : \n     total = 0 \n     for value in values : \n         total += value \n     return total / len ( values ) \n\n".split(
@@ -8,6 +9,7 @@ const PLAIN = 0.018; // seconds a plain token
 const KINDS = [
   {
     name: "Sequoia, planned",
+    kind: "planned",
     how: "planned for this machine",
     verifier: "sequoia",
     nodes: 64,
@@ -18,6 +20,7 @@ const KINDS = [
   },
   {
     name: "Plain",
+    kind: "plain",
     how: "no draft",
     verifier: "sequoia",
     nodes: 1,
@@ -29,6 +32,7 @@ const KINDS = [
   },
   {
     name: "Chain of 5",
+    kind: "chain",
     how: "chain",
     verifier: "sequoia",
     nodes: 5,
@@ -39,7 +43,8 @@ const KINDS = [
   },
   {
     name: "Grown at run time",
-    how: "grown along the draft's laws",
+    kind: "dynamic",
+    how: "grown along the draft's distributions",
     verifier: "naive",
     nodes: 32,
     mean: 1.35,
@@ -166,14 +171,17 @@ export function cannedRace({ lanes = 4, tokens = 128, plain = true, seed = 7 } =
       policy: { temperature: 0, top_p: 1, max_new_tokens: tokens, seed: 0, ignore_eos: true },
       versions: {},
     },
-    lanes: kinds.map(({ name, how, verifier, nodes, plain: bare = false, changes = false }) => ({
-      name,
-      how,
-      verifier,
-      plain: bare,
-      most: nodes,
-      changes,
-    })),
+    lanes: kinds.map(
+      ({ name, kind, how, verifier, nodes, plain: bare = false, changes = false }) => ({
+        name,
+        kind,
+        how,
+        verifier,
+        plain: bare,
+        most: nodes,
+        changes,
+      }),
+    ),
     trees: kinds.map(({ nodes }) => Array.from({ length: nodes }, (_, node) => node - 1)),
     moves: moves(kinds, tokens, chance(seed)),
     done: true,
@@ -188,7 +196,7 @@ export function deliver(stage, race, size, pause) {
   return new Promise((over) => {
     let from = 0;
     const timer = setInterval(() => {
-      const moves = race.moves.slice(from, from + size);
+      const batch = race.moves.slice(from, from + size);
       const head = from
         ? {}
         : { meta: { ...race.meta, label: "measured" }, lanes: race.lanes, trees: race.trees };
@@ -199,7 +207,7 @@ export function deliver(stage, race, size, pause) {
           race: race.race,
           from,
           ...head,
-          moves,
+          moves: batch,
           done,
           error: null,
           notice: null,

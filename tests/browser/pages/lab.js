@@ -1,4 +1,5 @@
-/* The Lab by itself, with a simulated profile. ?dark; ?plotly=ADDRESS of plotly.min.js for the figures. */
+/* The Lab by itself, with a simulated profile. ?dark; ?plotly=ADDRESS of plotly.min.js for the
+   figures. */
 import * as planner from "../../../ui/lab/web/planner.js";
 import * as shapes from "../../../ui/lab/web/tree_shapes.js";
 import * as vectors from "../../../ui/lab/web/acceptance_vectors.js";
@@ -27,6 +28,7 @@ const profile = {
   target_seconds: line(0.02, 0.00012),
   draft_seconds: line(0.0011, 0.00001),
   overhead_seconds: line(0.0005, 0.000004),
+  level_overhead: 0.0001,
   versions: [],
 };
 made.ingest({ profile, most: 1024 });

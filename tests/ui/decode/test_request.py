@@ -10,7 +10,7 @@ import pytest
 
 from sequoia import SamplingParams, SequoiaError
 from ui.decode.request import DecodeRequest, settings_of
-from ui.serving.sessions import LOCAL, PUBLIC
+from ui.serving.limits import LOCAL, PUBLIC
 from ui.shared import labels
 from ui.shared.tree_menu import SHAPES, TreeRequest
 

@@ -19,8 +19,8 @@ from sequoia.diagnosis.speedup_interval import speedup_interval
 from sequoia.errors import BadModel
 from ui.decode.recordings import RunStore
 from ui.decode.run import DecodeJob
+from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import LOCAL, Limits
 from ui.shared.speedup_meta import compared_with_plain
 from ui.shared.tree_menu import TreeRequest
 

@@ -17,8 +17,8 @@ from ui.decode import form as controls
 from ui.decode import recordings
 from ui.decode import run as runner
 from ui.decode.tab import LiveView
+from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import LOCAL
 from ui.shared import markup
 
 

@@ -24,8 +24,8 @@ from ui.hardware import tab as hardware_tab
 from ui.hardware import view as hardware_view
 from ui.hardware.profile_job import ProfileJob
 from ui.hardware.tab import HERE, NONE, HardwareTab
+from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import LOCAL
 from ui.shared import saved_profiles
 from ui.shared.saved_profiles import Entry
 
@@ -371,6 +371,25 @@ def test_the_thirteenth_profile_is_refused_and_the_others_stay() -> None:
 # -- measuring -------------------------------------------------------------------------------------
 
 
+def test_a_new_measurement_says_what_changed() -> None:
+    before = machine_of(0.0074)
+    words = hardware_view.change_words(before, machine_of(0.0066))
+    assert words == "A one-token pass takes 6.6 ms, before 7.4 ms (-11 %)."
+    slower = hardware_view.change_words(before, machine_of(0.0148))
+    assert slower == "A one-token pass takes 14.8 ms, before 7.4 ms (+100 %)."
+    assert hardware_view.change_words(before, before) == (
+        "A one-token pass takes 7.4 ms, as before."
+    )
+    first = hardware_view.change_words(None, before)
+    assert first == "A one-token pass takes 7.4 ms, measured."
+
+
+def machine_of(seconds: float) -> HardwareProfile:
+    """A machine with that time of a target pass over one token."""
+    points = ((1, seconds, 0.0), (64, 2 * seconds, 0.0))
+    return HardwareProfile("d", "f", "t", "q", 8, points, points, "measured", "2026-01-01", points)
+
+
 @pytest.mark.slow
 def test_a_measurement_becomes_this_machines_profile(
     tab: HardwareTab, pair: Pair, monkeypatch: pytest.MonkeyPatch
@@ -386,6 +405,8 @@ def test_a_measurement_becomes_this_machines_profile(
     assert any(share is not None and 0 < share < 1 for share in shares)
     assert updates[0][tab.stop_it]["interactive"] is True
     assert updates[-1][tab.measure_it]["interactive"] is True
+    said = json.loads(updates[-1][tab.board])["notice"]
+    assert said == hardware_view.change_words(before, machine(pair))
 
 
 def test_a_stopped_measurement_keeps_the_previous_profile(tab: HardwareTab, pair: Pair) -> None:

@@ -21,8 +21,8 @@ from ui.decode.tab import LiveView
 from ui.hardware.tab import HardwareTab
 from ui.lab.acceptance_job import AcceptanceJob
 from ui.lab.tab import LabTab
+from ui.serving.limits import LOCAL, PUBLIC, Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import LOCAL, PUBLIC, Limits
 from ui.shared import saved_profiles
 from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import SHAPES, ChosenTree

@@ -19,16 +19,17 @@ from sequoia import Dynamic, Pair, Race, Replanned, SamplingParams, StepTrace, T
 from sequoia.errors import BadModel, BadPrompt, BadSamplingParams, BadTree
 from sequoia.exactness.same_distribution import FirstTokens
 from sequoia.exactness.same_tokens import TextMatch
-from sequoia.saved_files.race_file import RaceLog
+from sequoia.saved_files.race_file import LaneLog, RaceLog
 from sequoia.saved_files.run_file import Run
 from ui.decode import messages
 from ui.decode.recordings import RunStore
 from ui.race import distribution_check, report
-from ui.race.messages import OpenedRace
+from ui.race.messages import OpenedRace, StoredRace
 from ui.race.request import LEAST_LANES, RaceRequest
 from ui.race.run import RaceJob, ResultsSoFar
+from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import LOCAL, Limits
+from ui.shared.tree_menu import SHAPES
 
 PLAIN = ("plain", "", "sequoia")
 CHAIN = ("chain", "4", "sequoia")
@@ -93,6 +94,13 @@ def as_recorded(message: Any) -> Any:
     return json.loads(json.dumps(message).replace("measured", "recorded"))
 
 
+@pytest.mark.parametrize("tree", [None, "chain", {}, {"wish": "chain"}, {"wish": [["chain"]]}])
+def test_a_lane_whose_file_names_no_known_tree_has_no_kind(tree: Any) -> None:
+    run = Run({"tree": tree}, {}, (), ())
+    lane = LaneLog("a", "", "sequoia", plain=False, most=4, changes=False, run=run)
+    assert StoredRace({}, [lane]).lanes[0]["kind"] is None
+
+
 # -- the stream ------------------------------------------------------------------------------------
 
 
@@ -102,6 +110,10 @@ def test_a_race_streams_and_ends(make: Callable[..., RaceJob]) -> None:
     (first,) = [message for message in messages if "lanes" in message]
     assert [lane["plain"] for lane in first["lanes"]] == [True, False, False, False]
     assert [lane["changes"] for lane in first["lanes"]] == [False, False, False, True]
+    kinds = [lane["kind"] for lane in first["lanes"]]
+    assert kinds[0] == "plain"
+    assert kinds[3] == "dynamic"
+    assert set(kinds) <= {*SHAPES}
     assert first["meta"]["label"] == "measured"
     assert first["meta"]["policy"]["max_new_tokens"] == 12
     for lane in range(4):

@@ -23,8 +23,8 @@ from ui.race import form
 from ui.race import tab as race_tab
 from ui.race.tab import RaceTab
 from ui.record import record_race
+from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import LOCAL
 from ui.shared.prompts import presets
 
 LANES = [

@@ -21,8 +21,9 @@ from ui.decode.recordings import RunStore
 from ui.decode.run import DecodeJob
 from ui.lab.acceptance_job import AcceptanceJob
 from ui.serving.fair_queue import Cancelled
+from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost, NotLoaded, words_for
-from ui.serving.sessions import LOCAL, Sessions
+from ui.serving.sessions import Sessions
 
 
 @pytest.fixture

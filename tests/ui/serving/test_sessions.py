@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from ui.serving.sessions import PUBLIC, Busy, Limits, Sessions
+from ui.serving.limits import PUBLIC, Limits
+from ui.serving.sessions import Busy, Sessions
 
 
 class Stub:

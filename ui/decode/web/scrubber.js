@@ -1,15 +1,13 @@
-/* Where we are in the run: transport buttons, a track with one tick a step, speed, LIVE. */
-import * as dom from "../../shared/web/dom.js";
-import { attr, button, el, setIcon, show, svg, text } from "../../shared/web/dom.js";
+/* The bar of the Decode view: its track has one tick a step. */
+import { attr, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
-import { rove } from "../../shared/web/roving_focus.js";
+import { PlaybackBar, TRACK_HEIGHT as HEIGHT } from "../../shared/web/playback_bar.js";
 import { sourced } from "../../shared/web/run_words.js";
 import { draftedOf, secondsOf } from "./step_view.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @import { RunStore } from "./run_store.js" */
 
-const HEIGHT = 34;
 const LEAST_TICK = 3; // px
 const MOST_TICK = 26;
 const RATES = [
@@ -24,8 +22,17 @@ const RATES = [
   ["s20", "20 steps / s"],
 ];
 
+const WORDS = {
+  bar: "Steps of the run",
+  slider: "Step",
+  first: "First step (Home)",
+  last: "Last step (End)",
+  live: TOOLTIPS["button live"],
+  rates: RATES,
+};
+
 /** The playback's controls. */
-export class Scrubber {
+export class Scrubber extends PlaybackBar {
   shape = ""; // what the ticks were drawn for
   /** @type {{from: number, to: number} | null} the steps whose times are shown below */
   range = null;
@@ -35,75 +42,23 @@ export class Scrubber {
    * @param {Element} host
    */
   constructor(store, host) {
-    this.store = store;
-    const look = { class: "sq-scrub", "aria-label": "Steps of the run", "data-part": "scrubber" };
-    const root = el("section", look, host);
-    this.makeTransport(root);
-    this.makeTrack(root);
-    this.place = el("span", { class: "sq-place", "data-part": "place" }, root);
-    this.live = button(root, { text: "LIVE", cls: "sq-live", hint: TOOLTIPS["button live"] });
-    this.live.dataset.part = "live";
-    this.live.addEventListener("click", () => store.goLive());
-    const speed = { "aria-label": "Playback speed", "data-part": "speed" };
-    this.speed = el("select", { class: "sq-input sq-speed", ...speed }, root);
-    for (const [value, label] of RATES) el("option", { value, text: label }, this.speed);
-    this.speed.addEventListener("change", () => store.set({ rate: this.speed.value, clock: 0 }));
-    this.help = button(root, { text: "?", label: "Keyboard help", cls: "sq-help-btn" });
-    this.listen();
-    this.size = dom.sized(this.track, () => store.changed());
-  }
-
-  makeTransport(root) {
-    const { store } = this;
-    const look = { class: "sq-transport", role: "group", "aria-label": "Playback" };
-    const group = el("div", look, root);
-    const make = (icon, label, act) => {
-      const made = button(group, { icon, label });
-      made.dataset.act = icon;
-      made.addEventListener("click", act);
-      return made;
-    };
-    make("first", "First step (Home)", () => store.seek(0));
-    make("back", "One step back (←)", () => store.step(-1));
-    this.playing = make("play", "Play (space)", () => store.toggle());
-    this.playing.classList.add("sq-play");
-    make("next", "One step forward (→)", () => store.step(1));
-    make("last", "Last step (End)", () => store.seek(store.last));
-    rove(group);
-  }
-
-  makeTrack(root) {
-    const slider = { role: "slider", tabindex: "0", "aria-label": "Step", "data-part": "track" };
-    this.track = el("div", { class: "sq-track", ...slider }, root);
-    const look = { class: "sq-track-svg", preserveAspectRatio: "none", "aria-hidden": "true" };
-    this.chart = svg("svg", look, this.track);
+    super(store, host, WORDS);
     this.window = svg("rect", { class: "sq-track-window", y: "0", height: HEIGHT }, this.chart);
     this.lost = svg("path", { class: "sq-tick-lost" }, this.chart);
     this.draft = svg("path", { class: "sq-tick-draft" }, this.chart);
     this.own = svg("path", { class: "sq-tick-own" }, this.chart);
-    this.head = el("div", { class: "sq-playhead" }, this.track);
-    this.tip = el("div", { class: "sq-tip", hidden: "" }, this.track);
   }
 
   paint() {
-    const { store, track } = this;
-    const count = store.steps.length;
+    const { at, steps } = this.store;
+    const count = steps.length;
     const some = count > 0;
-    const isFollowing = some && store.follow && !store.done;
-    setIcon(this.playing, store.playing || isFollowing ? "pause" : "play");
-    attr(this.playing, "aria-label", store.playing ? "Pause (space)" : "Play (space)");
-    text(this.place, some ? `step ${store.at + 1} / ${count}` : "no steps");
-    attr(this.live, "aria-pressed", String(isFollowing));
-    this.live.classList.toggle("is-running", some && !store.done);
-    this.live.disabled = !some || store.done;
-    if (this.speed.value !== store.rate) this.speed.value = store.rate;
-    attr(track, "aria-valuemin", 1);
-    attr(track, "aria-valuemax", Math.max(count, 1));
-    attr(track, "aria-valuenow", Math.max(store.at + 1, 1));
-    attr(track, "aria-valuetext", some ? this.describe(store.at) : "no steps yet");
+    this.paintControls(some);
+    text(this.place, some ? `step ${at + 1} / ${count}` : "no steps");
+    const words = some ? this.describe(at) : "no steps yet";
+    this.paintSlider(1, Math.max(count, 1), Math.max(at + 1, 1), words);
     this.ticks();
-    show(this.head, some);
-    if (some) this.head.style.left = ((store.at + 0.5) / count) * 100 + "%";
+    if (some) this.head.style.left = ((at + 0.5) / count) * 100 + "%";
   }
 
   ticks() {
@@ -159,41 +114,12 @@ export class Scrubber {
     return `step ${i + 1} · ${format.count(step.emitted.length, "token")} · ${time}`;
   }
 
-  // The step below the pointer.
-  stepAt(event) {
+  at(share) {
     const { last, steps } = this.store;
-    const box = this.track.getBoundingClientRect();
-    const i = Math.floor(((event.clientX - box.left) / box.width) * steps.length);
-    return Math.max(0, Math.min(last, i));
-  }
-
-  listen() {
-    const { track, store } = this;
-    let held = false;
-    const release = () => {
-      held = false;
-    };
-    track.addEventListener("pointerdown", (event) => {
-      if (event.button || store.last < 0) return;
-      held = true;
-      track.setPointerCapture(event.pointerId);
-      store.seek(this.stepAt(event));
-    });
-    track.addEventListener("pointermove", (event) => {
-      if (store.last < 0) return;
-      const i = this.stepAt(event);
-      if (held) store.seek(i);
-      this.pointAt(i);
-    });
-    track.addEventListener("pointerup", release);
-    track.addEventListener("pointercancel", release);
-    track.addEventListener("pointerleave", () => show(this.tip, false));
+    return Math.max(0, Math.min(last, Math.floor(share * steps.length)));
   }
 
   pointAt(i) {
-    const place = ((i + 0.5) / this.store.steps.length) * 100;
-    text(this.tip, this.describe(i));
-    show(this.tip, true);
-    this.tip.style.left = Math.max(9, Math.min(91, place)) + "%";
+    super.pointAt(i, (i + 0.5) / this.store.steps.length);
   }
 }

@@ -214,10 +214,10 @@ function about({ meta, focused }, wide) {
  */
 export function treePicture(store, tree) {
   const { view, plan } = tree.drawn;
-  const { frame } = tree;
+  const { frame } = tree.canvas;
   const sheet = new Sheet(tree.panel.root);
   sheet.lines(title(view, store.word), about(store, Math.max(frame.width, LEAST) - 2 * PAD));
   sheet.key(store.heat ? tree.legend.heat : tree.legend.states);
-  sheet.tree(tree.canvas, frame, tree.columnNames(plan, 1));
+  sheet.tree(tree.canvas.svg, frame, tree.columnNames(plan, 1));
   return sheet.whole();
 }

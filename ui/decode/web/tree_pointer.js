@@ -13,24 +13,25 @@ const nodeOf = (key) => {
   if (!key || key[0] === "g") return null;
   return key === "bonus" ? key : Number(key.slice(1));
 };
-const cellOf = (event) => event.target.closest?.(".sq-n");
 
 /** Pointer and keyboard of the tree. */
 export class TreePointer extends PanAndZoom {
   /** @param {TreeView} tree */
   constructor(tree) {
-    super(tree, () => tree.store.changed(), HEADS);
+    super(tree.canvas, () => tree.store.changed(), HEADS);
     this.tree = tree;
     this.store = tree.store;
-    const { canvas, scroller, store } = tree;
-    canvas.addEventListener("pointerover", (event) => this.hover(cellOf(event)));
-    canvas.addEventListener("pointerleave", () => this.hover(null));
-    canvas.addEventListener("click", (event) => this.press(cellOf(event)));
-    // On the drawing itself, a listener for the focus would make it a tab stop.
-    scroller.addEventListener("keydown", (event) => this.key(event, cellOf(event)));
-    scroller.addEventListener("focusin", (event) => this.focused(cellOf(event)));
-    const scrolled = () => !tree.mini.root.hidden && store.changed();
-    scroller.addEventListener("scroll", scrolled, { passive: true });
+    tree.canvas.listen(
+      {
+        hover: (cell) => this.hover(cell),
+        press: (cell) => this.press(cell),
+        focus: (cell) => this.focused(cell),
+        key: (event, cell) => this.key(event, cell),
+      },
+      this,
+    );
+    const scrolled = () => !tree.mini.root.hidden && tree.store.changed();
+    tree.canvas.scroller.addEventListener("scroll", scrolled, { passive: true });
   }
 
   // -- pointing at nodes -------------------------------------------------------------------------
@@ -42,7 +43,6 @@ export class TreePointer extends PanAndZoom {
 
   // A fold opens; a node is pinned or unpinned, and in the focus layout shows its children.
   press(cell) {
-    if (!cell || this.dragged) return;
     const { store } = this;
     const { key } = cell.dataset;
     const node = nodeOf(key);
@@ -76,7 +76,6 @@ export class TreePointer extends PanAndZoom {
 
   key(event, cell) {
     if (!cell || event.ctrlKey || event.metaKey || event.altKey) return;
-    this.dragged = false;
     if (event.key === "Enter") this.press(cell);
     else if (/^Arrow/.test(event.key)) this.walk(event.key, cell.dataset.key);
     else return;

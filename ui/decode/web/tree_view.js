@@ -5,11 +5,10 @@ import { makePanel } from "../../shared/web/panel.js";
 import { Minimap } from "./minimap.js";
 import { TreePointer } from "./tree_pointer.js";
 import { Legend, TreeNote, TreeTools, heatShade } from "./tree_tools.js";
-import * as dom from "../../shared/web/dom.js";
-import { attr, el, pool, show, svg, text } from "../../shared/web/dom.js";
+import { attr, el, pool, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import * as treeFrame from "../../shared/web/tree_frame.js";
-import { Nodes } from "../../shared/web/tree_nodes.js";
+import { TreeCanvas } from "../../shared/web/tree_canvas.js";
 
 /**
  * @import { Item } from "./focus_layout.js"
@@ -49,14 +48,10 @@ const keyOf = (node) => (typeof node === "number" ? "n" + node : node);
 
 /** The panel "Token tree". */
 export class TreeView {
-  zoom = 1;
   pass = 0;
-  family = ""; // of fonts
   shape = ""; // what the frame was made for
   followed = ""; // the step whose path was revealed
   headed = ""; // what the names of columns were written for
-  /** @type {Frame | null} */
-  frame = null;
   /** @type {Topology | null} of the pills that are made */
   topo = null;
   /** @type {{topo: Topology, items: Item[], rows: number, cols: number} | null} all nodes */
@@ -83,18 +78,13 @@ export class TreeView {
     this.legend = new Legend(panel.body);
     this.treeNote = new TreeNote(store, panel.body);
     this.split = el("div", { class: "sq-tree-split" }, panel.body);
-    this.scroller = el("div", { class: "sq-tree-scroll" }, this.split);
-    this.heads = el("div", { class: "sq-cols", "aria-hidden": "true" }, this.scroller);
+    this.canvas = new TreeCanvas(this.split, "sq-tree-scroll", () => store.changed());
+    this.nodes = this.canvas.nodes;
+    this.heads = el("div", { class: "sq-cols", "aria-hidden": "true" });
+    this.canvas.scroller.prepend(this.heads);
     this.headPool = pool(() => el("span", { class: "sq-col" }, this.heads));
-    this.canvas = svg("svg", { class: "sq-tree-svg" }, this.scroller);
-    this.nodes = new Nodes(this.canvas);
     this.mini = new Minimap(this.split, (node) => this.pointer.pick(node));
     this.pointer = new TreePointer(this);
-    this.size = dom.sized(this.scroller, () => store.changed());
-    document.fonts?.ready.then(() => {
-      this.family = "";
-      store.changed();
-    });
   }
 
   // -- layout and paint --------------------------------------------------------------------------
@@ -109,9 +99,8 @@ export class TreeView {
     this.panel.root.classList.toggle("is-focused", focused);
     this.panel.root.classList.toggle("sq-heat", store.heat && Boolean(view));
     if (!view) return this.blank();
-    this.family ||= getComputedStyle(this.canvas).fontFamily;
     this.resize(store.largest.rows, focused);
-    if (!this.size.w) return; // not on screen yet: the observer calls again
+    if (!this.canvas.size.w) return; // not on screen yet: the observer calls again
     const plan = focused ? this.focusPlan(view) : this.fullPlan(view);
     const hits = store.query ? this.found(view) : [];
     this.fitBox(plan, view);
@@ -170,27 +159,21 @@ export class TreeView {
     if (this.topo !== plan.topo) {
       this.topo = plan.topo;
       this.nodes.clear();
-      this.zoom = 1;
+      this.canvas.zoom = 1;
     }
     const { focused: focus, largest, at } = this.store;
-    const width = this.size.w;
-    const height = this.size.h - HEADS;
+    const width = this.canvas.size.w;
+    const height = this.canvas.size.h - HEADS;
     const isCrowded = focus && plan.cols * 86 > width - 28; // columns then depend on the text
     const rows = focus ? plan.rows : Math.max(plan.rows, largest.rows);
     const cols = focus ? plan.cols : Math.max(plan.cols, largest.levels + 1);
-    const shape = [rows, cols, width, height, focus, this.family, isCrowded && at].join();
+    const shape = [rows, cols, width, height, focus, this.canvas.family, isCrowded && at].join();
     const wants = (size) => this.wants(plan, view, size);
-    if (this.shape !== shape)
-      this.frame = treeFrame.makeFrame({ rows, cols, width, height, focus, wants });
+    const isSame = this.shape === shape;
     this.shape = shape;
-    attr(this.canvas, "viewBox", `0 0 ${this.frame.width} ${this.frame.height}`);
-    this.scale();
-    this.canvas.classList.toggle("sq-dots", treeFrame.hidesLabels(this.frame, this.zoom));
-  }
-
-  scale() {
-    attr(this.canvas, "width", Math.round(this.frame.width * this.zoom));
-    attr(this.canvas, "height", Math.round(this.frame.height * this.zoom));
+    this.canvas.fit(
+      isSame ? this.canvas.frame : treeFrame.makeFrame({ rows, cols, width, height, focus, wants }),
+    );
   }
 
   /**
@@ -211,7 +194,7 @@ export class TreeView {
     for (const item of plan.items) {
       if (item.kind === "more" || item.end) continue;
       const word = view.label(nodeOf(item)) + (item.folded ? " " + foldMark(item) : "");
-      const wide = Math.min(treeFrame.widthOf(word, this.family) * size, MOST_WANTED);
+      const wide = Math.min(treeFrame.widthOf(word, this.canvas.family) * size, MOST_WANTED);
       wants[item.col] = Math.max(wants[item.col], wide);
     }
     return wants;
@@ -219,7 +202,7 @@ export class TreeView {
 
   // A row's last cell may use the free room to its right; the last column is the target's.
   room(item, plan) {
-    const { frame } = this;
+    const { frame } = this.canvas;
     const own = frame.text(item.col);
     if (!item.end) return own;
     const free = frame.x(plan.cols - 1) - frame.x(item.col) - frame.gutter - 20;
@@ -228,7 +211,7 @@ export class TreeView {
 
   /** @type {(plan: Plan, view: StepView) => void} */
   arrange(plan, view) {
-    const { nodes, frame, family } = this;
+    const { nodes, frame, family } = this.canvas;
     const pass = ++this.pass;
     for (const item of [...plan.items, ...plan.bonus]) {
       const made = nodes.get(item.key, item.col + 1);
@@ -248,7 +231,8 @@ export class TreeView {
 
   // What is shown of a node beside its text: q and p, and heat.
   annotate(made, view, node) {
-    const { store, frame } = this;
+    const { store } = this;
+    const { frame } = this.canvas;
     this.nodes.note(made, frame, frame.roomy && node ? this.odds(view, node) : "");
     if (store.heat) attr(made.g, "data-heat", heatShade(store.share(view.step.tree, node)));
   }
@@ -264,7 +248,7 @@ export class TreeView {
 
   // How many of the longest numbers fit below a pill of the narrowest column: 0, 1 or 2.
   oddsRoom() {
-    const { frame } = this;
+    const { frame } = this.canvas;
     if (this.oddsFor === frame) return this.oddsCount;
     const family = getComputedStyle(this.panel.root).fontFamily;
     const wide = (words) => treeFrame.widthOf(words, family) * treeFrame.NOTE_SIZE;
@@ -276,7 +260,7 @@ export class TreeView {
 
   // Rejected first, accepted over them, the one to the target's token last.
   edges(plan, view) {
-    const { frame } = this;
+    const { frame } = this.canvas;
     const { edge, branch, bonus } = treeFrame;
     const inState = (s) =>
       plan.items.filter(
@@ -343,17 +327,18 @@ export class TreeView {
    * @returns {string[]}
    */
   columnNames({ cols, topo }, zoom) {
-    const room = (this.frame.least + this.frame.gutter) * zoom;
+    const room = (this.canvas.frame.least + this.canvas.frame.gutter) * zoom;
     return Array.from({ length: cols }, (_, col) => columnName(col, topo.levels, room));
   }
 
   columns(plan) {
-    const { frame, zoom, heads } = this;
+    const { heads } = this;
+    const { frame, zoom } = this.canvas;
     const { levels } = plan.topo;
     const key = [this.shape, zoom, plan.cols, levels].join();
     if (this.headed === key) return;
     this.headed = key;
-    const free = (this.size.w - frame.width * zoom) / 2;
+    const free = (this.canvas.size.w - frame.width * zoom) / 2;
     const offset = this.store.focused ? 0 : Math.max(0, free);
     const spans = this.headPool.take(plan.cols);
     this.columnNames(plan, zoom).forEach((name, col) => {
@@ -365,7 +350,8 @@ export class TreeView {
   }
 
   overview(view, hits) {
-    const { size, frame, zoom, mini, store } = this;
+    const { mini, store } = this;
+    const { size, frame, zoom } = this.canvas;
     const { n, rows } = view.topo;
     const isOver = frame.height * zoom > size.h + 4 || frame.width * zoom > size.w + 4;
     const isTall = rows * treeFrame.LEAST_PITCH > 700;
@@ -377,7 +363,7 @@ export class TreeView {
   }
 
   part() {
-    const { scroller, size, frame, zoom } = this;
+    const { scroller, size, frame, zoom } = this.canvas;
     const wide = frame.width * zoom;
     const tall = frame.height * zoom;
     return {
@@ -402,7 +388,7 @@ export class TreeView {
    * @param {Item} item
    */
   reveal({ col, row }) {
-    const { scroller, frame, zoom, size } = this;
+    const { scroller, frame, zoom, size } = this.canvas;
     if (frame.height * zoom <= size.h && frame.width * zoom <= size.w) return;
     const x = frame.x(col) * zoom;
     const y = frame.y(row) * zoom;

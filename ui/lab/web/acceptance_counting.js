@@ -1,38 +1,73 @@
-/* Acceptance measured with the loaded pair: what is asked of the server, and what comes back. The numbers are made there. */
-import { counts } from "./acceptance_counts.js";
+/* Measuring acceptance with the loaded models: what the server is asked, and what it answers. */
+import { measured } from "./acceptance_counts.js";
+import { numberField } from "./number_field.js";
 import { Refusal } from "./refusal.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
+import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm, markTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-const TYPED = "typed";
+const TYPED = "typed"; // the entry of the menu of prompts for a text of one's own
 
+/** @typedef {import("./acceptance_counts.js").Count} Count */
+/** @typedef {{key: string, label: string}} Entry of a menu */
+
+/**
+ * An answer of the server while it counts, made by ui/lab/tab.py.
+ * @typedef {{share?: number, words?: string, over?: boolean, error?: string, result?: Count}}
+ *   CountMessage
+ */
+
+/**
+ * @typedef {object} Link
+ * @property {(name: string, data: object) => void} trigger asks the server
+ * @property {(count: Count) => void} count takes a whole count
+ */
+
+/** The form below the vector. */
 export class AcceptanceCounting {
-  /** editor.take(rates, origin) gets the vector, link.count(result) the whole count; link.trigger asks the server. */
+  busy = false;
+  /** @type {import("./lab_state.js").Origin | null} */
+  last = null;
+
+  /**
+   * @param {HTMLElement} host
+   * @param {import("./acceptance_editor.js").AcceptanceEditor} editor gets the measured vector
+   * @param {Link} link
+   */
   constructor(host, editor, link) {
     this.editor = editor;
     this.link = link;
-    const box = (this.root = el("div", { class: "sq-lab-count", hidden: "" }, host));
-    const line = el("div", { class: "sq-lab-line" }, box);
-    this.heat = this.number(line, "T", "0.6", "count-temperature", "Temperature");
-    this.topP = this.number(line, "top-p", "1", "count-top-p", "Top-p");
+    const label = { role: "group", "aria-label": "Measure acceptance" };
+    this.root = el("div", { class: "sq-lab-count", hidden: "", ...label }, host);
+    this.makeSettings(el("div", { class: "sq-lab-line" }, this.root));
+    this.refusal = new Refusal(this.root, "count-refused");
+    const how = this.menu("How", "How to measure", "count-way");
+    this.how = how.term;
+    this.way = how.select;
+    this.way.addEventListener("change", () => this.explain());
+    const on = "On which prompts to measure";
+    this.from = this.menu("On", on, "count-prompts", "counted prompts").select;
+    this.from.addEventListener("change", () => show(this.own, this.from.value === TYPED));
+    this.makeText();
+    const bar = { max: "1", value: "0", hidden: "", "aria-label": "Measuring" };
+    this.bar = el("progress", bar, this.root);
+    this.said = el("p", { class: "sq-lab-note", "data-part": "count-words" }, this.root);
+    rove(this.root, ".sq-term");
+  }
+
+  makeSettings(line) {
+    this.heat = this.number(line, "T", "0.6", "count-temperature", "Temperature (T)");
+    this.topP = this.number(line, "top-p", "1", "count-top-p", "top-p");
     this.measure = button(line, {
       text: "Measure",
       hint: TOOLTIPS["button measure acceptance"],
+      part: "measure",
+      act: () => this.ask(),
     });
-    this.measure.dataset.part = "measure";
-    this.measure.addEventListener("click", () => this.ask());
-    this.refusal = new Refusal(box, "count-refused");
-    [this.how, this.way] = this.menu(box, "How", "How to measure", "count-way");
-    this.way.addEventListener("change", () => this.explain());
-    [, this.from] = this.menu(
-      box,
-      "On",
-      "Prompts to measure on",
-      "count-prompts",
-      "counted prompts",
-    );
-    this.from.addEventListener("change", () => show(this.own, this.from.value === TYPED));
+  }
+
+  makeText() {
     this.own = el(
       "textarea",
       {
@@ -42,64 +77,45 @@ export class AcceptanceCounting {
         spellcheck: "false",
         hidden: "",
         "aria-label": "Your own text",
-        placeholder: "Text of your own, to be continued or read",
+        placeholder: "Your own text, to be continued or read",
         "data-part": "count-text",
       },
-      box,
+      this.root,
     );
-    this.bar = el("progress", { max: "1", value: "0", hidden: "", "aria-label": "Measuring" }, box);
-    this.said = el("p", { class: "sq-lab-note", "data-part": "count-words" }, box);
   }
 
   number(line, label, value, part, name) {
     const wrap = el("span", { class: "sq-lab-field" }, line);
-    addTerm(wrap, label, name.toLowerCase());
-    const field = el(
-      "input",
-      {
-        class: "sq-input sq-lab-number",
-        type: "text",
-        inputmode: "decimal",
-        "aria-label": name,
-        "data-part": part,
-      },
-      wrap,
-    );
+    addTerm(wrap, label, label === "T" ? "temperature" : label);
+    const field = numberField(wrap, part, { inputmode: "decimal", "aria-label": name });
     field.value = value;
     return field;
   }
 
-  menu(host, word, label, part, term) {
-    const line = el("div", { class: "sq-lab-line sq-lab-way" }, host);
-    return [
-      addTerm(line, word, term),
-      el("select", { class: "sq-input sq-lab-menu", "aria-label": label, "data-part": part }, line),
-    ];
+  menu(word, label, part, key = "") {
+    const line = el("div", { class: "sq-lab-line sq-lab-way" }, this.root);
+    const look = { class: "sq-input sq-lab-menu", "aria-label": label, "data-part": part };
+    return { term: addTerm(line, word, key), select: el("select", look, line) };
   }
 
   explain() {
     markTerm(this.how, "way " + this.way.value);
   }
 
-  /** What the server can measure: ways and prompts, [{key, label}] each. */
+  /**
+   * What the server can measure.
+   * @param {Entry[]} [ways]
+   * @param {Entry[]} [prompts]
+   */
   offer(ways, prompts) {
-    for (const [menu, entries] of [
-      [this.way, ways],
-      [this.from, prompts],
-    ]) {
-      if (!entries) continue;
-      const value = menu.value;
-      menu.replaceChildren(
-        ...entries.map(({ key, label }) => el("option", { value: key, text: label })),
-      );
-      if (value) menu.value = value;
-    }
+    fillMenu(this.way, ways);
+    fillMenu(this.from, prompts);
     this.explain();
   }
 
   ask() {
     if (this.busy) return this.link.trigger("halt", {});
-    this.told(0, "waiting for the models");
+    this.progress(0, "waiting for the models");
     this.link.trigger("count", {
       temperature: this.heat.value,
       top_p: this.topP.value,
@@ -109,38 +125,37 @@ export class AcceptanceCounting {
     });
   }
 
-  /** {share, words, over, error, result: {rates, accepted, visited, words, atlas, ...}} from the server. */
-  take(message) {
-    const { result, error } = message;
-    if (result) {
-      this.told(null, "");
-      this.last = counts.origin(result);
-      this.editor.take(result.rates, this.last);
-      this.link.count(result);
-    } else if (error) {
-      this.told(null, "");
-      this.refusal.say("Not measured: " + error + ".", this.fieldOf(error));
-    } else this.told(message.over ? null : message.share, message.words);
+  /** @param {CountMessage} message */
+  take({ result, error, over, share, words }) {
+    const running = !result && !error && !over;
+    this.progress(running ? share : null, words ?? "");
+    if (error) this.refusal.say("Not measured: " + error + ".", this.fieldOf(error));
+    if (!result) return;
+    this.last = measured(result);
+    this.editor.take(result.rates, this.last);
+    this.link.count(result);
   }
 
-  /** The field that a refusal of the server names. */
+  // The field that the server's refusal names.
   fieldOf(error) {
-    return { temperature: this.heat, top_p: this.topP, "your text": this.own }[error.split(":")[0]];
+    const fields = { temperature: this.heat, top_p: this.topP, "your text": this.own };
+    return fields[error.split(":")[0]];
   }
 
-  /** What became of the last count, as long as nothing newer is to be said here. */
+  /**
+   * What became of the last count, as long as there is nothing newer to say.
+   * @param {import("./lab_state.js").Origin} origin of the vector in use
+   */
   paint(origin) {
     if (!this.last) return;
-    const now =
-      origin === this.last
-        ? "the vector above"
-        : origin.from === this.last
-          ? "changed by hand since"
-          : "another vector is in use now";
+    let now = "another vector is in use now";
+    if (origin === this.last) now = "the vector above";
+    else if (origin.from === this.last) now = "edited by hand since";
     text(this.said, `Last count: ${this.last.words}; ${now}.`);
   }
 
-  told(share, words) {
+  // `share` is null when nothing is being counted.
+  progress(share, words) {
     this.last = null;
     this.refusal.say("");
     this.busy = share !== null;
@@ -149,4 +164,12 @@ export class AcceptanceCounting {
     text(this.measure.querySelector("span"), this.busy ? "Stop" : "Measure");
     text(this.said, words);
   }
+}
+
+function fillMenu(menu, entries) {
+  if (!entries) return;
+  const { value } = menu;
+  const option = ({ key, label }) => el("option", { value: key, text: label });
+  menu.replaceChildren(...entries.map(option));
+  if (value) menu.value = value;
 }

@@ -1,92 +1,97 @@
-/* Counts side by side: what was measured since the page was opened, each with its intervals and, where levels were counted, its atlas. */
-import { makePanel } from "../../shared/web/panel.js";
+/* Measured acceptance side by side: the counts made since the page was opened. */
 import { acceptanceTable } from "../../shared/web/acceptance_table.js";
 import { button, el, show } from "../../shared/web/dom.js";
+import { makePanel } from "../../shared/web/panel.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-const MOST = 8; // counts held; the oldest goes
+const MOST = 8; // counts kept; the oldest goes
+const CAPTION = `side by side, the last ${MOST}; each cell: share, and accepted of visited`;
 
-/** Where a vector comes from that was measured just now. */
-const origin = ({ words, accepted, visited }) => ({
+/**
+ * A count, made by ui/lab/tab.py's `_count_message`.
+ * @typedef {object} Count
+ * @property {number[]} rates
+ * @property {number[]} accepted by rank
+ * @property {number} visited
+ * @property {string} words
+ * @property {number} temperature
+ * @property {number} top_p
+ * @property {string} unit "roots" or "positions"
+ * @property {any} atlas the table by level
+ */
+
+/**
+ * Where a vector comes from that was measured just now.
+ * @param {Count} count
+ * @returns {import("./lab_state.js").Origin}
+ */
+export const measured = ({ words, accepted, visited }) => ({
   label: "measured",
   words,
   accepted,
   visited,
 });
 
+/** The panel; hidden while there are none. */
 export class AcceptanceCounts {
-  /** onUse(rates, origin): somebody wants a count's vector back. */
+  /** @type {Count[]} */
+  counts = [];
+
+  /**
+   * @param {HTMLElement} host
+   * @param {(rates: number[], origin: import("./lab_state.js").Origin) => void} onUse
+   */
   constructor(host, onUse) {
     this.onUse = onUse;
-    this.held = [];
-    const panel = (this.panel = makePanel(host, {
-      part: "counts",
-      title: "Acceptance, measured",
-      cls: "sq-lab-counts",
-    }));
-    el(
-      "span",
-      {
-        class: "sq-word",
-        text: `side by side, the last ${MOST}; a cell: share, and accepted of visited`,
-      },
-      panel.titleBox,
-    );
-    this.list = el("div", { class: "sq-lab-count-list" }, panel.body);
+    const about = { part: "counts", title: "Measured acceptance", cls: "sq-lab-counts" };
+    this.panel = makePanel(host, about);
+    el("span", { class: "sq-word", text: CAPTION }, this.panel.titleBox);
+    this.list = el("div", { class: "sq-lab-count-list" }, this.panel.body);
     this.paint();
   }
 
+  /** @param {Count} count */
   add(count) {
-    this.held = [...this.held, count].slice(-MOST);
+    this.counts = [...this.counts, count].slice(-MOST);
     this.paint();
   }
 
   drop(count) {
-    this.held = this.held.filter((one) => one !== count);
+    this.counts = this.counts.filter((one) => one !== count);
     this.paint();
   }
 
   paint() {
-    show(this.panel.root, this.held.length > 0);
-    this.list.replaceChildren(...this.held.map((count) => this.card(count)));
+    show(this.panel.root, this.counts.length > 0);
+    this.list.replaceChildren(...this.counts.map((count) => this.card(count)));
   }
 
   card(count) {
     const { atlas } = count;
-    const card = el("section", {
-      class: "sq-lab-counted",
-      "data-part": "counted",
-      "data-depths": atlas.depths > 1 ? "many" : "one",
-    });
-    const head = el("p", { class: "sq-lab-counted-head" }, card);
-    el("span", { class: "sq-badge", "data-label": "measured", text: "measured" }, head);
-    el(
-      "span",
-      {
-        class: "sq-lab-counted-words",
-        text: `${atlas.name} · T = ${count.temperature}, top-p ${count.top_p} · ${count.visited} ${count.unit}`,
-      },
-      head,
-    );
-    const tools = el("span", { class: "sq-segments" }, head);
-    button(tools, { text: "Use", hint: TOOLTIPS["button use a count"] }).addEventListener(
-      "click",
-      () => this.onUse(count.rates, origin(count)),
-    );
-    button(tools, { icon: "close", label: "Remove this count" }).addEventListener("click", () =>
-      this.drop(count),
-    );
-    el("div", { class: "hw-atlas-box", tabindex: "0" }, card).append(
-      acceptanceTable(atlas, count.unit === "roots" ? "root" : "position"),
-    );
-    if (atlas.depths > 1)
-      el(
-        "p",
-        { class: "sq-lab-note", "data-holds": String(atlas.holds), text: atlas.sentence },
-        card,
-      );
+    const many = atlas.depths > 1;
+    const look = { class: "sq-lab-counted", "data-part": "counted" };
+    const card = el("section", { ...look, "data-depths": many ? "many" : "one" });
+    this.head(card, count);
+    const table = acceptanceTable(atlas, count.unit === "roots" ? "root" : "position");
+    const label = { role: "group", "aria-label": atlas.name };
+    el("div", { class: "hw-atlas-box", tabindex: "0", ...label }, card).append(table);
+    const note = { class: "sq-lab-note", "data-holds": String(atlas.holds) };
+    if (many) el("p", { ...note, text: atlas.sentence }, card);
     return card;
   }
-}
 
-export const counts = { origin };
+  head(card, count) {
+    const { atlas, temperature, visited, unit } = count;
+    const head = el("p", { class: "sq-lab-counted-head" }, card);
+    el("span", { class: "sq-badge", "data-label": "measured", text: "measured" }, head);
+    const words = `${atlas.name} · T = ${temperature}, top-p ${count.top_p} · ${visited} ${unit}`;
+    el("span", { class: "sq-lab-counted-words", text: words }, head);
+    const tools = el("span", { class: "sq-segments" }, head);
+    button(tools, {
+      text: "Use",
+      hint: TOOLTIPS["button use a count"],
+      act: () => this.onUse(count.rates, measured(count)),
+    });
+    button(tools, { icon: "close", label: "Remove this count", act: () => this.drop(count) });
+  }
+}

@@ -1,15 +1,35 @@
-/* Acceptance vectors from elsewhere: published and made-up ones, and text someone pasted. Pure. */
+/* Acceptance vectors from elsewhere: published, recorded, synthetic and pasted ones. */
 import * as planner from "./planner.js";
 
 const MOST_CHARS = 64 * 1024;
 
-// arXiv 2402.12374, appendix E: Llama3-70B-Instruct with 8B-Instruct, CNN.
+/** @typedef {import("./lab_state.js").Origin} Origin */
+
+/**
+ * An entry of the menu of vectors; the power law's rates depend on its sliders.
+ * @typedef {{key: string, label: string, origin: Origin, rates?: number[], temperature?: number}}
+ *   Preset
+ */
+
+/**
+ * One line of a survey of a pair, a file acceptance.json.
+ * @typedef {object} Surveyed
+ * @property {string} [kind] of text
+ * @property {number} temperature
+ * @property {number[]} rates as counted at the first level
+ * @property {number[]} accepted
+ * @property {number} visited
+ * @property {{rates: number[], nodes: number}} [fitted] to what trees made
+ */
+
+/** arXiv 2402.12374, appendix E: Llama3-70B-Instruct with 8B-Instruct, CNN. */
 export const PAPER = [
   0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021,
   0.0016, 0.0014, 0.001, 0.001, 0.001, 0.0007, 0.0007, 0.0006, 0.0007, 0.0006, 0.0004, 0.0004,
   0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004, 0.0001,
 ];
-// G printed there: [nodes, levels or null, expected tokens].
+
+/** G printed there: [nodes, levels or null, expected tokens]. */
 export const PRINTED = [
   [64, null, 5.917],
   [128, null, 6.607],
@@ -19,6 +39,7 @@ export const PRINTED = [
   [1024, 18, 8.609],
 ];
 
+/** Vectors that need no models. @type {Preset[]} */
 export const MADE = [
   {
     key: "paper",
@@ -26,34 +47,38 @@ export const MADE = [
     origin: { label: "paper", words: "arXiv 2402.12374, App. E" },
     rates: PAPER,
   },
-  { key: "power", label: "Power law", origin: { label: "made up", words: "power law" } },
+  { key: "power", label: "Power law", origin: { label: "synthetic", words: "power law" } },
   {
     key: "flat",
     label: "Flat: a wide tree",
-    origin: { label: "made up", words: "flat" },
+    origin: { label: "synthetic", words: "flat" },
     rates: [0.35, 0.2, 0.12, 0.08],
   },
   {
     key: "peaked",
     label: "Peaked: a chain",
-    origin: { label: "made up", words: "peaked" },
+    origin: { label: "synthetic", words: "peaked" },
     rates: [0.9, 0.04, 0.02, 0.01],
   },
 ];
 
-/** The vectors in a survey of a pair, two a kind of text and temperature: fitted to what trees made, which all
- * tabs plan with, and as counted at the first level, with the counts. */
+/**
+ * The vectors of a survey, two for each kind of text and temperature: fitted to what trees made,
+ * which all tabs plan with, and as counted at the first level.
+ * @param {{measured?: Surveyed[], date?: string}} survey
+ * @returns {Preset[]}
+ */
 export function recorded(survey) {
   return (survey?.measured || []).flatMap((one) => [
-    ...(one.fitted ? [fitted(one, survey)] : []),
-    counted(one, survey),
+    ...(one.fitted ? [fitted(one, survey.date)] : []),
+    counted(one, survey.date),
   ]);
 }
 
-const about = (one) => (one.kind ? one.kind + ", " : "") + "T = " + one.temperature;
+const about = ({ kind, temperature }) => (kind ? kind + ", " : "") + "T = " + temperature;
 
-function fitted(one, survey) {
-  const words = `${about(one)}, fitted to trees of ${one.fitted.nodes} nodes, ${survey.date}`;
+function fitted(one, date) {
+  const words = `${about(one)}, fitted to trees of ${one.fitted.nodes} nodes, ${date}`;
   return {
     key: "recorded-" + about(one),
     label: "Bundled pair, " + about(one),
@@ -63,8 +88,8 @@ function fitted(one, survey) {
   };
 }
 
-function counted(one, survey) {
-  const words = `${about(one)}, counted over ${one.visited} nodes, ${survey.date}`;
+function counted(one, date) {
+  const words = `${about(one)}, counted over ${one.visited} nodes, ${date}`;
   return {
     key: "counted-" + about(one),
     label: `Bundled pair, ${about(one)}, counted`,
@@ -74,18 +99,28 @@ function counted(one, survey) {
   };
 }
 
-/** Vectors that were counted of the models in use as they were first needed: [{name, rates, temperature}]. */
-export function own(counted) {
-  return (counted || []).map((one) => ({
-    key: "own-" + one.name,
-    label: one.name,
-    temperature: one.temperature,
-    rates: one.rates,
+/**
+ * Vectors counted with the loaded models when they were first needed.
+ * @param {{name: string, rates: number[], temperature: number}[]} [vectors]
+ * @returns {Preset[]}
+ */
+export function own(vectors = []) {
+  return vectors.map(({ name, rates, temperature }) => ({
+    key: "own-" + name,
+    label: name,
+    temperature,
+    rates,
     origin: { label: "measured", words: "counted quickly, on a short text" },
   }));
 }
 
-/** A power law whose sum is at most 1: [rates, first], the first rate lowered where it has to be. */
+/**
+ * A power law whose sum is at most 1.
+ * @param {number} exponent
+ * @param {number} first lowered where it has to be
+ * @param {number} length
+ * @returns {[number[], number]} rates, and the first rate used
+ */
 export function power(exponent, first, length) {
   const shape = planner.sum(planner.powerLaw(exponent, 1, length));
   const most = Math.floor((1 / shape) * 1e6) / 1e6;
@@ -93,10 +128,15 @@ export function power(exponent, first, length) {
   return [planner.powerLaw(exponent, used, length), used];
 }
 
-/** Rates from JSON (a list, or an object with `rates`) or CSV (one or more numbers a line, or rank,rate). Throws RangeError. */
+/**
+ * Rates from JSON (a list, or an object with `rates`) or CSV (numbers, or lines rank,rate).
+ * @param {string} text
+ * @returns {number[]}
+ * @throws {RangeError}
+ */
 export function parse(text) {
   if (text.length > MOST_CHARS)
-    throw new RangeError(`${text.length} characters; allowed are ${MOST_CHARS}`);
+    throw new RangeError(`${text.length} characters; at most ${MOST_CHARS} are allowed`);
   const trimmed = text.trim();
   if (!trimmed) throw new RangeError("nothing to read: paste numbers from 0 to 1, JSON or CSV");
   return planner.checked(/^[[{]/.test(trimmed) ? fromJson(trimmed) : fromCsv(trimmed));
@@ -112,32 +152,37 @@ function fromJson(text) {
   const rates = Array.isArray(data) ? data : (data.rates ?? data.measured?.[0]?.rates);
   if (!Array.isArray(rates))
     throw new RangeError(
-      'the JSON has no list of rates: wanted is [0.6, 0.1] or {"rates": [0.6, 0.1]}',
+      'the JSON has no list of rates; paste one like [0.6, 0.1] or {"rates": [0.6, 0.1]}',
     );
   return rates;
 }
 
 function fromCsv(text) {
-  const lines = text
-    .split(/\r?\n/)
-    .map((line) => line.split(/[,;\s]+/).filter(Boolean))
-    .filter((line) => line.length);
-  if (lines.length > 1 && lines[0].every((word) => Number.isNaN(Number(word)))) lines.shift(); // names of columns
-  const ranked =
-    lines.length > 0 &&
-    lines.every((line, i) => line.length === 2 && Number(line[0]) === Number(lines[0][0]) + i) &&
-    ["0", "1"].includes(lines[0][0]);
-  return (ranked ? lines.map((line) => line[1]) : lines.flat()).map((word, k) => {
+  const lines = text.split(/\r?\n/).map((line) => line.split(/[,;\s]+/).filter(Boolean));
+  const rows = lines.filter((line) => line.length);
+  const named = rows.length > 1 && rows[0].every((word) => Number.isNaN(Number(word)));
+  if (named) rows.shift(); // names of columns
+  const words = isRanked(rows) ? rows.map((row) => row[1]) : rows.flat();
+  return words.map((word, k) => {
     const value = Number(word);
-    if (Number.isNaN(value))
-      throw new RangeError(
-        `rate ${k + 1} is "${word.slice(0, 30)}"; it must be a number from 0 to 1`,
-      );
-    return value;
+    if (!Number.isNaN(value)) return value;
+    const found = word.slice(0, 30);
+    throw new RangeError(`rate ${k + 1} is "${found}"; it must be a number from 0 to 1`);
   });
 }
 
-/** [first, exponent] of the nearest power law, as Acceptance.fit_power_law; null for fewer than two positive rates. */
+// Lines of rank and rate, the ranks from 0 or 1 on.
+function isRanked(rows) {
+  if (!rows.length || !["0", "1"].includes(rows[0][0])) return false;
+  const start = Number(rows[0][0]);
+  return rows.every((row, i) => row.length === 2 && Number(row[0]) === start + i);
+}
+
+/**
+ * The nearest power law, as Acceptance.fit_power_law has it.
+ * @param {number[]} rates
+ * @returns {[number, number] | null} first rate and exponent; null for fewer than two points
+ */
 export function fitPower(rates) {
   const points = rates
     .map((rate, k) => [Math.log(k + 1), Math.log(rate), rate])
@@ -152,13 +197,18 @@ export function fitPower(rates) {
   return [Math.exp(my - slope * mx), -slope];
 }
 
-/** The 95 % Wilson interval of hits in trials. */
+/**
+ * The 95 % Wilson interval of hits in trials.
+ * @param {number} hits
+ * @param {number} trials
+ * @returns {[number, number]}
+ */
 export function wilson(hits, trials) {
   const z = 1.959964;
   const share = hits / trials;
   const spread = (z * z) / trials;
   const middle = (share + spread / 2) / (1 + spread);
-  const half =
-    (z * Math.sqrt((share * (1 - share)) / trials + spread / (4 * trials))) / (1 + spread);
+  const noise = (share * (1 - share)) / trials + spread / (4 * trials);
+  const half = (z * Math.sqrt(noise)) / (1 + spread);
   return [Math.max(middle - half, 0), Math.min(middle + half, 1)];
 }

@@ -3,8 +3,15 @@ import { connectComponent } from "../../shared/web/connect_component.js";
 import { PLOTLY } from "../../shared/web/plotly.js";
 import { mountLab } from "./lab_view.js";
 
-/** Called from the component's js_on_load with what Gradio gives it. */
+/**
+ * Called from the component's js_on_load with what Gradio gives it.
+ * @param {HTMLElement} element
+ * @param {{value?: string}} props
+ * @param {(name: string, changed: () => void) => void} watch
+ * @param {(name: string, data: object) => void} trigger
+ */
 export function connect(element, props, watch, trigger) {
+  /** @type {HTMLElement} */
   const root = element.querySelector(".sq-lab");
   const view = mountLab(root, { trigger, plotly: PLOTLY });
   connectComponent(root, props, watch, { ...view, take: view.ingest });

@@ -1,12 +1,16 @@
-/* The lab's two figures, drawn by Plotly: G(n) of every shape with its ceiling, and what the n-th node gains against what it costs. */
+/* The Lab's two figures: expected tokens of every shape by size, and what the n-th node gains
+   against what it costs. */
 import { makePanel } from "../../shared/web/panel.js";
 import * as planner from "./planner.js";
 import { PUBLISHED_TREES } from "./published_trees.js";
 import * as shapes from "./tree_shapes.js";
-import * as dom from "../../shared/web/dom.js";
+import { Chart } from "../../shared/web/chart.js";
 import { el, show, text } from "../../shared/web/dom.js";
+import { rove } from "../../shared/web/roving_focus.js";
 import * as pictures from "../../shared/web/save_picture.js";
 import { addTerm } from "../../shared/web/tooltips.js";
+
+/** @typedef {import("./lab_state.js").LabState} LabState */
 
 const SIZES = [
   1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192,
@@ -14,317 +18,229 @@ const SIZES = [
 ];
 const SHAPES = ["branching", "kary", "sequences", "chain"];
 const STYLE = {
-  best: ["--sq-heat", "solid"],
-  hand: ["--sq-text", "solid"],
-  branching: ["--sq-own", "dash"],
-  kary: ["--sq-draft", "dashdot"],
-  medusa: ["--sq-own", "circle-open"],
-  eagle: ["--sq-own", "square-open"],
-  sequences: ["--sq-verify", "longdash"],
-  chain: ["--sq-ghost", "solid"],
+  best: ["var(--sq-heat)", "solid"],
+  hand: ["var(--sq-text)", "diamond-open"],
+  branching: ["var(--sq-own)", "dash"],
+  kary: ["var(--sq-draft)", "dashdot"],
+  medusa: ["var(--sq-own)", "circle-open"],
+  eagle: ["var(--sq-own)", "square-open"],
+  sequences: ["var(--sq-verify)", "longdash"],
+  chain: ["var(--sq-ghost)", "solid"],
 };
+const NODES = {
+  type: "log",
+  range: [0, Math.log10(1024)],
+  tickvals: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
+  title: { text: "nodes" },
+};
+const LINE = { type: "scatter", mode: "lines" };
 
+/** A panel with a figure, its buttons and a note below it. */
 class Figure {
-  constructor(host, state, about) {
+  /**
+   * @param {HTMLElement} host
+   * @param {string} plotly address of Plotly's script
+   * @param {{part: string, title: string, term: string, cls: string}} about
+   * @param {string} word what the figures are
+   */
+  constructor(host, plotly, about, word) {
+    const panel = makePanel(host, about);
+    el("span", { class: "sq-word", text: word }, panel.titleBox);
+    this.chart = new Chart(panel.body, plotly, about.title);
+    const drawn = () => (this.chart.figure ? this.chart.node : null);
+    const reset = () => this.chart.reset();
+    pictures.buttons(panel.tools, drawn, about.part, { reset });
+    this.note = el("p", { class: "sq-lab-note" }, panel.body);
+    rove(panel.root);
+  }
+
+  draw(data, layout) {
+    this.chart.show({
+      data,
+      layout: { hovermode: "x unified", showlegend: true, xaxis: NODES, ...layout },
+    });
+  }
+}
+
+/** Expected tokens of every shape, by size. */
+export class Curves {
+  /**
+   * @param {HTMLElement} host
+   * @param {LabState} state
+   * @param {string} plotly
+   */
+  constructor(host, state, plotly) {
     this.state = state;
-    this.panel = makePanel(host, about);
-    this.word = el("span", { class: "sq-word" }, this.panel.titleBox);
-    this.box = el("div", { class: "sq-lab-figure" }, this.panel.body);
-    this.views = 1;
-    pictures.buttons(this.panel.tools, () => this.drawn, about.part, {
-      reset: () => {
-        this.views++;
-        state.changed();
-      },
+    const about = { part: "curves", title: "Tokens per step vs. nodes", term: "expected" };
+    const cls = "sq-lab-curves";
+    this.figure = new Figure(host, plotly, { ...about, cls }, "expected, up to 1,024 nodes");
+    addTerm(this.figure.note, "Limits", "ceiling");
+    this.limits = el("span", {}, this.figure.note);
+  }
+
+  paint() {
+    const { state } = this;
+    const limits = shapeLimits(state);
+    const words = limits.map(({ label, value }) =>
+      Number.isFinite(value) ? `${label} ${value.toFixed(2)}` : `${label} none`,
+    );
+    text(this.limits, ` as n → ∞: ${words.join(", ")}.`);
+    const near = limits.filter(({ value }) => value < state.growth.totals[1023] * 1.25);
+    near.sort((a, b) => a.value - b.value);
+    this.figure.draw(traces(state), {
+      yaxis: { rangemode: "tozero", title: { text: "tokens per step" } },
+      shapes: [...near.map(({ value, colour }) => across(value, colour)), upright(state.n)],
+      annotations: near.map(annotation),
     });
-    const below = el("p", { class: "sq-lab-note" }, this.panel.body);
-    if (about.note) addTerm(below, ...about.note);
-    this.note = el("span", {}, below);
-    this.size = dom.sized(this.box, () => this.drawn && window.Plotly.Plots.resize(this.drawn));
-  }
-
-  colour(name) {
-    return getComputedStyle(this.box).getPropertyValue(name).trim();
-  }
-
-  layout(more) {
-    const line = this.colour("--sq-line");
-    const dim = this.colour("--sq-dim-fixed");
-    const axis = {
-      gridcolor: line,
-      linecolor: line,
-      zeroline: false,
-      tickcolor: line,
-      tickfont: { size: 10.5, color: dim },
-      title: { font: { size: 11, color: dim }, standoff: 4 },
-      fixedrange: false,
-      automargin: false,
-    };
-    const x = {
-      ...axis,
-      type: "log",
-      range: [0, Math.log10(1024)],
-      tickvals: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
-      ticktext: ["1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"],
-      title: { ...axis.title, text: "nodes" },
-    };
-    const base = {
-      paper_bgcolor: "rgba(0,0,0,0)",
-      plot_bgcolor: "rgba(0,0,0,0)",
-      margin: { l: 50, r: 12, t: 8, b: 40 },
-      hovermode: "x unified",
-      showlegend: true,
-      uirevision: this.views,
-      font: {
-        family: getComputedStyle(this.box).fontFamily,
-        size: 11,
-        color: this.colour("--sq-text"),
-      },
-      legend: {
-        orientation: "h",
-        x: 0,
-        y: 1.02,
-        yanchor: "bottom",
-        font: { size: 10.5 },
-        bgcolor: "rgba(0,0,0,0)",
-      },
-      hoverlabel: {
-        bgcolor: this.colour("--sq-surface") || "#fff",
-        bordercolor: line,
-        font: { size: 11, color: this.colour("--sq-text") },
-      },
-      xaxis: x,
-      yaxis: axis,
-    };
-    return { ...base, ...more(base) };
-  }
-
-  draw(Plotly, data, layout) {
-    this.drawn = this.box;
-    return Plotly.react(this.box, data, layout, pictures.CONFIG);
-  }
-
-  failed(problem) {
-    text(this.note, "No figure: " + problem.message + ".");
   }
 }
 
-export class Curves extends Figure {
-  constructor(host, state) {
-    super(host, state, {
-      part: "curves",
-      title: "Tokens a step by nodes",
-      term: "expected",
-      cls: "sq-lab-curves",
-      note: ["Ceilings", "ceiling"],
-    });
-    text(this.word, "expected, to 1,024 nodes");
-  }
-
-  traces() {
-    const { state } = this;
-    const data = [];
-    const { even } = state;
-    for (const name of SHAPES) {
-      const k = shapes.setting(name, state.n, state);
-      const made = shapes.SHAPES[name];
-      const y = state.once("curve-" + name + k, () =>
-        SIZES.map((n) => planner.expectedTokens(made.make(n, k), even)),
-      );
-      data.push(this.trace(name, shapes.label(name, state.n, state), SIZES, y));
-    }
-    const { totals } = state.growth;
-    data.push({
-      ...this.trace(
-        "best",
-        "Sequoia" + (state.cap === null ? "" : `, ${state.cap} levels`),
-        SIZES,
-        SIZES.map((n) => totals[n - 1]),
-      ),
-      line: { color: this.colour("--sq-heat"), width: 2.6 },
-    });
-    for (const [name, one] of Object.entries(PUBLISHED_TREES))
-      data.push(this.point(name, one.label, one.parents, STYLE[name][1]));
-    if (state.hand.length > 1)
-      data.push(this.point("hand", "Drawn by hand", state.hand, "diamond-open"));
-    return data;
-  }
-
-  /** A single tree, at its own size. */
-  point(name, label, parents, symbol) {
-    const y = planner.expectedTokens(parents, this.state.even);
-    const color = this.colour(STYLE[name][0]);
-    return {
-      ...this.trace(name, label, [parents.length], [y]),
-      mode: "markers",
-      marker: { size: 9, symbol, color, line: { width: 2 } },
-    };
-  }
-
-  trace(name, label, x, y) {
-    const [colour, dash] = STYLE[name];
-    return {
-      type: "scatter",
-      mode: "lines",
-      name: label,
-      x,
-      y,
-      line: { color: this.colour(colour), dash, width: 1.6 },
-      hovertemplate: "%{y:.3f}",
-    };
-  }
-
-  /** Where chain, sequences and k-ary stop growing; those far above the picture are only named. */
-  ceilings(top) {
-    const { state } = this;
-    const lines = [];
-    const words = [];
-    for (const name of ["chain", "sequences", "kary"]) {
-      const k = shapes.setting(name, state.n, state);
-      const ceiling = shapes.ceiling(name, k, state.even);
-      const label = shapes.label(name, state.n, state);
-      words.push(`${label} ${Number.isFinite(ceiling) ? ceiling.toFixed(2) : "none"}`);
-      if (ceiling < top * 1.25)
-        lines.push({
-          y: ceiling,
-          colour: this.colour(STYLE[name][0]),
-          label: label.toLowerCase() + " ≤ " + ceiling.toFixed(2),
-        });
-    }
-    return { lines, words };
-  }
-
-  paint(Plotly) {
-    const { state } = this;
-    const data = this.traces();
-    const top = state.growth.totals[1023];
-    const { lines, words } = this.ceilings(top);
-    const line = (y, colour) => ({
-      type: "line",
-      xref: "paper",
-      x0: 0,
-      x1: 1,
-      y0: y,
-      y1: y,
-      line: { color: colour, width: 1, dash: "dot" },
-    });
-    const layout = this.layout(({ yaxis }) => ({
-      yaxis: { ...yaxis, rangemode: "tozero", title: { ...yaxis.title, text: "tokens a step" } },
-      shapes: [
-        ...lines.map((one) => line(one.y, one.colour)),
-        marker(state.n, this.colour("--sq-accent")),
-      ],
-      annotations: lines.map((one) => ({
-        xref: "paper",
-        x: 0.01,
-        xanchor: "left",
-        y: one.y,
-        yanchor: "bottom",
-        text: one.label,
-        showarrow: false,
-        font: { size: 10, color: one.colour },
-      })),
-    }));
-    text(this.note, " as n grows without end: " + words.join(", ") + ". Sequoia has no plateau.");
-    return this.draw(Plotly, data, layout);
-  }
+// Where the shapes stop growing; the best tree comes near to the full one, with all ranks.
+function shapeLimits(state) {
+  const { n, even, cap } = state;
+  const shape = (name) => shapes.limit(name, shapes.setting(name, n, state), even);
+  return ["best", "chain", "sequences", "kary"].map((name) => ({
+    label: shapes.label(name, n, state),
+    value: name === "best" ? shapes.fullTree(even, cap) : shape(name),
+    colour: STYLE[name][0],
+  }));
 }
 
-export class Margins extends Figure {
-  constructor(host, state) {
-    super(host, state, {
-      part: "margins",
-      title: "Node n: gain against cost",
-      term: "gain against cost",
-      cls: "sq-lab-margins",
-    });
-    text(this.word, "predicted");
+// The lowest stands below its line, the others above: two that are close do not overlap.
+const annotation = ({ label, value }, i) => ({
+  xref: "paper",
+  x: 0.01,
+  xanchor: "left",
+  y: value,
+  yanchor: i ? "bottom" : "top",
+  text: `${label.toLowerCase()} ≤ ${value.toFixed(2)}`,
+  showarrow: false,
+  bgcolor: "rgba(0,0,0,0)",
+  bordercolor: "rgba(0,0,0,0)",
+});
+
+function traces(state) {
+  const { totals } = state.growth;
+  const capped = state.cap === null ? "" : `, ${state.cap} levels`;
+  const best = SIZES.map((n) => totals[n - 1]);
+  const published = Object.entries(PUBLISHED_TREES);
+  const data = [
+    ...SHAPES.map((name) => shapeTrace(state, name)),
+    trace("best", "Sequoia" + capped, best, 2.6),
+    ...published.map(([name, { label, parents }]) => point(state, name, label, parents)),
+  ];
+  if (state.hand.length > 1) data.push(point(state, "hand", "Drawn by hand", state.hand));
+  return data;
+}
+
+function shapeTrace(state, name) {
+  const { even, n } = state;
+  const k = shapes.setting(name, n, state);
+  const tokens = state.once("curve-" + name, [even, String(k)], () =>
+    SIZES.map((size) => planner.expectedTokens(shapes.SHAPES[name].make(size, k), even)),
+  );
+  return trace(name, shapes.label(name, n, state), tokens);
+}
+
+function trace(name, label, y, width = 1.6) {
+  const [color, dash] = STYLE[name];
+  const line = { color, dash, width };
+  return { ...LINE, name: label, x: SIZES, y, line, hovertemplate: "%{y:.3f}" };
+}
+
+// A single tree, at its own size.
+function point(state, name, label, parents) {
+  const [color, symbol] = STYLE[name];
+  const y = planner.expectedTokens(parents, state.even);
+  return {
+    type: "scatter",
+    mode: "markers",
+    name: label,
+    x: [parents.length],
+    y: [y],
+    marker: { size: 9, symbol, color, line: { width: 2 } },
+    hovertemplate: "%{y:.3f}",
+  };
+}
+
+/** What the n-th node gains, and what it costs with the machine's times. */
+export class Margins {
+  /**
+   * @param {HTMLElement} host
+   * @param {LabState} state
+   * @param {string} plotly
+   */
+  constructor(host, state, plotly) {
+    this.state = state;
+    const about = { part: "margins", title: "Node n: gain vs. cost", term: "gain against cost" };
+    this.figure = new Figure(host, plotly, { ...about, cls: "sq-lab-margins" }, "predicted");
   }
 
-  paint(Plotly) {
-    const { state } = this;
-    show(this.box, Boolean(state.profile));
-    if (!state.profile)
-      return text(
-        this.note,
-        "Needs the times of this machine, which are taken once the models are loaded.",
-      );
-    const { growth, times } = state;
-    const last = 1023;
-    const x = [];
-    const gain = [];
-    const cost = [];
-    const speed = [];
-    const plain = planner.plainSeconds(state.profile);
-    for (const n of SIZES.slice(1)) {
-      const half = Math.max(1, Math.floor(n / 8));
-      const low = Math.max(0, n - 1 - half);
-      const high = Math.min(last, n - 1 + half);
-      x.push(n);
-      gain.push(growth.gains[n - 1]);
-      cost.push(
-        (((times[high] - times[low]) / (high - low)) * growth.totals[n - 1]) / times[n - 1],
-      );
-      speed.push((plain * growth.totals[n - 1]) / times[n - 1]);
-    }
-    const layout = this.layout(({ xaxis, yaxis }) => ({
-      xaxis: { ...xaxis, anchor: "y2" },
-      yaxis: {
-        ...yaxis,
-        domain: [0.57, 1],
-        title: { ...yaxis.title, text: "speed-up" },
-        ticksuffix: "×",
-        nticks: 4,
-      },
+  paint() {
+    const { profile, n } = this.state;
+    const { figure } = this;
+    show(figure.chart.node, Boolean(profile));
+    text(
+      figure.note,
+      profile
+        ? "As long as a node gains more than it costs, a larger tree is faster. The cost is averaged over n/4 neighbouring sizes."
+        : "Shown once this machine has been timed, which happens when the models are loaded.",
+    );
+    if (!profile) return;
+    figure.draw(marginTraces(this.state), {
+      xaxis: { ...NODES, tickvals: [1, 4, 16, 64, 256, 1024], anchor: "y2" },
+      yaxis: { domain: [0.57, 1], title: { text: "speed-up" }, ticksuffix: "×", nticks: 4 },
       yaxis2: {
-        ...yaxis,
         domain: [0, 0.47],
         type: "log",
-        title: { ...yaxis.title, text: "tokens a node" },
+        title: { text: "tokens per node" },
         tickvals: [0.001, 0.01, 0.1, 1],
         ticktext: [".001", ".01", ".1", "1"],
       },
-      shapes: [marker(state.n, this.colour("--sq-accent"))],
-    }));
-    const common = { type: "scatter", mode: "lines", x };
-    text(
-      this.note,
-      "While a node gains more tokens than its time would have made, larger is faster. The cost is averaged over n/4 neighbours.",
-    );
-    return this.draw(
-      Plotly,
-      [
-        {
-          ...common,
-          name: "speed-up",
-          y: speed,
-          line: { color: this.colour("--sq-text"), width: 2.2 },
-          hovertemplate: "%{y:.3f}×",
-        },
-        {
-          ...common,
-          name: "gain",
-          y: gain,
-          yaxis: "y2",
-          line: { color: this.colour("--sq-heat"), width: 1.8, dash: "solid" },
-          hovertemplate: "%{y:.4f} tokens",
-          showlegend: true,
-        },
-        {
-          ...common,
-          name: "cost",
-          y: cost.map((value) => (value > 0 ? value : null)),
-          yaxis: "y2",
-          line: { color: this.colour("--sq-verify"), width: 1.8, dash: "dash" },
-          hovertemplate: "%{y:.4f} tokens",
-        },
-      ],
-      layout,
-    );
+      shapes: [upright(n)],
+    });
   }
 }
 
-const marker = (n, colour) => ({
+function marginTraces({ growth, times, profile }) {
+  const plain = planner.plainSeconds(profile);
+  const x = SIZES.slice(1);
+  const speed = x.map((n) => (plain * growth.totals[n - 1]) / times[n - 1]);
+  const gain = x.map((n) => growth.gains[n - 1]);
+  const cost = x.map((n) => (slope(times, n) * growth.totals[n - 1]) / times[n - 1]);
+  const line = (name, y, color, unit, look) => {
+    return { ...LINE, name, x, y, ...unit, line: { color, ...look } };
+  };
+  const tokens = { yaxis: "y2", hovertemplate: "%{y:.4f} tokens" };
+  return [
+    line("speed-up", speed, "var(--sq-text)", { hovertemplate: "%{y:.3f}×" }, { width: 2.2 }),
+    line("gain", gain, "var(--sq-heat)", tokens, { width: 1.8 }),
+    line("cost", cost.map(positive), "var(--sq-verify)", tokens, { width: 1.8, dash: "dash" }),
+  ];
+}
+
+const positive = (value) => (value > 0 ? value : null); // the axis is logarithmic
+
+// Seconds that a node more costs at n nodes, averaged over the sizes around it.
+function slope(times, n) {
+  const half = Math.max(1, Math.floor(n / 8));
+  const low = Math.max(0, n - 1 - half);
+  const high = Math.min(1023, n - 1 + half);
+  return (times[high] - times[low]) / (high - low);
+}
+
+const across = (y, color) => ({
+  type: "line",
+  xref: "paper",
+  x0: 0,
+  x1: 1,
+  y0: y,
+  y1: y,
+  line: { color, width: 1, dash: "dot" },
+});
+
+// The present budget.
+const upright = (n) => ({
   type: "line",
   xref: "x",
   yref: "paper",
@@ -332,5 +248,5 @@ const marker = (n, colour) => ({
   x1: n,
   y0: 0,
   y1: 1,
-  line: { color: colour, width: 1.5 },
+  line: { color: "var(--sq-accent)", width: 1.5 },
 });

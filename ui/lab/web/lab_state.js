@@ -1,81 +1,111 @@
-/* What the lab's panels share: the vector, the budget, the tree on show and the times of the machine. Draws nothing.
-
-   Fields: rates (as entered), even (what is planned with: never increasing), origin {label, words, counts?; from: the origin before hands changed it}, n, levels (null: any),
-   shown ("best", "hand" or a shape's name), hand (a drawn tree's parents; past: its changes), profile (a
-   HardwareProfile's JSON or null; elsewhere: its name where it is not this machine's), pick (the bar in hand). Change them with `set`; `watch` is called once a frame after changes. */
+/* What the Lab's panels share: the vector, the budget, the tree shown and the machine's times.
+   Change it with `set`; those who `watch` are called once a frame after changes. Draws nothing. */
 import * as planner from "./planner.js";
 import { TreeEdits } from "./tree_edits.js";
 import * as shapes from "./tree_shapes.js";
 
+/**
+ * Where a vector comes from.
+ * @typedef {object} Origin
+ * @property {string} label "measured", "recorded", "paper", "synthetic", "imported", ...
+ * @property {string} words
+ * @property {number[]} [accepted] counts by rank, of a counted vector
+ * @property {number} [visited]
+ * @property {Origin} [from] the origin before it was edited by hand
+ */
+
+/** @typedef {{sequences: number | null, kary: number | null, branching: number[]}} Kinds */
+
+const OF_THE_TREE = ["rates", "n", "levels", "shown", "hand", "kinds", "profile"];
+
+/** The state of one Lab. */
 export class LabState {
-  constructor() {
-    Object.assign(this, {
-      rates: [0.6, 0.15, 0.05],
-      even: [0.6, 0.15, 0.05],
-      origin: { label: "made up", words: "" },
-      n: 64,
-      levels: null,
-      shown: "best",
-      hand: [-1],
-      profile: null,
-      elsewhere: null,
-      most: planner.MAX_NODES,
-      kinds: { sequences: null, kary: null, branching: [1, 1, 3, 1, 1, 1, 1, 1] },
-      pick: 0,
-      version: 0,
-      past: new TreeEdits(),
-    });
-    this.watchers = [];
-    this.waiting = false;
-  }
+  rates = [0.6, 0.15, 0.05];
+  even = this.rates; // what is planned with: never increasing
+  /** @type {Origin} */
+  origin = { label: "synthetic", words: "" };
+  n = 64;
+  /** @type {number | null} */
+  levels = null; // null: any
+  shown = "best"; // or "hand", "fitted", or a shape's name
+  hand = [-1]; // parents of the tree drawn by hand
+  past = new TreeEdits();
+  /** @type {import("./planner.js").Profile | null} */
+  profile = null;
+  /** @type {string | null} */
+  elsewhere = null; // name of the profile where it is not this machine's
+  most = planner.MAX_NODES;
+  /** @type {Kinds} */
+  kinds = { sequences: null, kary: null, branching: [1, 1, 3, 1, 1, 1, 1, 1] };
+  pick = 0; // the bar being edited
+  version = 0;
 
+  /** @type {(() => void)[]} */
+  #watchers = [];
+  #waiting = false;
+  #cache = new Map();
+
+  /** @param {() => void} call */
   watch(call) {
-    this.watchers.push(call);
+    this.#watchers.push(call);
   }
 
+  /** @param {Partial<LabState>} changes */
   set(changes) {
     Object.assign(this, changes);
     if ("rates" in changes)
       this.even = planner.isMonotone(this.rates) ? this.rates : planner.smooth(this.rates);
-    if (
-      ["rates", "n", "levels", "shown", "hand", "kinds", "profile"].some((name) => name in changes)
-    )
-      this.version++;
+    if (OF_THE_TREE.some((name) => name in changes)) this.version++;
     this.changed();
   }
 
-  /** Put a vector in place of the present one; a RangeError leaves everything as it is. */
+  /**
+   * Put a vector in place of the present one; a RangeError leaves everything as it is.
+   * @param {number[]} rates
+   * @param {Origin} origin
+   */
   take(rates, origin) {
     this.set({ rates: planner.checked(rates), origin });
   }
 
   changed() {
-    if (this.waiting) return;
-    this.waiting = true;
+    if (this.#waiting) return;
+    this.#waiting = true;
     requestAnimationFrame(() => {
-      this.waiting = false;
-      for (const call of this.watchers) call();
+      this.#waiting = false;
+      for (const call of this.#watchers) call();
     });
   }
 
-  /** A value worked out once for the present vector and cap: `make` is called again only when they change. */
-  once(name, make) {
-    const key = this.even.join() + "|" + this.levels + "|" + name;
-    this.kept ||= new Map();
-    const held = this.kept.get(name);
-    if (held && held.key === key) return held.value;
+  /**
+   * A value computed once for `inputs`: `make` is called again only when one of them changes.
+   * @template T
+   * @param {string} name
+   * @param {any[]} inputs
+   * @param {() => T} make
+   * @returns {T}
+   */
+  once(name, inputs, make) {
+    const held = this.#cache.get(name);
+    if (held && held.inputs.every((one, i) => one === inputs[i])) return held.value;
     const value = make();
-    this.kept.set(name, { key, value });
+    this.#cache.set(name, { inputs, value });
     return value;
   }
 
-  /** Best trees of all sizes under the level cap, and without one. */
+  /** Best trees of all sizes under the level cap. */
   get growth() {
-    return this.once("growth", () => planner.bestFirst(this.even, planner.MAX_NODES, this.cap));
+    const { even, cap } = this;
+    return this.once("growth", [even, cap], () => planner.bestFirst(even, planner.MAX_NODES, cap));
   }
+
+  /** The same without a cap. */
   get freeGrowth() {
-    return this.once("free", () => planner.bestFirst(this.even, planner.MAX_NODES, null));
+    return this.once("free", [this.even], () =>
+      planner.bestFirst(this.even, planner.MAX_NODES, null),
+    );
   }
+
   /** At least two levels, as one holds the root alone. */
   get cap() {
     return this.levels === null ? null : Math.max(this.levels, 2);
@@ -83,42 +113,46 @@ export class LabState {
 
   /** Predicted seconds of a step with the first 1, 2, ... nodes of the growth. */
   get times() {
-    if (this.timed?.growth !== this.growth || this.timed.profile !== this.profile) {
-      this.timed = {
-        growth: this.growth,
-        profile: this.profile,
-        seconds: planner.growthSeconds(this.growth, this.profile),
-      };
-    }
-    return this.timed.seconds;
+    return this.once("times", [this.growth, this.profile], () =>
+      planner.growthSeconds(this.growth, this.profile),
+    );
   }
 
-  /** The parents of the tree on show; its budget is `n` unless it was drawn by hand. */
+  /** The parents of the tree shown; its size is `n` unless it was drawn by hand. */
   get parents() {
     return this.parentsOf(this.shown);
   }
 
-  /** The level cap under which a tree of n nodes is fastest with the profile's times, or null without a profile. */
+  /**
+   * The best tree under the level cap that is fastest with the profile's times, if there are any.
+   */
   get fastest() {
-    const key = this.even.join() + "|" + this.n;
-    if (!this.profile) return null;
-    if (this.raced?.key === key && this.raced.profile === this.profile) return this.raced.found;
-    let found = null;
-    for (let levels = 2; levels <= planner.levelsFor(this.n) && this.n > 1; levels++) {
-      const growth = planner.bestFirst(this.even, this.n, levels);
-      const { speedup } = planner.predict(growth.parents, this.even, this.profile);
-      if (!found || speedup > found.speedup) found = { levels, speedup, parents: growth.parents };
-      if (Math.max(...growth.depths) + 1 < levels) break; // the cap no longer binds
-    }
-    found ||= { levels: 1, speedup: 1, parents: [-1] };
-    this.raced = { key, profile: this.profile, found };
-    return found;
+    const { even, n, profile } = this;
+    if (!profile) return null;
+    return this.once("fastest", [even, n, profile], () => fastestCap(even, n, profile));
   }
 
+  /**
+   * @param {string} name
+   * @returns {number[]}
+   */
   parentsOf(name) {
     if (name === "fitted") return this.fastest ? this.fastest.parents : this.parentsOf("best");
     if (name === "hand") return this.hand;
     if (name === "best") return this.growth.parents.slice(0, this.n);
     return shapes.make(name, this.n, this);
   }
+}
+
+// Of the best trees of n nodes under every level cap, the fastest.
+function fastestCap(even, n, profile) {
+  let found = { levels: 1, speedup: 1, parents: [-1] };
+  for (let levels = 2; levels <= planner.levelsFor(n) && n > 1; levels++) {
+    const growth = planner.bestFirst(even, n, levels);
+    const { speedup } = planner.predict(growth.parents, even, profile);
+    if (levels === 2 || speedup > found.speedup)
+      found = { levels, speedup, parents: growth.parents };
+    if (Math.max(...growth.depths) + 1 < levels) break; // the cap no longer binds
+  }
+  return found;
 }

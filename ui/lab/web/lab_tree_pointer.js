@@ -1,120 +1,103 @@
-/* What a person does to the lab's tree: zoom and drag as in pan.js, hover, press, walk it by keyboard. Draws nothing itself. */
+/* What a person does to the Lab's tree with the pointer and the keyboard. */
 import { formatShare } from "./export_tree.js";
 import { attr } from "../../shared/web/dom.js";
-import { PanAndZoom } from "../../shared/web/pan_and_zoom.js";
 
-export class LabTreePointer extends PanAndZoom {
+const nodeOf = (pill) => (pill ? Number(pill.dataset.node) : null);
+
+/** Presses and keys on the nodes of a tree. */
+export class LabTreePointer {
+  /** @param {import("./lab_tree.js").LabTree} tree */
   constructor(tree) {
-    super(tree, () => tree.state.changed());
     this.tree = tree;
-    const { canvas, scroller } = tree;
-    const nodeOf = (event) => {
-      const g = event.target.closest?.(".sq-n");
-      return g ? Number(g.dataset.node) : null;
-    };
-    canvas.addEventListener("pointerover", (event) => tree.point(nodeOf(event)));
-    canvas.addEventListener("pointerleave", () => tree.point(null));
-    canvas.addEventListener(
-      "click",
-      (event) =>
-        nodeOf(event) !== null && !this.dragged && this.press(nodeOf(event), event.shiftKey),
+    const { canvas } = tree;
+    const { scroller } = canvas;
+    canvas.listen(
+      {
+        hover: (pill) => tree.point(nodeOf(pill)),
+        press: (pill, event) => this.press(nodeOf(pill), event.shiftKey),
+        focus: (pill) => this.focused(pill),
+        key: (event, pill) => this.key(event, nodeOf(pill)),
+      },
+      tree.pan,
     );
-    canvas.addEventListener("focusin", (event) => this.focused(nodeOf(event)));
-    canvas.addEventListener("keydown", (event) => this.key(event, nodeOf(event)));
-    scroller.addEventListener(
-      "scroll",
-      () => tree.scrolled(scroller.scrollLeft, scroller.scrollTop),
-      { passive: true },
-    );
+    const scrolled = () => tree.scrolled(scroller.scrollLeft, scroller.scrollTop);
+    scroller.addEventListener("scroll", scrolled, { passive: true });
   }
 
-  focused(node) {
-    if (node === null) return;
+  focused(pill) {
     const { tree } = this;
-    const item = tree.byNode?.get(node);
+    const node = nodeOf(pill);
+    if (node === null) return;
     tree.at = node;
-    if (item)
-      attr(
-        tree.nodes.made.get(item.key).g,
-        "aria-label",
-        (node ? "node " + node : "root") +
-          ", level " +
-          (item.col + 1) +
-          ", accepted with chance " +
-          formatShare(tree.f[node]),
-      );
+    const name = node ? "node " + node : "root";
+    const level = tree.topo.depth[node] + 1;
+    const chance = formatShare(tree.f[node]);
+    attr(pill, "aria-label", `${name}, level ${level}, accepted with probability ${chance}`);
     tree.state.changed();
   }
 
-  /** By hand: one more child (with shift: away with it). Otherwise: unfold. */
-  press(node, away) {
+  // By hand: one more child (with shift: remove it). Otherwise: expand.
+  press(node, remove = false) {
     const { tree } = this;
     tree.at = node;
-    if (tree.state.shown === "hand")
-      return away ? this.change("remove", node) : this.change("add", node);
+    if (tree.state.shown === "hand") return this.edit(remove ? "remove" : "add", node);
     if (tree.byNode.get(node)?.hidden) this.unfold(node);
     else tree.opened.delete(node);
     tree.state.changed();
   }
 
-  /** The children of a node, and below an only child its own in turn: a chain unfolds at once. */
+  // The children of a node, and below an only child its own in turn: a chain expands at once.
   unfold(node) {
-    const {
-      tree: { opened, topo },
-    } = this;
-    for (
-      let at = node;
-      at !== undefined;
-      at = topo.children[at].length === 1 ? topo.children[at][0] : undefined
-    )
+    const { opened, topo } = this.tree;
+    let at = node;
+    opened.add(at);
+    while (topo.children[at].length === 1) {
+      [at] = topo.children[at];
       opened.add(at);
+    }
   }
 
-  change(what, node) {
-    const {
-      tree,
-      tree: { state, hand },
-    } = this;
-    const above = state.hand[node];
+  edit(what, node) {
+    const { tree } = this;
+    const { hand, past, n, cap } = tree.state;
     try {
-      tree.draw(
-        what === "add"
-          ? hand.add(state.hand, node, state.n, state.cap)
-          : hand.remove(state.hand, node),
-      );
-      if (what === "remove") tree.at = Math.max(above, 0);
+      tree.draw(what === "add" ? past.add(hand, node, n, cap) : past.remove(hand, node));
+      if (what === "remove") tree.at = Math.max(hand[node], 0);
     } catch (problem) {
       tree.refuse(problem.message);
     }
   }
 
   key(event, node) {
-    const hand = this.tree.state.shown === "hand";
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && hand)
-      this.tree.undo();
-    else if (event.ctrlKey || event.metaKey || event.altKey || node === null) return;
-    else if (hand && (event.key === "Delete" || event.key === "Backspace"))
-      (this.change("remove", node), this.refocus());
-    else if (event.key === "Enter" || (hand && event.key === "+"))
-      (this.press(node), this.refocus());
-    else if (/^Arrow/.test(event.key)) this.walk(event.key);
-    else return;
+    if (!this.act(event, node)) return;
     event.preventDefault();
     event.stopPropagation();
   }
 
-  refocus() {
-    requestAnimationFrame(() =>
-      requestAnimationFrame(() => {
-        const item = this.tree.byNode.get(this.tree.at);
-        if (item) this.tree.nodes.made.get(item.key).g.focus({ preventScroll: false });
-      }),
-    );
+  // Whether the key means something here.
+  act({ key, ctrlKey, metaKey, altKey }, node) {
+    const hand = this.tree.state.shown === "hand";
+    if ((ctrlKey || metaKey) && key.toLowerCase() === "z" && hand) this.tree.undo();
+    else if (ctrlKey || metaKey || altKey || node === null) return false;
+    else if (hand && (key === "Delete" || key === "Backspace")) {
+      this.edit("remove", node);
+      this.refocus();
+    } else if (key === "Enter" || (hand && key === "+")) {
+      this.press(node);
+      this.refocus();
+    } else if (key.startsWith("Arrow")) this.walk(key);
+    else return false;
+    return true;
   }
 
-  /** Right: to the first child; left: to the parent; up and down: to the nearest cell above or below. */
+  /** Focus the node again once it is drawn. */
+  refocus() {
+    requestAnimationFrame(() => requestAnimationFrame(() => this.tree.focus(this.tree.at)));
+  }
+
+  // Right: to the first child; left: to the parent; up and down: to the nearest node there.
   walk(arrow) {
-    const { byNode, at, nodes } = this.tree;
+    const { byNode, at } = this.tree;
     const here = byNode.get(at) || byNode.get(0);
     const items = [...byNode.values()];
     const next = {
@@ -123,7 +106,7 @@ export class LabTreePointer extends PanAndZoom {
       ArrowDown: () => nearest(items, here, (item) => item.row > here.row),
       ArrowUp: () => nearest(items, here, (item) => item.row < here.row),
     }[arrow]();
-    if (next) nodes.made.get(next.key).g.focus({ preventScroll: false });
+    if (next) this.tree.focus(next.node);
   }
 }
 

@@ -1,4 +1,4 @@
-/* The tree lab: builds its panels around one state, and is all that the page outside has to know. */
+/* The Lab: builds its panels around one state and takes the server's messages. */
 import { AcceptanceCounts } from "./acceptance_counts.js";
 import { AcceptanceEditor } from "./acceptance_editor.js";
 import * as vectors from "./acceptance_vectors.js";
@@ -9,53 +9,86 @@ import { LabTree } from "./lab_tree.js";
 import { PaperCheck } from "./paper_check.js";
 import { ReadOuts } from "./read_outs.js";
 import { ShapesTable } from "./shapes_table.js";
-import * as dom from "../../shared/web/dom.js";
-import { el } from "../../shared/web/dom.js";
-import { loadPlotly } from "../../shared/web/plotly.js";
+import { el, show, sized } from "../../shared/web/dom.js";
 
-const STILL = 140; // ms without a change before figures are drawn anew
+const STILL_MS = 140; // without a change before the figures are drawn anew
+
+/** @typedef {import("./planner.js").Profile} Profile */
+/** @typedef {import("./acceptance_counting.js").Entry} Entry */
+
+/**
+ * A message of ui/lab/tab.py (`_known`, `count`). What is missing stays as it is.
+ * @typedef {object} LabMessage
+ * @property {object} [survey] acceptance recorded with the bundled pair
+ * @property {{name: string, rates: number[], temperature: number}[]} [own] of the loaded models
+ * @property {number} [pair] changes when other models are loaded
+ * @property {boolean} [measurable] models are loaded
+ * @property {Profile | null} [profile] of this machine
+ * @property {import("./what_if_profile.js").OtherProfile[]} [profiles]
+ * @property {Entry[]} [ways] of measuring
+ * @property {Entry[]} [prompts]
+ * @property {number} [most] nodes that may run
+ * @property {number} [temperature]
+ * @property {import("./acceptance_counting.js").CountMessage} [count]
+ * @property {string} [refused] why a tree was not run
+ */
+
+/** @typedef {{trigger?: (name: string, data: object) => void, plotly?: string}} Options */
 
 class Lab {
-  constructor(element, { trigger, plotly } = {}) {
-    this.root = element;
-    this.root.replaceChildren();
-    this.address = plotly || "";
+  open = false; // its tab is
+  chosen = false; // a vector of the server's was chosen
+  /** @type {number | undefined} */
+  pair = undefined;
+  timer = 0;
+
+  /**
+   * @param {HTMLElement} element
+   * @param {Options} [options] `plotly`: address of Plotly's script; without it, no figures
+   */
+  constructor(element, { trigger = () => {}, plotly = "" } = {}) {
+    this.trigger = trigger;
+    this.plotly = plotly;
+    this.state = new LabState();
+    element.replaceChildren();
+    this.build(element);
+    this.state.watch(() => this.paint());
+    this.size = sized(element, () => this.resized());
+    const themes = new MutationObserver(() => this.later());
+    themes.observe(document.body, { attributes: true, attributeFilter: ["class"] });
+    this.editor.choose("paper");
+  }
+
+  build(element) {
+    const { state, trigger, plotly } = this;
     const link = {
-      trigger: trigger || (() => {}),
-      run: (parents) => this.send(parents),
+      trigger,
+      run: (parents) => this.run(parents),
       count: (count) => this.counts.add(count),
     };
-    this.trigger = link.trigger;
-    const state = (this.state = new LabState());
+    el("h2", { class: "sq-spoken", text: "Lab: plan a tree" }, element);
     const grid = el("div", { class: "sq-lab-grid" }, element);
     const [left, middle, right] = ["left", "middle", "right"].map((name) =>
       el("div", { class: "sq-lab-" + name }, grid),
     );
     this.editor = new AcceptanceEditor(left, state, link);
+    this.check = new PaperCheck(left);
     this.tree = new LabTree(middle, state);
     this.numbers = new ReadOuts(right, state, link);
-    this.margins = new Margins(right, state);
+    this.margins = new Margins(right, state, plotly);
     const below = el("div", { class: "sq-lab-below" }, element);
     this.table = new ShapesTable(below, state);
-    this.curves = new Curves(below, state);
-    new PaperCheck(left);
+    this.curves = new Curves(below, state, plotly);
     this.counts = new AcceptanceCounts(element, (rates, origin) => this.editor.take(rates, origin));
     this.dp = new DpInLab(element, state);
-    state.watch(() => this.paint());
-    this.size = dom.sized(element, () => this.seen());
-    new MutationObserver(() => this.later()).observe(document.body, {
-      attributes: true,
-      attributeFilter: ["class"],
-    });
-    this.editor.choose("paper");
   }
 
-  seen() {
-    const comes = this.size.w > 0 && !this.open;
-    this.open = this.size.w > 0;
-    if (!this.open) return;
-    if (comes) this.trigger("select", {}); // what other tabs have changed meanwhile is asked for each time
-    this.state.changed();
+  resized() {
+    const visible = this.size.w > 0;
+    // Other tabs may have changed what is known meanwhile.
+    if (visible && !this.open) this.trigger("select", {});
+    this.open = visible;
+    if (visible) this.state.changed();
   }
 
   paint() {
@@ -64,61 +97,67 @@ class Lab {
     this.later();
   }
 
-  /** Figures and the machine's best tree wait until the hand is still. */
+  // The figures and the machine's best tree take long: they wait until nothing changes.
   later() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.settle(), STILL);
+    this.timer = setTimeout(() => this.settle(), STILL_MS);
   }
 
-  async settle() {
+  settle() {
     if (!this.size.w) return;
     this.numbers.settle();
-    if (!this.address) return; // a page without the figures' library
-    try {
-      const Plotly = await loadPlotly(this.address);
-      await Promise.all([this.curves.paint(Plotly), this.margins.paint(Plotly)]);
-    } catch (problem) {
-      for (const figure of [this.curves, this.margins]) figure.failed(problem);
-    }
+    if (!this.plotly) return;
+    this.curves.paint();
+    this.margins.paint();
   }
 
-  send(parents) {
+  run(parents) {
     this.numbers.say("");
     this.trigger("decode", { parents });
   }
 
-  /** Whether the vector on screen is one of other models than are in use now. */
-  others({ measurable, pair }, mine) {
+  // Whether the vector on screen is one of other models than are loaded now.
+  isOfOtherModels({ measurable, pair }, own) {
     if (!measurable || pair === this.pair) return false;
     const first = this.pair === undefined;
     this.pair = pair;
-    return !first || mine.length > 0;
+    return !first || own.length > 0;
   }
 
-  /** From the server: {survey?, own?, pair?, profile?, profiles?, ways?, prompts?, most?, temperature?, count?, refused?}; what is missing stays as it is. */
-  ingest(message) {
+  /** @param {LabMessage | string} message */
+  take(message) {
+    /** @type {LabMessage} */
     const data = typeof message === "string" ? JSON.parse(message) : message;
-    if (data.survey) {
-      const mine = vectors.own(data.own);
-      const known = vectors.recorded(data.survey);
-      const usual = mine[0] || known.find((one) => one.temperature === (data.temperature ?? 0.6));
-      this.editor.add([...mine, ...known]);
-      const others = this.others(data, mine);
-      if ((!this.touched || others) && usual) this.editor.choose(usual.key);
-      this.touched = true;
-    }
-    this.editor.counting.offer(data.ways, data.prompts);
-    if (data.measurable) dom.show(this.editor.counting.root, true);
-    if (data.profile !== undefined || data.profiles)
-      this.numbers.whatif.take(data.profile, data.profiles);
-    if (data.most) this.state.set({ most: data.most });
-    if (data.count) this.editor.counting.take(data.count);
-    if (data.refused) this.numbers.say(data.refused);
+    const { profile, profiles, most, count, refused } = data;
+    const { counting } = this.editor;
+    if (data.survey) this.takeVectors(data);
+    counting.offer(data.ways, data.prompts);
+    if (data.measurable) show(counting.root, true);
+    if (profile !== undefined || profiles) this.numbers.whatif.take(profile, profiles);
+    if (most) this.state.set({ most });
+    if (count) counting.take(count);
+    if (refused) this.numbers.say(refused);
+  }
+
+  takeVectors(data) {
+    const own = vectors.own(data.own);
+    const known = vectors.recorded(data.survey);
+    const { temperature = 0.6 } = data;
+    const usual = own[0] || known.find((one) => one.temperature === temperature);
+    const other = this.isOfOtherModels(data, own);
+    this.editor.add([...own, ...known]);
+    if ((!this.chosen || other) && usual) this.editor.choose(usual.key);
+    this.chosen = true;
   }
 }
 
-/** Build the lab inside `element`; answers {ingest, state, lab}. */
+/**
+ * Build the Lab inside `element`.
+ * @param {HTMLElement} element
+ * @param {Options} [options]
+ * @returns {{ingest: (message: LabMessage | string) => void, state: LabState, lab: Lab}}
+ */
 export function mountLab(element, options) {
   const made = new Lab(element, options);
-  return { ingest: (message) => made.ingest(message), state: made.state, lab: made };
+  return { ingest: (message) => made.take(message), state: made.state, lab: made };
 }

@@ -1,73 +1,61 @@
-/* The paper's printed figures beside the same figures worked out here, in this browser. */
+/* The figures printed in the paper beside the same figures computed in this browser. */
 import { makePanel } from "../../shared/web/panel.js";
 import * as vectors from "./acceptance_vectors.js";
 import { DpTable } from "./dp/dp_table.js";
 import * as dom from "../../shared/web/dom.js";
 import { el, text } from "../../shared/web/dom.js";
 
+/** The panel with the table. */
 export class PaperCheck {
+  /** @param {HTMLElement} host */
   constructor(host) {
-    const panel = makePanel(host, {
-      part: "check",
-      title: "Check against the paper",
-      cls: "sq-lab-check",
-    });
+    const about = { part: "check", title: "Check against the paper", cls: "sq-lab-check" };
+    const panel = makePanel(host, about);
     el("span", { class: "sq-word", text: "App. E vector" }, panel.titleBox);
     const table = el("table", { class: "sq-lab-table" }, panel.body);
-    const line = el("tr", {}, el("thead", {}, table));
-    for (const head of ["Nodes", "Levels", "paper", "here", ""])
-      el("th", { scope: "col", text: head }, line);
+    const head = el("tr", {}, el("thead", {}, table));
+    for (const words of ["Nodes", "Levels", "Paper", "Here", "Result"])
+      el("th", { scope: "col", text: words }, head);
     const body = el("tbody", {}, table);
-    const tables = new Tables();
-    const rows = vectors.PRINTED.map((printed) => new Row(tables, body, ...printed));
-    el(
-      "p",
-      {
-        class: "sq-lab-note",
-        text: "Expected tokens of the best tree. “Here” is the table of the recurrence, worked out now in this browser.",
-      },
-      panel.body,
-    );
-    dom.onceVisible(panel.body, () => fill(rows));
+    const rows = vectors.PRINTED.map((printed) => makeRow(body, printed));
+    const note =
+      "Expected tokens of the best tree. “Here” is computed in this browser with the paper’s recurrence.";
+    el("p", { class: "sq-lab-note", text: note }, panel.body);
+    dom.onceVisible(panel.body, () => fill(rows, new Map()));
   }
 }
 
-/** One table for all figures with the same bound of levels. */
-class Tables extends Map {
-  best(nodes, levels) {
-    const most = Math.max(
-      ...vectors.PRINTED.filter((printed) => printed[1] === levels).map(([n]) => n),
-    );
-    if (!this.has(levels)) this.set(levels, DpTable.whole(vectors.PAPER, most, levels));
-    return this.get(levels).best(nodes, levels ?? nodes).value;
-  }
+function makeRow(body, printed) {
+  const [nodes, levels, paper] = printed;
+  const line = el("tr", {}, body);
+  const words = [nodes, levels ?? "any", paper.toFixed(3), "…", ""];
+  const cells = words.map((word) => el("td", { text: String(word) }, line));
+  return { line, nodes, levels, paper, here: cells[3], result: cells[4] };
 }
 
-/** One printed figure. */
-class Row {
-  constructor(tables, body, nodes, levels, paper) {
-    Object.assign(this, { tables, nodes, levels, paper });
-    const line = (this.line = el("tr", {}, body));
-    [this.here, this.word] = [nodes, levels ?? "any", paper.toFixed(3), "…", ""]
-      .map((words) => el("td", { text: String(words) }, line))
-      .slice(3);
-  }
-
-  /** Work it out here: the same if it is to the printed digits. */
-  fill() {
-    const here = this.tables.best(this.nodes, this.levels);
-    const same = here.toFixed(3) === this.paper.toFixed(3);
-    text(this.here, here.toFixed(3));
-    text(this.word, same ? "✓ same" : "✗ differs");
-    this.line.dataset.same = same;
-  }
-}
-
-/** Row after row, each when the page has nothing else to do: a table takes up to half a second. */
-function fill([row, ...others]) {
+// Row after row, each when the page has nothing else to do: a table takes up to half a second.
+// `tables`: those made so far, one for all rows with the same bound on levels.
+function fill(rows, tables) {
+  const [row, ...others] = rows;
   if (!row) return;
-  (window.requestIdleCallback || setTimeout)(() => {
-    row.fill();
-    fill(others);
+  const later = window.requestIdleCallback || setTimeout;
+  later(() => {
+    fillRow(row, tables);
+    fill(others, tables);
   });
+}
+
+// The same means the same to the printed digits.
+function fillRow({ line, nodes, levels, paper, here, result }, tables) {
+  if (!tables.has(levels)) tables.set(levels, tableFor(levels));
+  const best = tables.get(levels).best(nodes, levels ?? nodes).value;
+  const same = best.toFixed(3) === paper.toFixed(3);
+  text(here, best.toFixed(3));
+  text(result, same ? "✓ same" : "✗ differs");
+  line.dataset.same = String(same);
+}
+
+function tableFor(levels) {
+  const sizes = vectors.PRINTED.filter((printed) => printed[1] === levels).map(([n]) => n);
+  return DpTable.whole(vectors.PAPER, Math.max(...sizes), levels);
 }

@@ -1,59 +1,108 @@
-/* The planner's mathematics in the browser: the same answers as best_tree.py and plan_for_machine.py. Pure: numbers in, numbers out.
+/* The planner's mathematics in the browser: the same answers as best_tree.py and
+   plan_for_machine.py. Numbers in, numbers out.
 
-   `rates[k]` is the chance, at an accepted node, that child k is the one accepted. A tree is its `parents`, parents before children
-   and parents[0] = -1. `n` and `levels` count the root; levels null means any. A profile is a HardwareProfile's JSON object. */
+   `rates[k]` is the probability, at an accepted node, that child k is the one accepted. A tree is
+   its `parents`, parents before children and parents[0] = -1. `n` and `levels` count the root. */
 
+/**
+ * A HardwareProfile's JSON object. Points are [size, seconds, spread].
+ * @typedef {object} Profile
+ * @property {string} device
+ * @property {string} target
+ * @property {string} draft
+ * @property {string} source "measured", "recorded", "simulated" or "paper"
+ * @property {[number, number, number][]} target_seconds
+ * @property {[number, number, number][]} draft_seconds
+ * @property {[number, number, number][]} overhead_seconds
+ * @property {number} level_overhead
+ */
+
+/**
+ * The best trees of all sizes, one inside the other: of the n-th node its parent, gain, depth and
+ * rank, and the expected tokens of the first n nodes.
+ * @typedef {{parents: number[], gains: number[], depths: number[], ranks: number[],
+ *   totals: number[]}} Growth
+ */
+
+/** @typedef {{parents: number[], tokens: number, seconds: number, speedup: number}} Prediction */
+
+/** Nodes of a tree at most, as in best_tree.py. */
 export const MAX_NODES = 1024;
 const MAX_RATES = 1024;
 const USUAL_NODES = 128;
 const USUAL_LEVELS = 16;
 const WIDE_LEVELS = 24; // as in plan_for_machine.py
-const lines = new WeakMap(); // of a profile's lists of points
+const lines = new WeakMap(); // made from a profile's lists of points
 
-// -- the vector --------------------------------------------------------------------------------------------------------
+// -- the vector ------------------------------------------------------------
 
-/** `values` as rates, or a RangeError with the value and the bound. */
+/**
+ * @param {any} values
+ * @returns {number[]} as rates
+ * @throws {RangeError} with the value and the bound
+ */
 export function checked(values) {
   if (!Array.isArray(values)) throw new RangeError("acceptance rates must be a list of numbers");
   if (!values.length || values.length > MAX_RATES)
-    throw new RangeError(`a vector of ${values.length} rates; allowed are 1 to ${MAX_RATES}`);
+    throw new RangeError(`a vector of ${values.length} rates; 1 to ${MAX_RATES} are allowed`);
   values.forEach((value, k) => {
     if (typeof value === "number" && value >= 0 && value <= 1) return;
     throw new RangeError(
       `rates[${k}] = ${String(value).slice(0, 40)}; it must be a number from 0 to 1`,
     );
   });
-  const total = sum(values);
+  const total = Number(sum(values).toPrecision(10));
   if (total > 1 + 1e-9)
     throw new RangeError(
-      `the rates sum to ${Number(total.toPrecision(10))}; they exclude each other, so the sum is at most 1`,
+      `the rates sum to ${total}; at most one child is accepted, so the sum is at most 1`,
     );
   return values.slice();
 }
 
-/** The nearest non-increasing vector in least squares: neighbours that violate the order are pooled. */
-export function smooth(rates) {
+// The nearest vector in least squares in which no neighbours are in the wrong order: those that are
+// get their common mean.
+function pooled(values, wrong) {
   const pools = [];
-  for (const value of rates) {
+  for (const value of values) {
     let mean = value;
     let members = 1;
-    while (pools.length && pools[pools.length - 1][0] < mean) {
+    while (pools.length && wrong(pools.at(-1)[0], mean)) {
       const [other, count] = pools.pop();
       mean = (mean * members + other * count) / (members + count);
       members += count;
     }
     pools.push([mean, members]);
   }
-  return pools.flatMap(([mean, members]) =>
-    new Array(members).fill(Math.min(Math.max(mean, 0), 1)),
-  );
+  return pools.flatMap(([mean, members]) => new Array(members).fill(mean));
 }
 
+/**
+ * @param {number[]} rates
+ * @returns {number[]} the nearest non-increasing vector in least squares
+ */
+export const smooth = (rates) =>
+  pooled(rates, (mean, value) => mean < value).map((mean) => Math.min(Math.max(mean, 0), 1));
+
+/**
+ * @param {number[]} rates
+ * @returns {boolean} whether they never increase
+ */
 export const isMonotone = (rates) => rates.every((rate, k) => !k || rates[k - 1] >= rate);
+
+/**
+ * @param {number} exponent
+ * @param {number} first
+ * @param {number} length
+ * @returns {number[]} rates first * (k + 1) ** -exponent
+ */
 export const powerLaw = (exponent, first, length) =>
   Array.from({ length }, (_, k) => first * (k + 1) ** -exponent);
 
-/** A sum that keeps what is lost in rounding (Neumaier). */
+/**
+ * A sum that keeps what is lost in rounding (Neumaier).
+ * @param {number[]} values
+ * @returns {number}
+ */
 export function sum(values) {
   let total = 0;
   let lost = 0;
@@ -65,9 +114,13 @@ export function sum(values) {
   return total + lost;
 }
 
-// -- any tree ------------------------------------------------------------------------------------------------------------
+// -- any tree ------------------------------------------------------------
 
-/** f(v) of each node: the product of the rates on its way down. */
+/**
+ * @param {number[]} parents
+ * @param {number[]} rates
+ * @returns {number[]} f(v) of each node: the product of the rates on the path to it
+ */
 export function scores(parents, rates) {
   const result = [1];
   const drawn = new Array(parents.length).fill(0);
@@ -78,16 +131,28 @@ export function scores(parents, rates) {
   return result;
 }
 
-/** Expected tokens of one step, the target's own token included. */
+/**
+ * Expected tokens of one step, the token from the target included.
+ * @param {number[]} parents
+ * @param {number[]} rates
+ * @returns {number}
+ */
 export const expectedTokens = (parents, rates) => sum(scores(parents, rates));
 
+/**
+ * @param {number[]} parents
+ * @returns {number[]} the root's is 0
+ */
 export function depthsOf(parents) {
   const depths = [0];
   for (let node = 1; node < parents.length; node++) depths.push(depths[parents[node]] + 1);
   return depths;
 }
 
-/** Nodes with children, by level: the rows of each draft pass. */
+/**
+ * @param {number[]} parents
+ * @returns {number[]} nodes with children, by level: the rows of each draft pass
+ */
 export function widths(parents) {
   const depths = depthsOf(parents);
   const inner = new Set(parents.slice(1));
@@ -96,7 +161,10 @@ export function widths(parents) {
   return result;
 }
 
-/** The same tree numbered breadth first, siblings in their order: the form in which trees are stored. */
+/**
+ * @param {number[]} parents
+ * @returns {number[]} the same tree in breadth-first order, in which trees are stored
+ */
 export function canonical(parents) {
   const children = parents.map(() => []);
   const order = [0];
@@ -107,16 +175,20 @@ export function canonical(parents) {
   return order.map((node) => (node ? place[parents[node]] : -1));
 }
 
-// -- the heap --------------------------------------------------------------------------------------------------------------
+// -- the heap ------------------------------------------------------------
 
 /**
- * The best trees of all sizes up to `n`, one inside the other, for a vector that never increases: node i is the i-th best of the
- * infinite tree. {parents, gains, depths, totals}. Among equals the shallow come first.
+ * The best trees of all sizes up to `n`, grown best first. Among equals the shallow come first.
+ * @param {number[]} rates that never increase
+ * @param {number} n
+ * @param {number | null} levels null: any
+ * @returns {Growth}
+ * @throws {RangeError}
  */
 export function bestFirst(rates, n, levels) {
   if (!isMonotone(rates))
     throw new RangeError(
-      "best-first growth needs rates that never increase; smooth the vector or use the table (dp_table.js)",
+      "best-first growth needs rates that never increase; smooth the vector or use the DP table",
     );
   const cap = levels ?? n;
   if (cap === 1 && n > 1)
@@ -130,7 +202,10 @@ export function bestFirst(rates, n, levels) {
   heap.push([1, 0, 0, -1, 0]); // score, depth, age, parent, rank
   for (let node = 0; node < n; node++) {
     const [score, depth, , parent, rank] = heap.pop();
-    (parents.push(parent), gains.push(score), depths.push(depth), ranks.push(rank));
+    parents.push(parent);
+    gains.push(score);
+    depths.push(depth);
+    ranks.push(rank);
     totals.push((totals[node - 1] || 0) + score);
     if (depth + 1 < cap) heap.push([score * rates[0], depth + 1, 2 * node, node, 0]);
     if (node > 0)
@@ -140,16 +215,18 @@ export function bestFirst(rates, n, levels) {
 }
 
 class Heap {
-  constructor() {
-    this.items = [];
-  }
+  items = [];
+
   push(item) {
     const { items } = this;
     let i = items.push(item) - 1;
-    for (let up = (i - 1) >> 1; i > 0 && before(item, items[up]); i = up, up = (i - 1) >> 1)
-      items[i] = items[up];
+    while (i > 0 && before(item, items[(i - 1) >> 1])) {
+      items[i] = items[(i - 1) >> 1];
+      i = (i - 1) >> 1;
+    }
     items[i] = item;
   }
+
   pop() {
     const { items } = this;
     const top = items[0];
@@ -168,57 +245,72 @@ class Heap {
   }
 }
 
-const before = (a, b) => (a[0] !== b[0] ? a[0] > b[0] : a[1] !== b[1] ? a[1] < b[1] : a[2] < b[2]);
+// Whether a comes out first: the higher score, then the shallower, then the older.
+const before = (a, b) => b[0] - a[0] < 0 || (a[0] === b[0] && (a[1] - b[1] || a[2] - b[2]) < 0);
 
-// -- time ------------------------------------------------------------------------------------------------------------------
+// -- time ------------------------------------------------------------
 
-/** Seconds at `size` from points (size, seconds, spread): flat before the first, straight between, on along the last two after. */
+/**
+ * Seconds at `size`: flat before the first point, straight between points, and on along the last
+ * two after them.
+ * @param {[number, number, number][]} points
+ * @param {number} size
+ * @returns {number}
+ */
 export function secondsAt(points, size) {
-  let line = lines.get(points);
-  if (!line) lines.set(points, (line = rising(points)));
+  if (!lines.has(points)) lines.set(points, rising(points));
+  const line = lines.get(points);
   const last = line.length - 1;
   if (last === 0 || size <= line[0][0]) return line[0][1];
   let i = 1;
   while (i < last && line[i][0] < size) i++;
   const [x0, y0] = line[i - 1];
   const [x1, y1] = line[i];
-  if (size > x1) return y1 + ((y1 - y0) / (x1 - x0)) * (size - x1);
-  return y0 + ((y1 - y0) / (x1 - x0)) * (size - x0);
+  const slope = (y1 - y0) / (x1 - x0);
+  return size > x1 ? y1 + slope * (size - x1) : y0 + slope * (size - x0);
 }
 
-/** A larger pass cannot be faster, so a dip is noise and is pooled with what came before. */
+// A larger pass cannot be faster, so a dip is noise and is pooled with what came before.
 function rising(points) {
-  const pools = [];
-  for (const [, seconds] of points) {
-    let mean = seconds;
-    let members = 1;
-    while (pools.length && pools[pools.length - 1][0] > mean) {
-      const [other, count] = pools.pop();
-      mean = (mean * members + other * count) / (members + count);
-      members += count;
-    }
-    pools.push([mean, members]);
-  }
-  const pooled = pools.flatMap(([mean, members]) => new Array(members).fill(mean));
-  return points.map(([size], i) => [size, pooled[i]]);
+  const seconds = pooled(
+    points.map((point) => point[1]),
+    (mean, value) => mean > value,
+  );
+  return points.map(([size], i) => [size, seconds[i]]);
 }
 
 const passSeconds = (profile, n) =>
   secondsAt(profile.target_seconds, n) + secondsAt(profile.overhead_seconds, n);
+
+/**
+ * @param {Profile} profile
+ * @returns {number} seconds of a token in plain decoding
+ */
 export const plainSeconds = (profile) => passSeconds(profile, 1);
 
-/** What a level costs whose `width` nodes are drafted from: the draft's pass, and the overhead of one level more. */
+// What a level costs whose `width` nodes are drafted from: a draft pass, and a level's overhead.
 const levelSeconds = (profile, width) =>
   secondsAt(profile.draft_seconds, width) + profile.level_overhead;
 
-/** One step with the tree: a target pass, a draft pass for each level but the leaves', and the engine's overhead. */
+/**
+ * Seconds of one step: a target pass, a draft pass for each level but the last, and overhead.
+ * @param {number[]} parents
+ * @param {Profile} profile
+ * @returns {number}
+ */
 export const stepSeconds = (parents, profile) =>
   widths(parents).reduce(
     (total, width) => total + levelSeconds(profile, width),
     passSeconds(profile, parents.length),
   );
 
-/** Seconds of a step with the first 1, 2, ... nodes of a growth: the marginal cost of each node is a difference of these. */
+/**
+ * Seconds of a step with the first 1, 2, ... nodes of a growth: differences of these are the
+ * marginal costs of the nodes.
+ * @param {Growth} growth
+ * @param {Profile} profile
+ * @returns {number[]}
+ */
 export function growthSeconds(growth, profile) {
   const wide = [];
   const seen = new Set();
@@ -227,33 +319,50 @@ export function growthSeconds(growth, profile) {
     if (node > 0 && !seen.has(parent)) {
       seen.add(parent);
       const depth = growth.depths[parent];
-      const width = (wide[depth] = (wide[depth] || 0) + 1);
+      const width = (wide[depth] || 0) + 1;
+      wide[depth] = width;
       drafting += levelSeconds(profile, width) - (width > 1 ? levelSeconds(profile, width - 1) : 0);
     }
     return passSeconds(profile, node + 1) + drafting;
   });
 }
 
-/** What is predicted of a tree: tokens and seconds of one step, and speed-up over plain decoding. */
+/**
+ * Predicted tokens and seconds of one step, and the speed-up over plain decoding.
+ * @param {number[]} parents
+ * @param {number[]} rates
+ * @param {Profile} profile
+ * @returns {Prediction}
+ */
 export function predict(parents, rates, profile) {
   const tokens = expectedTokens(parents, rates);
   const seconds = stepSeconds(parents, profile);
   return { parents, tokens, seconds, speedup: (tokens * plainSeconds(profile)) / seconds };
 }
 
-/** Nodes of a planned tree at most: as many as were timed, where that is more than usual. */
+/**
+ * @param {Profile} profile
+ * @returns {number} the most nodes of a planned tree: as many as were timed, if more than usual
+ */
 export const nodesFor = (profile) =>
-  Math.min(
-    Math.max(USUAL_NODES, profile.target_seconds[profile.target_seconds.length - 1][0]),
-    MAX_NODES,
-  );
+  Math.min(Math.max(USUAL_NODES, profile.target_seconds.at(-1)[0]), MAX_NODES);
 
-/** Levels at most of a planned tree of up to `nodes` nodes. */
+/**
+ * @param {number} nodes
+ * @returns {number} the most levels of a planned tree of up to `nodes` nodes
+ */
 export const levelsFor = (nodes) => (nodes <= USUAL_NODES ? USUAL_LEVELS : WIDE_LEVELS);
 
 /**
- * The fastest of the best trees of all sizes and level caps; never below plain decoding. With `slack`, of all that come within that
- * share of it, the one with the most expected tokens. Smooths the vector first.
+ * The fastest of the best trees of all sizes and level caps; never below plain decoding. Smooths
+ * the vector first.
+ * @param {number[]} rates
+ * @param {Profile} profile
+ * @param {number} [maxNodes]
+ * @param {number} [maxLevels]
+ * @param {number} [slack] of all trees within this share of the fastest, take the one with the most
+ *   expected tokens
+ * @returns {Prediction}
  */
 export function bestPlan(
   rates,
@@ -268,8 +377,10 @@ export function bestPlan(
   let parents = [-1];
   for (const { growth, speedups } of found) {
     const n = speedups.indexOf(Math.max(...speedups));
-    if (speedups[n] > fastest)
-      [fastest, parents] = [speedups[n] * (1 + 1e-12), growth.parents.slice(0, n + 1)];
+    if (speedups[n] > fastest) {
+      fastest = speedups[n] * (1 + 1e-12);
+      parents = growth.parents.slice(0, n + 1);
+    }
   }
   if (slack && parents.length > 1) parents = roomiest(found, Math.max(fastest * (1 - slack), 1));
   return predict(canonical(parents), even, profile);
@@ -285,7 +396,7 @@ function growths(even, profile, maxNodes, maxLevels) {
       growth,
       speedups: times.map((seconds, i) => (plain * growth.totals[i]) / seconds),
     });
-    if (Math.max(...growth.depths) + 1 < levels) break; // the cap no longer binds, so higher ones give the same trees
+    if (Math.max(...growth.depths) + 1 < levels) break; // the cap no longer binds
   }
   return found;
 }
@@ -295,8 +406,9 @@ function roomiest(found, least) {
   let parents = [-1];
   for (const { growth, speedups } of found) {
     speedups.forEach((speedup, n) => {
-      if (speedup >= least && growth.totals[n] > most)
-        [most, parents] = [growth.totals[n], growth.parents.slice(0, n + 1)];
+      if (speedup < least || growth.totals[n] <= most) return;
+      most = growth.totals[n];
+      parents = growth.parents.slice(0, n + 1);
     });
   }
   return parents;

@@ -1,6 +1,6 @@
-/* The figures of the tree on show: what is expected of it, what is predicted on this machine, and what one node more is worth. */
+/* The figures of the tree shown: what is expected of it, what is predicted on this machine, and
+   what one node more is worth. */
 import { makePanel } from "../../shared/web/panel.js";
-import { saveText } from "../../shared/web/save_file.js";
 import * as exportTree from "./export_tree.js";
 import { formatShare } from "./export_tree.js";
 import * as planner from "./planner.js";
@@ -8,6 +8,8 @@ import * as shapes from "./tree_shapes.js";
 import { WhatIf } from "./what_if_profile.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import { saveText } from "../../shared/web/save_file.js";
 import * as pictures from "../../shared/web/save_picture.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
@@ -21,55 +23,64 @@ const FORMS = [
   ["svg", "Picture, SVG"],
   ["png", "Picture, PNG"],
 ];
+const TILES = [
+  ["tokens", "Tokens per step", "expected", "expected"],
+  ["speedup", "Speed-up", "predicted", "predicted here"],
+  ["seconds", "Step time", "predicted", "predicted here"],
+  ["levels", "", "Levels", "levels"],
+];
 
+/** @typedef {import("./lab_state.js").LabState} LabState */
+/** @typedef {{run: (parents: number[]) => void}} Link what the server is asked for */
+
+/** The panel with the figures, and the buttons that run and save the tree. */
 export class ReadOuts {
+  #known = ""; // the state that was painted last
+
+  /**
+   * @param {HTMLElement} host
+   * @param {LabState} state
+   * @param {Link} link
+   */
   constructor(host, state, link) {
     this.state = state;
     this.link = link;
-    const panel = (this.panel = makePanel(host, {
-      part: "numbers",
-      title: "This tree",
-      cls: "sq-lab-numbers",
-    }));
+    const panel = makePanel(host, { part: "numbers", title: "This tree", cls: "sq-lab-numbers" });
     this.word = el("span", { class: "sq-word" }, panel.titleBox);
-    this.whatif = new WhatIf(panel.body, state, () => {
-      this.settle();
-      if (state.shown === "best") this.useBest(); // another tree is what the other machine is asked about
-    });
+    this.whatif = new WhatIf(panel.body, state, () => this.chosen());
     const tiles = el("div", { class: "sq-lab-tiles" }, panel.body);
-    this.tiles = Object.fromEntries(
-      [
-        ["tokens", "Tokens a step", "expected", "expected"],
-        ["speedup", "Speed-up", "predicted", "predicted here"],
-        ["seconds", "Time of a step", "predicted", "predicted here"],
-        ["levels", "", "Levels", "levels"],
-      ].map(([name, label, word, term]) => [name, this.tile(tiles, name, label, word, term)]),
-    );
+    this.tiles = Object.fromEntries(TILES.map((about) => [about[0], this.tile(tiles, about)]));
     this.passes = el("p", { class: "sq-lab-says", hidden: "" }, panel.body);
     addTerm(this.passes, "Rows in each draft pass", "draft pass");
     this.rows = el("span", {}, this.passes);
     this.margin = el("p", { class: "sq-lab-says", "data-part": "margin" }, panel.body);
-    this.buttons(panel.body);
-    this.plan = el("p", { class: "sq-lab-says sq-lab-plan", "data-part": "plan" }, panel.body);
+    this.makeButtons(panel.body);
+    this.makePlan(panel.body);
+    rove(panel.body, ".sq-term");
+  }
+
+  makePlan(host) {
+    this.plan = el("p", { class: "sq-lab-says sq-lab-plan", "data-part": "plan" }, host);
     this.planText = el("span", {}, this.plan);
-    this.use = button(this.plan, {
-      text: "Use it",
-      hint: TOOLTIPS["button use the fastest tree"],
-    });
-    this.use.addEventListener("click", () => this.useBest());
+    const hint = TOOLTIPS["button use the fastest tree"];
+    this.use = button(this.plan, { text: "Use it", hint, act: () => this.useBest() });
   }
 
-  /** Put the fastest tree on show: its budget and its level cap. */
+  /** Another profile was chosen: the best tree follows it, another tree stays. */
+  chosen() {
+    this.settle();
+    if (this.state.shown === "best") this.useBest();
+  }
+
+  /** Show the fastest tree: its budget and its level cap. */
   useBest() {
-    if (this.planned)
-      this.state.set({
-        n: this.planned.parents.length,
-        levels: Math.max(2, this.planned.levels),
-        shown: "best",
-      });
+    if (!this.state.profile) return;
+    const { parents, levels } = this.planned();
+    this.state.set({ n: parents.length, levels: Math.max(2, levels), shown: "best" });
   }
 
-  tile(host, name, label, word, term) {
+  tile(host, about) {
+    const [name, label, word, term] = about;
     const tile = el("div", { class: "sq-lab-tile", "data-part": "tile-" + name }, host);
     const head = el("div", { class: "sq-tile-label", text: label && label + " " }, tile);
     addTerm(label ? el("span", { class: "sq-word" }, head) : head, word, term);
@@ -82,23 +93,22 @@ export class ReadOuts {
     };
   }
 
-  buttons(host) {
+  makeButtons(host) {
+    const { state, link } = this;
     const line = el("div", { class: "sq-lab-line sq-lab-actions" }, host);
+    const hint = TOOLTIPS["button run this tree"];
     this.run = button(line, {
       text: "Run this tree",
       cls: "sq-lab-run",
-      hint: TOOLTIPS["button run this tree"],
+      hint,
+      part: "run",
+      act: () => link.run(planner.canonical(state.parents)),
     });
-    attr(this.run, "data-part", "run");
-    this.run.addEventListener("click", () => this.link.run(planner.canonical(this.state.parents)));
-    this.forms = el(
-      "select",
-      { class: "sq-input", "aria-label": "Save the tree as", "data-part": "export" },
-      line,
-    );
+    const name = { "aria-label": "Save the tree as", "data-part": "export" };
+    this.forms = el("select", { class: "sq-input", ...name }, line);
     el("option", { value: "", text: "Save as…" }, this.forms);
-    for (const [value, label] of FORMS)
-      this["form_" + value] = el("option", { value, text: label }, this.forms);
+    const options = FORMS.map(([value, label]) => el("option", { value, text: label }, this.forms));
+    this.branching = options.find(({ value }) => value === "branching");
     this.forms.addEventListener("change", () => {
       this.save(this.forms.value);
       this.forms.value = "";
@@ -107,36 +117,30 @@ export class ReadOuts {
   }
 
   save(form) {
-    const { state } = this;
-    const { parents } = state;
+    const { even, parents } = this.state;
     const name = `tree-${parents.length}`;
+    const json = (suffix, words) => saveText(`${name}${suffix}.json`, words);
+    const picture = () => pictures.drawing(this.picture(), form, name);
     const made = {
-      json: () => saveText(name + ".json", exportTree.treeJson(parents)),
-      nodelink: () => saveText(name + "-networkx.json", exportTree.nodeLink(parents)),
-      paths: () => saveText(name + "-paths.json", exportTree.paths(parents)),
-      branching: () =>
-        saveText(name + "-branching.json", JSON.stringify(exportTree.branchingOf(parents))),
-      csv: () => saveText(name + ".csv", exportTree.nodesCsv(parents, state.even), "text/csv"),
-      svg: () => saveText(name + ".svg", this.picture(), "image/svg+xml"),
-      png: () => {
-        const source = this.picture();
-        const [, width, height] = /width="([\d.]+)" height="([\d.]+)"/.exec(source);
-        pictures.raster(source, Number(width), Number(height), name);
-      },
+      json: () => json("", exportTree.treeJson(parents)),
+      nodelink: () => json("-networkx", exportTree.nodeLink(parents)),
+      paths: () => json("-paths", exportTree.paths(parents)),
+      branching: () => json("-branching", JSON.stringify(exportTree.branchingOf(parents))),
+      csv: () => saveText(name + ".csv", exportTree.nodesCsv(parents, even), "text/csv"),
+      svg: picture,
+      png: picture,
     };
     made[form]?.();
   }
 
-  /** The tree on show as SVG, in colours that print. */
+  // The tree shown, in colours that print.
   picture() {
     const { state } = this;
-    const { parents } = state;
-    const tokens = planner.expectedTokens(parents, state.even).toFixed(3);
-    return exportTree.treeSvg(
-      parents,
-      state.even,
-      `${shapes.label(state.shown, state.n, state)}, ${parents.length} nodes, ${tokens} tokens a step expected`,
-    );
+    const { even, parents } = state;
+    const tokens = planner.expectedTokens(parents, even).toFixed(3);
+    const label = shapes.label(state.shown, state.n, state);
+    const title = `${label}, ${parents.length} nodes, ${tokens} expected tokens per step`;
+    return exportTree.treeSvg(parents, even, title);
   }
 
   say(words) {
@@ -146,50 +150,51 @@ export class ReadOuts {
 
   paint() {
     const { state } = this;
-    const key = String(state.version);
-    if (this.known === key) return;
-    this.known = key;
+    const key = state.version + "|" + state.most;
+    if (this.#known === key) return;
+    this.#known = key;
+    const { parents } = state;
     this.whatif.paint();
-    const { parents, profile } = state;
-    const tokens = planner.expectedTokens(parents, state.even);
-    const told = profile ? planner.predict(parents, state.even, profile) : null;
-    const depths = planner.depthsOf(parents);
-    const levels = depths.reduce((most, depth) => Math.max(most, depth), 0) + 1;
+    const name = shapes.label(state.shown, state.n, state);
+    text(this.word, `${name}, ${format.count(parents.length, "node")}`);
+    this.paintTiles(parents);
+    this.paintMargin();
+    this.paintRun(parents);
+    this.paintBranching(parents);
+  }
+
+  paintTiles(parents) {
+    const { even, profile } = this.state;
     const widths = planner.widths(parents);
-    text(
-      this.word,
-      shapes.label(state.shown, state.n, state) + ", " + format.count(parents.length, "node"),
-    );
-    this.put("tokens", tokens.toFixed(3), "", `of ${levels} at most`);
-    this.put(
-      "speedup",
-      told ? told.speedup.toFixed(2) : "–",
-      told ? "×" : "",
-      told ? "against plain decoding" : "this machine is not timed yet",
-    );
-    this.put(
-      "seconds",
-      told ? format.ms(told.seconds).split(" ")[0] : "–",
-      told ? format.ms(told.seconds).split(" ")[1] : "",
-      told ? `plain ${format.ms(planner.plainSeconds(profile))} a token` : "",
-    );
-    this.put(
-      "levels",
-      String(levels),
-      "",
-      format.count(widths.length, "draft pass", "draft passes"),
-    );
-    attr(
-      this.tiles.speedup.tile,
-      "data-verdict",
-      told ? (told.speedup > 1 ? "faster" : told.speedup < 1 ? "slower" : "") : "",
-    );
+    const levels = widths.length + 1;
+    const tokens = planner.expectedTokens(parents, even);
+    this.put("tokens", tokens.toFixed(3), "", `max. ${levels}`);
+    const passes = format.count(widths.length, "draft pass", "draft passes");
+    this.put("levels", String(levels), "", passes);
+    if (profile) this.paintTimes(planner.predict(parents, even, profile), profile);
+    else this.paintNoTimes();
     const list = widths.length > 14 ? [...widths.slice(0, 11), "…", ...widths.slice(-2)] : widths;
     show(this.passes, widths.length > 0);
     text(this.rows, ": " + list.join(", ") + ".");
-    this.marginal();
-    this.runnable(parents);
-    this.branch(parents);
+  }
+
+  paintTimes({ speedup, seconds }, profile) {
+    const [value, unit] = format.ms(seconds).split(" ");
+    const faster = speedup > 1 ? "faster" : "slower";
+    this.put("speedup", speedup.toFixed(2), "×", "vs. plain decoding");
+    this.put(
+      "seconds",
+      value,
+      unit,
+      `plain: ${format.ms(planner.plainSeconds(profile))} per token`,
+    );
+    attr(this.tiles.speedup.tile, "data-verdict", speedup === 1 ? "" : faster);
+  }
+
+  paintNoTimes() {
+    this.put("speedup", "–", "", "this machine has not been timed yet");
+    this.put("seconds", "–", "", "");
+    attr(this.tiles.speedup.tile, "data-verdict", "");
   }
 
   put(name, value, unit, note) {
@@ -199,79 +204,64 @@ export class ReadOuts {
     text(tile.note, note);
   }
 
-  /** The last node's gain against its cost, both as shares, which is what decides whether it pays. */
-  marginal() {
-    const { state } = this;
-    const n = state.n;
-    const growth = state.growth;
-    show(this.margin, state.shown === "best" && n > 1);
-    if (state.shown !== "best" || n < 2) return;
+  // What the last node gains and costs, both as shares, which decides whether it pays.
+  paintMargin() {
+    const { n, growth, shown, profile } = this.state;
+    const grows = shown === "best" && n > 1;
+    show(this.margin, grows);
+    if (!grows) return;
     const gain = growth.gains[n - 1];
     const share = gain / growth.totals[n - 2];
-    if (!state.profile)
-      return text(
-        this.margin,
-        `Node ${n} adds ${formatShare(gain)} tokens a step (${percent(share)}).`,
-      );
-    const times = state.times;
+    const words = `Node ${n} adds ${formatShare(gain)} tokens per step (+${percent(share)})`;
+    if (!profile) return text(this.margin, words + ".");
+    const { times } = this.state;
     const cost = times[n - 1] - times[n - 2];
     const price = cost / times[n - 2];
-    text(
-      this.margin,
-      `Node ${n} adds ${formatShare(gain)} tokens a step (+${percent(share)}) and costs ${format.ms(cost)} (+${percent(price)}): ` +
-        (share > price ? "it pays for itself." : "by itself it does not pay."),
-    );
+    const verdict = share > price ? "worth it" : "not worth it on its own";
+    text(this.margin, `${words} and costs ${format.ms(cost)} (+${percent(price)}): ${verdict}.`);
   }
 
-  runnable(parents) {
-    const fits = parents.length <= this.state.most;
+  paintRun(parents) {
+    const { most } = this.state;
+    const fits = parents.length <= most;
     this.run.disabled = !fits;
-    attr(
-      this.run,
-      "title",
-      fits
-        ? TOOLTIPS["button run this tree"]
-        : `A tree of ${parents.length} nodes; here at most ${this.state.most} may run`,
-    );
+    const refused = `This tree has ${parents.length} nodes; at most ${most} can run here`;
+    attr(this.run, "title", fits ? TOOLTIPS["button run this tree"] : refused);
   }
 
-  branch(parents) {
-    const list = exportTree.branchingOf(parents);
-    this.form_branching.disabled = list === null;
-    text(
-      this.form_branching,
-      list === null ? "SpecInfer branching list (not of that form)" : "SpecInfer branching list",
-    );
+  paintBranching(parents) {
+    const fits = exportTree.branchingOf(parents) !== null;
+    this.branching.disabled = !fits;
+    text(this.branching, "SpecInfer branching list" + (fits ? "" : " (this tree has none)"));
   }
 
-  /** The best for this machine; worked out when the hand is still, as it looks at every size and cap. */
-  settle() {
+  // The best tree for the profile. Slow, as it looks at every size and cap.
+  planned() {
     const { state } = this;
-    show(this.use, Boolean(state.profile));
-    if (!state.profile)
-      return text(
-        this.planText,
-        "The best tree for this machine is known once the models are loaded and timed.",
-      );
-    const key = state.even.join() + state.most;
-    if (this.settled !== key || this.timed !== state.profile) {
-      this.settled = key;
-      this.timed = state.profile;
-      const most = Math.min(planner.nodesFor(state.profile), state.most);
-      const plan = planner.bestPlan(state.even, state.profile, most);
-      this.planned = { ...plan, most, levels: planner.widths(plan.parents).length + 1 };
-    }
-    const { parents, levels, speedup, most } = this.planned;
-    const full = most > 1 && parents.length === most ? `, the most nodes looked at` : "";
-    const where = `Fastest ${state.elsewhere ? "there" : "here"} with these rates`;
-    const times = state.elsewhere
-      ? `${state.profile.source}: ${state.elsewhere}`
-      : `${state.profile.source} on ${state.profile.device}`;
-    text(
-      this.planText,
-      `${where}: ${format.count(parents.length, "node")} in ${format.count(levels, "level")}${full}, ${speedup.toFixed(2)}× predicted (times ${times}). `,
-    );
+    const { even, profile, most } = state;
+    return state.once("plan", [even, profile, most], () => {
+      const nodes = Math.min(planner.nodesFor(profile), most);
+      const plan = planner.bestPlan(even, profile, nodes);
+      return { ...plan, nodes, levels: planner.widths(plan.parents).length + 1 };
+    });
   }
+
+  /** Called once nothing has changed for a moment. */
+  settle() {
+    const { profile, elsewhere } = this.state;
+    show(this.use, Boolean(profile));
+    text(this.planText, profile ? fastest(this.planned(), profile, elsewhere) : NO_PLAN);
+  }
+}
+
+const NO_PLAN = "The best tree for this machine is shown once the models are loaded and timed.";
+
+function fastest({ parents, levels, speedup, nodes }, profile, elsewhere) {
+  const size = `${format.count(parents.length, "node")} on ${format.count(levels, "level")}`;
+  const limit = nodes > 1 && parents.length === nodes ? " (the largest size tried)" : "";
+  const times = profile.source + (elsewhere ? `: ${elsewhere}` : ` on ${profile.device}`);
+  const where = elsewhere ? "there" : "here";
+  return `Fastest ${where} with these rates: ${size}${limit}, predicted ${speedup.toFixed(2)}× (times ${times}). `;
 }
 
 const percent = (share) =>

@@ -1,29 +1,31 @@
-/* What was typed and is not taken: said beside its field, to the eye and to a screen reader alike. */
+/* Why something typed was not used: text beside its field, for the eye and for screen readers. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 
 let made = 0;
 
+/** A line of text that is hidden while there is nothing to say. */
 export class Refusal {
+  /**
+   * @param {HTMLElement} host
+   * @param {string} part its name in the page
+   */
   constructor(host, part) {
+    /** @type {HTMLElement | null} */
     this.field = null;
-    this.node = el(
-      "p",
-      {
-        class: "sq-lab-problem",
-        role: "alert",
-        id: "sq-refusal-" + ++made,
-        "data-part": part,
-        hidden: "",
-      },
-      host,
-    );
+    made++;
+    const id = "sq-refusal-" + made;
+    const look = { class: "sq-lab-problem", role: "alert", "data-part": part, hidden: "" };
+    this.node = el("p", { ...look, id }, host);
   }
 
   get words() {
     return this.node.textContent;
   }
 
-  /** Say `words`, of what stands in `field` if it is one field's; without words, take back what was said. */
+  /**
+   * @param {string} words none: remove what was said
+   * @param {HTMLElement | null} [field] the one it is about
+   */
   say(words, field = null) {
     this.mark(false);
     this.field = words ? field : null;
@@ -38,7 +40,11 @@ export class Refusal {
     attr(this.field, "aria-describedby", wrong && this.node.id);
   }
 
-  /** Whether what a person typed into `field` is to be left there. */
+  /**
+   * Whether what a person typed into `field` is to be left there.
+   * @param {HTMLElement} field
+   * @returns {boolean}
+   */
   holds(field) {
     return this.field === field || document.activeElement === field;
   }

@@ -1,14 +1,17 @@
-/* Shapes at one budget: all with exactly the same number of nodes, told so, and each can be put on show. */
-import { csv, saveText } from "../../shared/web/save_file.js";
+/* Shapes of one size side by side: each has exactly the budget's nodes and can be shown. */
 import { makePanel } from "../../shared/web/panel.js";
+import { numberField } from "./number_field.js";
 import * as planner from "./planner.js";
 import { Refusal } from "./refusal.js";
 import * as shapes from "./tree_shapes.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import { csv, saveText } from "../../shared/web/save_file.js";
 import { addTerm, markTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
+// "fitted" is the best tree under the level cap that is fastest with the chosen times.
 const ROWS = [
   "best",
   "fitted",
@@ -20,167 +23,162 @@ const ROWS = [
   "branching",
   "chain",
 ];
-const sources = () =>
-  "Published shapes are judged by this vector, as if their children were drawn here. " +
-  ["medusa", "eagle", "branching"].map((name) => TOOLTIPS["shape " + name]).join(" ") +
-  " A dynamic tree, which grows by context, has no shape before it runs: the live view can decode with one, but nothing is predicted of it here.";
+const NUMBERS = {
+  sequences: "Number of sequences; empty for the best",
+  kary: "Children per node (k); empty for the best",
+  branching: "Children per node, level by level",
+};
 const HEADS = [
   ["Shape"],
   ["Levels", "", "levels"],
-  ["Tokens a step", "expected", "expected"],
+  ["Tokens per step", "expected", "expected"],
   ["of best", "", "of best"],
   ["Step", "predicted", "predicted here"],
   ["Speed-up", "predicted", "predicted here"],
 ];
+const COLUMNS = [
+  "shape",
+  "nodes",
+  "levels",
+  "expected_tokens",
+  "predicted_step_seconds",
+  "predicted_speedup",
+];
+const RULES =
+  "All shapes are brought to the same size: sequences differ by at most one token, the k-ary tree’s last level is cut, published trees are cut in their own order or continued as chains.";
+const SOURCES = [
+  "Published shapes are scored with this vector, as if their children were sampled as they are here.",
+  ...["medusa", "eagle", "branching"].map((name) => TOOLTIPS["shape " + name]),
+  "A dynamic tree is grown from the context, so it has no shape before it runs and nothing is predicted for it here; Decode can run one.",
+].join(" ");
 
+/**
+ * The figures of one row; without `tokens` its tree has another size and is not compared.
+ * @typedef {object} Figures
+ * @property {string} label
+ * @property {number} nodes
+ * @property {number} [levels]
+ * @property {number} [tokens]
+ * @property {number} [share] of the best tree's tokens
+ * @property {number | null} [seconds]
+ * @property {number | null} [speedup]
+ */
+
+/** The panel with the table. */
 export class ShapesTable {
+  #known = -1; // version of the state that was painted last
+
+  /**
+   * @param {HTMLElement} host
+   * @param {import("./lab_state.js").LabState} state
+   */
   constructor(host, state) {
     this.state = state;
-    const panel = (this.panel = makePanel(host, {
-      part: "shapes",
-      title: "Shapes at one budget",
-      cls: "sq-lab-shapes",
-    }));
+    const about = { part: "shapes", title: "Shapes at one budget", cls: "sq-lab-shapes" };
+    const panel = makePanel(host, about);
     this.word = el("span", { class: "sq-word" }, panel.titleBox);
-    button(panel.tools, {
-      text: "CSV",
-      hint: TOOLTIPS["button save the shapes as csv"],
-    }).addEventListener("click", () => this.save());
-    const table = el("table", { class: "sq-lab-table" }, panel.body);
-    const line = el("tr", {}, el("thead", {}, table));
-    for (const [head, label, term] of HEADS) {
-      const cell = el("th", { scope: "col" }, line);
-      if (term) addTerm(cell, head, term);
-      else el("span", { text: head }, cell);
-      if (label) el("small", { text: label }, cell);
-    }
-    const body = el("tbody", {}, table); // "fitted" is the best tree under the level cap that is fastest here
-    this.rows = ROWS.map((name) => this.row(body, name));
+    const hint = TOOLTIPS["button save the shapes as csv"];
+    button(panel.tools, { text: "CSV", hint, act: () => this.save() });
+    const box = el("div", { class: "sq-lab-wide" }, panel.body);
+    const table = el("table", { class: "sq-lab-table" }, box);
+    const head = el("tr", {}, el("thead", {}, table));
+    for (const column of HEADS) makeHead(head, column);
+    const body = el("tbody", {}, table);
+    this.rows = ROWS.map((name) => this.makeRow(body, name));
+    rove(table);
     this.note = el("p", { class: "sq-lab-note" }, panel.body);
-    el(
-      "p",
-      { class: "sq-lab-note sq-lab-sources", "data-part": "sources", text: sources() },
-      panel.body,
-    );
+    const sources = { class: "sq-lab-note sq-lab-sources", "data-part": "sources" };
+    el("p", { ...sources, text: SOURCES }, panel.body);
   }
 
-  row(body, name) {
+  makeRow(body, name) {
     const node = el("tr", { "data-shape": name }, body);
-    const cells = HEADS.map((_, i) => el(i ? "td" : "th", i ? {} : { scope: "row" }, node));
-    const first = el("div", { class: "sq-lab-shape" }, cells[0]);
-    const pick = button(first, { text: name });
+    const [first, ...cells] = HEADS.map((_, i) =>
+      i ? el("td", {}, node) : el("th", { scope: "row" }, node),
+    );
+    const box = el("div", { class: "sq-lab-shape" }, first);
+    const pick = button(box, { text: name });
     markTerm(pick, "shape " + name);
     pick.addEventListener("click", () => this.state.set({ shown: name }));
-    const field = !["sequences", "kary", "branching"].includes(name)
-      ? null
-      : el(
-          "input",
-          {
-            class: "sq-input sq-lab-number",
-            type: "text",
-            "data-part": "k-" + name,
-            placeholder: "best k",
-            "aria-label":
-              name === "branching"
-                ? "Children a node, level by level"
-                : "k of the shape; empty for the best",
-          },
-          first,
-        );
-    const refusal = field && new Refusal(cells[0], "refused-" + name);
-    field?.addEventListener("change", () => this.type(name, field, refusal));
-    return { name, node, cells: cells.slice(1), pick, field, refusal };
+    const row = { name, node, cells, pick, field: null, refusal: null };
+    if (name in NUMBERS) this.makeField(row, box, first);
+    return row;
   }
 
-  type(name, field, refusal) {
+  makeField(row, box, cell) {
+    const { name } = row;
+    const look = { placeholder: "best k", "aria-label": NUMBERS[name] };
+    const field = numberField(box, "k-" + name, look);
+    row.field = field;
+    row.refusal = new Refusal(cell, "refused-" + name);
+    field.addEventListener("change", () => this.type(row));
+  }
+
+  type({ name, field, refusal }) {
     const words = field.value.trim();
-    const parts = words
+    const list = name === "branching";
+    const numbers = words
       .split(/[\s,]+/)
       .filter(Boolean)
       .map(Number);
-    const good =
-      parts.every((k) => Number.isInteger(k) && k >= 1 && k <= planner.MAX_NODES) &&
-      (name === "branching" ? parts.length > 0 && parts.length <= 64 : parts.length <= 1);
-    const wanted =
-      name === "branching"
-        ? `a list of 1 to 64 whole numbers from 1 to ${planner.MAX_NODES}`
-        : `one whole number from 1 to ${planner.MAX_NODES}`;
+    const whole = (k) => Number.isInteger(k) && k >= 1 && k <= planner.MAX_NODES;
+    const fits = list ? numbers.length > 0 && numbers.length <= 64 : numbers.length <= 1;
+    const good = fits && numbers.every(whole);
+    const kind = list ? "a list of 1 to 64 whole numbers" : "one whole number";
+    const wanted = `${kind} from 1 to ${planner.MAX_NODES}`;
     refusal.say(good ? "" : `"${words.slice(0, 40)}" is not ${wanted}.`, field);
     if (!good) return;
-    this.state.set({
-      kinds: { ...this.state.kinds, [name]: name === "branching" ? parts : (parts[0] ?? null) },
-    });
+    const value = list ? numbers : (numbers[0] ?? null);
+    this.state.set({ kinds: { ...this.state.kinds, [name]: value } });
   }
 
-  /** [{name, label, nodes, levels, tokens, share, seconds, speedup}], null figures where a drawn tree has another size. */
+  /** @returns {Figures[]} */
   figures() {
-    const { state } = this;
-    const best = state.growth.totals[state.n - 1];
     return ROWS.map((name) => {
-      const label = shapes.label(name, state.n, state);
+      const { state } = this;
+      const { n, profile } = state;
+      const label = shapes.label(name, n, state);
       const parents = state.parentsOf(name);
-      if (parents.length !== state.n) return { name, label, nodes: parents.length };
+      if (parents.length !== n) return { label, nodes: parents.length };
       const tokens = planner.expectedTokens(parents, state.even);
-      const depths = planner.depthsOf(parents);
-      const seconds = state.profile ? planner.stepSeconds(parents, state.profile) : null;
-      return {
-        name,
-        label,
-        nodes: state.n,
-        levels: depths.reduce((most, depth) => Math.max(most, depth), 0) + 1,
-        tokens,
-        share: tokens / best,
-        seconds,
-        speedup: seconds === null ? null : (tokens * planner.plainSeconds(state.profile)) / seconds,
-      };
+      const levels = planner.widths(parents).length + 1;
+      const share = tokens / state.growth.totals[n - 1];
+      const found = profile && planner.predict(parents, state.even, profile);
+      const times = { seconds: found?.seconds ?? null, speedup: found?.speedup ?? null };
+      return { label, nodes: n, levels, tokens, share, ...times };
     });
   }
 
   paint() {
     const { state } = this;
-    const key = state.version + "";
-    if (this.known === key) return;
-    this.known = key;
+    if (this.#known === state.version) return;
+    this.#known = state.version;
     const figures = this.figures();
-    const top = Math.max(...figures.map((one) => one.speedup || 0));
-    text(
-      this.word,
-      `each has exactly ${state.n} ${state.n === 1 ? "node" : "nodes"}, the root included`,
-    );
-    figures.forEach((one, i) => this.paintRow(this.rows[i], one, top));
-    const capped =
-      state.cap === null ? "" : ` Sequoia keeps to ${state.cap} levels; the others do not.`;
-    text(
-      this.note,
-      "Filled to the same size: sequences differ by one token at most, the k-ary tree’s last level is cut, published trees are cut in their own order or carried on as chains." +
-        capped,
-    );
+    const top = Math.max(1, ...figures.map(({ speedup }) => speedup || 0));
+    text(this.word, `exactly ${format.count(state.n, "node")} each, root included`);
+    this.rows.forEach((row, i) => this.paintRow(row, figures[i], top));
+    const cap = ` Sequoia is limited to ${state.cap} levels; the others are not.`;
+    text(this.note, RULES + (state.cap === null ? "" : cap));
   }
 
   paintRow({ name, node, cells, pick, field, refusal }, one, top) {
-    if (name === "fitted") show(node, Boolean(this.state.profile));
-    text(pick.querySelector("span"), name === "branching" ? "SpecInfer" : one.label);
-    attr(pick, "aria-pressed", String(this.state.shown === name));
-    if (field && !refusal.holds(field)) {
-      const set = this.state.kinds[name];
-      field.value = name === "branching" ? set.join(",") : set === null ? "" : String(set);
-    }
+    const { state } = this;
     const short = one.tokens === undefined;
-    const words = short
-      ? ["–", `${one.nodes} of ${this.state.n} nodes drawn: not compared`, "", "", ""]
-      : [
-          String(one.levels),
-          one.tokens.toFixed(3),
-          (one.share * 100).toFixed(1) + " %",
-          format.ms(one.seconds),
-          one.speedup === null ? "–" : one.speedup.toFixed(2) + "×",
-        ];
+    if (name === "fitted") show(node, Boolean(state.profile));
+    text(pick.querySelector("span"), name === "branching" ? "SpecInfer" : one.label);
+    attr(pick, "aria-pressed", String(state.shown === name));
+    if (field && !refusal.holds(field)) field.value = String(state.kinds[name] ?? "");
+    const words = short ? this.notCompared(one) : rowWords(one);
     cells.forEach((cell, i) => text(cell, words[i]));
-    attr(cells[1], "colspan", short ? "4" : null);
-    attr(cells[1], "data-short", short ? "" : null);
+    attr(cells[1], "colspan", short && "4");
+    attr(cells[1], "data-short", short && "yes");
     cells.slice(2).forEach((cell) => show(cell, !short));
-    node.classList.toggle("is-shown", this.state.shown === name);
-    attr(cells[4], "data-top", one.speedup !== null && one.speedup === top && top > 1 ? "" : null);
+    node.classList.toggle("is-shown", state.shown === name);
+    attr(cells[4], "data-top", one.speedup === top && top > 1 && "yes");
+  }
+
+  notCompared({ nodes }) {
+    return ["–", `${nodes} of ${this.state.n} nodes drawn: not compared`, "", "", ""];
   }
 
   save() {
@@ -192,20 +190,22 @@ export class ShapesTable {
       one.seconds ?? "",
       one.speedup ?? "",
     ]);
-    saveText(
-      "shapes.csv",
-      csv([
-        [
-          "shape",
-          "nodes",
-          "levels",
-          "expected_tokens",
-          "predicted_step_seconds",
-          "predicted_speedup",
-        ],
-        ...rows,
-      ]),
-      "text/csv",
-    );
+    saveText("shapes.csv", csv([COLUMNS, ...rows]), "text/csv");
   }
 }
+
+function makeHead(host, column) {
+  const [words, label, term] = column;
+  const cell = el("th", { scope: "col" }, host);
+  if (term) addTerm(cell, words, term);
+  else el("span", { text: words }, cell);
+  if (label) el("small", { text: label }, cell);
+}
+
+const rowWords = ({ levels, tokens, share, seconds, speedup }) => [
+  String(levels),
+  tokens.toFixed(3),
+  (share * 100).toFixed(1) + " %",
+  format.ms(seconds),
+  speedup === null ? "–" : speedup.toFixed(2) + "×",
+];

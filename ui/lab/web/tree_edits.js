@@ -1,28 +1,39 @@
-/* A tree drawn by hand: adding and taking away nodes, and the way back. Pure but for its own past. */
+/* A tree drawn by hand: adding and removing nodes, and undo. */
 import * as planner from "./planner.js";
 
-const PAST = 200;
+const PAST = 200; // changes that can be undone
 
+/** The changes of one drawn tree. */
 export class TreeEdits {
-  constructor() {
-    this.past = [];
-  }
+  /** @type {number[][]} */
+  past = [];
 
-  /** `parents` with a last child below `node`, or a RangeError where the budget or the level cap forbids it. */
+  /**
+   * @param {number[]} parents
+   * @param {number} node
+   * @param {number} budget
+   * @param {number | null} cap on levels
+   * @returns {number[]} with a last child below `node`
+   * @throws {RangeError} where the budget or the level cap forbids it
+   */
   add(parents, node, budget, cap) {
     if (parents.length >= budget)
       throw new RangeError(
-        `the budget is ${budget} nodes and all are in use; take some away or raise it`,
+        `the budget is ${budget} nodes and all are in use; remove some or raise it`,
       );
-    if (cap !== null && planner.depthsOf(parents)[node] + 2 > cap)
-      throw new RangeError(
-        `a child here would stand on level ${planner.depthsOf(parents)[node] + 2}; the cap is ${cap}`,
-      );
+    const level = planner.depthsOf(parents)[node] + 2;
+    if (cap !== null && level > cap)
+      throw new RangeError(`a child here would be on level ${level}; the cap is ${cap}`);
     this.keep(parents);
     return [...parents, node];
   }
 
-  /** `parents` without `node` and all below it; the root stays. */
+  /**
+   * @param {number[]} parents
+   * @param {number} node
+   * @returns {number[]} without `node` and all below it
+   * @throws {RangeError} for the root
+   */
   remove(parents, node) {
     if (node === 0) throw new RangeError("the root is the last token of the text; it stays");
     this.keep(parents);
@@ -35,16 +46,25 @@ export class TreeEdits {
     return result;
   }
 
-  /** Another whole tree in its place. */
+  /**
+   * @param {number[]} parents
+   * @param {number[]} next another whole tree in its place
+   * @returns {number[]}
+   */
   replace(parents, next) {
     this.keep(parents);
     return next.slice();
   }
 
+  /**
+   * @param {number[]} parents
+   * @returns {number[]} the tree before the last change
+   */
   undo(parents) {
     return this.past.pop() || parents;
   }
 
+  /** @param {number[]} parents */
   keep(parents) {
     this.past.push(parents);
     if (this.past.length > PAST) this.past.shift();

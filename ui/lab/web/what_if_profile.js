@@ -1,36 +1,46 @@
-/* Whose times are planned with: this machine's, or what if it were another. The chosen tree follows at once. */
+/* Whose times are planned with: this machine's, or those of another profile. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 
 const HERE = "here";
-const FROM = { paper: "taken from the paper", recorded: "recorded there", simulated: "made up" };
+const SOURCES = { paper: "from the paper", recorded: "recorded there", simulated: "simulated" };
 
+/** @typedef {import("./planner.js").Profile} Profile */
+/** @typedef {{key: string, name: string, note: string, profile: Profile}} OtherProfile */
+
+/** A menu of profiles, and what is known of the chosen one. */
 export class WhatIf {
-  /** onChoose(): a person chose; the fastest tree with these times is to be shown. */
+  /** @type {OtherProfile[]} */
+  others = [];
+  /** @type {Profile | null} */
+  here = null;
+  note = "";
+
+  /**
+   * @param {HTMLElement} host
+   * @param {import("./lab_state.js").LabState} state
+   * @param {() => void} onChoose called when a person chose a profile
+   */
   constructor(host, state, onChoose) {
     this.state = state;
-    this.others = [];
-    this.here = null;
-    const line = el("label", { class: "sq-lab-line sq-lab-whatif" }, host);
+    const line = el("div", { class: "sq-lab-line sq-lab-whatif" }, host);
     el("span", { class: "sq-lab-field", text: "Times of" }, line);
-    this.menu = el(
-      "select",
-      {
-        class: "sq-input sq-lab-menu",
-        "aria-label": "Hardware profile to plan with",
-        "data-part": "whatif",
-      },
-      line,
-    );
+    const menu = { class: "sq-input sq-lab-menu", "data-part": "whatif" };
+    const name = "Times of: hardware profile to plan with";
+    this.menu = el("select", { ...menu, "aria-label": name }, line);
     this.menu.addEventListener("change", () => {
       this.choose(this.menu.value);
-      if (this.state.profile) onChoose();
+      if (state.profile) onChoose();
     });
     this.badge = el("span", { class: "sq-badge" }, line);
     this.words = el("p", { class: "sq-lab-says", "data-part": "whatif-words" }, host);
     this.offer();
   }
 
-  /** This machine's profile, and others as [{key, name, note, profile}]; what is undefined stays. */
+  /**
+   * What is undefined stays as it is.
+   * @param {Profile | null} [here] this machine's profile
+   * @param {OtherProfile[]} [others]
+   */
   take(here, others) {
     if (here !== undefined) this.here = here;
     if (others !== undefined) this.others = others;
@@ -40,12 +50,8 @@ export class WhatIf {
 
   offer() {
     const value = this.menu.value || HERE;
-    this.menu.replaceChildren(
-      el("option", {
-        value: HERE,
-        text: this.here ? "this machine" : "this machine (not timed yet)",
-      }),
-    );
+    const here = this.here ? "this machine" : "this machine (not timed yet)";
+    this.menu.replaceChildren(el("option", { value: HERE, text: here }));
     for (const { key, name, profile } of this.others)
       el("option", { value: key, text: `what if: ${name} (${profile.source})` }, this.menu);
     this.menu.value = value;
@@ -55,10 +61,7 @@ export class WhatIf {
   choose(key) {
     const other = this.others.find((one) => one.key === key);
     this.note = other?.note || "";
-    this.state.set({
-      profile: other ? other.profile : this.here,
-      elsewhere: other ? other.name : null,
-    });
+    this.state.set({ profile: other?.profile ?? this.here, elsewhere: other?.name ?? null });
   }
 
   paint() {
@@ -69,11 +72,11 @@ export class WhatIf {
     text(this.badge, profile.source);
     attr(this.badge, "data-label", profile.source);
     attr(this.words, "title", this.note);
-    text(
-      this.words,
-      elsewhere
-        ? `What if: ${profile.device}, ${profile.target} with ${profile.draft}. Its times are ${FROM[profile.source] || profile.source}; nothing of it was measured here, and a run runs on this machine.`
-        : "",
-    );
+    text(this.words, elsewhere ? hypothetical(profile) : "");
   }
+}
+
+function hypothetical({ device, target, draft, source }) {
+  const times = SOURCES[source] || source;
+  return `Hypothetical: ${device}, ${target} with ${draft}. Its times are ${times}; nothing was measured here. A run still uses this machine.`;
 }

@@ -1,41 +1,50 @@
-/* Which model types run: a list that opens, with a field to look for one. Decides nothing. */
-import { makePanel } from "../../shared/web/panel.js";
+/* Which model types run: a list that opens, with a field that filters it. */
 import { el, text } from "../../shared/web/dom.js";
+import { makePanel } from "../../shared/web/panel.js";
 
+/**
+ * The list, as `types_message` of ui/models/model_types.py makes it.
+ * @typedef {{summary: string, rows: {name: string, result: string, words: string}[]}} Types
+ */
+
+const LABEL = "Filter model types";
+
+/** A panel with the list. */
 export class ModelTypes {
+  /** @type {HTMLElement[]} */
+  rows = [];
+
+  /** @param {HTMLElement} frame */
   constructor(frame) {
-    const panel = makePanel(frame, {
-      part: "types",
-      title: "Which model types run",
-      cls: "md-types",
-    });
+    const title = "Which model types run";
+    const panel = makePanel(frame, { part: "types", title, cls: "md-types" });
     const box = el("details", {}, panel.body);
     this.summary = el("summary", {}, box);
-    this.field = el(
-      "input",
-      { type: "search", placeholder: "Filter, such as phi3", "aria-label": "Filter model types" },
-      box,
-    );
-    this.list = el("dl", { class: "md-type-list" }, box);
+    const hint = { placeholder: "Filter, such as phi3", "aria-label": LABEL };
+    this.field = el("input", { type: "search", ...hint }, box);
+    const scroll = { class: "md-type-list", role: "region", "aria-label": title, tabindex: 0 };
+    this.list = el("dl", {}, el("div", scroll, box));
     this.field.addEventListener("input", () => this.filter());
   }
 
+  /** @param {Types} types */
   show({ summary, rows }) {
     text(this.summary, summary);
-    this.rows = rows.map((row) => this.row(row));
-    this.list.replaceChildren(...this.rows.map((row) => row.root));
+    this.rows = rows.map(row);
+    this.list.replaceChildren(...this.rows);
     this.filter();
   }
 
-  row({ name, result, words }) {
-    const root = el("div", { "data-type": name, "data-result": result });
-    el("dt", { text: name }, root);
-    el("dd", { text: words }, root);
-    return { root, words: `${name} ${words}`.toLowerCase() };
-  }
-
   filter() {
-    const wanted = this.field.value.trim().toLowerCase();
-    for (const row of this.rows || []) row.root.hidden = !row.words.includes(wanted);
+    const typed = this.field.value.trim().toLowerCase();
+    for (const one of this.rows) one.hidden = !one.dataset.words.includes(typed);
   }
+}
+
+function row({ name, result, words }) {
+  const found = `${name} ${words}`.toLowerCase();
+  const root = el("div", { "data-type": name, "data-result": result, "data-words": found });
+  el("dt", { text: name }, root);
+  el("dd", { text: words }, root);
+  return root;
 }

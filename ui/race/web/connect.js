@@ -4,9 +4,18 @@ import { formBeside } from "../../shared/web/form_buttons.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
 import { PLOTLY } from "../../shared/web/plotly.js";
 import { mountRace } from "./race_view.js";
+import { rove } from "../../shared/web/roving_focus.js";
 
-/** Called from the component's js_on_load with what Gradio gives it. */
+/**
+ * Called from the component's js_on_load with what Gradio gives it.
+ * @param {HTMLElement} element
+ * @param {{value?: string}} props
+ * @param {(name: string, changed: () => void) => void} watch
+ * @param {(name: string, data?: object) => void} trigger
+ * @param {object} server its functions, of which get_moves is used
+ */
 export function connect(element, props, watch, trigger, server) {
+  /** @type {HTMLElement} */
   const root = element.querySelector(".sq-stage");
   const view = mountRace(root, { trigger, server, plotly: PLOTLY, page: formBeside("rc") });
   const take = (message) => {
@@ -14,4 +23,7 @@ export function connect(element, props, watch, trigger, server) {
     rememberInAddress(message, "race");
   };
   connectComponent(root, props, watch, { ...view, take }, () => trigger("come"));
+  /** @type {HTMLElement} */
+  const prompts = document.querySelector("#rc-side .pg-chips");
+  if (prompts) rove(prompts);
 }

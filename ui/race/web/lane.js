@@ -1,195 +1,209 @@
-/* One lane: name, progress to the finish line, text, and its figures at the present race time. */
+/* One lane: name, progress to the finish line, text, and its figures at the race time shown. */
+import { laneMark } from "./lane_style.js";
 import { LaneText } from "./lane_text.js";
 import { intervalInWords, placeInWords, speedInterval, speedRatio } from "./lane_totals.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
-import { count, known, ms, percent, rate, readable } from "../../shared/web/format.js";
+import { known, ms, percent, rate, readable } from "../../shared/web/format.js";
 import { repeatsInWords } from "../../shared/web/repeats.js";
-import * as stepWords from "../../shared/web/run_words.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import * as runWords from "../../shared/web/run_words.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
+/** @typedef {import("./lane_style.js").LaneStyle} LaneStyle */
+/** @typedef {import("./lane_totals.js").LaneTotals} LaneTotals */
+/** @typedef {import("./lane_totals.js").Place} Place */
+/** @typedef {import("./lane_totals.js").Sum} Sum */
+/** @typedef {import("./race_store.js").Count} Count */
+/** @typedef {import("./race_store.js").Lane} Lane */
+/** @typedef {import("./race_store.js").RaceStore} RaceStore */
+/** @typedef {import("./race_store.js").Result} Result */
+/** @typedef {(name: string, data: object) => void} Trigger */
+
+// Name of the figure, its label, the tooltip's name.
 const FIGURES = [
-  ["tokensPerStep", "tokens a step"],
-  ["perToken", "per token"],
-  ["nodes", "mean nodes"],
-  ["clock", "clock"],
-  ["drafted", "from the draft"],
-  ["repeats", "repeats"],
+  ["tokensPerStep", "tokens per step", "tokens per step"],
+  ["perToken", "per token", "per token"],
+  ["nodes", "avg. tree size", "mean nodes"],
+  ["clock", "decode time", "clock"],
+  ["drafted", "from the draft", "from the draft"],
+  ["repeats", "repeated text", "repeats"],
 ];
 const PHASES = ["draft", "verify", "overhead"];
-const BADGES = {
-  exact: ["exact", "The text is plain decoding's, token for token."],
-  tie: ["tie", "The text differs from plain decoding's only where rounding decides."],
-  bug: ["bug", "The text differs from plain decoding's where it must not."],
-  law: [
-    "no difference",
-    "First tokens were drawn again and again: no difference from the target’s law was found.",
-  ],
-  undecided: [
-    "undecided",
-    "The text differs from plain decoding's, and whether by rounding or by a bug could not be told.",
-  ],
-  poor: [
-    "poor fit",
-    "First tokens were drawn again and again: they fit the target’s law poorly, but chance does that once in a while. Draw again with another seed.",
-  ],
-  blind: ["says nothing", "A comparison would carry no information."],
-  none: ["not checked", "Nothing to compare this text with."],
-  plain: ["reference", "Plain decoding, which the others are compared with."],
+const VERDICTS = {
+  exact: "exact",
+  tie: "tie",
+  bug: "bug",
+  law: "no difference",
+  undecided: "undecided",
+  poor: "poor fit",
+  blind: "no information",
+  none: "not checked",
 };
 
+/** A lane's card. */
 export class LaneView {
-  constructor(store, host, index, ask) {
-    const lane = store.lanes[index];
-    const name = laneName(lane, index);
-    Object.assign(this, { store, index, lane });
-    this.root = el(
-      "article",
-      {
-        class: "sq-panel race-lane",
-        "data-lane": index,
-        "data-plain": lane.plain ? "yes" : null,
-        "aria-label": name,
-      },
-      host,
-    );
-    this.head(name);
-    this.progress();
+  /**
+   * @param {RaceStore} store
+   * @param {HTMLElement} host
+   * @param {number} index of the lane
+   * @param {LaneStyle} style
+   * @param {Trigger} trigger
+   */
+  constructor(store, host, index, style, trigger) {
+    this.store = store;
+    this.index = index;
+    this.lane = store.lanes[index];
+    const name = laneName(this.lane, index);
+    const look = { class: "sq-panel race-lane", style: `--race-lane: ${style.colour}` };
+    this.root = el("article", { ...look, "data-lane": index, "aria-label": name }, host);
+    this.makeHead(name, style);
+    this.makeProgress();
     this.text = new LaneText(this.root, name);
-    this.speed();
-    this.figures();
+    this.makeSpeed();
+    this.makeFigures();
     const foot = el("div", { class: "race-foot" }, this.root);
-    button(foot, {
+    const open = button(foot, {
       text: "Open in Decode",
       hint: TOOLTIPS["button open in decode"],
-    }).addEventListener("click", () => ask("open", { race: store.race, lane: index }));
-    this.check(foot);
+    });
+    open.addEventListener("click", () => trigger("open", { race: store.race, lane: index }));
+    this.makeCheck(foot);
+    rove(this.root);
+    this.key = "";
+    /** @type {Result | null} */
+    this.result = null;
+    this.paintLossless(null);
   }
 
-  head(name) {
-    const { root, lane } = this;
-    const line = el("div", { class: "race-name" }, root);
-    el("i", { class: "race-mark", "aria-hidden": "true" }, line);
+  /**
+   * @param {string} name
+   * @param {LaneStyle} style
+   */
+  makeHead(name, style) {
+    const line = el("div", { class: "race-name" }, this.root);
+    line.append(laneMark(style));
     el("h3", { text: name, title: name }, line);
     this.place = addTerm(line, "", "place", "race-place");
     this.place.dataset.part = "place";
-    const how = [
-      lane.how,
-      lane.verifier && !lane.plain ? stepWords.verifier(lane.verifier) + " verifier" : "",
-      lane.most > 1 ? "at most " + count(lane.most, "node") : "",
-      lane.changes ? "changes by step" : "",
-    ]
-      .filter(Boolean)
-      .map(readable)
-      .join(" · ");
-    el("p", { class: "race-how", text: how || " ", title: how }, root);
+    const how = described(this.lane);
+    el("p", { class: "race-how", text: how || " ", title: how }, this.root);
   }
 
-  progress() {
+  makeProgress() {
     const line = el("div", { class: "race-progress" }, this.root);
-    this.bar = el(
-      "div",
-      {
-        class: "race-bar",
-        role: "progressbar",
-        "aria-label": "Tokens to the finish line",
-        "aria-valuemin": "0",
-      },
-      line,
-    );
+    const label = "Tokens to the finish line";
+    const attributes = { role: "progressbar", "aria-label": label, "aria-valuemin": "0" };
+    this.bar = el("div", { class: "race-bar", ...attributes }, line);
     this.fill = el("i", {}, this.bar);
     this.tokens = el("span", { class: "race-tokens", "data-part": "tokens" }, line);
   }
 
-  speed() {
+  makeSpeed() {
     const line = el("div", { class: "race-speed", "data-part": "speed" }, this.root);
     this.ratio = el("b", { class: "sq-tile-value", "data-part": "ratio" }, line);
     this.unit = el("span", { class: "sq-tile-unit" }, line);
     const range = el("p", { class: "race-range" }, this.root);
-    this.ranged = addTerm(range, "range");
+    this.rangeTerm = addTerm(range, "95 % CI", "range");
     this.range = el("span", { "data-part": "spread" }, range);
   }
 
-  figures() {
+  makeFigures() {
     const list = el("dl", { class: "race-figures" }, this.root);
+    /** @type {Record<string, HTMLElement>} */
     this.values = {};
-    for (const [key, label] of FIGURES) {
+    for (const [name, label, term] of FIGURES) {
       const box = el("div", {}, list);
-      addTerm(el("dt", {}, box), label);
-      this.values[key] = el("dd", { "data-figure": key }, box);
+      addTerm(el("dt", {}, box), label, term);
+      this.values[name] = el("dd", { "data-figure": name }, box);
     }
+    this.makePhases();
+  }
+
+  makePhases() {
     this.split = el("div", { class: "race-split", "aria-hidden": "true" }, this.root);
     const key = el("div", { class: "race-phases", "data-part": "split" }, this.root);
-    this.phases = Object.fromEntries(
-      PHASES.map((phase) => {
-        const entry = el("span", { class: "race-phase" }, key);
-        el("i", { class: "sq-swatch", "data-phase": phase }, entry);
-        addTerm(entry, phase);
-        return [
-          phase,
-          {
-            part: el("i", { class: "sq-swatch", "data-phase": phase }, this.split),
-            value: el("b", { "data-phase": phase }, entry),
-          },
-        ];
-      }),
-    );
+    /** @type {Record<string, {part: HTMLElement, value: HTMLElement}>} */
+    this.phases = {};
+    for (const phase of PHASES) {
+      const entry = el("span", { class: "race-phase" }, key);
+      el("i", { class: "sq-swatch", "data-phase": phase }, entry);
+      addTerm(entry, phase);
+      this.phases[phase] = {
+        part: el("i", { class: "sq-swatch", "data-phase": phase }, this.split),
+        value: el("b", { "data-phase": phase }, entry),
+      };
+    }
   }
 
-  /** Whether the text is the target's own: a word, how far the check is, and its sentence. */
-  check(foot) {
-    this.lossless = el("span", { class: "race-badge", "data-part": "lossless" }, foot);
-    this.counting = el(
-      "progress",
-      { class: "race-counting", "aria-label": "First tokens drawn", hidden: "" },
-      this.root,
-    );
-    this.words = el("p", { class: "race-words", "data-part": "check", hidden: "" }, this.root);
+  /**
+   * Whether the text is lossless: the verdict, how far the check is, and its sentence.
+   * @param {HTMLElement} foot
+   */
+  makeCheck(foot) {
+    this.verdict = el("span", { class: "race-badge", "data-part": "lossless" }, foot);
+    const counting = { class: "race-counting", "aria-label": "First tokens sampled" };
+    this.counting = el("progress", counting, this.root);
+    this.words = el("p", { class: "race-words", "data-part": "check" }, this.root);
   }
 
-  /** Paints only where something this lane shows has changed. */
+  /**
+   * Paint only if something this lane shows has changed.
+   * @param {(Place | null)[]} places
+   * @param {number} reference index of the lane it is compared with
+   */
   paint(places, reference) {
     const { store, index } = this;
-    const fold = store.folds[index];
-    const { t } = store;
-    const done = fold.count(t);
-    const other = store.folds[reference];
-    const key = [
-      done,
-      other?.count(t),
-      reference,
-      JSON.stringify(places[index]),
-      store.line,
-      store.state,
-    ].join();
+    const total = store.totals[index];
+    const other = store.totals[reference];
+    const place = places[index];
     const result = store.results?.[index] ?? null;
-    if (this.result !== result) this.paintLossless((this.result = result));
+    if (this.result !== result) this.paintLossless(result);
+    const done = total.count(store.t);
+    const { line, state } = store;
+    const key = [done, other?.count(store.t), reference, JSON.stringify(place), line, state].join();
     if (this.key === key) return;
     this.key = key;
-    const sum = fold.at(t);
-    const over = done === fold.moves.length && (fold.finish || (store.done ? "stopped" : null));
-    this.text.paint(fold, done, over ? readable(stepWords.finish(over)) : "", repeatsInWords(sum));
-    this.paintProgress(sum, places[index]);
+    const sum = total.at(store.t);
+    this.text.paint(total, done, this.ending(total, done), repeatsInWords(sum));
+    this.paintProgress(sum, place);
     this.paintFigures(sum);
-    this.paintSpeed(fold, other, reference);
-    Object.assign(this.root.dataset, { tokens: sum.tokens, moves: sum.moves });
+    this.paintSpeed(total, other, reference);
+    attr(this.root, "data-tokens", sum.tokens);
+    attr(this.root, "data-moves", sum.moves);
   }
 
+  /**
+   * Why the lane ended, if all of its moves are shown.
+   * @param {LaneTotals} total
+   * @param {number} done
+   * @returns {string}
+   */
+  ending(total, done) {
+    if (done < total.moves.length) return "";
+    const reason = total.finish || (this.store.done ? "stopped" : "");
+    return readable(runWords.finish(reason));
+  }
+
+  /**
+   * @param {Sum} sum
+   * @param {Place | null} place
+   */
   paintProgress(sum, place) {
     const { line } = this.store;
-    const share = Math.min(sum.tokens / line, 1);
+    const reached = Math.min(sum.tokens, line);
+    show(this.place, Boolean(place));
     text(this.place, place ? placeInWords(place) : "");
     attr(this.place, "data-place", place && !place.tied ? place.place : null);
-    this.fill.style.transform = `scaleX(${share})`;
+    this.fill.style.transform = `scaleX(${reached / line})`;
     attr(this.bar, "aria-valuemax", line);
-    attr(this.bar, "aria-valuenow", Math.min(sum.tokens, line));
-    text(
-      this.tokens,
-      sum.tokens.toLocaleString("en-US") + " / " + line.toLocaleString("en-US") + " tokens",
-    );
+    attr(this.bar, "aria-valuenow", reached);
+    const [done, all] = [sum.tokens, line].map((tokens) => tokens.toLocaleString("en-US"));
+    text(this.tokens, `${done} / ${all} tokens`);
   }
 
+  /** @param {Sum} sum */
   paintFigures(sum) {
     const { values } = this;
     const some = sum.moves > 0;
@@ -202,70 +216,82 @@ export class LaneView {
     for (const phase of PHASES) {
       const { part, value } = this.phases[phase];
       const share = sum[phase] / sum.seconds;
-      part.style.flexGrow = known(share) ? share : 0;
+      part.style.flexGrow = String(known(share) ? share : 0);
       text(value, some ? percent(share) + " · " + ms(sum[phase] / sum.tokens) : "–");
     }
   }
 
-  paintSpeed(fold, other, reference) {
-    const { store, index, lane } = this;
-    const { t, meta } = store;
-    const word = meta.label || "";
-    const self = reference === index;
-    const ratio = other ? speedRatio(fold, other, t) : NaN;
-    const spread = other && !self ? speedInterval(fold, other, t) : null;
-    text(this.ratio, known(ratio) ? ratio.toFixed(2) : "–");
-    text(
-      this.unit,
-      known(ratio)
-        ? "× " +
-            (self
-              ? lane.plain
-                ? "plain decoding"
-                : "the slowest lane"
-              : store.lanes[reference].plain
-                ? "plain"
-                : "the slowest")
-        : "",
-    );
-    text(
-      this.range,
-      self || !known(ratio)
-        ? " "
-        : spread
-          ? intervalInWords(spread, word)
-          : word + ", too short for a range",
-    );
-    show(this.ranged, Boolean(spread));
-    attr(this.root, "data-verdict", spread && spread.verdict !== "even" ? spread.verdict : null);
+  /**
+   * @param {LaneTotals} total
+   * @param {LaneTotals | undefined} other
+   * @param {number} reference
+   */
+  paintSpeed(total, other, reference) {
+    const { t, word, lanes } = this.store;
+    const self = reference === this.index;
+    const ratio = other ? speedRatio(total, other, t) : NaN;
+    const some = known(ratio);
+    text(this.ratio, some ? ratio.toFixed(2) : "–");
+    text(this.unit, some ? "× " + baseline(lanes[reference], self) : "");
+    const interval = other && !self ? speedInterval(total, other, t) : null;
+    const range = interval ? intervalInWords(interval) : "too short for a confidence interval";
+    text(this.range, self || !some ? " " : [range, word].filter(Boolean).join(", "));
+    show(this.rangeTerm, Boolean(interval));
+    const clear = interval && interval.verdict !== "even";
+    attr(this.root, "data-verdict", clear ? interval.verdict : null);
   }
 
+  /** @param {Result | null} result */
   paintLossless(result) {
-    const lossless = result?.lossless;
-    const kind = Object.hasOwn(BADGES, lossless?.kind ?? "") ? lossless.kind : "none";
-    const [word, plain] = BADGES[kind === "none" && this.lane.plain ? "plain" : kind];
-    const count = lossless?.count;
-    for (const node of [this.lossless, this.words]) show(node, Boolean(lossless));
-    this.lossless.dataset.kind = kind;
-    text(
-      this.lossless,
-      count?.going
-        ? "counting, " + count.draws + " / " + count.wanted
-        : kind === "none" && count
-          ? "too few draws"
-          : word,
-    );
+    this.result = result;
+    const { kind, words, at, count } = result?.lossless || {};
+    for (const node of [this.verdict, this.words]) show(node, Boolean(kind));
+    attr(this.verdict, "data-kind", kind);
+    text(this.verdict, kind === "none" && count ? "too few samples" : VERDICTS[kind] || "");
     this.paintCounting(count);
-    const at = known(lossless?.at) ? ` First difference: token ${lossless.at + 1}.` : "";
-    text(this.words, readable(lossless?.words || plain) + at);
+    const where = known(at) ? ` First difference: token ${at + 1}.` : "";
+    text(this.words, readable(words) + where);
   }
 
+  /** @param {Count | null | undefined} count */
   paintCounting(count) {
     show(this.counting, Boolean(count?.going));
     if (!count?.going) return;
+    text(this.verdict, `sampling, ${count.draws} / ${count.wanted}`);
     attr(this.counting, "max", count.wanted);
     attr(this.counting, "value", count.draws);
   }
 }
 
-export const laneName = (lane, index) => readable(lane.name || "Lane " + (index + 1));
+/**
+ * What a speed-up is relative to.
+ * @param {Lane} lane
+ * @param {boolean} self
+ * @returns {string}
+ */
+function baseline({ plain }, self) {
+  if (plain) return self ? "plain decoding" : "plain";
+  return self ? "the slowest lane" : "the slowest";
+}
+
+/**
+ * How a lane decodes, in short.
+ * @param {Lane} lane
+ * @returns {string}
+ */
+function described({ how, verifier, plain, most, changes, kind }) {
+  const parts = [how];
+  if (verifier && !plain) parts.push(runWords.verifier(verifier) + " verifier");
+  if (most > 1) parts.push((changes ? "at most " : "") + format.count(most, "node"));
+  if (changes)
+    parts.push(kind === "replanned" ? "new tree every few steps" : "new tree every step");
+  return parts.filter(Boolean).map(readable).join(" · ");
+}
+
+/**
+ * The name of a lane as it is shown.
+ * @param {Lane} lane
+ * @param {number} index
+ * @returns {string}
+ */
+export const laneName = (lane, index) => readable(lane?.name || "Lane " + (index + 1));

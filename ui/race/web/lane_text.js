@@ -1,46 +1,62 @@
-/* A lane's text, each part with its origin. Append only: a move's group is made once, shown or hidden by time, never rebuilt. */
-import { el, text } from "../../shared/web/dom.js";
+/* A lane's text, each part with its origin. Append only: a move's group is made once, then shown or
+   hidden by time, never rebuilt. */
+import { el, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
+/** @typedef {import("./lane_totals.js").LaneTotals} LaneTotals */
+/** @typedef {import("./lane_totals.js").ShownMove} ShownMove */
+
+/** The text box of a lane. */
 export class LaneText {
+  /**
+   * @param {HTMLElement} host
+   * @param {string} name of the lane
+   */
   constructor(host, name) {
-    // The box is a reversed column: while it stands at its end it stays there as text grows, without asking for a layout.
-    this.box = el(
-      "div",
-      {
-        class: "sq-text-box race-text",
-        tabindex: "0",
-        role: "region",
-        "aria-label": "Text of " + name,
-      },
-      host,
-    );
+    // The box is a reversed column: while it is scrolled to its end it stays there as text grows,
+    // without asking for a layout.
+    const label = "Text of " + name;
+    const attributes = { tabindex: "0", role: "region", "aria-label": label };
+    this.box = el("div", { class: "sq-text-box race-text", ...attributes }, host);
     const page = el("div", { class: "race-page" }, this.box);
     this.flow = el("span", { "data-part": "flow" }, page);
     this.end = el("span", { class: "sq-end" }, page);
-    this.loops = addTerm(page, "", "repeats", "sq-loops");
+    const foot = el("p", { class: "race-loops" }, host);
+    this.loops = addTerm(foot, "", "repeats", "sq-loops");
     this.shown = 0;
   }
 
-  /** The first `count` of the fold's moves, why the lane ended where that is all of them, and what is said of its repeats. */
-  paint(fold, count, ending, loops) {
-    const all = this.flow.children;
-    for (let i = all.length; i < count; i++) this.append(fold.moves[i]);
-    for (let i = Math.min(count, this.shown); i < Math.max(count, this.shown); i++)
-      all[i].hidden = i >= count;
+  /**
+   * @param {LaneTotals} total
+   * @param {number} count of its moves that are shown
+   * @param {string} ending why the lane ended, if all are
+   * @param {string} loops how much of the text is repeated
+   */
+  paint(total, count, ending, loops) {
+    const all = /** @type {HTMLCollectionOf<HTMLElement>} */ (this.flow.children);
+    for (let i = all.length; i < count; i++) this.append(total.moves[i]);
+    const last = Math.max(count, this.shown);
+    for (let i = Math.min(count, this.shown); i < last; i++) all[i].hidden = i >= count;
     this.shown = count;
     text(this.end, ending);
+    show(this.loops, Boolean(loops));
     text(this.loops, loops);
   }
 
+  /** @param {ShownMove} move */
   append({ text: pieces, drafted }) {
     const group = el("span", { class: "race-move" }, this.flow);
     this.part(group, pieces.slice(0, drafted), "sq-tok-draft");
     this.part(group, pieces.slice(drafted), "sq-tok-own");
   }
 
-  /** Tokens of one origin; spaces before them stay without its mark. */
+  /**
+   * Tokens of one origin; spaces before them are not underlined.
+   * @param {HTMLElement} group
+   * @param {string[]} pieces
+   * @param {string} cls
+   */
   part(group, pieces, cls) {
     const whole = pieces.join("");
     const rest = whole.trimStart() ? whole.replace(/^ +/, "") : whole;

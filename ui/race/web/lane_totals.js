@@ -1,9 +1,25 @@
-/* What a race comes to at a time t: sums of a lane's moves, speed-up over the plain lane with its range, places. Pure. */
+/* What a race comes to at a time t: totals of a lane's moves, speed-up over the plain lane with its
+   confidence interval, places. No elements and no state of the page. */
 import { Repeats } from "../../shared/web/repeats.js";
 
-const STRETCHES = 8;
-const LEAST_STRETCHES = 3;
-const STUDENT = [, , , 4.303, 3.182, 2.776, 2.571, 2.447, 2.365]; // as in sequoia/spread.py
+/** @typedef {import("./race_store.js").Lane} Lane */
+/** @typedef {import("./race_store.js").Move} Move */
+/**
+ * Totals of a lane after some of its moves; `seconds` is its decode time.
+ * @typedef {{moves: number, tokens: number, grams: number, repeats: number, drafted: number,
+ *   nodes: number, seconds: number, draft: number, verify: number, overhead: number}} Sum
+ * @typedef {{text: string[], drafted: number, finish: string | null}} ShownMove
+ * @typedef {{tokens: number, seconds: number}} Segment
+ * @typedef {{log: number, error: number, count: number}} Pace
+ * @typedef {{least: number, most: number, verdict: "faster" | "slower" | "even"}} Interval
+ * @typedef {{place: number, tied: boolean}} Place
+ */
+
+const SEGMENTS = 8;
+const LEAST_SEGMENTS = 3;
+// by number of segments, as in sequoia/diagnosis/speedup_interval.py
+const STUDENT = [NaN, NaN, NaN, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365];
+/** @type {Readonly<Sum>} */
 const START = Object.freeze({
   moves: 0,
   tokens: 0,
@@ -19,7 +35,14 @@ const START = Object.freeze({
 
 const amount = (value) => (Number.isFinite(value) && value > 0 ? value : 0);
 
-/** How many leading items of `list` have `of(item) <= bound`; `of` never falls along the list. */
+/**
+ * How many leading items of `list` have `of(item) <= bound`; `of` never decreases along the list.
+ * @template T
+ * @param {T[]} list
+ * @param {number} bound
+ * @param {(item: T) => number} of
+ * @returns {number}
+ */
 function upTo(list, bound, of) {
   let low = 0;
   let high = list.length;
@@ -31,21 +54,29 @@ function upTo(list, bound, of) {
   return low;
 }
 
-/** One lane's moves with their running sums: `sums[k]` stands after k moves, its seconds on the lane's own clock. */
+/** One lane's moves with their running totals: `sums[k]` is after k moves. */
 export class LaneTotals {
   constructor() {
+    /** @type {ShownMove[]} */
     this.moves = [];
+    /** @type {Sum[]} */
     this.sums = [START];
     this.eights = new Repeats();
+    /** @type {{k: number, pace: Pace | null} | null} */
+    this.paced = null;
   }
 
+  /**
+   * @param {Move} move
+   * @param {number} nodes of its tree
+   */
   add(move, nodes) {
     const last = this.sums[this.moves.length];
     const text = Array.isArray(move.text) ? move.text : [];
     const drafted = Math.min(amount(move.drafted), text.length);
-    const [draft, verify, overhead] = ["draft", "verify", "overhead"].map((phase) =>
-      amount(move.seconds?.[phase]),
-    );
+    const draft = amount(move.seconds?.draft);
+    const verify = amount(move.seconds?.verify);
+    const overhead = amount(move.seconds?.overhead);
     this.moves.push({ text, drafted, finish: move.finish ?? null });
     this.sums.push({
       ...this.eights.add(text),
@@ -60,25 +91,39 @@ export class LaneTotals {
     });
   }
 
+  /** The lane's decode time so far, in seconds. */
   get clock() {
-    return this.sums[this.moves.length].seconds;
+    return this.sums.at(-1).seconds;
   }
-  /** Why the lane ended; null while it goes on. */
+  /** Why the lane ended; null while it runs. */
   get finish() {
-    return this.moves.length ? this.moves[this.moves.length - 1].finish : null;
+    return this.moves.at(-1)?.finish ?? null;
   }
 
-  /** The lane's pace to t: {log of seconds a token, its standard error by the jackknife over stretches, their number}, or null. */
+  /**
+   * The lane's pace up to t: the logarithm of seconds per token, its standard error by the
+   * jackknife over segments, and their number; null with too few segments.
+   * @param {number} t
+   * @returns {Pace | null}
+   */
   pace(t) {
     const k = this.count(t);
-    if (this.paced?.k !== k) this.paced = { k, pace: pace(stretches(this.sums.slice(0, k + 1))) };
+    if (this.paced?.k !== k) this.paced = { k, pace: pace(segments(this.sums.slice(0, k + 1))) };
     return this.paced.pace;
   }
 
-  /** Number of moves that are over at t. */
+  /**
+   * Number of moves that are over at t.
+   * @param {number} t
+   * @returns {number}
+   */
   count(t) {
     return upTo(this.sums, t, (sum) => sum.seconds) - 1;
   }
+  /**
+   * @param {number} t
+   * @returns {Sum}
+   */
   at(t) {
     return t < 0 ? START : this.sums[this.count(t)];
   }
@@ -86,15 +131,26 @@ export class LaneTotals {
 
 const rate = (sum) => sum.tokens / sum.seconds;
 
-/** Tokens a second of `lane` over those of `other`, each at its newest move at t; NaN while either has none. */
+/**
+ * Tokens per second of `lane` over those of `other`, each at its newest move at t; NaN while either
+ * has none.
+ * @param {LaneTotals} lane
+ * @param {LaneTotals} other
+ * @param {number} t
+ * @returns {number}
+ */
 export const speedRatio = (lane, other, t) => rate(lane.at(t)) / rate(other.at(t));
 
-/** Tokens and seconds of about eight stretches of equal token count. */
-function stretches(sums) {
-  const { tokens } = sums[sums.length - 1];
+/**
+ * Tokens and seconds of about eight segments with equal numbers of tokens.
+ * @param {Sum[]} sums
+ * @returns {Segment[]}
+ */
+function segments(sums) {
+  const { tokens } = sums.at(-1);
   const ends = new Set([0]);
-  for (let k = 1; k <= STRETCHES; k++)
-    ends.add(upTo(sums, (k * tokens) / STRETCHES - 1e-9, (sum) => sum.tokens));
+  for (let k = 1; k <= SEGMENTS; k++)
+    ends.add(upTo(sums, (k * tokens) / SEGMENTS - 1e-9, (sum) => sum.tokens));
   const cut = [...ends].filter((end) => end < sums.length).map((end) => sums[end]);
   return cut.slice(1).map((sum, k) => ({
     tokens: sum.tokens - cut[k].tokens,
@@ -102,11 +158,15 @@ function stretches(sums) {
   }));
 }
 
+/**
+ * @param {Segment[]} parts
+ * @returns {Pace | null}
+ */
 function pace(parts) {
   const total = (of) => parts.reduce((sum, part) => sum + of(part), 0);
   const tokens = total((part) => part.tokens);
   const seconds = total((part) => part.seconds);
-  if (parts.length < LEAST_STRETCHES || !parts.every((part) => seconds - part.seconds > 0))
+  if (parts.length < LEAST_SEGMENTS || !parts.every((part) => seconds - part.seconds > 0))
     return null;
   const without = parts.map((part) => Math.log((seconds - part.seconds) / (tokens - part.tokens)));
   const n = without.length;
@@ -115,7 +175,13 @@ function pace(parts) {
   return { log: Math.log(seconds / tokens), error: Math.sqrt(((n - 1) / n) * squares), count: n };
 }
 
-/** {least, most, verdict: "faster", "slower" or "even"} of the ratio, about 95 % sure, or null where there are too few stretches. */
+/**
+ * The 95 % confidence interval (approx.) of the speed-up, or null with too few segments.
+ * @param {LaneTotals} lane
+ * @param {LaneTotals} other
+ * @param {number} t
+ * @returns {Interval | null}
+ */
 export function speedInterval(lane, other, t) {
   const own = lane.pace(t);
   const base = other.pace(t);
@@ -124,51 +190,67 @@ export function speedInterval(lane, other, t) {
   const log = base.log - own.log;
   const least = Math.exp(log - wide);
   const most = Math.exp(log + wide);
-  return { least, most, verdict: least > 1 ? "faster" : most < 1 ? "slower" : "even" };
-}
-
-export const EVEN = "no clear difference";
-
-/** A range in words, with where it comes from. */
-export const intervalInWords = (spread, word) =>
-  `${spread.least.toFixed(2)}–${spread.most.toFixed(2)} ${word}${spread.verdict === "even" ? ", " + EVEN : ""}`;
-
-/** Index of the lane that others are compared with at t: the plain one, else the slowest; -1 where none has moved. */
-export function referenceLane(lanes, folds, t) {
-  const plain = lanes.findIndex((lane) => lane.plain);
-  if (plain >= 0) return plain;
-  let slowest = -1;
-  folds.forEach((fold, i) => {
-    if (fold.at(t).tokens && (slowest < 0 || rate(fold.at(t)) < rate(folds[slowest].at(t))))
-      slowest = i;
-  });
-  return slowest;
+  if (least > 1) return { least, most, verdict: "faster" };
+  return { least, most, verdict: most < 1 ? "slower" : "even" };
 }
 
 /**
- * Place of each lane at t, {place from 1, tied}; null where it has not finished, or where one that is behind on its
- * clock may still overtake it. A place counts the lanes that finished earlier and were clearly faster, and is never
- * better than that of a lane that finished earlier: so lanes that share one are neighbours in the order of finish.
+ * An interval in words.
+ * @param {Interval} interval
+ * @returns {string}
  */
-export function lanePlaces(folds, t, done) {
-  const finished = folds
-    .filter((fold) => fold.finish && fold.clock <= t)
+export const intervalInWords = ({ least, most, verdict }) =>
+  `${least.toFixed(2)}–${most.toFixed(2)}${verdict === "even" ? ", no clear difference" : ""}`;
+
+/**
+ * Index of the lane that others are compared with at t: the plain one, else the slowest; -1 while
+ * none has moved.
+ * @param {Lane[]} lanes
+ * @param {LaneTotals[]} totals
+ * @param {number} t
+ * @returns {number}
+ */
+export function referenceLane(lanes, totals, t) {
+  const plain = lanes.findIndex((lane) => lane.plain);
+  if (plain >= 0) return plain;
+  const rates = totals.map((total) => (total.at(t).tokens ? rate(total.at(t)) : Infinity));
+  const slowest = Math.min(...rates);
+  return slowest < Infinity ? rates.indexOf(slowest) : -1;
+}
+
+/**
+ * Place of each lane at t; null if it has not finished, or if one with less decode time may still
+ * overtake it. A place counts the lanes that finished earlier and were clearly faster, and is never
+ * better than that of a lane that finished earlier: so lanes that share one are neighbours in the
+ * order of finish.
+ * @param {LaneTotals[]} totals
+ * @param {number} t
+ * @param {boolean} done
+ * @returns {(Place | null)[]}
+ */
+export function lanePlaces(totals, t, done) {
+  const finished = totals
+    .filter((total) => total.finish && total.clock <= t)
     .sort((a, b) => a.clock - b.clock);
-  const ahead = (other, fold) =>
-    other.clock < fold.clock && speedInterval(other, fold, t)?.verdict !== "even";
+  const ahead = (other, total) =>
+    other.clock < total.clock && speedInterval(other, total, t)?.verdict !== "even";
   const taken = [];
-  for (const fold of finished) {
-    const faster = finished.filter((other) => ahead(other, fold)).length;
+  for (const total of finished) {
+    const faster = finished.filter((other) => ahead(other, total)).length;
     taken.push(Math.max(taken.at(-1) ?? 1, 1 + faster));
   }
-  const behind = (clock) => !done && folds.some((fold) => !fold.finish && fold.clock < clock);
-  return folds.map((fold) => {
-    const place = taken[finished.indexOf(fold)];
-    if (!place || behind(fold.clock)) return null;
+  const behind = (clock) => !done && totals.some((total) => !total.finish && total.clock < clock);
+  return totals.map((total) => {
+    const place = taken[finished.indexOf(total)];
+    if (!place || behind(total.clock)) return null;
     return { place, tied: taken.indexOf(place) !== taken.lastIndexOf(place) };
   });
 }
 
-/** A place in words: "1st", or "shared 1st". */
-export const placeInWords = ({ place, tied }) => (tied ? "shared " : "") + ordinal(place);
-export const ordinal = (place) => place + (["th", "st", "nd", "rd"][place] || "th");
+/**
+ * A place in words: "1st", or "tied for 1st".
+ * @param {Place} place
+ * @returns {string}
+ */
+export const placeInWords = ({ place, tied }) =>
+  (tied ? "tied for " : "") + place + (["th", "st", "nd", "rd"][place] || "th");

@@ -1,261 +1,262 @@
-/* The race as figures: tokens against lane time, and the speed-up with its range. In turns, each at most four times a second, and the newest state always. */
-import { csv, saveText } from "../../shared/web/save_file.js";
-import { makePanel } from "../../shared/web/panel.js";
+/* The charts: tokens over decode time, and speed-up with its confidence interval. They are drawn in
+   turns, each at most four times a second, and the newest state always. */
 import { laneName } from "./lane.js";
+import { laneStyles } from "./lane_style.js";
 import { referenceLane, speedInterval, speedRatio } from "./lane_totals.js";
 import { raceFacts } from "./race_header.js";
 import { Chart } from "../../shared/web/chart.js";
 import { button, el, text } from "../../shared/web/dom.js";
+import { makePanel } from "../../shared/web/panel.js";
 import { factLines } from "../../shared/web/run_facts.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import { csv, saveText } from "../../shared/web/save_file.js";
 import * as pictures from "../../shared/web/save_picture.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-const PAUSE = 125; // ms between two drawings; one figure at a time, so that text in between does not wait for both
-const LONGEST = 1000; // ms between two drawings where they are dear
-const SHARE = 0.1; // of the time of a race that runs: drawing takes its cores from the models
-const DASHES = ["solid", "7px,3px", "7px,3px,2px,3px", "4px,2px"];
+/** @typedef {import("./lane_style.js").LaneStyle} LaneStyle */
+/** @typedef {import("./lane_totals.js").Interval} Interval */
+/** @typedef {import("./race_store.js").RaceStore} RaceStore */
+/**
+ * One chart. `shows`: the state it shows, `at`: when it was drawn, in milliseconds.
+ * @typedef {{data: any[], layout: any}} Drawing what Plotly draws
+ * @typedef {{panel: any, word: HTMLElement, chart?: Chart, make?: () => Drawing | null,
+ *   shows: string, at: number}} Figure
+ */
 
-const colour = (lane, i) => (lane.plain ? "var(--race-plain)" : `var(--race-${i + 1})`);
-const line = (lane, i) => ({
-  color: colour(lane, i),
-  width: 2,
-  dash: lane.plain ? "2px,2px" : DASHES[i % DASHES.length],
-});
-// Margins that fit by themselves would cost a second layout each time.
-const seconds = { title: { text: "lane time, seconds" }, rangemode: "tozero", automargin: false };
-const upright = (label) => ({ title: { text: label }, automargin: false });
-const margin = { l: 52, r: 12, t: 30, b: 42 };
+const PAUSE = 125; // ms between two drawings; one chart at a time: text does not wait for both
+const LONGEST = 1000; // ms between two drawings if they are slow
+const SHARE = 0.1; // of the time of a running race: drawing takes cores from the models
+const MARKERS = 9; // on a line at most
 
+// Margins that fit automatically would cost a second layout each time.
+const MARGIN = { l: 52, r: 12, b: 42 };
+const NARROW = 480; // px; the legend needs two lines then
+const axis = (label, range) => ({ title: { text: label }, automargin: false, range });
+
+/** The two chart panels. */
 export class RaceCharts {
+  /**
+   * @param {RaceStore} store
+   * @param {HTMLElement} host
+   * @param {string | null} [plotly] address of its script
+   */
   constructor(store, host, plotly) {
-    Object.assign(this, { store, plotly, waiting: 0, at: -PAUSE, cost: 0 });
-    const row = (this.root = el("div", { class: "race-charts" }, host));
-    this.tokens = this.figure(row, "race-tokens", "Tokens against time");
-    this.speedup = this.figure(row, "race-speedup", "Speed-up");
-    addTerm(this.tokens.panel.titleBox, "lane time", "clock", "sq-word");
-    addTerm(this.speedup.panel.titleBox, "range", "range", "sq-word");
-    this.words = el(
-      "p",
-      { class: "race-note", "data-part": "ratio-words" },
-      this.speedup.panel.foot,
-    );
+    this.store = store;
+    this.plotly = plotly;
+    this.waiting = 0;
+    this.at = -PAUSE;
+    this.cost = 0;
+    this.version = 0; // of the race in the charts
+    this.root = el("div", { class: "race-charts" }, host);
+    this.tokens = this.figure("race-tokens", "Tokens over time", () => this.tokenFigure());
+    this.speedup = this.figure("race-speedup", "Speed-up", () => this.ratioFigure());
+    addTerm(this.tokens.panel.titleBox, "decode time", "clock", "sq-word");
+    addTerm(this.speedup.panel.titleBox, "95 % CI", "range", "sq-word");
+    const note = { class: "race-note", "data-part": "ratio-words" };
+    this.words = el("p", note, this.speedup.panel.foot);
     button(this.tokens.panel.tools, {
       text: "CSV",
       hint: TOOLTIPS["button save a race as csv"],
-    }).addEventListener("click", () => this.csv());
-    this.theme = new MutationObserver(() => this.later(true));
+    }).addEventListener("click", () => this.saveCsv());
+    for (const { panel } of [this.tokens, this.speedup]) rove(panel.root);
+    this.theme = new MutationObserver(() => this.drawAgain());
     this.theme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
   }
 
-  figure(host, part, title) {
-    const panel = makePanel(host, { part, title, cls: "race-figure" });
+  /**
+   * @param {string} part
+   * @param {string} title
+   * @param {() => Drawing | null} make
+   * @returns {Figure}
+   */
+  figure(part, title, make) {
+    const panel = makePanel(this.root, { part, title, cls: "race-figure" });
     const word = el("span", { class: "sq-word" }, panel.titleBox);
-    if (!this.plotly && !window.Plotly) {
-      el(
-        "p",
-        { class: "race-note", text: "No figures here: their library is not at hand." },
-        panel.body,
-      );
-      return { panel, word };
-    }
-    const chart = new Chart(panel.body, this.plotly, title);
-    pictures.buttons(panel.tools, () => (chart.figure ? chart.node : null), part, {
-      caption: () => [
-        title + ": " + word.textContent,
-        ...factLines(this.store.meta, raceFacts(this.store.meta)),
-      ],
-    });
-    return { panel, word, chart };
+    const drawable = this.plotly || /** @type {any} */ (window).Plotly;
+    const chart = drawable ? new Chart(panel.body, this.plotly, title) : undefined;
+    const why = chart
+      ? "The chart starts with the first step."
+      : "Charts need Plotly, which is missing.";
+    el("p", { class: "race-note race-waiting", text: why }, panel.body);
+    panel.root.dataset.empty = "yes";
+    if (!chart) return { panel, word, shows: "", at: 0 };
+    const caption = () => {
+      const { meta } = this.store;
+      return [title + ": " + word.textContent, ...factLines(meta, raceFacts(meta))];
+    };
+    const drawn = () => (panel.root.dataset.empty ? null : chart.node);
+    pictures.buttons(panel.tools, drawn, part, { caption });
+    return { panel, word, chart, make, shows: "", at: 0 };
   }
 
   paint() {
-    const { store } = this;
-    const {
-      lanes,
-      folds,
-      meta: { label },
-    } = store;
-    const reference = referenceLane(lanes, folds, store.end);
-    const name = reference < 0 ? "" : laneName(lanes[reference], reference);
+    const { lanes, totals, end, word, version } = this.store;
+    if (this.version !== version) this.clear();
+    this.version = version;
+    const reference = referenceLane(lanes, totals, end);
     const plain = reference < 0 || lanes[reference].plain;
-    text(this.tokens.word, label || "");
-    text(
-      this.speedup.word,
-      [label, name && (plain ? "over " : "over the slowest, ") + name].filter(Boolean).join(", "),
-    );
+    const name = reference < 0 ? "" : laneName(lanes[reference], reference);
+    const over = name && (plain ? "over " : "over the slowest, ") + name;
+    text(this.tokens.word, word);
+    text(this.speedup.word, [word, over].filter(Boolean).join(", "));
+    const whom = plain ? "" : "No plain lane: speed-ups are relative to the slowest lane. ";
     text(
       this.words,
-      (plain ? "" : "No lane decodes plainly, so ratios are to the slowest. ") +
-        "Line: the tokens of both lanes up to that moment. Dot: both whole runs, with the range, about 95 % sure, from how much the pace changes between eight stretches of each.",
+      whom +
+        "Line: both lanes up to that moment. Marker with error bar: the lane so far, with a 95 % confidence interval (approx.) from the variation across eight segments of each run.",
     );
-    this.later(false);
+    this.drawSoon();
   }
 
-  /** What the figures show, as a key: they are drawn where it has changed. */
+  /** Show nothing of the race before. */
+  clear() {
+    this.at = -PAUSE;
+    for (const figure of [this.tokens, this.speedup]) {
+      figure.shows = "";
+      figure.panel.root.dataset.empty = "yes";
+    }
+  }
+
+  /** What the charts show, as a key: they are drawn when it has changed. */
   get state() {
-    const { version, folded, t, last, done } = this.store;
-    return [version, folded, t, last, done].join();
+    const { version, built, t, moves, done } = this.store;
+    return [version, built, t, moves.length, done].join();
   }
 
-  /** The figure drawn least recently of those that do not show the newest state; none once both do. */
+  /** The chart drawn least recently of those that do not show the newest state, if any. */
   get stale() {
     const old = [this.tokens, this.speedup].filter(
       ({ chart, shows }) => chart && shows !== this.state,
     );
-    return old.sort((a, b) => (a.at || 0) - (b.at || 0))[0];
+    return old.sort((a, b) => a.at - b.at)[0];
   }
 
-  /** Draw soon; `anew` even if no number has changed (the colours have). */
-  later(anew) {
-    if (anew) this.tokens.shows = this.speedup.shows = null;
+  /** Draw both even if no number has changed: the colours have. */
+  drawAgain() {
+    this.tokens.shows = "";
+    this.speedup.shows = "";
+    this.drawSoon();
+  }
+
+  drawSoon() {
     if (this.waiting || !this.stale) return;
     const pause = this.store.done ? PAUSE : Math.max(PAUSE, Math.min(this.cost / SHARE, LONGEST));
-    this.waiting = setTimeout(
-      () => this.draw(),
-      Math.max(pause - (performance.now() - this.at), 0),
-    );
+    const left = Math.max(pause - (performance.now() - this.at), 0);
+    this.waiting = setTimeout(() => this.draw(), left);
   }
 
   draw() {
     const figure = this.stale;
     this.waiting = 0;
     if (!figure) return;
-    Object.assign(figure, { shows: this.state, at: (this.at = performance.now()) });
-    if (this.store.folds.length)
-      figure.chart.show(figure === this.tokens ? this.tokenFigure() : this.ratioFigure());
-    this.waiting = setTimeout(() => this.drew());
+    this.at = performance.now();
+    figure.at = this.at;
+    figure.shows = this.state;
+    const made = figure.make();
+    if (made) {
+      figure.chart.show(made);
+      delete figure.panel.root.dataset.empty;
+    }
+    this.waiting = setTimeout(() => this.afterDraw());
   }
 
-  /** A drawing is over: what it took, and on to the next. */
-  drew() {
+  /** A drawing is over: note what it took, and go on to the next. */
+  afterDraw() {
     this.waiting = 0;
     this.cost = performance.now() - this.at;
-    this.later(false);
+    this.drawSoon();
   }
 
+  // Tokens over decode time; null before the first move.
   tokenFigure() {
-    const { store } = this;
-    const { lanes, folds, t } = store;
-    const data = folds.map((fold, i) => {
-      const sums = fold.sums.slice(0, fold.count(t) + 1);
-      return {
-        type: "scatter",
-        mode: "lines",
-        name: laneName(lanes[i], i),
-        x: sums.map((sum) => sum.seconds),
-        y: sums.map((sum) => sum.tokens),
-        line: line(lanes[i], i),
-        hovertemplate: "%{y} tokens at %{x:.3f} s",
-      };
+    const { totals, lanes, t, line, end } = this.store;
+    if (!end) return null;
+    const styles = laneStyles(lanes);
+    const data = totals.map((total, i) => {
+      const sums = total.sums.slice(0, total.count(t) + 1);
+      const tokens = sums.map((sum) => sum.tokens);
+      return this.curve(i, styles[i], sums, tokens, "%{y} tokens at %{x:.3f} s");
     });
-    return {
-      data,
-      layout: {
-        showlegend: true,
-        margin,
-        xaxis: { ...seconds, range: [0, this.room()] },
-        yaxis: { ...upright("tokens"), range: [0, store.line * 1.06] },
-        shapes: [
-          {
-            type: "line",
-            xref: "paper",
-            x0: 0,
-            x1: 1,
-            y0: store.line,
-            y1: store.line,
-            line: { color: "var(--sq-dim-fixed)", width: 1, dash: "dot" },
-          },
-        ],
-        annotations: [
-          {
-            xref: "paper",
-            x: 0,
-            xanchor: "left",
-            y: store.line,
-            yanchor: "top",
-            text: "finish line",
-            showarrow: false,
-            bgcolor: "rgba(0,0,0,0)",
-            bordercolor: "rgba(0,0,0,0)",
-            font: { size: 11, color: "var(--sq-dim-fixed)" },
-          },
-        ],
-      },
-    };
+    return { data, layout: { ...this.layout("tokens", line * 1.06), shapes: [finishLine(line)] } };
   }
 
-  /** Seconds on the x axis: all of a race that is over; a running one grows by halves, so that the axis seldom moves. */
-  room() {
-    const { done, end } = this.store;
-    return done ? end * 1.02 : 1.5 ** Math.ceil(Math.log(Math.max(end, 1e-3)) / Math.log(1.5));
-  }
-
+  // Speed-up over decode time; null before there is one.
   ratioFigure() {
-    const { lanes, folds, t, end } = this.store;
-    const reference = referenceLane(lanes, folds, end);
-    const other = folds[reference];
-    const data = [];
+    const { lanes, totals, t, end } = this.store;
+    const reference = referenceLane(lanes, totals, end);
+    const other = totals[reference];
+    if (!other?.clock || !totals.some((total, i) => i !== reference && total.clock)) return null;
+    const styles = laneStyles(lanes);
     const bars = [];
     let top = 1.2;
-    folds.forEach((fold, i) => {
-      const settled = fold.count(t) >> 3; // before the first eighth of the moves the ratio is mostly chance, and off the scale
-      const sums = fold.sums.slice(1, fold.count(t) + 1);
-      const y = sums.map((sum) =>
-        other && i !== reference ? speedRatio(fold, other, sum.seconds) : 1,
-      );
-      const spread = other && i !== reference ? speedInterval(fold, other, t) : null;
-      data.push({
-        type: "scatter",
-        mode: "lines",
-        name: laneName(lanes[i], i),
-        x: sums.map((sum) => sum.seconds),
-        y: y.map((value) => (Number.isFinite(value) ? value : null)),
-        line: line(lanes[i], i),
-        hovertemplate: "%{y:.2f}× at %{x:.3f} s",
-      });
-      if (spread)
-        bars.push(this.bar(spread, lanes[i], i, fold.at(t).seconds, speedRatio(fold, other, t)));
-      top = Math.max(top, spread?.most || 0, ...y.slice(settled).filter(Number.isFinite));
+    const curves = totals.map((total, i) => {
+      const self = i === reference;
+      const sums = total.sums.slice(1, total.count(t) + 1);
+      const y = sums.map((sum) => (self ? 1 : speedRatio(total, other, sum.seconds)));
+      const known = y.map((value) => (Number.isFinite(value) ? value : null));
+      const interval = self ? null : speedInterval(total, other, t);
+      const ratio = speedRatio(total, other, t);
+      if (interval) bars.push(this.bar(interval, i, styles[i], total.at(t).seconds, ratio));
+      // before the first eighth of the moves the ratio is mostly chance, and off the scale
+      top = Math.max(top, interval?.most || 0, ...known.slice(total.count(t) >> 3));
+      return this.curve(i, styles[i], sums, known, "%{y:.2f}× at %{x:.3f} s");
     });
+    return { data: [...curves, ...bars], layout: this.layout("speed-up (×)", top * 1.08) };
+  }
+
+  // The layout of either chart. The x axis has all seconds of a finished race; for a running one it
+  // grows by halves, so that it seldom changes. `top`: of the y axis.
+  layout(label, top) {
+    const { done, end } = this.store;
+    const room = done ? end * 1.02 : 1.5 ** Math.ceil(Math.log(end) / Math.log(1.5));
+    const xaxis = axis("decode time (s)", [0, room]);
+    const margin = { ...MARGIN, t: this.tokens.chart.size.w < NARROW ? 46 : 28 };
+    return { showlegend: true, margin, xaxis, yaxis: axis(label, [0, top]) };
+  }
+
+  // A lane's line, with a few markers.
+  curve(i, { colour, dash, symbol }, sums, y, hovertemplate) {
     return {
-      data: [...data, ...bars],
-      layout: {
-        showlegend: true,
-        margin,
-        xaxis: { ...seconds, range: [0, this.room()] },
-        yaxis: { ...upright("speed-up, ×"), range: [0, top * 1.08] },
-      },
+      type: "scatter",
+      mode: "lines+markers",
+      name: laneName(this.store.lanes[i], i),
+      x: sums.map((sum) => sum.seconds),
+      y,
+      line: { color: colour, width: 2, dash },
+      marker: { color: colour, symbol, size: 8, maxdisplayed: MARKERS },
+      hovertemplate,
     };
   }
 
-  /** The range as an error bar: bands over the whole line would hide one another and the lines. */
-  bar({ least, most }, lane, i, x, y) {
-    const error = {
-      type: "data",
-      symmetric: false,
-      array: [Math.max(most - y, 0)],
-      arrayminus: [Math.max(y - least, 0)],
-      thickness: 1.6,
-      width: 5,
-      color: colour(lane, i),
-    };
+  // The interval as an error bar: bands over the whole line would hide one another and the lines.
+  bar({ least, most }, i, { colour, symbol }, x, y) {
     return {
       type: "scatter",
       mode: "markers",
       x: [x],
       y: [y],
-      error_y: error,
-      marker: { size: 7, color: colour(lane, i) },
-      line: line(lane, i),
+      error_y: {
+        type: "data",
+        symmetric: false,
+        array: [Math.max(most - y, 0)],
+        arrayminus: [Math.max(y - least, 0)],
+        thickness: 1.6,
+        width: 5,
+        color: colour,
+      },
+      marker: { size: 10, color: colour, symbol },
+      line: { color: colour },
       showlegend: false,
       hovertemplate: `${least.toFixed(2)}× to ${most.toFixed(2)}×<extra></extra>`,
-      name: laneName(lane, i) + ", range",
+      name: laneName(this.store.lanes[i], i) + ", 95 % CI",
     };
   }
 
-  csv() {
-    saveText("sequoia-race.csv", csv(raceRows(this.store)), "text/csv");
+  saveCsv() {
+    const rows = raceRows(this.store);
+    const table = [Object.keys(rows[0] || {}), ...rows.map(Object.values)];
+    saveText("sequoia-race.csv", csv(table), "text/csv");
   }
 
   destroy() {
@@ -264,37 +265,41 @@ export class RaceCharts {
   }
 }
 
-/** Tokens against time as rows, one a move, with the table's head. */
-export const raceRows = ({ lanes, folds, meta }) => [
-  [
-    "lane",
-    "name",
-    "move",
-    "seconds",
-    "tokens",
-    "from_draft",
-    "tree_nodes",
-    "draft_seconds",
-    "verify_seconds",
-    "overhead_seconds",
-    "label",
-  ],
-  ...folds.flatMap((fold, i) =>
-    fold.sums.slice(1).map((sum, k) => {
-      const before = fold.sums[k];
-      return [
-        i,
-        lanes[i].name,
-        sum.moves,
-        sum.seconds,
-        sum.tokens,
-        sum.drafted,
-        sum.nodes - before.nodes,
-        sum.draft - before.draft,
-        sum.verify - before.verify,
-        sum.overhead - before.overhead,
-        meta.label || "",
-      ];
-    }),
-  ),
-];
+const GREY = "var(--sq-dim-fixed)";
+const finishLine = (y) => ({
+  type: "line",
+  xref: "paper",
+  x0: 0,
+  x1: 1,
+  y0: y,
+  y1: y,
+  line: { color: GREY, width: 1, dash: "dot" },
+  label: {
+    text: "finish line",
+    textposition: "start",
+    yanchor: "top",
+    font: { color: GREY, size: 12 },
+  },
+});
+
+/**
+ * Tokens over time: one row per move.
+ * @param {RaceStore} store
+ * @returns {Record<string, string | number>[]}
+ */
+const raceRows = ({ lanes, totals, word }) =>
+  totals.flatMap(({ sums }, i) =>
+    sums.slice(1).map((sum, k) => ({
+      lane: i,
+      name: lanes[i].name,
+      move: sum.moves,
+      seconds: sum.seconds,
+      tokens: sum.tokens,
+      from_draft: sum.drafted,
+      tree_nodes: sum.nodes - sums[k].nodes,
+      draft_seconds: sum.draft - sums[k].draft,
+      verify_seconds: sum.verify - sums[k].verify,
+      overhead_seconds: sum.overhead - sums[k].overhead,
+      label: word,
+    })),
+  );

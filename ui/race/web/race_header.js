@@ -1,90 +1,104 @@
-/* The header: what races, where the numbers come from, how far the race is; and what went wrong. */
+/* The header: what races, where the numbers come from, how far the race is, and what went wrong. */
 import { laneName } from "./lane.js";
 import { lanePlaces, placeInWords } from "./lane_totals.js";
-import * as dom from "../../shared/web/dom.js";
-import { el, show, text } from "../../shared/web/dom.js";
+import { attr, el, show, text } from "../../shared/web/dom.js";
 import { known, readable, seconds } from "../../shared/web/format.js";
 import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
-import * as stepWords from "../../shared/web/run_words.js";
+import * as runWords from "../../shared/web/run_words.js";
+
+/** @typedef {import("./race_store.js").RaceStore} RaceStore */
+/** @typedef {import("../../shared/web/run_facts.js").Fact} Fact */
 
 const STATES = {
   none: "",
   running: "running",
   stopped: "stopped",
-  broken: "broken off",
+  broken: "failed",
   finished: "finished",
 };
 
+/** The header of the Race view. */
 export class RaceHeader {
+  /**
+   * @param {RaceStore} store
+   * @param {HTMLElement} host
+   */
   constructor(store, host) {
     this.store = store;
-    const root = (this.root = el("header", { class: "sq-head", "data-part": "head" }, host));
-    const about = el("div", { class: "sq-about" }, root);
+    this.meta = null;
+    this.root = el("header", { class: "sq-head", "data-part": "head" }, host);
+    el("h2", { class: "sq-spoken", text: "Race" }, this.root);
+    const about = el("div", { class: "sq-about" }, this.root);
     this.badge = el("span", { class: "sq-badge", "data-part": "badge" }, about);
     this.state = el("span", { class: "race-state", "data-part": "state" }, about);
     this.about = new FactStrip(about);
-    const line = el("div", { class: "race-line" }, root);
+    this.makePrompt();
+    this.banners = {
+      error: this.banner("error", "alert", " sq-banner-error"),
+      notice: this.banner("notice", "status"),
+      gap: this.banner("gap", "status"),
+    };
+    this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, this.root);
+  }
+
+  makePrompt() {
+    const line = el("div", { class: "race-line" }, this.root);
     this.prompt = el("p", { class: "sq-asked race-prompt", "data-part": "prompt" }, line);
     this.whose = el("span", { class: "sq-asked-whose" }, this.prompt);
     this.wording = el("span", { class: "sq-asked-text" }, this.prompt);
     const key = el("span", { class: "sq-key" }, line);
     el("span", { class: "sq-tok sq-tok-draft", text: "from the draft" }, key);
-    el("span", { class: "sq-tok sq-tok-own", text: "the target’s own" }, key);
-    this.error = el(
-      "p",
-      { class: "sq-banner sq-banner-error", role: "alert", hidden: "", "data-part": "error" },
-      root,
-    );
-    this.notice = el(
-      "p",
-      { class: "sq-banner", role: "status", hidden: "", "data-part": "notice" },
-      root,
-    );
-    this.gap = el(
-      "p",
-      { class: "sq-banner", role: "status", hidden: "", "data-part": "gap" },
-      root,
-    );
-    this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, root);
+    el("span", { class: "sq-tok sq-tok-own", text: "from the target" }, key);
+  }
+
+  /**
+   * @param {string} part
+   * @param {string} role
+   * @param {string} [cls]
+   * @returns {HTMLElement}
+   */
+  banner(part, role, cls = "") {
+    return el("p", { class: "sq-banner" + cls, role, "data-part": part }, this.root);
   }
 
   paint() {
     const { store } = this;
     const { gap, state } = store;
-    if (this.meta !== store.meta || this.version !== store.version) this.paintMeta();
-    stepWords.paintBadge(this.badge, store.race ? store.meta : null, store.done, "race");
-    text(
-      this.state,
-      [STATES[state], store.end ? seconds(store.end) : ""].filter(Boolean).join(" · "),
-    );
+    if (this.meta !== store.meta) this.paintMeta();
+    runWords.paintBadge(this.badge, store.race ? store.meta : null, store.done, "race");
+    const time = store.end ? seconds(store.end) : "";
+    text(this.state, [STATES[state], time].filter(Boolean).join(" · "));
     this.state.dataset.state = state;
-    for (const name of ["error", "notice"]) {
-      text(this[name], store[name] ? readable(store[name]) : "");
-      show(this[name], Boolean(store[name]));
+    const lost = gap && `Steps ${gap.a + 1} to ${gap.b} did not arrive; the figures omit them.`;
+    for (const [name, words] of Object.entries({
+      error: store.error,
+      notice: store.notice,
+      gap: lost,
+    })) {
+      text(this.banners[name], words ? readable(words) : "");
+      show(this.banners[name], Boolean(words));
     }
-    text(
-      this.gap,
-      gap ? `Moves ${gap.a + 1} to ${gap.b} did not arrive; the figures leave them out.` : "",
-    );
-    show(this.gap, Boolean(gap));
-    text(this.spoken, store.done && store.end ? "Race " + STATES[state] + ". " + order(store) : "");
+    const over = store.done && store.end;
+    text(this.spoken, over ? `Race ${STATES[state]}. ${order(store)}` : "");
   }
 
   paintMeta() {
-    const { store } = this;
-    const { meta } = store;
-    this.version = store.version;
+    const { meta } = this.store;
     this.meta = meta;
     this.about.paint(meta, raceFacts(meta));
     const prompt = String(meta.prompt || "");
     show(this.prompt, Boolean(prompt));
     text(this.whose, meta.chat ? "prompt, as a chat message" : "prompt");
     text(this.wording, readable(prompt.slice(0, 400)));
-    dom.attr(this.prompt, "title", readable(prompt.slice(0, 2000)).replaceAll("⏎", "\n"));
+    attr(this.prompt, "title", readable(prompt.slice(0, 2000)).replaceAll("⏎", "\n"));
   }
 }
 
-/** The settings of a race as short facts: [name, value]. */
+/**
+ * The settings of a race as short facts: [name, value].
+ * @param {any} meta
+ * @returns {Fact[]}
+ */
 export function raceFacts(meta) {
   const { max_new_tokens: most, seed, ignore_eos: ignore } = meta.policy || {};
   return sharedFacts(meta, [
@@ -94,12 +108,15 @@ export function raceFacts(meta) {
   ]);
 }
 
-/** The order of arrival, for those who cannot see it. */
-function order({ lanes, folds, end }) {
-  const places = lanePlaces(folds, end, true);
-  const placed = lanes
-    .map((lane, i) => i)
+/**
+ * The order of arrival, for screen readers.
+ * @param {RaceStore} store
+ * @returns {string}
+ */
+function order({ lanes, totals, end }) {
+  const places = lanePlaces(totals, end, true);
+  const placed = [...lanes.keys()]
     .filter((i) => places[i])
-    .sort((a, b) => folds[a].clock - folds[b].clock);
+    .sort((a, b) => totals[a].clock - totals[b].clock);
   return placed.map((i) => placeInWords(places[i]) + " " + laneName(lanes[i], i)).join(", ");
 }

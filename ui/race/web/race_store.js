@@ -1,71 +1,129 @@
-/* What the page knows of a race, at which race time it stands, and when to paint. Reading messages and painting are the live view's. */
+/* What the page knows of a race, the race time it shows, and when to paint. Reading messages and
+   painting are in Playback. Names: a move is one step of one lane. */
 import { Playback, SLOWEST_FRAME } from "../../shared/web/playback.js";
 import { LaneTotals } from "./lane_totals.js";
 
+/**
+ * A lane before its first step; `StoredRace.lanes` in ui/race/messages.py.
+ * `kind`: its tree in the menu, null in files that do not say. `most`: nodes of a tree at most.
+ * @typedef {{name: string, how: string, verifier: string, plain: boolean, most: number,
+ *   changes: boolean, kind?: string | null}} Lane
+ */
+/**
+ * One step of a lane. `text`: of each token; the first `drafted` of them come from the draft.
+ * @typedef {{lane: number, tree: number, text: string[], drafted: number, path: number[],
+ *   seconds: {draft: number, verify: number, overhead: number}, finish: string | null}} Move
+ */
+/**
+ * The samples of the check at a temperature above 0; `counted` in
+ * sequoia/saved_files/race_file.py.
+ * @typedef {{draws: number, wanted: number, going: boolean, at: number, lane: number, bits: number,
+ *   rule: string, context: string, statistic: number | null, freedom: number,
+ *   sight: number | null, cells: Cell[]}} Count
+ * @typedef {{text: string | null, more: boolean, share: number, seen: number}} Cell
+ */
+/**
+ * What was found out about a lane after the race; `checked` in sequoia/saved_files/race_file.py.
+ * @typedef {{kind: string, words: string, at: number | null, p: number | null,
+ *   count: Count | null}} Lossless
+ * @typedef {{name: string, value: number, loss: number, words: string}} Bar
+ * @typedef {{words: string, predicted: number, label: string, parents: number[] | null}} Remedy
+ * @typedef {{speedup: number, loss: string, words: string, remedies: Remedy[]}} Advice
+ * @typedef {{waterfall: {bars: Bar[]} | null, doctor: Advice | null,
+ *   lossless: Lossless | null}} Result
+ */
+/**
+ * A message from the server; ui/race/messages.py. Without a `race` it is about something else,
+ * such as a file that was refused.
+ * @typedef {{race?: string | null, from?: number, meta?: any, lanes?: Lane[], trees?: number[][],
+ *   moves?: Move[], done?: boolean, stopped?: boolean, error?: string | null,
+ *   notice?: string | null, results?: (Result | null)[]}} RaceMessage
+ */
+
 const SHORT = 2; // seconds; a recorded race shorter than this plays slower
 
+/** The state of the Race view. */
 export class RaceStore extends Playback {
+  /**
+   * Forget the race; the next messages are of another.
+   * @param {string | null} race its name
+   */
   reset(race) {
-    Object.assign(this, {
-      race,
-      meta: {},
-      lanes: [],
-      folds: [],
-      trees: [],
-      moves: [],
-      results: [],
-      done: false,
-      stopped: false,
-      broken: false,
-      error: null,
-      notice: null,
-      t: 0,
-      follow: true,
-      playing: false,
-      clock: 0,
-      gap: null,
-      lastRaw: null,
-      opened: false,
-      version: (this.version || 0) + 1,
-      folded: (this.folded || 0) + 1,
-    });
+    this.race = race;
+    /** @type {any} */
+    this.meta = {};
+    /** @type {Lane[]} */
+    this.lanes = [];
+    /** @type {LaneTotals[]} */
+    this.totals = [];
+    /** @type {number[][]} */
+    this.trees = [];
+    /** @type {(Move | null)[]} */
+    this.moves = [];
+    /** @type {(Result | null)[]} */
+    this.results = [];
+    this.done = false;
+    this.stopped = false;
+    this.failed = false;
+    this.error = null;
+    this.notice = null;
+    this.t = 0; // the race time shown, in seconds
+    this.follow = true;
+    this.playing = false;
+    this.clock = 0; // seconds of playback since the last step, at a rate of steps per second
+    this.before = null; // time of the frame before, in milliseconds
+    /** @type {{a: number, b: number} | null} */
+    this.gap = null;
+    this.lastRaw = null;
+    this.opened = false;
+    this.version = (this.version || 0) + 1; // of the race
+    this.built = (this.built || 0) + 1; // of the lanes and their totals
   }
 
-  // -- what comes in -----------------------------------------------------------------------------------------------
+  // -- messages ------------------------------------------------------------------------------
 
+  /**
+   * @param {RaceMessage} message
+   * @param {boolean} [refill] whether it fills a gap
+   */
   take(message, refill) {
     const race = message.race ?? null;
     if (race !== null && race !== this.race) this.reset(race);
     const moves = message.moves || [];
-    const from = message.from ?? this.moves.length;
     const before = this.moves.length;
-    const repeated = !refill && moves.length > 0 && from + moves.length <= before;
+    const from = message.from ?? before;
     if (message.meta) this.meta = message.meta;
+    const repeated = !refill && moves.length > 0 && from + moves.length <= before;
     if (message.trees && !repeated)
       this.trees = refill ? message.trees : [...this.trees, ...message.trees];
-    if (race !== null && from > before) this.missing(before, from);
+    if (race !== null && from > before) this.askForMissing(before, from);
     const late = this.put(moves, from) || refill;
     if (message.lanes) this.lanes = message.lanes;
-    if (message.lanes || late) this.refold();
-    else for (let i = before; i < this.moves.length; i++) this.fold(this.moves[i]);
-    this.remark(message);
+    if (message.lanes || late) this.addAgain();
+    else this.moves.slice(before).forEach((move) => this.add(move));
+    this.takeState(message);
     this.settle();
     this.changed();
   }
 
-  /** What a message says beside its moves. */
-  remark(message) {
+  /** @param {RaceMessage} message */
+  takeState(message) {
     if (message.done !== undefined) {
       this.done = Boolean(message.done);
       this.stopped = Boolean(message.stopped);
     }
-    if (message.error !== undefined && (message.race ?? null) !== null)
-      this.broken = Boolean(message.error); // else something beside it went wrong
+    const ofTheRace = (message.race ?? null) !== null;
+    if (message.error !== undefined && ofTheRace) this.failed = Boolean(message.error);
     for (const name of ["error", "notice", "results"])
       if (message[name] !== undefined) this[name] = message[name];
   }
 
-  /** Keep moves at their places; true where one of them came later than its successors. */
+  /**
+   * Store moves at their indices.
+   * @param {Move[]} moves
+   * @param {number} from index of the first
+   * @returns {boolean} whether one of them arrived after its successors
+   */
   put(moves, from) {
     const before = this.moves.length;
     let late = false;
@@ -77,124 +135,144 @@ export class RaceStore extends Playback {
     return late;
   }
 
-  /** Moves [a, b) did not come: keep their places, say so, and ask for them once. */
-  missing(a, b) {
+  /**
+   * Moves [a, b) did not arrive: reserve their indices, show the gap, and ask for them once.
+   * @param {number} a
+   * @param {number} b
+   */
+  askForMissing(a, b) {
     for (let i = a; i < b; i++) this.moves[i] = null;
     this.gap = { a: this.gap?.a ?? a, b };
     if (typeof this.server.get_moves !== "function") return;
     const { race } = this;
     Promise.resolve(this.server.get_moves([race, a]))
-      .then((answer) => {
-        const message = typeof answer === "string" ? JSON.parse(answer) : answer;
-        if (!message || this.race !== race) return;
-        this.take({ ...message, race, done: undefined, error: undefined, notice: undefined }, true);
-        if (!this.moves.includes(null)) this.gap = null;
-        this.changed();
-      })
-      .catch(() => {}); // the gap stays on screen, which is the report of it
+      .then((answer) => this.fillGap(answer, race))
+      .catch(() => {}); // the gap stays on screen, which reports it
   }
 
-  fold(move) {
-    if (move && this.folds[move.lane])
-      this.folds[move.lane].add(move, this.trees[move.tree]?.length || 0);
+  /**
+   * @param {string | RaceMessage} answer
+   * @param {string | null} race the race on screen when it was asked for
+   */
+  fillGap(answer, race) {
+    const message = typeof answer === "string" ? JSON.parse(answer) : answer;
+    if (!message || this.race !== race) return;
+    this.take({ ...message, race, done: undefined, error: undefined, notice: undefined }, true);
+    if (!this.moves.includes(null)) this.gap = null;
+    this.changed();
   }
 
-  /** All folds anew: after a gap was filled, or once the lanes are known. */
-  refold() {
-    this.folded += 1;
-    this.folds = this.lanes.map(() => new LaneTotals());
-    for (const move of this.moves) this.fold(move);
+  /** @param {Move | null} move */
+  add(move) {
+    this.totals[move?.lane]?.add(move, this.trees[move.tree]?.length || 0);
   }
 
-  // -- where we stand ----------------------------------------------------------------------------------------------
-
-  get last() {
-    return this.moves.length - 1;
+  /** All totals again: after a gap was filled, or once the lanes are known. */
+  addAgain() {
+    this.built += 1;
+    this.totals = this.lanes.map(() => new LaneTotals());
+    for (const move of this.moves) this.add(move);
   }
-  /** Race time of the newest move of all, in seconds. */
+
+  // -- the moment shown ----------------------------------------------------------------------
+
+  /** Race time of the newest move, in seconds. */
   get end() {
-    return this.folds.reduce((most, fold) => Math.max(most, fold.clock), 0);
+    return Math.max(0, ...this.totals.map((total) => total.clock));
+  }
+  get last() {
+    return this.end;
   }
   get state() {
-    return !this.race
-      ? "none"
-      : !this.done
-        ? "running"
-        : this.stopped
-          ? "stopped"
-          : this.broken
-            ? "broken"
-            : "finished";
+    if (!this.race) return "none";
+    if (!this.done) return "running";
+    if (this.stopped) return "stopped";
+    return this.failed ? "broken" : "finished";
   }
-  /** Tokens at which a lane is through. */
+  /** Tokens at which a lane has finished. */
   get line() {
     const most = this.meta.policy?.max_new_tokens;
-    return most > 0 ? most : Math.max(...this.folds.map((fold) => fold.at(this.end).tokens), 1);
+    return most > 0 ? most : Math.max(...this.totals.map((total) => total.at(this.end).tokens), 1);
   }
 
-  /** After moves came in: a recorded race starts to play, a measured one is followed. */
+  /** After moves arrived: a recorded race starts to play, a measured one is followed. */
   settle() {
     if (!this.end) return;
     if (!this.opened) {
       this.opened = true;
       if (this.recorded) {
         if (this.done && this.rate === "x1" && this.end < SHORT) this.rate = "x0.25";
-        return this.play();
+        this.play();
+        return;
       }
     }
     if (this.follow) this.t = this.end;
   }
 
-  /** To a race time in seconds, and stay there. */
+  /**
+   * Show a race time, and stay there.
+   * @param {number} t seconds
+   */
   seek(t) {
     if (!this.end || !Number.isFinite(t)) return;
-    this.follow = this.playing = false;
-    this.t = Math.max(0, Math.min(this.end, t));
-    this.changed();
+    const shown = Math.max(0, Math.min(this.end, t));
+    this.set({ follow: false, playing: false, t: shown });
   }
 
-  /** Race time of the nearest move before or after the present one. */
+  /**
+   * Race time of the nearest move after (1) or before (-1) the present one.
+   * @param {number} by
+   * @returns {number}
+   */
   beside(by) {
-    const times = this.folds
-      .map((fold) => {
-        const { sums } = fold;
-        const k = fold.count(this.t);
-        return sums[by > 0 ? k + 1 : sums[k].seconds < this.t ? k : k - 1]?.seconds;
-      })
-      .filter((time) => time !== undefined);
-    return by > 0 ? Math.min(...times, this.end) : Math.max(...times, 0);
+    const times = this.totals.map(({ sums }, i) => {
+      const k = this.totals[i].count(this.t);
+      const before = sums[k].seconds < this.t ? k : k - 1;
+      return sums[by > 0 ? k + 1 : before]?.seconds;
+    });
+    const found = times.filter((time) => time !== undefined);
+    return by > 0 ? Math.min(...found, this.end) : Math.max(...found, 0);
   }
 
+  /** @param {number} by moves: 1 or -1 */
   step(by) {
     this.seek(this.beside(by));
   }
 
   goLive() {
-    if (!this.end) return;
-    Object.assign(this, { playing: false, follow: true, t: this.end });
-    this.changed();
+    if (this.end) this.set({ playing: false, follow: true, t: this.end });
   }
 
   play() {
     if (!this.end) return;
     if (this.t >= this.end && this.done) this.t = 0;
-    Object.assign(this, { playing: true, follow: false, clock: 0, before: null });
-    this.changed();
+    this.set({ playing: true, follow: false, clock: 0, before: null });
   }
 
-  // -- time --------------------------------------------------------------------------------------------------------
-
-  /** A rate "x0.25" is a share of real time, "s4" that many moves a second. */
+  /**
+   * Move the time shown. A rate "x0.25" is a share of real time, "s4" that many moves per second.
+   * @param {number} now milliseconds
+   */
   advance(now) {
     const passed = this.before ? Math.min((now - this.before) / 1000, SLOWEST_FRAME) : 0;
     const by = Number(this.rate.slice(1));
     this.before = now;
     if (this.rate[0] === "x") this.t = Math.min(this.end, this.t + passed * by);
-    else
-      for (this.clock += passed; this.clock >= 1 / by; this.clock -= 1 / by)
-        this.t = this.beside(1);
+    else this.advanceByMoves(passed, 1 / by);
     if (this.t < this.end) return;
     this.playing = false;
     this.follow = !this.done;
+  }
+
+  /**
+   * @param {number} passed seconds since the frame before
+   * @param {number} pause seconds between two moves
+   */
+  advanceByMoves(passed, pause) {
+    this.clock += passed;
+    while (this.clock >= pause) {
+      this.t = this.beside(1);
+      this.clock -= pause;
+    }
   }
 }

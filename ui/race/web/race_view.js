@@ -1,6 +1,7 @@
-/* The race's stage: builds header, scrubber, lanes, figures and reasons, joins them to one store; all that the page outside has to know. */
+/* The Race view: builds header, scrubber, lanes, charts and panels on one store. */
 import { DistributionCheck } from "./distribution_check.js";
 import { LaneView } from "./lane.js";
+import { laneStyles } from "./lane_style.js";
 import { lanePlaces, referenceLane } from "./lane_totals.js";
 import { RaceCharts } from "./race_charts.js";
 import { RaceHeader } from "./race_header.js";
@@ -9,67 +10,87 @@ import { RaceStore } from "./race_store.js";
 import { WhereTimeWent } from "./where_time_went.js";
 import { el, show, text } from "../../shared/web/dom.js";
 
-class Stage {
+/**
+ * What the view needs: `server.get_moves([race, from])` answers gaps, `trigger` gets "apply"
+ * {lane, parents} and "open" {race, lane}, `plotly` is the address of its script, `page` as in the
+ * Decode view.
+ * @typedef {{server?: any, trigger?: (name: string, data?: object) => void,
+ *   plotly?: string | null, page?: object}} Options
+ */
+
+/** The elements of the Race view. */
+class RaceView {
+  /**
+   * @param {HTMLElement} element its `.sq-stage`, or where to make one
+   * @param {Options} [options]
+   */
   constructor(element, { server, trigger, plotly, page = {} } = {}) {
-    this.root = element.matches?.(".sq-stage")
-      ? element
-      : element.querySelector(".sq-stage") || el("div", { class: "sq-stage" }, element);
+    /** @type {HTMLElement | null} */
+    const inside = element.querySelector(".sq-stage");
+    const found = element.matches?.(".sq-stage") ? element : inside;
+    this.root = found || el("div", { class: "sq-stage" }, element);
     this.root.replaceChildren();
     this.root.classList.add("race-stage");
-    this.ask = (name, data) => trigger?.(name, data);
-    const store = (this.store = new RaceStore(server));
+    this.trigger = (name, data) => trigger?.(name, data);
+    this.store = new RaceStore(server);
     const frame = el("div", { class: "sq-frame" }, this.root);
+    this.build(frame, plotly);
+    this.keys = new RaceKeys(this.store, this, page);
+    this.store.onPaint(() => this.paint());
+    this.store.changed();
+  }
+
+  /**
+   * @param {HTMLElement} frame
+   * @param {string | null} [plotly]
+   */
+  build(frame, plotly) {
+    const { store } = this;
     this.header = new RaceHeader(store, frame);
     this.scrubber = new RaceScrubber(store, frame);
     this.grid = el("div", { class: "race-lanes", "data-part": "lanes" }, frame);
+    /** @type {LaneView[]} */
     this.lanes = [];
+    this.built = 0; // store.built of the lanes
     this.charts = new RaceCharts(store, frame, plotly);
-    this.law = new DistributionCheck(store, frame);
-    this.why = new WhereTimeWent(store, frame, this.ask);
-    this.empty = this.makeEmpty(frame);
-    this.keys = new RaceKeys(store, this, page);
-    store.onPaint(() => this.paint());
-    store.changed();
-  }
-
-  makeEmpty(frame) {
-    const box = el("div", { class: "sq-empty", "data-part": "empty" }, frame);
-    this.emptyTitle = el("p", { class: "sq-empty-title" }, box);
-    this.emptyText = el("p", { class: "sq-empty-text" }, box);
-    return box;
+    this.check = new DistributionCheck(store, frame);
+    this.timeWent = new WhereTimeWent(store, frame, this.trigger);
+    this.empty = el("div", { class: "sq-empty", "data-part": "empty" }, frame);
+    this.emptyTitle = el("p", { class: "sq-empty-title" }, this.empty);
+    this.emptyText = el("p", { class: "sq-empty-text" }, this.empty);
   }
 
   paint() {
-    const { store } = this;
+    const { store, root } = this;
     const some = store.lanes.length > 0;
-    if (this.version !== store.folded) this.build();
+    if (this.built !== store.built) this.buildLanes();
     for (const part of [this.grid, this.charts.root]) show(part, some);
     show(this.empty, !some);
-    this.root.classList.toggle("is-empty", !some);
-    this.root.classList.toggle("is-live", store.live && !store.done);
-    Object.assign(this.root.dataset, { state: store.state, moves: store.moves.length });
+    root.classList.toggle("is-empty", !some);
+    root.classList.toggle("is-live", store.live && !store.done);
+    root.dataset.state = store.state;
+    root.dataset.moves = String(store.moves.length);
     if (!some) this.paintEmpty();
-    this.header.paint();
-    this.scrubber.paint();
+    for (const part of [this.header, this.scrubber, this.charts]) part.paint();
     this.paintLanes();
-    if (some) this.charts.paint();
-    this.law.paint();
-    this.why.paint();
+    this.check.paint();
+    this.timeWent.paint();
   }
 
-  /** The lanes are built when they become known, and again only where moves came in late. */
-  build() {
-    const { store } = this;
-    this.version = store.folded;
-    this.grid.replaceChildren();
-    this.grid.dataset.lanes = store.lanes.length;
-    this.lanes = store.lanes.map((_, i) => new LaneView(store, this.grid, i, this.ask));
+  /** Lanes are built when they become known, and again only after moves arrived late. */
+  buildLanes() {
+    const { store, grid } = this;
+    this.built = store.built;
+    grid.replaceChildren();
+    grid.dataset.lanes = String(store.lanes.length);
+    const styles = laneStyles(store.lanes);
+    this.lanes = styles.map((style, i) => new LaneView(store, grid, i, style, this.trigger));
   }
 
   paintLanes() {
-    const { lanes, folds, t, done } = this.store;
-    const places = lanePlaces(folds, t, done);
-    const reference = referenceLane(lanes, folds, t);
+    const { lanes, totals, t, done } = this.store;
+    const places = lanePlaces(totals, t, done);
+    const reference = referenceLane(lanes, totals, t);
     for (const lane of this.lanes) lane.paint(places, reference);
   }
 
@@ -80,8 +101,8 @@ class Stage {
     text(
       this.emptyText,
       running
-        ? "The lanes read the prompt; the first move comes next."
-        : "Two to four ways to decode one prompt, side by side, each on a clock of its own.",
+        ? "The lanes are reading the prompt."
+        : "Two to four ways to decode one prompt, side by side. Each lane has its own clock.",
     );
   }
 
@@ -93,23 +114,19 @@ class Stage {
 }
 
 /**
- * Build the race inside `element` (its `.sq-stage`, or a new one). `server.get_moves([race, from])` may answer gaps, `trigger(name, data)`
- * hears "apply" {lane, parents} and "open" {race, lane}, `plotly` is the address of its script, `page` is as in the live view. Times are
- * seconds of race time.
- * Answers {ingest, seek, play, pause, live, setRate, store, stage, destroy}.
+ * Build the Race view inside `element`. Times are seconds of race time.
+ * @param {HTMLElement} element
+ * @param {Options} [options]
+ * @returns {any} what its component and tests call
  */
 export function mountRace(element, options) {
-  const stage = new Stage(element, options);
-  const { store } = stage;
+  const view = new RaceView(element, options);
+  const { store } = view;
   return {
     ingest: (message) => store.ingest(message),
     seek: (t) => store.seek(t),
-    play: () => store.play(),
-    pause: () => store.pause(),
-    live: () => store.goLive(),
-    setRate: (rate) => store.set({ rate, clock: 0 }),
-    destroy: () => stage.destroy(),
+    destroy: () => view.destroy(),
     store,
-    stage,
+    stage: view,
   };
 }

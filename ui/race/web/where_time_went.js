@@ -1,130 +1,168 @@
-/* After the finish: why a lane is as fast as it is. Its waterfall, and what the doctor says and offers. */
-import { makePanel } from "../../shared/web/panel.js";
+/* After the finish: where a lane's time went, and what to try. */
 import { laneName } from "./lane.js";
+import { laneMark, laneStyles } from "./lane_style.js";
 import { intervalInWords, referenceLane, speedInterval } from "./lane_totals.js";
 import { button, el, show } from "../../shared/web/dom.js";
 import { known, readable } from "../../shared/web/format.js";
+import { makePanel } from "../../shared/web/panel.js";
+import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
+/** @typedef {import("./lane.js").Trigger} Trigger */
+/** @typedef {import("./lane_totals.js").Interval} Interval */
+/** @typedef {import("./race_store.js").Advice} Advice */
+/** @typedef {import("./race_store.js").Bar} Bar */
+/** @typedef {import("./race_store.js").RaceStore} RaceStore */
+/** @typedef {import("./race_store.js").Remedy} Remedy */
+/** @typedef {import("./race_store.js").Result} Result */
+
 const NAMES = {
-  tokens: "tokens a step",
+  tokens: "tokens per step",
   verify: "after verifying",
   draft: "after drafting",
   overhead: "after overhead",
 };
-const figure = (value) => (known(value) ? value.toFixed(2) : "–");
 
+/** One panel for each lane with a draft. */
 export class WhereTimeWent {
-  constructor(store, host, ask) {
-    Object.assign(this, { store, ask });
+  /**
+   * @param {RaceStore} store
+   * @param {HTMLElement} host
+   * @param {Trigger} trigger
+   */
+  constructor(store, host, trigger) {
+    this.store = store;
+    this.trigger = trigger;
+    /** @type {(Result | null)[] | null} */
+    this.results = null;
+    this.lanes = store.lanes;
+    this.shown = ""; // the results in the panels
     this.root = el("div", { class: "race-whys", "data-part": "whys" }, host);
   }
 
   paint() {
-    const { store } = this;
-    const results = store.results || [];
-    if (this.results === results && this.lanes === store.lanes) return;
-    const reasons = JSON.stringify(results.map((result) => [result?.waterfall, result?.doctor])); // a check that goes on changes neither
-    const same = this.reasons === reasons && this.lanes === store.lanes;
-    Object.assign(this, { results, reasons, lanes: store.lanes });
-    if (same) return;
+    const { lanes } = this.store;
+    const results = this.store.results || [];
+    if (this.results === results && this.lanes === lanes) return;
+    // a check in progress changes neither, and a button must not be replaced under the pointer
+    const shown = JSON.stringify(results.map((result) => [result?.waterfall, result?.doctor]));
+    const same = this.shown === shown && this.lanes === lanes;
+    this.results = results;
+    this.shown = shown;
+    this.lanes = lanes;
+    if (!same) this.build(results);
+  }
+
+  /** @param {(Result | null)[]} results */
+  build(results) {
     this.root.replaceChildren();
-    results.forEach(
-      (result, i) =>
-        (result?.waterfall || result?.doctor) && store.lanes[i] && this.panel(result, i),
-    );
+    results.forEach((result, i) => {
+      if ((result?.waterfall || result?.doctor) && this.lanes[i]) this.panel(result, i);
+    });
     show(this.root, this.root.childElementCount > 0);
-    this.root.dataset.panels = this.root.childElementCount;
   }
 
+  /**
+   * @param {Result} result
+   * @param {number} i
+   */
   panel({ waterfall, doctor }, i) {
-    const panel = makePanel(this.root, {
-      part: "why",
-      title: "Why: " + laneName(this.lanes[i], i),
-      cls: "race-why",
-    });
-    panel.root.dataset.lane = i;
-    el("span", { class: "sq-word", text: this.store.meta.label || "" }, panel.titleBox);
-    panel.titleBox.prepend(el("i", { class: "race-mark", "aria-hidden": "true" }));
-    addTerm(panel.titleBox, "how to read this", "waterfall", "sq-word");
-    if (waterfall?.bars?.length) this.bars(panel.body, waterfall.bars, this.spread(i));
-    if (doctor) this.doctor(panel.body, doctor, i);
+    const title = "Where the time went: " + laneName(this.lanes[i], i);
+    const { root, titleBox, body } = makePanel(this.root, { part: "why", title, cls: "race-why" });
+    const style = laneStyles(this.lanes)[i];
+    root.dataset.lane = String(i);
+    root.style.setProperty("--race-lane", style.colour);
+    titleBox.prepend(laneMark(style));
+    el("span", { class: "sq-word", text: this.store.word }, titleBox);
+    addTerm(titleBox, "how to read this", "waterfall", "sq-word");
+    if (waterfall?.bars?.length) this.bars(body, waterfall.bars, this.interval(i));
+    if (doctor) this.advice(body, doctor, i);
+    rove(root);
   }
 
-  /** The range of the lane's speed-up over the whole race; null without a plain lane. */
-  spread(i) {
-    const { folds, lanes, end } = this.store;
-    const reference = referenceLane(lanes, folds, end);
-    return lanes[reference]?.plain ? speedInterval(folds[i], folds[reference], end) : null;
+  /**
+   * The interval of the lane's speed-up over the whole race; null without a plain lane.
+   * @param {number} i
+   * @returns {Interval | null}
+   */
+  interval(i) {
+    const { totals, lanes, end } = this.store;
+    const reference = referenceLane(lanes, totals, end);
+    return lanes[reference]?.plain ? speedInterval(totals[i], totals[reference], end) : null;
   }
 
-  /** Each bar with what it lost to the bar before, on one scale from 0 to the longest. */
-  bars(host, bars, spread) {
+  /**
+   * Each bar with what it lost to the bar before, on one scale from 0 to the longest.
+   * @param {HTMLElement} host
+   * @param {Bar[]} bars
+   * @param {Interval | null} interval
+   */
+  bars(host, bars, interval) {
     const list = el("ol", { class: "race-fall" }, host);
-    const most = Math.max(
-      ...bars.flatMap(({ value, loss }) => [value, value + Math.max(loss, 0)]).filter(known),
-      1e-9,
-    );
-    bars.forEach(({ name, value, loss, words }, k) => {
-      const row = el("li", { "data-bar": name }, list);
+    const ends = bars.flatMap(({ value, loss }) => [value, value + Math.max(loss, 0)]);
+    const most = Math.max(...ends.filter(known), 1e-9);
+    bars.forEach((bar, k) => {
+      const row = el("li", { "data-bar": bar.name }, list);
       const last = k === bars.length - 1;
-      el(
-        "span",
-        { class: "race-fall-name", text: last ? "speed-up" : NAMES[name] || readable(name) },
-        row,
-      );
-      const track = el("span", { class: "race-fall-track", "aria-hidden": "true" }, row);
-      el("i", { class: last ? "race-fall-value is-last" : "race-fall-value" }, track).style.width =
-        share(value, most);
-      el("i", { class: "race-fall-loss" }, track).style.width = share(Math.max(loss, 0), most);
-      el("b", { text: figure(value) + (k ? "×" : "") }, row);
-      el(
-        "span",
-        {
-          class: "race-fall-less",
-          text: k && known(loss) ? (loss >= 0 ? "−" : "+") + Math.abs(loss).toFixed(2) : "",
-        },
-        row,
-      );
-      el(
-        "p",
-        {
-          text:
-            readable(words) +
-            (last && spread
-              ? " Range " + intervalInWords(spread, this.store.meta.label || "") + "."
-              : ""),
-        },
-        row,
-      );
-      if (last && spread && spread.verdict !== "even") row.dataset.verdict = spread.verdict;
+      const name = last ? "speed-up" : NAMES[bar.name] || readable(bar.name);
+      el("span", { class: "race-fall-name", text: name }, row);
+      barTrack(row, bar, most, last);
+      el("b", { text: (known(bar.value) ? bar.value.toFixed(2) : "–") + (k ? "×" : "") }, row);
+      el("span", { class: "race-fall-less", text: k ? signed(-bar.loss) : "" }, row);
+      const range = last && interval ? ` 95 % CI: ${intervalInWords(interval)}.` : "";
+      el("p", { text: readable(bar.words) + range }, row);
+      if (range && interval.verdict !== "even") row.dataset.verdict = interval.verdict;
     });
   }
 
-  doctor(host, { speedup, words, remedies }, i) {
+  /**
+   * @param {HTMLElement} host
+   * @param {Advice} advice
+   * @param {number} i
+   */
+  advice(host, { speedup, words, remedies }, i) {
     const box = el("div", { class: "race-doctor", "data-part": "doctor" }, host);
     el("p", { class: "race-says", text: readable(words) }, box);
     if (!remedies?.length) return;
     const list = el("ul", { class: "race-remedies" }, box);
-    for (const { words: remedy, predicted, label, parents } of remedies) {
-      const item = el("li", {}, list);
-      el("span", { text: readable(remedy) }, item);
-      if (known(predicted)) el("b", { text: predicted.toFixed(2) + "×" }, item);
-      const said = el("span", { class: "race-remedy-label" }, item);
-      if (label) addTerm(said, readable(label), /what if/.test(label) ? "what if" : label);
-      const more = gain(predicted - speedup);
-      said.append(more && label ? ", " + more : more);
-      if (parents)
-        button(item, {
-          text: "Put into lane " + (i + 1),
-          hint: TOOLTIPS["button put into lane"],
-        }).addEventListener("click", () => this.ask("apply", { lane: i, parents }));
-    }
+    for (const remedy of remedies) this.remedy(el("li", {}, list), remedy, speedup, i);
+  }
+
+  /**
+   * @param {HTMLElement} item
+   * @param {Remedy} remedy
+   * @param {number} speedup of the lane
+   * @param {number} i
+   */
+  remedy(item, { words, predicted, label, parents }, speedup, i) {
+    el("span", { text: readable(words) }, item);
+    if (known(predicted)) el("b", { text: predicted.toFixed(2) + "×" }, item);
+    const source = el("span", { class: "race-remedy-label" }, item);
+    if (label) addTerm(source, readable(label), /what if/.test(label) ? "what if" : label);
+    const gain = signed(predicted - speedup);
+    source.append(gain && label ? ", " + gain : gain);
+    if (!parents) return;
+    const text = "Use in lane " + (i + 1);
+    const use = button(item, { text, hint: TOOLTIPS["button put into lane"] });
+    use.addEventListener("click", () => this.trigger("apply", { lane: i, parents }));
   }
 }
 
-const gain = (points) =>
+/**
+ * @param {HTMLElement} row
+ * @param {Bar} bar
+ * @param {number} most
+ * @param {boolean} last
+ */
+function barTrack(row, { value, loss }, most, last) {
+  const track = el("span", { class: "race-fall-track", "aria-hidden": "true" }, row);
+  const cls = "race-fall-value" + (last ? " is-last" : "");
+  el("i", { class: cls }, track).style.width = share(value, most);
+  el("i", { class: "race-fall-loss" }, track).style.width = share(Math.max(loss, 0), most);
+}
+
+const signed = (points) =>
   known(points) ? (points < 0 ? "−" : "+") + Math.abs(points).toFixed(2) : "";
 const share = (value, most) =>
   (known(value) ? Math.max(0, Math.min(value / most, 1)) * 100 : 0) + "%";

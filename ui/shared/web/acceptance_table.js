@@ -1,92 +1,109 @@
-/* The acceptance atlas as a table: ranks down, depths across, every cell with its counts. */
+/* Acceptance counted by rank and depth, as a table: ranks down, depths across, counts in cells. */
 import { el, show } from "./dom.js";
 import { addTerm } from "./tooltips.js";
 
+/**
+ * How often a child was accepted, with a 95 % interval: visits, accepted, low, high.
+ * @typedef {[number, number, number, number]} Counts
+ *
+ * Counts by rank and depth; `by_level_table` of ui/hardware/view.py makes them.
+ * @typedef {object} Atlas
+ * @property {string} name
+ * @property {string} label measured or recorded
+ * @property {number} temperature
+ * @property {number} runs
+ * @property {number} depths shown
+ * @property {number} ranks shown
+ * @property {[number, number]} of all depths and ranks
+ * @property {[number, number, number, number, number, number][]} cells depth, rank and Counts
+ * @property {Counts[]} all of all depths, by rank
+ * @property {boolean | null} holds whether acceptance depends on the rank alone; null if unknown
+ * @property {[number, number] | null} doubtful depth and rank that differ most
+ * @property {string} sentence
+ */
+
+const ABOUT = "how often a node of that depth had child k accepted";
+
 const percent = (rate) => (rate * 100).toFixed(rate > 0 && rate < 0.095 ? 1 : 0);
 
+/** A panel with one table for each set of counts. */
 export class AcceptancePanel {
-  constructor(panel) {
-    this.panel = panel;
-    el(
-      "span",
-      {
-        class: "sq-word",
-        text: "how often the walk, standing at a node of a depth, went on to child k",
-      },
-      panel.titleBox,
-    );
-    addTerm(el("span", { class: "sq-word" }, panel.titleBox), "positional assumption");
-    this.list = el("div", { class: "hw-atlases" }, panel.body);
+  /** @param {{root: HTMLElement, titleBox: HTMLElement, body: HTMLElement}} panel */
+  constructor({ root, titleBox, body }) {
+    this.root = root;
+    el("span", { class: "sq-word", text: ABOUT }, titleBox);
+    addTerm(el("span", { class: "sq-word" }, titleBox), "positional assumption");
+    this.list = el("div", { class: "hw-atlases" }, body);
   }
 
+  /** @param {Atlas[]} atlases */
   show(atlases) {
-    show(this.panel.root, atlases.length > 0);
-    this.list.replaceChildren(...atlases.map((atlas) => this.one(atlas)));
-  }
-
-  one(atlas) {
-    const root = el("section", {
-      class: "hw-one",
-      "data-label": atlas.label,
-      style: `--columns: ${atlas.depths + 1}`,
-    });
-    const head = el("p", { class: "hw-one-head" }, root);
-    el("span", { class: "sq-badge", "data-label": atlas.label, text: atlas.label }, head);
-    const runs = atlas.runs > 1 ? `${atlas.runs} ${atlas.name}` : atlas.name;
-    const cut =
-      atlas.of[0] > atlas.depths || atlas.of[1] > atlas.ranks
-        ? ` · ${atlas.depths} of ${atlas.of[0]} depths, ${atlas.ranks} of ${atlas.of[1]} ranks`
-        : "";
-    el("span", { text: `${runs} at temperature ${atlas.temperature}${cut}` }, head);
-    el("div", { class: "hw-atlas-box", tabindex: "0" }, root).append(acceptanceTable(atlas));
-    el(
-      "p",
-      {
-        class: "hw-say",
-        "data-part": "positional",
-        "data-holds": String(atlas.holds),
-        text: atlas.sentence,
-      },
-      root,
-    );
-    return root;
+    show(this.root, atlases.length > 0);
+    this.list.replaceChildren(...atlases.map(section));
   }
 }
 
-/** The table of one atlas. With one depth only, its column is headed `place` and no other is needed for all depths. */
+function section(atlas) {
+  const { label, depths, holds, sentence } = atlas;
+  const style = `--columns: ${depths + 1}`;
+  const root = el("section", { class: "hw-one", "data-label": label, style });
+  const head = el("p", { class: "hw-one-head" }, root);
+  el("span", { class: "sq-badge", "data-label": label, text: label }, head);
+  el("span", { text: source(atlas) }, head);
+  const name = `${atlas.name}: acceptance by rank and depth`;
+  const scroll = { class: "hw-atlas-box", role: "region", "aria-label": name, tabindex: 0 };
+  el("div", scroll, root).append(acceptanceTable(atlas));
+  const part = { "data-part": "positional", "data-holds": String(holds) };
+  el("p", { class: "hw-say", ...part, text: sentence }, root);
+  return root;
+}
+
+function source({ name, runs, temperature, depths, ranks, of }) {
+  const whole = `${runs > 1 ? `${runs} ${name}` : name} at temperature ${temperature}`;
+  if (of[0] <= depths && of[1] <= ranks) return whole;
+  return `${whole} · ${depths} of ${of[0]} depths, ${ranks} of ${of[1]} ranks`;
+}
+
+/**
+ * The table of one set of counts. With one depth only, there is no column for all depths.
+ * @param {Atlas} atlas
+ * @param {string} [place] heads the column of depth 0
+ * @returns {HTMLTableElement}
+ */
 export function acceptanceTable(atlas, place = "root") {
   const table = el("table", { class: "hw-atlas" });
+  const isMany = atlas.depths > 1;
+  const depths = Array.from({ length: atlas.depths }, (_, depth) => (depth ? `${depth}` : place));
   const head = el("tr", {}, el("thead", {}, table));
-  const many = atlas.depths > 1;
-  el("th", { text: many ? "depth" : "", scope: "col" }, head);
-  for (let depth = 0; depth < atlas.depths; depth++)
-    el("th", { text: depth ? String(depth) : place, scope: "col" }, head);
-  if (many) el("th", { text: "all", scope: "col" }, head);
+  const names = [isMany ? "depth" : "child", ...depths, ...(isMany ? ["all"] : [])];
+  for (const text of names) el("th", { text, scope: "col" }, head);
   const body = el("tbody", {}, table);
-  const cells = new Map(atlas.cells.map((cell) => [cell[0] + "," + cell[1], cell.slice(2)]));
-  for (let rank = 0; rank < atlas.ranks; rank++) row(body, atlas, cells, rank, many);
+  const cells = new Map(atlas.cells.map(([d, r, ...counts]) => [d + "," + r, counts]));
+  for (let rank = 0; rank < atlas.ranks; rank++) {
+    const row = el("tr", {}, body);
+    const child = "child " + (rank + 1);
+    el("th", { text: child, scope: "row" }, row);
+    for (let depth = 0; depth < atlas.depths; depth++) {
+      const box = cell(row, cells.get(depth + "," + rank), `${child} at depth ${depth}`);
+      box.classList.toggle("hw-doubt", isDoubtful(atlas, depth, rank));
+    }
+    if (isMany) cell(row, atlas.all[rank], `${child} at all depths`).classList.add("hw-all");
+  }
   return table;
 }
 
-function row(body, atlas, cells, rank, many) {
-  const row = el("tr", {}, body);
-  el("th", { text: "child " + (rank + 1), scope: "row" }, row);
-  for (let depth = 0; depth < atlas.depths; depth++) {
-    const box = cell(row, cells.get(depth + "," + rank), `child ${rank + 1} at depth ${depth}`);
-    if (atlas.holds === false && atlas.doubtful[0] === depth && atlas.doubtful[1] === rank)
-      box.classList.add("hw-doubt");
-  }
-  if (many) cell(row, atlas.all[rank], `child ${rank + 1} at all depths`).classList.add("hw-all");
-}
+const isDoubtful = ({ holds, doubtful }, depth, rank) =>
+  holds === false && doubtful[0] === depth && doubtful[1] === rank;
 
 function cell(row, counts, what) {
   const box = el("td", {}, row);
-  if (!counts || !counts[0]) return box;
+  if (!counts?.[0]) return box;
   const [visits, accepted, low, high] = counts;
-  const hits = Number.isInteger(accepted) ? String(accepted) : accepted.toFixed(1);
-  box.style.setProperty("--h", accepted / visits);
-  el("b", { text: percent(accepted / visits) + " %" }, box);
-  el("small", { text: hits + "/" + visits }, box);
-  box.title = `${what}: ${hits} of ${visits}, ${percent(accepted / visits)} % (95 % interval ${percent(low)} to ${percent(high)} %)`;
+  const share = percent(accepted / visits) + " %";
+  const of = `${Number.isInteger(accepted) ? accepted : accepted.toFixed(1)}/${visits}`;
+  box.style.setProperty("--h", String(accepted / visits));
+  el("b", { text: share }, box);
+  el("small", { text: of }, box);
+  box.title = `${what}: ${of}, ${share} (95 % interval ${percent(low)} to ${percent(high)} %)`;
   return box;
 }

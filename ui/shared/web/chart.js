@@ -1,19 +1,19 @@
-/* Plotly in the page's own colours. The figures come from the server with `var(--name)` for colours; here they get their values. */
+/* Plotly figures in the page's own colours. They come from the server with `var(--name)` for a
+   colour; here the browser's theme replaces it. */
 import * as dom from "./dom.js";
 import * as pictures from "./save_picture.js";
 import { loadPlotly } from "./plotly.js";
 
-/** `value` with every `var(--name)` replaced by what `styles` says. */
+const LEAST = 40; // px
+
+// `value` with every `var(--name)` replaced by what `styles` says.
 function coloured(value, styles) {
   if (typeof value === "string")
     return value.replace(/var\((--[\w-]+)\)/g, (_, name) => styles.getPropertyValue(name).trim());
   if (Array.isArray(value)) return value.map((item) => coloured(item, styles));
-  if (value && typeof value === "object") {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, item]) => [name, coloured(item, styles)]),
-    );
-  }
-  return value;
+  if (!value || typeof value !== "object") return value;
+  const parts = Object.entries(value).map(([name, item]) => [name, coloured(item, styles)]);
+  return Object.fromEntries(parts);
 }
 
 const AXIS = {
@@ -23,7 +23,7 @@ const AXIS = {
   ticks: "outside",
   ticklen: 4,
   tickcolor: "var(--sq-line)",
-  title: { standoff: 8, font: { size: 11.5 } },
+  title: { standoff: 8, font: { size: 12 } },
   automargin: true,
 };
 const LAYOUT = {
@@ -31,7 +31,7 @@ const LAYOUT = {
   plot_bgcolor: "rgba(0,0,0,0)",
   margin: { l: 44, r: 12, t: 26, b: 38 },
   dragmode: "zoom",
-  font: { color: "var(--sq-dim)", size: 11.5 },
+  font: { color: "var(--sq-dim)", size: 12 },
   bargap: 0.35,
   hoverlabel: {
     bgcolor: "var(--sq-surface)",
@@ -55,9 +55,12 @@ const NOTE = {
   borderpad: 3,
   arrowcolor: "var(--sq-text)",
 };
+
+const isAxis = (name) => /^[xy]axis\d*$/.test(name);
+
 function whole(layout, styles, size, views) {
   const made = { ...LAYOUT, ...layout, width: size.w, height: size.h, uirevision: views };
-  for (const axis of ["xaxis", "yaxis"])
+  for (const axis of ["xaxis", "yaxis", ...Object.keys(layout).filter(isAxis)])
     made[axis] = { ...AXIS, ...layout[axis], title: { ...AXIS.title, ...layout[axis]?.title } };
   made.legend = { ...LAYOUT.legend, ...layout.legend };
   if (!layout.showlegend) made.margin = { ...LAYOUT.margin, t: 8 };
@@ -66,45 +69,53 @@ function whole(layout, styles, size, views) {
   return coloured(made, styles);
 }
 
-/** A figure in `host`, drawn when it has a size and again when its size, its figure or the theme changes. */
+/** A Plotly figure, drawn once it has a size, and again when its size changes. */
 export class Chart {
+  /** @type {{data: any[], layout: any} | undefined} */
+  figure;
+  waiting = false;
+  views = 1; // how often the whole figure was asked for; in between, a zoom is kept
+
+  /**
+   * @param {HTMLElement} host
+   * @param {string} path of Plotly's script
+   * @param {string} label for screen readers
+   */
   constructor(host, path, label) {
-    this.host = host;
     this.path = path;
     this.node = dom.el("div", { class: "hw-chart", role: "img", "aria-label": label }, host);
-    this.views = 1; // how often the whole figure was asked for again; between, a zoom is kept
     this.size = dom.sized(this.node, () => this.draw());
   }
 
-  /** The whole figure, after a zoom. */
+  /** Show the whole figure again, after a zoom. */
   reset() {
     this.views++;
     this.draw();
   }
 
+  /** @param {{data: any[], layout: any}} figure */
   show(figure) {
     this.figure = figure;
     this.draw();
   }
 
-  draw() {
-    if (!this.figure || this.size.w < 40 || this.waiting) return;
+  /** Draw the figure in the colours of the present theme. */
+  async draw() {
+    if (!this.figure || this.size.w < LEAST || this.waiting) return;
     this.waiting = true;
-    loadPlotly(this.path)
-      .then((plotly) => {
-        this.waiting = false;
-        const styles = getComputedStyle(this.node);
-        return plotly.react(
-          this.node,
-          coloured(this.figure.data, styles),
-          whole(this.figure.layout, styles, this.size, this.views),
-          pictures.CONFIG,
-        );
-      })
-      .then(() => (this.node.dataset.drawn = "yes"))
-      .catch((problem) => {
-        this.waiting = false;
-        this.node.textContent = String(problem.message || problem);
-      });
+    try {
+      const plotly = await loadPlotly(this.path).finally(() => (this.waiting = false));
+      await this.drawWith(plotly);
+      this.node.dataset.drawn = "yes";
+    } catch (problem) {
+      this.node.textContent = String(problem.message || problem);
+    }
+  }
+
+  drawWith(plotly) {
+    const { node, figure, size, views } = this;
+    const styles = getComputedStyle(node);
+    const layout = whole(figure.layout, styles, size, views);
+    return plotly.react(node, coloured(figure.data, styles), layout, pictures.CONFIG);
   }
 }

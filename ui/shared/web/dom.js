@@ -76,12 +76,15 @@ export function show(node, visible) {
 /**
  * A button with an icon, a text or both.
  * @param {Element} parent
- * @param {{label?: string, icon?: string, text?: string, cls?: string, hint?: string}} look
- *   `label`: its name for a screen reader; `icon`: a name in ICONS; `hint`: its tooltip
+ * @param {{label?: string, icon?: string, text?: string, cls?: string, hint?: string,
+ *   part?: string, act?: () => void}} look `label`: its name for a screen reader; `icon`: a name in
+ *   ICONS; `hint`: its tooltip; `part`: its name for tests; `act`: called when it is pressed
  * @returns {HTMLButtonElement}
  */
-export function button(parent, { label, icon, text: words, cls = "", hint = label }) {
-  const made = el("button", { type: "button", class: "sq-btn " + cls, title: hint }, parent);
+export function button(parent, { label, icon, text: words, cls = "", hint = label, part, act }) {
+  const look = { class: "sq-btn " + cls, title: hint, "data-part": part };
+  const made = el("button", { type: "button", ...look }, parent);
+  if (act) made.addEventListener("click", act);
   if (label) made.setAttribute("aria-label", label);
   if (icon) drawIcon(made, icon);
   if (words) el("span", { text: words }, made);

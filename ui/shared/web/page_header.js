@@ -41,8 +41,9 @@ const ACTS = {
 
 // The view of the tab that is open.
 function focusView() {
-  const views = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".sq-stage")]);
-  const view = views.find((one) => one.offsetParent);
+  /** @type {NodeListOf<HTMLElement>} */
+  const stages = document.querySelectorAll(".sq-stage");
+  const view = [...stages].find((one) => one.offsetParent);
   if (!view) return;
   view.tabIndex = -1;
   view.focus();

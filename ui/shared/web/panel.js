@@ -21,7 +21,7 @@ export function makePanel(host, { part, title, cls, term }) {
   const about = { class: "sq-panel " + cls, "data-part": part, "aria-label": title };
   const root = el("section", about, host);
   const head = el("div", { class: "sq-panel-head" }, root);
-  const titleBox = el("h3", { class: "sq-title" }, head);
+  const titleBox = el("h2", { class: "sq-title" }, head);
   if (term) addTerm(titleBox, title, term);
   else el("span", { text: title }, titleBox);
   const tools = el("div", { class: "sq-tools" }, head);

@@ -53,8 +53,12 @@ export class Playback {
     throw new Error("a subclass plays");
   }
 
-  /** @type {(now: number) => void} moves on to the time of a frame, in ms */
-  advance() {
+  /**
+   * Move on to the time of a frame.
+   * @param {number} _now in ms
+   * @returns {void}
+   */
+  advance(_now) {
     throw new Error("a subclass advances");
   }
 

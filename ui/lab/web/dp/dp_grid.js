@@ -1,19 +1,40 @@
-/* The picture of one level of the table: n to the right, b downwards, one colour a cell. A canvas for the cells, drawn when they
-   change, and one above it for the cell under discussion. Knows where the pointer is, but not what that means. */
+/* The picture of one level of the table: n to the right, b downwards, one colour a cell. One canvas
+   for the cells, drawn when they change, and one above it for the marks of the selected cell. */
 import * as dpShade from "./dp_shade.js";
 import * as dom from "../../../shared/web/dom.js";
 import { el } from "../../../shared/web/dom.js";
 
-const LEFT = 30;
+/** @typedef {import("./dp_table.js").DpTable} DpTable */
+/** @typedef {{n: number, b: number}} GridCell */
+
+const FACE = "12px ";
+const LEFT = 30; // px around the cells
 const RIGHT = 10;
 const TOP = 8;
 const BOTTOM = 34;
 const COLOURS = 96;
 const MOST_ROWS = 33;
 const LEAST_COLUMNS = 16;
+const NAME =
+  "Table T[n, levels, b]. Arrow keys move, page up and down change the levels, Enter pins the cell, B goes to the best b.";
+const KEYS = "arrows move · PgUp/PgDn levels · Enter pins · B best b";
 
+/** The picture and the pointer on it. */
 export class DpGrid {
-  /** on: {point(cell), press(cell), leave(), redraw()}; a cell is {n, b}. */
+  /** @type {DpTable | null} */
+  table = null;
+  window = { from: 1, count: 128 }; // the columns in view
+  firstRow = 0;
+  rows = 0;
+  ratio = 1; // pixels of the screen for each of the page
+  /** @type {Record<string, string> | null} */
+  inks = null;
+
+  /**
+   * @param {HTMLElement} host
+   * @param {{point: (cell: GridCell) => void, press: (cell: GridCell) => void,
+   *   redraw: () => void}} on the pointer came to a cell or pressed it; all is to be drawn anew
+   */
   constructor(host, on) {
     this.on = on;
     this.box = el(
@@ -24,29 +45,24 @@ export class DpGrid {
         role: "application",
         "data-part": "dp-grid",
         "aria-roledescription": "table of cells",
-        "aria-label":
-          "Table T[n, levels, b]. Arrow keys move, page up and down change the levels, Enter holds the cell, B goes to the best b.",
+        "aria-label": NAME,
       },
       host,
     );
     this.base = el("canvas", { class: "dp-canvas", "aria-hidden": "true" }, this.box);
     this.over = el("canvas", { class: "dp-canvas", "aria-hidden": "true" }, this.box);
-    this.window = { from: 1, count: 128 };
-    this.firstRow = 0;
     this.size = dom.sized(this.box, () => on.redraw());
     this.listen();
   }
 
-  // -- where things are ------------------------------------------------------------------------------------------------
+  // -- where things are ------------------------------------------------------------
 
-  /** Bind to a table; the window stays where it was as far as the table reaches. */
+  // Show a table; the window stays where it was as far as the table reaches.
   fit(table) {
     this.table = table;
     this.rows = Math.min(table.branches + 1, MOST_ROWS);
-    const pitch = Math.max(
-      10,
-      Math.min(52, Math.floor(Math.max(352, Math.min(window.innerHeight * 0.46, 560)) / this.rows)),
-    );
+    const tall = Math.max(352, Math.min(window.innerHeight * 0.46, 560));
+    const pitch = Math.max(10, Math.min(52, Math.floor(tall / this.rows)));
     this.box.style.height = Math.max(this.rows * pitch, 160) + TOP + BOTTOM + "px";
     this.firstRow = Math.min(this.firstRow, table.branches + 1 - this.rows);
     this.show(this.window.from, this.window.count);
@@ -61,7 +77,7 @@ export class DpGrid {
     };
   }
 
-  /** Zoom by `factor`, keeping column `n` where it is. */
+  // Zoom by `factor`, keeping column `n` where it is.
   zoom(factor, n) {
     const { from, count } = this.window;
     const share = (n - from + 0.5) / count;
@@ -70,7 +86,7 @@ export class DpGrid {
     this.on.redraw();
   }
 
-  /** Move the window as little as it takes to show a cell. */
+  // Move the window as little as it takes to show a cell.
   reveal({ n, b }) {
     const { from, count } = this.window;
     if (n < from) this.show(n - Math.round(count / 8), count);
@@ -104,9 +120,9 @@ export class DpGrid {
     };
   }
 
-  // -- cells -----------------------------------------------------------------------------------------------------------
+  // -- cells ------------------------------------------------------------
 
-  /** The cells of `levels` in the colours of `shade` = {kind, range, stops}. */
+  // The cells of `levels` in the colours of `shade` = {kind, range, stops}.
   paintCells(levels, shade) {
     const ctx = this.start(this.base);
     const { w, h } = this.size;
@@ -130,15 +146,17 @@ export class DpGrid {
     this.ridge(ctx, levels);
   }
 
-  /** A drawing context for a canvas as sharp as the screen, wiped. */
+  // A drawing context for a canvas as sharp as the screen, wiped.
   start(canvas) {
     const { w, h } = this.size;
     const ratio = window.devicePixelRatio || 1;
     if (!w || !h || !this.table) return null;
     const wide = Math.round(w * ratio);
     const tall = Math.round(h * ratio);
-    if (canvas.width !== wide || canvas.height !== tall)
-      [canvas.width, canvas.height] = [wide, tall];
+    if (canvas.width !== wide || canvas.height !== tall) {
+      canvas.width = wide;
+      canvas.height = tall;
+    }
     const ctx = canvas.getContext("2d");
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     ctx.clearRect(0, 0, w, h);
@@ -178,7 +196,8 @@ export class DpGrid {
     const tile = document.createElement("canvas");
     const ratio = this.ratio;
     const side = Math.round(6 * ratio);
-    tile.width = tile.height = side;
+    tile.width = side;
+    tile.height = side;
     const pen = tile.getContext("2d");
     pen.strokeStyle = this.inks.line;
     pen.lineWidth = ratio;
@@ -196,13 +215,13 @@ export class DpGrid {
     const { w, h } = this.size;
     const { from, count } = this.window;
     ctx.fillStyle = this.inks.dim;
-    ctx.font = "10.5px " + this.inks.font;
+    ctx.font = FACE + this.inks.font;
     ctx.textBaseline = "middle";
     ctx.textAlign = "right";
     const tall = this.y(1) - this.y(0);
-    const every = tall >= 13 ? 1 : tall * 2 >= 13 ? 2 : 4;
+    const every = [1, 2, 4].find((rows) => rows * tall >= 14) ?? 4;
     for (let b = this.firstRow; b < this.firstRow + this.rows; b++)
-      if (b % every === 0) ctx.fillText(b, LEFT - 6, (this.y(b) + this.y(b + 1)) / 2);
+      if (b % every === 0) ctx.fillText(String(b), LEFT - 6, (this.y(b) + this.y(b + 1)) / 2);
     ctx.textBaseline = "top";
     ctx.textAlign = "center";
     const step =
@@ -213,22 +232,18 @@ export class DpGrid {
       const x = (this.x(n) + this.x(n + 1)) / 2;
       if (n === 1 && this.x(step) - this.x(1) < 20) continue;
       ctx.fillRect(Math.round(x), floor, 1, 3);
-      ctx.fillText(n, Math.min(x, w - 12), floor + 5);
+      ctx.fillText(String(n), Math.min(x, w - 12), floor + 5);
     }
     ctx.textAlign = "right";
     ctx.fillText("n, nodes of the tree", w - RIGHT, floor + 19);
     ctx.textAlign = "left";
     ctx.fillText("b ↓ children of the root", 8, floor + 19);
-    if (w < 600) return;
+    if (w < 660) return;
     ctx.textAlign = "center";
-    ctx.fillText(
-      "arrow keys move · Page ↑ ↓ levels · Enter holds · B best b",
-      (w + 20) / 2,
-      floor + 19,
-    );
+    ctx.fillText(KEYS, (w + 20) / 2, floor + 19);
   }
 
-  /** The best b of every n, as one stepped line. */
+  // The best b of every n, as one stepped line.
   ridge(ctx, levels) {
     const { table } = this;
     const { from, count } = this.window;
@@ -239,7 +254,11 @@ export class DpGrid {
       const seen = branches >= this.firstRow && branches < this.firstRow + this.rows;
       const feasible = seen && table.value(n, levels, branches) > -Infinity;
       const y = (this.y(branches) + this.y(branches + 1)) / 2;
-      if (feasible) (line[open ? "lineTo" : "moveTo"](this.x(n), y), line.lineTo(this.x(n + 1), y));
+      if (feasible) {
+        if (open) line.lineTo(this.x(n), y);
+        else line.moveTo(this.x(n), y);
+        line.lineTo(this.x(n + 1), y);
+      }
       open = feasible;
     }
     this.stroke(ctx, line, this.inks.text, 1.75, 4.25);
@@ -258,9 +277,10 @@ export class DpGrid {
     ctx.setLineDash([]);
   }
 
-  // -- the cell under discussion -----------------------------------------------------------------------------------------
+  // -- the cell under discussion ------------------------------------------------------------
 
-  /** `cell`, and where it has a split the two cells it is made of. `home`: the cell the traceback began with, if another. */
+  // `cell`, and where it has a split the two cells it is made of. `home`: the cell the traceback
+  // began with, if another.
   paintMarks(cell, split, home, pinned) {
     const ctx = this.start(this.over);
     if (!ctx || !this.inks) return;
@@ -280,7 +300,7 @@ export class DpGrid {
     this.stroke(ctx, this.outline(cell, 2.5), this.inks.text, pinned ? 3 : 2, pinned ? 7 : 5.5);
   }
 
-  /** Thin guides from the cell to the two axes. */
+  // Thin guides from the cell to the two axes.
   cross(ctx, { n, b }) {
     const x = (this.x(n) + this.x(n + 1)) / 2;
     const y = (this.y(b) + this.y(b + 1)) / 2;
@@ -293,7 +313,7 @@ export class DpGrid {
     ctx.globalAlpha = 1;
   }
 
-  /** A cell's frame, never smaller than can be seen. */
+  // A cell's frame, never smaller than can be seen.
   outline({ n, b }, out) {
     const wide = this.x(n + 1) - this.x(n);
     const tall = this.y(b + 1) - this.y(b);
@@ -317,7 +337,7 @@ export class DpGrid {
     return path;
   }
 
-  // -- pointer -----------------------------------------------------------------------------------------------------------
+  // -- pointer ------------------------------------------------------------
 
   listen() {
     const { box, on } = this;
@@ -337,11 +357,10 @@ export class DpGrid {
       drag = null;
       if (cell) on.press(cell);
     });
-    for (const name of ["pointercancel", "pointerleave"])
-      box.addEventListener(name, () => {
-        drag = null;
-      });
-    box.addEventListener("pointerleave", () => on.leave());
+    const stop = () => {
+      drag = null;
+    };
+    for (const name of ["pointercancel", "pointerleave"]) box.addEventListener(name, stop);
     box.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
   }
 

@@ -1,17 +1,19 @@
-/* The DP table as a panel of the lab: it explains the vector the lab plans with, and the tree chosen in
-   it becomes the lab's drawn one. */
+/* The DP table as a panel of the Lab: it explains the vector that the Lab plans with, and the tree
+   chosen in it becomes the Lab's drawn one. */
 import { mountDp } from "./dp_view.js";
 
+/** The panel. */
 export class DpInLab {
+  /**
+   * @param {HTMLElement} host
+   * @param {import("../lab_state.js").LabState} state
+   */
   constructor(host, state) {
     this.dp = mountDp(host, {
       getState: () => ({ rates: state.even, n: state.n, levels: state.cap }),
-      onSelect: (parents, { n, levels, branches }) =>
-        state.set({
-          hand: state.past.replace(state.hand, parents),
-          shown: "hand",
-          cell: { n, levels, branches },
-        }),
+      onSelect: (parents) => {
+        state.set({ hand: state.past.replace(state.hand, parents), shown: "hand" });
+      },
     });
   }
 

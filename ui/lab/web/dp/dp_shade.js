@@ -1,11 +1,20 @@
-/* What a cell's colour stands for: a number of each cell, a scale from 0 to 1, and the marks of its legend. Pure. */
+/* What a cell's colour stands for: a number of each cell, a scale from 0 to 1, and the marks of its
+   legend. */
 import * as format from "../../../shared/web/format.js";
 
-/** Both differences are tiny over most of the table, so their scale is a cube root; the value's own is straight. */
+/** @typedef {import("./dp_table.js").DpTable} DpTable */
+/** @typedef {{low: number, high: number, cut: boolean}} Range `cut`: some cells are beyond it */
+
+/**
+ * Both differences are tiny over most of the table, so their scale is a cube root; the value's own
+ * is linear.
+ * @type {Record<string, {name: string, title: string, power: number, strong: "least" | "most",
+ *   share?: number, of: (table: DpTable, n: number, l: number, b: number) => number}>}
+ */
 export const KINDS = {
   regret: {
-    name: "Regret",
-    title: "tokens lost against the best b for this n",
+    name: "Loss",
+    title: "tokens lost vs. the best b for this n",
     power: 1 / 3,
     strong: "least",
     share: 0.9,
@@ -24,7 +33,7 @@ export const KINDS = {
   },
   value: {
     name: "Value",
-    title: "expected tokens a step",
+    title: "expected tokens per step",
     power: 1,
     strong: "most",
     of: (table, n, l, b) => table.value(n, l, b),
@@ -32,8 +41,12 @@ export const KINDS = {
 };
 
 /**
- * The range of a shade over the cells of one level: {low, high, cut}. Differences begin at 0 and end where `share` of the
- * cells have theirs; the few beyond (`cut`) are trees with hardly a node more than children.
+ * The range of a shade over the cells of one level. Differences begin at 0 and end where `share` of
+ * the cells have theirs; the few beyond are trees with hardly more nodes than children.
+ * @param {string} kind
+ * @param {DpTable} table
+ * @param {number} l
+ * @returns {Range}
  */
 export function range(kind, table, l) {
   const values = [];
@@ -51,14 +64,24 @@ export function range(kind, table, l) {
   return { low: 0, high, cut: high < sorted[last] };
 }
 
-/** 0 is the palest, 1 the strongest colour; the strongest is always the best. NaN where there is nothing to compare with. */
+/**
+ * @param {string} kind
+ * @param {Range} range
+ * @param {number} value
+ * @returns {number} from 0, the palest colour, to 1, the strongest, which is always the best
+ */
 export function strength(kind, { low, high }, value) {
   const { power, strong } = KINDS[kind];
   const share = high > low ? Math.min(1, Math.max(0, (value - low) / (high - low))) ** power : 0;
   return strong === "least" ? 1 - share : share;
 }
 
-/** What stands below the legend, at its quarters. */
+/**
+ * The numbers below the legend, at its quarters.
+ * @param {string} kind
+ * @param {Range} range
+ * @returns {string[]}
+ */
 export function marks(kind, { low, high, cut }) {
   const { power, strong } = KINDS[kind];
   return [0, 0.25, 0.5, 0.75, 1].map((at) => {
@@ -68,7 +91,11 @@ export function marks(kind, { low, high, cut }) {
   });
 }
 
-/** `count` colours between the stops, given as #rrggbb. */
+/**
+ * @param {string[]} stops as #rrggbb
+ * @param {number} count
+ * @returns {string[]} colours between the stops
+ */
 export function palette(stops, count) {
   const parts = stops.map((stop) =>
     [1, 3, 5].map((i) => parseInt(stop.trim().slice(i, i + 2), 16)),

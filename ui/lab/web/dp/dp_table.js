@@ -1,42 +1,72 @@
-/* The table T[n, levels, b] as it is looked at: level by level, in slices of work, with every choice of every cell. Pure: rates in,
-   numbers out; knows nothing of the page, of time or of hardware.
+/* The table T[n, levels, b] as it is looked at: level by level, in slices of work, with every
+   choice of every cell. Numbers in, numbers out.
 
-   T is the most expected tokens of a tree with exactly n nodes, at most `levels` levels and b children at the root:
-       T[n, l, b] = max over m of T[n-m, l, b-1] + a[b] best(m, l-1)      best(n, l) = max over b of T[n, l, b]
-   The same sums in the same order as sequoia/planner.py, so that ties fall the same way. Cells without a tree hold -Infinity.
-   `n` and `levels` count the root; children beyond the vector have rate 0. */
+   T is the most expected tokens of a tree with exactly n nodes, at most `levels` levels and b
+   children at the root:
+       T[n, l, b] = max over m of T[n-m, l, b-1] + a[b] best(m, l-1)
+       best(n, l) = max over b of T[n, l, b]
+   The sums are made in the same order as in sequoia/algorithm/best_tree.py, so that ties fall the
+   same way. Cells without a tree hold -Infinity. `n` and `levels` count the root; children beyond
+   the vector have rate 0. */
 import * as planner from "../planner.js";
 
 const MOST_CELLS = 2 ** 22; // 32 MiB
 const SLICE = 200000; // sums between two looks at the clock
 
-/** The rates a tree of `nodes` nodes can use: up to the last positive one, and at least one. */
+/** @typedef {{n: number, levels: number, b: number}} Cell */
+
+/**
+ * What the maximum of a cell was attained by: m nodes below the last child, whose best shape has
+ * `branches` children; the values of the two operands, and the rate between them.
+ * @typedef {{m: number, branches: number, rest: number, rate: number, below: number}} Split
+ */
+
+/**
+ * A step of the traceback: `parent` gets `node` as its last child.
+ * @typedef {{cell: Cell, split: Split, parent: number, node: number}} Step
+ */
+
+/** @typedef {{cells: Float64Array, best: Float64Array, root: Uint16Array}} Layer */
+
+// The rates a tree of `nodes` nodes can use: up to the last positive one, and at least one.
 function useful(rates, nodes) {
   const last = rates.reduce((found, rate, k) => (rate > 0 ? k : found), 0);
   return Float64Array.from(rates.slice(0, Math.min(last + 1, Math.max(nodes - 1, 1))));
 }
 
+function bound(value, name) {
+  if (Number.isInteger(value) && value >= 1 && value <= planner.MAX_NODES) return value;
+  throw new RangeError(
+    `${name} = ${value}; it must be a whole number from 1 to ${planner.MAX_NODES}`,
+  );
+}
+
+/** The table of one vector. */
 export class DpTable {
   /**
-   * Empty; `grow` fills it. levels: the most to be computed, null for as many as change anything. With `flat` there is one layer
-   * only, that of any number of levels, which rests on itself; it answers for `levels` = nodes. Throws RangeError.
+   * One a level: cells by (branch, n), best by n, and the fewest children that attain it.
+   * @type {Layer[]}
+   */
+  layers = [];
+  settled = false; // one level more would change nothing
+  full = false; // the bound on cells was met first
+  done = false;
+
+  /**
+   * Empty; `grow` fills it.
+   * @param {number[]} rates
+   * @param {number} nodes
+   * @param {number | null} [levels] the most to be computed; null: as many as change anything
+   * @param {boolean} [flat] only one layer, that of any number of levels, made from itself; it
+   *   answers for `levels` = nodes
+   * @throws {RangeError}
    */
   constructor(rates, nodes, levels = null, flat = false) {
-    const bound = (value, name) => {
-      if (Number.isInteger(value) && value >= 1 && value <= planner.MAX_NODES) return value;
-      throw new RangeError(
-        `${name} = ${value}; it must be a whole number from 1 to ${planner.MAX_NODES}`,
-      );
-    };
     this.rates = useful(planner.checked(rates), bound(nodes, "nodes"));
     this.nodes = nodes;
     this.cap = Math.min(bound(levels ?? nodes, "levels"), nodes);
     this.branches = this.rates.length;
     this.flat = flat;
-    this.layers = []; // per level {cells: (branch, n), best: (n), root: (n) the fewest children that attain it}
-    this.settled = false; // one level more would change nothing
-    this.full = false; // the bound on cells was met first
-    this.done = false;
   }
 
   /** Levels computed so far. */
@@ -44,7 +74,7 @@ export class DpTable {
     return this.layers.length;
   }
 
-  /** All levels, a slice of work at a time: yields between slices. */
+  // All levels, a slice of work at a time: yields between slices.
   *grow() {
     const size = (this.branches + 1) * (this.nodes + 1);
     while (!this.done) {
@@ -65,10 +95,11 @@ export class DpTable {
     const cells = new Float64Array((branches + 1) * width).fill(-Infinity);
     const best = new Float64Array(width).fill(-Infinity);
     const root = new Uint16Array(width);
-    cells[1] = best[1] = 1;
-    const gains = Array.from(this.rates, (rate) =>
-      scaled(rate, below ? below.best : this.flat ? best : best.slice().fill(-Infinity)),
-    );
+    cells[1] = 1;
+    best[1] = 1;
+    const none = new Float64Array(width).fill(-Infinity);
+    const source = below?.best ?? (this.flat ? best : none);
+    const gains = Array.from(this.rates, (rate) => scaled(rate, source));
     let work = 0;
     for (let n = 2; n <= nodes; n++) {
       for (let b = 1; b <= Math.min(branches, n - 1); b++)
@@ -78,7 +109,8 @@ export class DpTable {
         gains.forEach((gain, k) => {
           gain[n] = best[n] === -Infinity ? -Infinity : this.rates[k] * best[n];
         });
-      if ((work += n * branches) > SLICE) {
+      work += n * branches;
+      if (work > SLICE) {
         work = 0;
         yield this.levels;
       }
@@ -86,44 +118,77 @@ export class DpTable {
     return { cells, best, root };
   }
 
-  /** best(n) and its b. On two levels only children beyond the vector make room for more nodes than it has rates. */
+  // best(n) and its b. On two levels only children beyond the vector make room for more nodes than
+  // it has rates.
   top(cells, n) {
     const width = this.nodes + 1;
     let found = -Infinity;
     let b = n - 1;
-    for (let k = 0; k <= this.branches; k++)
-      if (cells[k * width + n] > found) [found, b] = [cells[k * width + n], k];
+    for (let k = 0; k <= this.branches; k++) {
+      if (cells[k * width + n] <= found) continue;
+      found = cells[k * width + n];
+      b = k;
+    }
     if (found > -Infinity) return [found, b];
     for (let k = 0; k < n; k++) found = Math.max(found, cells[this.branches * width + k]);
     return [found, b];
   }
 
-  /** Filled at once: {value(n, levels, b), best, split, trace} for tables small enough to wait for. */
+  /**
+   * A table filled at once, small enough to wait for.
+   * @param {number[]} rates
+   * @param {number} nodes
+   * @param {number | null} [levels]
+   * @returns {DpTable}
+   */
   static whole(rates, nodes, levels = null) {
     const table = new DpTable(rates, nodes, levels, levels === null);
-    for (const _ of table.grow()); // eslint-disable-line no-unused-vars
+    table.finish();
     return table;
+  }
+
+  /** Compute all that is left, in one piece. */
+  finish() {
+    const work = this.grow();
+    while (!work.next().done);
   }
 
   layer(levels) {
     return this.layers[Math.min(levels, this.levels) - 1];
   }
 
-  /** T[n, levels, b]. */
+  /**
+   * T[n, levels, b].
+   * @param {number} n
+   * @param {number} levels
+   * @param {number} b
+   * @returns {number}
+   */
   value(n, levels, b) {
-    const extra = Math.max(0, b - this.branches); // children without a rate are single leaves and add nothing
+    const extra = Math.max(0, b - this.branches); // children without a rate: leaves worth nothing
     return n - extra < 1
       ? -Infinity
       : this.layer(levels).cells[(b - extra) * (this.nodes + 1) + n - extra];
   }
 
-  /** {value, branches} of best(n, levels). */
+  /**
+   * The best of all b.
+   * @param {number} n
+   * @param {number} levels
+   * @returns {{value: number, branches: number}}
+   */
   best(n, levels) {
     const layer = this.layer(levels);
     return { value: layer.best[n], branches: layer.root[n] };
   }
 
-  /** What one cell rests on, the smallest last subtree among equals: {m, branches, rest, rate, below}; null without a choice. */
+  /**
+   * What one cell is made of, with the smallest last subtree among equals.
+   * @param {number} n
+   * @param {number} levels
+   * @param {number} b
+   * @returns {Split | null} null where there was no choice
+   */
   split(n, levels, b) {
     if (b === 0 || this.value(n, levels, b) === -Infinity) return null;
     const rate = this.rates[b - 1] ?? 0;
@@ -140,7 +205,13 @@ export class DpTable {
     };
   }
 
-  /** The value of every choice of m, from 1: what the maximum was taken over. */
+  /**
+   * The value of every choice of m, from 1: what the maximum was taken over.
+   * @param {number} n
+   * @param {number} levels
+   * @param {number} b
+   * @returns {Float64Array}
+   */
   sums(n, levels, b) {
     const sums = new Float64Array(Math.max(n, 2)).fill(-Infinity);
     if (levels < 2 || b < 1) return sums;
@@ -155,8 +226,12 @@ export class DpTable {
   }
 
   /**
-   * The traceback of a cell: {parents, steps}, parents in breadth-first order. Each step gives one node its last child:
-   * {cell: {n, levels, b}, split, parent, node}. A queue and not recursion, as a chain may have 1,024 levels.
+   * The traceback of a cell: the tree's parents in breadth-first order, and the steps that gave
+   * each node its last child. A queue and not recursion, as a chain may have 1,024 levels.
+   * @param {number} n
+   * @param {number} levels
+   * @param {number} b
+   * @returns {{parents: number[], steps: Step[]} | null} null where there is no tree
    */
   trace(n, levels, b) {
     if (this.value(n, levels, b) === -Infinity) return null;
@@ -164,22 +239,26 @@ export class DpTable {
     const steps = [];
     const queue = [{ n, levels, b }];
     for (let parent = 0; parent < queue.length; parent++) {
-      const { levels, b } = queue[parent];
-      const first = parents.length;
-      const below = [];
-      let { n } = queue[parent];
-      for (let k = b; k > 0; k--) {
-        const split = this.split(n, levels, k);
-        steps.push({ cell: { n, levels, b: k }, split, parent, node: first + k - 1 });
-        below.unshift({ n: split.m, levels: levels - 1, b: split.branches });
-        n -= split.m;
-      }
-      for (const cell of below) {
+      const own = this.unwind(queue[parent], parent, parents.length);
+      steps.push(...own);
+      for (const { cell, split } of own.reverse()) {
         parents.push(parent);
-        queue.push(cell);
+        queue.push({ n: split.m, levels: cell.levels - 1, b: split.branches });
       }
     }
     return { parents, steps };
+  }
+
+  // The steps of one node, from its last child to its first, which is numbered `first`.
+  unwind({ n, levels, b }, parent, first) {
+    const steps = [];
+    let left = n;
+    for (let k = b; k > 0; k--) {
+      const split = this.split(left, levels, k);
+      steps.push({ cell: { n: left, levels, b: k }, split, parent, node: first + k - 1 });
+      left -= split.m;
+    }
+    return steps;
   }
 }
 
@@ -195,18 +274,24 @@ function most(cells, at, gains, last) {
 const scaled = (rate, values) =>
   values.map((value) => (value === -Infinity ? value : rate * value));
 
-/** Grow a table without holding the page up: `slice` ms of work, then a pause. `onLevel` after each pause; answers a stop. */
+/**
+ * Fill a table without blocking the page: `slice` ms of work, then a pause.
+ * @param {DpTable} table
+ * @param {{slice?: number, onProgress?: (table: DpTable) => void,
+ *   onDone: (table: DpTable) => void}} options `onProgress` is called after each slice
+ * @returns {() => void} stops the work
+ */
 export function workThroughTable(table, { slice = 10, onProgress, onDone }) {
   const work = table.grow();
   let timer = 0;
-  (function turn() {
+  const turn = () => {
     const until = performance.now() + slice;
-    let state;
-    do state = work.next();
-    while (!state.done && performance.now() < until);
+    let state = work.next();
+    while (!state.done && performance.now() < until) state = work.next();
     if (state.done) return onDone(table);
     timer = setTimeout(turn, 0);
     onProgress?.(table);
-  })();
+  };
+  turn();
   return () => clearTimeout(timer);
 }

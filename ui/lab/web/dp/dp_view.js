@@ -1,97 +1,160 @@
-/* The DP microscope: the table of the best trees, one cell at a time, with the tree it stands for.
-
-   const dp = Sequoia.mountDp(element, { getState, onSelect });
-     getState() -> { rates, n, levels }   as in the lab; `levels` null: no cap. More keys do no harm.
-     onSelect(parents, { n, levels, branches, tokens })   somebody pressed "Use this tree"; parents in breadth-first order.
-   dp.update()    the state has changed (cheap to call on every drag event; the work is done once a frame).
-   dp.destroy()   take it off the page.
-   A state that cannot be used is refused in words on the panel, and what was shown stays.
-
-   Needs, before it: glyphs.js, dom.js, layout.js, stage.js (S.panel), lab/planner.js, lab/dp_table.js, lab/dp_shade.js, lab/dp_grid.js,
-   lab/dp_explain.js, lab/dp_tree.js, lab/dp_walk.js, lab/dp_panel.js; and stage.css, lab/dp.css. */
-import { DpPanel } from "./dp_panel.js";
+/* The DP table: the expected tokens of the best trees, one cell at a time, with the cell's tree. */
+import { DpControls, DpLegend, SIZES } from "./dp_controls.js";
+import { DpExplain } from "./dp_explain.js";
+import { DpGrid } from "./dp_grid.js";
 import * as dpShade from "./dp_shade.js";
 import { DpTable, workThroughTable } from "./dp_table.js";
+import { DpTreePanel } from "./dp_tree_panel.js";
+import { DpWalk } from "./dp_walk.js";
 import * as planner from "../planner.js";
-import { show, text } from "../../../shared/web/dom.js";
+import { el, show, text } from "../../../shared/web/dom.js";
+import { makePanel } from "../../../shared/web/panel.js";
 import * as treeLayout from "../../../shared/web/tree_layout.js";
 
-const { SIZES } = DpPanel;
 const AT_ONCE = 2 ** 24; // sums of a table so small that it is made before the next frame
 
-class Dp extends DpPanel {
-  constructor(element, { getState, onSelect } = {}) {
-    super();
+/** @typedef {import("./dp_table.js").Cell} Cell */
+/** @typedef {import("./dp_table.js").Step} Step */
+
+/**
+ * What the table is made for; `levels` null: no cap.
+ * @typedef {{rates: number[], n: number, levels: number | null}} Wanted
+ */
+
+/**
+ * @typedef {object} Options
+ * @property {() => Wanted} getState
+ * @property {(parents: number[], about: {n: number, levels: number, branches: number,
+ *   tokens: number}) => void} [onSelect] "Use this tree" was pressed; parents breadth first
+ */
+
+/** The view. */
+export class Dp {
+  kind = "regret"; // what the colour shows
+  chosenSize = SIZES[0];
+  least = SIZES[0]; // nodes of the smallest table that the Lab's own tree fits in
+  /** @type {DpTable | null} */
+  table = null;
+  /** The selected cell. @type {Cell | null} */
+  cell = null;
+  own = false; // a person selected it
+  step = 0; // of the traceback
+  pinned = false; // the pointer no longer selects cells
+  aloud = false; // the next sentence is to be spoken
+  /** @type {Step[]} */
+  steps = [];
+  /** @type {number[] | null} */
+  parents = null;
+  /** @type {import("./dp_tree.js").Topology | null} */
+  topo = null;
+  /** @type {number[]} */
+  scores = [];
+
+  #stale = true; // the state is to be read again
+  #widen = false; // the next table is to be shown whole
+  #waiting = false; // for the next frame
+  #stop = () => {};
+  #made = ""; // the vector and size of the table
+  #asked = ""; // the tree that was last asked for
+  #shownFor = ""; // the tree that the cell was chosen for
+  #look = ""; // what the cells were painted for
+  /** @type {DpTable | null} */
+  #painted = null;
+  #ranged = ""; // shade and level that the range is of
+  /** @type {import("./dp_shade.js").Range} */
+  #range = { low: 0, high: 0, cut: false };
+
+  /**
+   * @param {HTMLElement} element
+   * @param {Options} options
+   */
+  constructor(element, { getState, onSelect = () => {} }) {
     this.getState = getState;
     this.onSelect = onSelect;
-    this.kind = "regret";
-    this.chosenSize = 128;
-    this.cell = null; // {n, levels, b}
-    this.step = 0;
-    this.pinned = false;
     this.build(element);
     this.watchTheme();
     this.update();
   }
 
-  /** Colours are drawn, so a change of theme has to be drawn too. */
+  build(element) {
+    const stage = element.closest(".sq-stage") ? "" : " sq-stage";
+    this.root = el("div", { class: "dp-root" + stage }, element);
+    const about = { part: "dp", title: "DP table", term: "DP table", cls: "dp-panel" };
+    const panel = makePanel(this.root, about);
+    el("span", { class: "sq-badge", text: "predicted" }, panel.titleBox);
+    this.controls = new DpControls(panel.tools, this);
+    const error = { class: "sq-banner sq-banner-error", role: "alert", "data-part": "dp-error" };
+    this.error = el("p", { ...error, hidden: "" }, panel.body);
+    const split = el("div", { class: "dp-split" }, panel.body);
+    const left = el("div", { class: "dp-left" }, split);
+    const right = el("div", { class: "dp-right" }, split);
+    this.grid = new DpGrid(left, {
+      point: (cell) => !this.pinned && this.move(cell, true),
+      press: (cell) => this.press(cell),
+      redraw: () => this.changed(),
+    });
+    this.grid.box.addEventListener("keydown", (event) => this.key(event));
+    this.legend = new DpLegend(left);
+    this.explain = new DpExplain(left);
+    this.tree = new DpTreePanel(right, this);
+    this.walk = new DpWalk(right, (i) => this.goTo(i));
+  }
+
+  // Colours are drawn on a canvas, so a change of theme has to be drawn too.
   watchTheme() {
     this.themes = new MutationObserver(() => this.changed());
     for (const node of [document.documentElement, document.body])
       this.themes.observe(node, { attributes: true, attributeFilter: ["class"] });
   }
 
-  destroy() {
-    this.stop?.();
-    this.themes.disconnect();
-    this.root.remove();
-  }
+  // -- state ------------------------------------------------------------
 
-  // -- state -------------------------------------------------------------------------------------------------------------
-
+  /** The state has changed. Cheap to call: the work is done once a frame. */
   update() {
-    this.stale = true;
+    this.#stale = true;
     this.changed();
   }
 
-  /** The state as it now is; the table is made anew only where it would be another. */
+  // Read the state; the table is made anew only where it would be another. Of a state that cannot
+  // be used the panel says why, and what was shown stays.
   read() {
-    this.stale = false;
-    const { rates, n, levels } = this.getState?.() || {};
+    this.#stale = false;
+    const { rates, n, levels } = this.getState();
     this.least = SIZES.find((size) => size >= n) || SIZES[0];
     const nodes = Math.max(this.chosenSize, this.least);
-    const key = JSON.stringify([rates, nodes]);
-    const moved = this.asked !== JSON.stringify([n, levels]);
-    this.asked = JSON.stringify([n, levels]);
-    if (this.key_ !== key) {
-      let table;
-      try {
-        table = new DpTable(rates, nodes);
-      } catch (error) {
-        return this.refuse(error.message);
-      }
-      this.key_ = key;
-      this.start(table, n, levels);
-    } else if (moved && this.table) this.home(n, levels);
-    this.refuse("");
+    const asked = JSON.stringify([n, levels]);
+    const moved = this.#asked !== asked;
+    this.#asked = asked;
+    const made = JSON.stringify([rates, nodes]);
+    if (this.#made === made) {
+      if (moved && this.table) this.home(n, levels);
+      return this.refuse("");
+    }
+    try {
+      this.start(new DpTable(rates, nodes), n, levels);
+      this.#made = made;
+      this.refuse("");
+    } catch (error) {
+      this.refuse(error.message);
+    }
   }
 
   refuse(words) {
-    text(this.error, words && "The table keeps its last vector: " + words + ".");
+    text(this.error, words && "Still showing the previous vector: " + words + ".");
     show(this.error, Boolean(words));
   }
 
-  /** A small table at once; a large one in slices, shown when all its levels are there. */
+  // A small table at once; a large one in slices, shown when all its levels are there.
   start(table, n, levels) {
-    this.stop?.();
-    this.stop = null;
-    const small = (table.nodes ** 2 / 2) * table.branches * Math.min(table.nodes, 32) <= AT_ONCE;
-    if (small) {
-      for (const _ of table.grow()); // eslint-disable-line no-unused-vars
+    this.#stop();
+    this.#stop = () => {};
+    const sums = (table.nodes ** 2 / 2) * table.branches * Math.min(table.nodes, 32);
+    if (sums <= AT_ONCE) {
+      table.finish();
       return this.take(table, n, levels);
     }
     this.progress(table);
-    this.stop = workThroughTable(table, {
+    this.#stop = workThroughTable(table, {
       onProgress: (now) => this.progress(now),
       onDone: (now) => {
         this.take(now, n, levels);
@@ -101,90 +164,74 @@ class Dp extends DpPanel {
   }
 
   progress(table) {
-    text(
-      this.state,
-      `computing ${table.nodes.toLocaleString("en-US")} nodes, level ${table.levels + 1} …`,
-    );
+    const size = table.nodes.toLocaleString("en-US");
+    text(this.legend.state, `computing ${size} nodes, level ${table.levels + 1} …`);
   }
 
   take(table, n, levels) {
-    const before = this.table;
-    const whole = !before || this.widen || this.grid.window.count >= before.nodes;
-    this.widen = false;
-    this.stop = null;
+    const { table: before, grid } = this;
+    const whole = !before || this.#widen || grid.window.count >= before.nodes;
+    this.#widen = false;
     this.table = table;
-    if (whole) this.grid.window = { from: 1, count: table.nodes };
-    this.grid.fit(table);
-    text(
-      this.state,
-      table.full
-        ? `${table.levels} levels computed; more would not fit, so a tree of more levels may have more tokens`
-        : "",
-    );
-    const keep = this.own && before && this.told === this.asked; // a cell that somebody chose
-    this.told = this.asked;
-    if (!keep) return this.home(n, levels);
-    this.at({
-      n: Math.min(this.cell.n, table.nodes),
-      levels: Math.min(this.cell.levels, table.levels),
-      b: Math.min(this.cell.b, table.branches),
-    });
+    if (whole) grid.window = { from: 1, count: table.nodes };
+    grid.fit(table);
+    text(this.legend.state, table.full ? tooLarge(table.levels) : "");
+    const keep = this.own && before && this.#shownFor === this.#asked;
+    this.#shownFor = this.#asked;
+    if (keep) this.at(this.within(this.cell));
+    else this.home(n, levels);
   }
 
-  /** To the cell of the lab's own tree. */
+  // To the cell of the Lab's own tree.
   home(n, levels) {
     const { table } = this;
-    const size = Math.max(1, Math.min(table.nodes, n || 64));
-    const height = Math.max(1, Math.min(table.levels, levels ?? table.levels));
-    this.told = this.asked;
+    const size = clamp(n || 64, 1, table.nodes);
+    const height = clamp(levels ?? table.levels, 1, table.levels);
+    this.#shownFor = this.#asked;
     this.own = false;
     this.pinned = false;
     this.at({ n: size, levels: height, b: table.best(size, height).branches });
   }
 
+  within({ n, levels, b }) {
+    const { table } = this;
+    return {
+      n: clamp(n, 1, table.nodes),
+      levels: clamp(levels, 1, table.levels),
+      b: clamp(b, 0, table.branches),
+    };
+  }
+
   at(cell) {
+    const traced = this.table.trace(cell.n, cell.levels, cell.b);
     this.cell = cell;
     this.step = 0;
-    const { topo, parents, steps } = this.reading(cell);
-    Object.assign(this, { topo, parents, steps });
+    this.steps = traced?.steps ?? [];
+    this.parents = traced?.parents ?? null;
+    this.topo = traced && treeLayout.topology(traced.parents);
+    this.scores = traced ? planner.scores(traced.parents, [...this.table.rates]) : [];
     this.grid.reveal(cell);
     this.changed();
   }
 
-  /** The tree of a cell: how it was put together and what each node is worth. */
-  reading({ n, levels, b }) {
-    const traced = this.table.trace(n, levels, b);
-    if (!traced) return { topo: null, parents: null, steps: [] };
-    this.scores = planner.scores(traced.parents, [...this.table.rates]);
-    return { ...traced, topo: treeLayout.topology(traced.parents) };
-  }
-
-  /** Another cell, or the same one at other levels. `quiet`: the pointer only passed by. */
+  /**
+   * Select another cell.
+   * @param {Partial<Cell>} to what of it changes
+   * @param {boolean} [quiet] the pointer only passed by
+   */
   move(to, quiet = false) {
     if (!this.table) return;
-    const { table } = this;
-    const from = this.step ? this.shown().cell : this.cell;
-    const within = (value, low, high) => Math.max(low, Math.min(high, value));
-    const cell = { ...from, ...to };
-    cell.levels = within(cell.levels, 1, table.levels);
-    cell.n = within(cell.n, 1, table.nodes);
-    cell.b = within(cell.b, 0, table.branches);
-    if (
-      !this.step &&
-      cell.n === this.cell.n &&
-      cell.b === this.cell.b &&
-      cell.levels === this.cell.levels
-    )
-      return;
+    const cell = this.within({ ...this.shown().cell, ...to });
+    if (!this.step && same(cell, this.cell)) return;
     this.aloud = !quiet;
     this.own = true;
     this.at(cell);
   }
 
   press(cell) {
-    const same = this.pinned && !this.step && cell.n === this.cell.n && cell.b === this.cell.b;
+    const again = this.pinned && !this.step && same({ ...this.cell, ...cell }, this.cell);
     this.move(cell);
-    this.set({ pinned: !same });
+    this.set({ pinned: !again });
     this.aloud = true;
   }
 
@@ -198,8 +245,12 @@ class Dp extends DpPanel {
 
   resize(size) {
     this.chosenSize = size;
-    this.widen = true; // once the table is there
+    this.#widen = true; // once the table is there
     this.update();
+  }
+
+  zoom(factor) {
+    if (this.table) this.grid.zoom(factor, this.shown().cell.n);
   }
 
   set(changes) {
@@ -210,83 +261,76 @@ class Dp extends DpPanel {
   select() {
     if (!this.parents) return;
     const { n, levels, b } = this.cell;
-    this.onSelect?.([...this.parents], {
-      n,
-      levels,
-      branches: b,
-      tokens: this.table.value(n, levels, b),
-    });
+    const tokens = this.table.value(n, levels, b);
+    this.onSelect([...this.parents], { n, levels, branches: b, tokens });
   }
 
-  /** The cell under discussion: the chosen one, or where the walk stands. */
+  // The cell being explained: the selected one, or that of the traceback's step.
   shown() {
     const step = this.steps[this.step] || null;
     return { step, cell: this.step && step ? step.cell : this.cell };
   }
 
-  // -- paint -------------------------------------------------------------------------------------------------------------
+  // -- paint ------------------------------------------------------------
 
-  /** Painted once a frame. */
   changed() {
-    this.frame ||= requestAnimationFrame(() => {
-      this.frame = 0;
-      if (this.stale) this.read();
+    if (this.#waiting) return;
+    this.#waiting = true;
+    requestAnimationFrame(() => {
+      this.#waiting = false;
+      if (this.#stale) this.read();
       this.paint();
     });
   }
 
   paint() {
     if (!this.table || !this.cell || !this.root.isConnected) return;
-    const { table } = this;
-    const { step, cell } = this.shown();
-    const split = table.split(cell.n, cell.levels, cell.b);
+    const { cell } = this.shown();
+    const split = this.table.split(cell.n, cell.levels, cell.b);
     this.paintCells(cell.levels);
     this.grid.paintMarks(cell, split, this.step ? this.cell : null, this.pinned);
-    this.explain.paint(table, cell, this.aloud);
+    this.explain.paint(this.table, cell, this.aloud);
     this.aloud = false;
-    this.tree.paint(this.topo, this.scores, step, "No tree to draw: this cell has none.");
-    this.walk.give(this.steps, this.step);
-    this.paintTools(cell.levels);
+    this.tree.paint();
+    this.walk.show(this.steps, this.step);
+    this.controls.paint();
   }
 
-  /** Cells are drawn only where what they show has changed. */
+  // Cells are drawn only where what they show has changed.
   paintCells(levels) {
     const { table, kind, grid } = this;
     const style = getComputedStyle(this.root);
     const stops = [0, 1, 2, 3, 4].map((i) => style.getPropertyValue("--dp-" + i).trim());
-    const { from, count } = grid.window;
-    const look = [
-      levels,
-      kind,
-      from,
-      count,
-      grid.firstRow,
-      grid.size.w,
-      grid.size.h,
-      window.devicePixelRatio,
-      style.color,
-      ...stops,
-    ].join();
-    if (this.look === look && this.drawn === table) return;
-    if (!grid.size.w) return;
-    if (this.ranged !== table || this.rangeKey !== kind + levels) {
-      this.range = dpShade.range(kind, table, levels);
-      [this.ranged, this.rangeKey] = [table, kind + levels];
-    }
-    [this.look, this.drawn] = [look, table];
-    grid.paintCells(levels, { kind, range: this.range, stops });
-    text(this.legendTitle, dpShade.KINDS[kind].title);
-    dpShade.marks(kind, this.range).forEach((mark, i) => text(this.marks[i], mark));
+    const { window: columns, firstRow, size } = grid;
+    const box = [columns.from, columns.count, firstRow, size.w, size.h, window.devicePixelRatio];
+    const look = [levels, kind, ...box, style.color, ...stops].join();
+    if (!size.w || (this.#look === look && this.#painted === table)) return;
+    const ranged = kind + levels;
+    if (this.#painted !== table || this.#ranged !== ranged)
+      this.#range = dpShade.range(kind, table, levels);
+    this.#ranged = ranged;
+    this.#look = look;
+    this.#painted = table;
+    grid.paintCells(levels, { kind, range: this.#range, stops });
+    this.legend.paint(kind, this.#range);
   }
 
-  // -- keyboard ----------------------------------------------------------------------------------------------------------
+  // -- keyboard ------------------------------------------------------------
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || !this.table) return;
+    const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const acts = this.keys(event.shiftKey ? 10 : 1);
+    if (!Object.hasOwn(acts, name)) return;
+    acts[name]();
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  keys(far) {
     const { cell } = this.shown();
-    const far = event.shiftKey ? 10 : 1;
-    const top = () => this.table.best(cell.n, cell.levels).branches;
-    const acts = {
+    const { table } = this;
+    return {
       ArrowLeft: () => this.move({ n: cell.n - far }),
       ArrowRight: () => this.move({ n: cell.n + far }),
       ArrowUp: () => this.move({ b: cell.b - 1 }),
@@ -294,19 +338,25 @@ class Dp extends DpPanel {
       PageUp: () => this.move({ levels: cell.levels + 1 }),
       PageDown: () => this.move({ levels: cell.levels - 1 }),
       Home: () => this.move({ n: 1 }),
-      End: () => this.move({ n: this.table.nodes }),
-      b: () => this.move({ b: top() }),
+      End: () => this.move({ n: table.nodes }),
+      b: () => this.move({ b: table.best(cell.n, cell.levels).branches }),
       Enter: () => this.set({ pinned: !this.pinned }),
       Escape: () => this.set({ pinned: false }),
-      "+": () => this.grid.zoom(2, cell.n),
-      "-": () => this.grid.zoom(0.5, cell.n),
+      "+": () => this.zoom(2),
+      "-": () => this.zoom(0.5),
     };
-    const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    if (!Object.hasOwn(acts, name)) return;
-    acts[name]();
-    event.preventDefault();
-    event.stopPropagation();
   }
 }
 
+const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
+const same = (a, b) => a.n === b.n && a.levels === b.levels && a.b === b.b;
+const tooLarge = (levels) =>
+  `${levels} levels computed; more would not fit, so a deeper tree may have more tokens`;
+
+/**
+ * Build the DP table inside `element`.
+ * @param {HTMLElement} element
+ * @param {Options} options
+ * @returns {Dp}
+ */
 export const mountDp = (element, options) => new Dp(element, options);

@@ -1,105 +1,118 @@
-/* The traceback as a list of small steps, cell after cell: each gives one node its last child. Walked with the arrow keys. */
-import * as dpWords from "./dp_explain.js";
+/* The traceback as a list of small steps, each of which gives one node its last child. */
+import * as dpWords from "./dp_words.js";
 import * as dom from "../../../shared/web/dom.js";
 import { attr, button, el, text } from "../../../shared/web/dom.js";
+import * as format from "../../../shared/web/format.js";
+import { rove } from "../../../shared/web/roving_focus.js";
 import { addTerm } from "../../../shared/web/tooltips.js";
 
-const ROW = 26;
+const ROW = 26; // px
 
+/** @typedef {import("./dp_table.js").Step} Step */
+
+let lists = 0;
+
+/** The list, its arrow buttons and the place in it. */
 export class DpWalk {
-  /** `onStep(i)`: somebody went to a step. */
+  /** @type {Step[]} */
+  steps = [];
+  at = 0;
+
+  /**
+   * @param {HTMLElement} host
+   * @param {(i: number) => void} onStep called when a person goes to a step
+   */
   constructor(host, onStep) {
     this.onStep = onStep;
-    this.steps = [];
-    this.at = 0;
+    lists++;
+    this.id = `dp-step-${lists}-`;
+    this.makeHead(host);
+    this.makeList(host);
+    this.rows = dom.pool(() => this.makeRow());
+    this.size = dom.sized(this.box, () => this.paint());
+  }
+
+  makeHead(host) {
     const head = el("div", { class: "dp-walk-head" }, host);
     addTerm(el("h4", { class: "dp-small" }, head), "Traceback", "traceback");
     this.place = el("span", { class: "dp-small dp-place" }, head);
+    const back = "Previous step of the traceback";
     this.back = button(head, {
       icon: "back",
-      label: "Previous step of the traceback",
+      label: back,
       cls: "sq-mini-btn",
+      act: () => this.go(this.at - 1),
     });
+    const next = "Next step of the traceback";
     this.next = button(head, {
       icon: "next",
-      label: "Next step of the traceback",
+      label: next,
       cls: "sq-mini-btn",
+      act: () => this.go(this.at + 1),
     });
-    this.back.addEventListener("click", () => this.go(this.at - 1));
-    this.next.addEventListener("click", () => this.go(this.at + 1));
-    this.box = el(
-      "div",
-      {
-        class: "dp-walk",
-        tabindex: "0",
-        role: "listbox",
-        "aria-label": "Steps of the traceback; arrow keys walk",
-        "data-part": "dp-walk",
-      },
-      host,
-    );
+    rove(head);
+  }
+
+  makeList(host) {
+    const name = { "aria-label": "Steps of the traceback; arrow keys move", role: "listbox" };
+    const look = { class: "dp-walk", tabindex: "0", "data-part": "dp-walk" };
+    this.box = el("div", { ...look, ...name }, host);
     this.long = el("div", { class: "dp-walk-long" }, this.box);
-    this.rows = dom.pool((i) => this.makeRow(i));
-    this.id = "dp-step-" + Math.random().toString(36).slice(2, 8) + "-";
     this.box.addEventListener("scroll", () => this.paint(), { passive: true });
     this.box.addEventListener("keydown", (event) => this.key(event));
     this.long.addEventListener("click", (event) => {
-      const row = event.target.closest(".dp-step");
-      if (row) this.go(Number(row.dataset.i));
+      const row = /** @type {HTMLElement} */ (event.target).closest(".dp-step");
+      if (row instanceof HTMLElement) this.go(Number(row.dataset.i));
     });
-    this.size = dom.sized(this.box, () => this.paint());
   }
 
   makeRow() {
     const node = el("div", { class: "dp-step", role: "option" }, this.long);
-    return {
-      node,
-      index: el("span", { class: "dp-step-i" }, node),
-      cell: el("span", { class: "dp-step-cell" }, node),
-      what: el("span", { class: "dp-step-what" }, node),
-    };
+    const [index, cell, what] = ["i", "cell", "what"].map((name) =>
+      el("span", { class: "dp-step-" + name }, node),
+    );
+    return { node, index, cell, what };
   }
 
-  give(steps, at) {
-    const fresh = this.steps !== steps;
+  /**
+   * @param {Step[]} steps
+   * @param {number} at the present one
+   */
+  show(steps, at) {
+    if (this.steps !== steps) this.long.style.height = steps.length * ROW + "px";
     this.steps = steps;
     this.at = at;
-    if (fresh) this.long.style.height = steps.length * ROW + "px";
     this.reveal();
     this.paint();
   }
 
-  /** Only the rows in sight exist. */
+  /** Only the rows in view exist. */
   paint() {
     const { steps, at, box } = this;
     const count = Math.min(steps.length, Math.ceil((this.size.h || ROW) / ROW) + 1);
     const first = Math.max(0, Math.min(steps.length - count, Math.floor(box.scrollTop / ROW)));
-    const rows = this.rows.take(count);
-    for (let i = 0; i < count; i++) this.say(rows[i], first + i);
-    text(
-      this.place,
-      steps.length ? `step ${at + 1} of ${steps.length}` : "the root alone has no step",
-    );
+    const rows = this.rows.take(count).slice(0, count);
+    rows.forEach((row, i) => this.write(row, first + i));
+    const place = `step ${at + 1} of ${steps.length}`;
+    text(this.place, steps.length ? place : "the root alone has no step");
     this.back.disabled = at <= 0;
     this.next.disabled = at >= steps.length - 1;
     attr(box, "aria-activedescendant", steps.length ? this.id + at : null);
   }
 
-  say(row, i) {
+  write(row, i) {
     const { cell, split, parent, node } = this.steps[i];
     row.node.style.transform = `translateY(${i * ROW}px)`;
-    row.node.dataset.i = i;
+    row.node.dataset.i = String(i);
     row.node.id = this.id + i;
     attr(row.node, "aria-selected", String(i === this.at));
     attr(row.node, "aria-setsize", this.steps.length);
     attr(row.node, "aria-posinset", i + 1);
     text(row.index, String(i + 1));
     text(row.cell, dpWords.name(cell));
-    text(
-      row.what,
-      `${parent ? "node " + parent : "root"} → child ${cell.b}, node ${node}: ${dpWords.plural(split.m, "node")}`,
-    );
-    row.node.classList.toggle("is-leaf", split.m === 1);
+    const from = parent ? "node " + parent : "root";
+    const size = format.count(split.m, "node");
+    text(row.what, `${from} → child ${cell.b}, node ${node}: ${size}`);
   }
 
   reveal() {

@@ -1,5 +1,5 @@
-"""The race in a real Chromium: its folds against Python's, scrubbing, streams and gaps, and what a
-visitor sees and presses.
+"""The Race view in a real Chromium: its totals against Python's, scrubbing, streams and gaps, and what
+a visitor sees and presses.
 
 The test page is opened as a file and fed by made-up races. Every test ends with a look at the
 console and the requests.
@@ -30,6 +30,7 @@ LANES: list[
 ] = [  # with seconds of a move, tokens of a move at most, nodes of its tree
     {
         "name": "Sequoia",
+        "kind": "planned",
         "how": "planned",
         "verifier": "sequoia",
         "plain": False,
@@ -39,6 +40,7 @@ LANES: list[
     },
     {
         "name": "Plain",
+        "kind": "plain",
         "how": "no draft",
         "verifier": "sequoia",
         "plain": True,
@@ -48,6 +50,7 @@ LANES: list[
     },
     {
         "name": "Chain",
+        "kind": "chain",
         "how": "chain",
         "verifier": "sequoia",
         "plain": False,
@@ -57,6 +60,7 @@ LANES: list[
     },
     {
         "name": "Grown",
+        "kind": "dynamic",
         "how": "grown",
         "verifier": "naive",
         "plain": False,
@@ -97,7 +101,7 @@ def race(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) ->
         clocks[lane] += sum(seconds)
     head = [
         {
-            **{key: kind[key] for key in ("name", "how", "verifier", "plain")},
+            **{key: kind[key] for key in ("name", "kind", "how", "verifier", "plain")},
             "most": kind["nodes"],
             "changes": False,
         }
@@ -147,7 +151,7 @@ def part(whole: dict[str, Any], start: int, stop: int, **more: Any) -> dict[str,
     }
 
 
-# -- the same folds in Python ----------------------------------------------------------------------
+# -- the same totals in Python ----------------------------------------------------------------------
 
 
 class Clock:
@@ -249,13 +253,14 @@ def drawn(page: Page, figure: str) -> list[dict[str, Any]]:
     return page.evaluate(
         (
             "f => stage.stage.charts[f].chart.node.data.map(d => ({name: d.name, x: [...d.x], y: "
-            "[...d.y], colour: d.line.color, error: d.error_y || null}))"
+            "[...d.y], colour: d.line.color, dash: d.line.dash, symbol: d.marker.symbol, "
+            "error: d.error_y || null}))"
         ),
         figure,
     )
 
 
-# -- folds -----------------------------------------------------------------------------------------
+# -- totals -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -269,7 +274,7 @@ def test_speedups_and_their_spread_are_pythons(page: Page, seed: int) -> None:
         for index in (0, 2, 3):
             expected = ranged(clocks[index], clocks[1], t)
             got = page.evaluate(
-                "([i, t]) => { const { folds: f } = stage.store, r = modules; "
+                "([i, t]) => { const { totals: f } = stage.store, r = modules; "
                 "return { ratio: r.speedRatio(f[i], f[1], t), ...r.speedInterval(f[i], f[1], t) }; }",
                 [index, t],
             )
@@ -283,7 +288,7 @@ def test_speedups_and_their_spread_are_pythons(page: Page, seed: int) -> None:
             even = ", no clear difference" if expected.verdict == "even" else ""
             assert (
                 text(page, lane(index, "spread"))
-                == f"{expected.least:.2f}–{expected.most:.2f} recorded{even}"
+                == f"{expected.least:.2f}–{expected.most:.2f}{even}, recorded"
             )
             assert page.locator(lane(index)).get_attribute("data-verdict") == (
                 None if even else expected.verdict
@@ -330,9 +335,9 @@ def test_lanes_without_a_clear_difference_share_a_place_and_are_coloured_as_neit
     whole = paced(96, {0: 0.011, 1: 0.012, 2: 0.010, 3: 0.002}, wild=(0, 2))
     still(page, whole)
     assert [text(page, lane(index, "place")) for index in range(4)] == [
-        "shared 2nd",
-        "shared 2nd",
-        "shared 2nd",
+        "tied for 2nd",
+        "tied for 2nd",
+        "tied for 2nd",
         "1st",
     ]
     marks = [page.locator(lane(index, "place")).get_attribute("data-place") for index in range(4)]
@@ -345,8 +350,8 @@ def test_lanes_without_a_clear_difference_share_a_place_and_are_coloured_as_neit
     ]
     colour = "s => getComputedStyle(document.querySelector(s)).color"
     assert page.evaluate(colour, lane(0, "ratio")) == page.evaluate(colour, lane(1, "ratio"))
-    assert text(page, lane(0, "spread")).endswith("recorded, no clear difference")
-    assert (page.text_content(".sq-spoken") or "").count("shared 2nd ") == 3
+    assert text(page, lane(0, "spread")).endswith("no clear difference, recorded")
+    assert (page.text_content("p.sq-spoken") or "").count("tied for 2nd ") == 3
     bars = [
         {"name": name, "value": 1.0, "loss": 0.0, "words": "w."} for name in ("tokens", "overhead")
     ]
@@ -370,18 +375,18 @@ def test_lanes_without_a_clear_difference_share_a_place_and_are_coloured_as_neit
 def test_a_lane_that_may_be_as_fast_as_both_neighbours_takes_no_place_from_the_slower(
     page: Page,
 ) -> None:
-    """Guards against "shared 1st" and "4th" for two lanes that nothing tells apart: of lanes 3, 0,
+    """Guards against "tied for 1st" and "4th" for two lanes that nothing tells apart: of lanes 3, 0,
     1 in the order of arrival, only 3 is clearly faster than 1."""
     whole = paced(96, {0: 0.010, 1: 0.012, 2: 0.03, 3: 0.009}, wild=(0,))
     still(page, whole)
-    told = page.evaluate(
-        "[[3, 0], [0, 1], [3, 1]].map(([a, b]) => { const { folds, end } = stage.store; "
-        "return modules.speedInterval(folds[a], folds[b], end).verdict; })"
+    verdicts = page.evaluate(
+        "[[3, 0], [0, 1], [3, 1]].map(([a, b]) => { const { totals, end } = stage.store; "
+        "return modules.speedInterval(totals[a], totals[b], end).verdict; })"
     )
-    assert told == ["even", "even", "faster"]
+    assert verdicts == ["even", "even", "faster"]
     assert [text(page, lane(index, "place")) for index in (3, 0, 1, 2)] == [
-        "shared 1st",
-        "shared 1st",
+        "tied for 1st",
+        "tied for 1st",
         "2nd",
         "4th",
     ]
@@ -394,47 +399,11 @@ def test_the_slowest_lane_is_never_first(page: Page) -> None:
     still(page, whole)
     assert [text(page, lane(index, "place")) for index in (1, 2, 0)] == [
         "1st",
-        "shared 2nd",
-        "shared 2nd",
+        "tied for 2nd",
+        "tied for 2nd",
     ]
-    spoken = page.text_content(".sq-spoken") or ""
-    assert spoken.endswith("1st Plain, shared 2nd Chain, shared 2nd Sequoia")
-
-
-PLACES = """clocks => {
-  const lane = (seconds) => {
-    const fold = new modules.LaneTotals(), { length } = seconds;
-    seconds.forEach((verify, k) => fold.add(
-      { text: ["x"], finish: k < length - 1 ? null : "length", seconds: { verify } }, 1));
-    return fold;
-  };
-  const folds = clocks.map(lane), end = Math.max(...folds.map((fold) => fold.clock));
-  return [folds.map((fold) => fold.clock), modules.lanePlaces(folds, end, true)];
-}"""
-
-
-def test_places_follow_the_clocks_whatever_the_lanes_do(page: Page) -> None:
-    """Among 300 races of wavering lanes, no place is better than one of a lane that was earlier."""
-    dice = random.Random(11)
-    shared = 0
-    for _ in range(300):
-        wavers = [dice.choice((0.0, 0.2, 0.6)) for _ in range(dice.randint(2, 4))]
-        pace = [dice.uniform(1.0, 1.1) for _ in wavers]
-        clocks = [
-            [pace[i] * (1 + wavers[i] * dice.uniform(-1, 1)) for _ in range(32)]
-            for i in range(len(wavers))
-        ]
-        ends, places = page.evaluate(PLACES, clocks)
-        order = sorted(range(len(ends)), key=ends.__getitem__)
-        numbers = [places[i]["place"] for i in order]
-        assert numbers[0] == 1
-        assert numbers == sorted(numbers)
-        assert all(number <= rank for rank, number in enumerate(numbers, 1))
-        assert [places[i]["tied"] for i in order] == [
-            numbers.count(number) > 1 for number in numbers
-        ]
-        shared += any(place["tied"] for place in places)
-    assert 0 < shared < 300
+    spoken = page.text_content("p.sq-spoken") or ""
+    assert spoken.endswith("1st Plain, tied for 2nd Chain, tied for 2nd Sequoia")
 
 
 def test_no_place_is_given_that_another_may_still_take(page: Page) -> None:
@@ -514,9 +483,9 @@ def test_without_a_plain_lane_the_slowest_is_the_measure(page: Page) -> None:
         f"{one / rates[slowest]:.2f}" for one in rates
     ]
     assert "the slowest lane" in text(page, lane(slowest, "speed"))
-    assert "No lane decodes plainly" in text(page, "[data-part=ratio-words]")
+    assert "No plain lane" in text(page, "[data-part=ratio-words]")
     assert f"over the slowest, {whole['lanes'][slowest]['name']}" in text(
-        page, "[data-part=race-speedup] h3"
+        page, "[data-part=race-speedup] h2"
     )
 
 
@@ -596,7 +565,7 @@ def test_keys_play_step_and_jump(page: Page) -> None:
     page.keyboard.press("Space")
     assert not page.evaluate("stage.store.playing")
     page.keyboard.press("?")
-    expect(page.locator("[data-part=help]")).to_contain_text("one move back or forward")
+    expect(page.locator("[data-part=help]")).to_contain_text("one step back or forward")
 
 
 def test_steps_visit_every_move_both_ways(page: Page) -> None:
@@ -658,7 +627,9 @@ def test_a_stream_in_small_batches_loses_nothing_and_rebuilds_nothing(page: Page
     """Guards against batches lost between two paints, and against text groups made anew."""
     whole = race(tokens=64)
     give(page, part(whole, 0, 4))
-    page.evaluate("s => { window.first = document.querySelector(s).firstChild; }", lane(0, "flow"))
+    page.evaluate(
+        "s => { window.firstMove = document.querySelector(s).firstChild; }", lane(0, "flow")
+    )
     count = len(whole["moves"])
     batches = [json.dumps(part(whole, k, k + 3, done=k + 3 >= count)) for k in range(4, count, 3)]
     page.evaluate(
@@ -669,7 +640,7 @@ def test_a_stream_in_small_batches_loses_nothing_and_rebuilds_nothing(page: Page
     settle(page)
     assert [flow(page, index) for index in range(4)] == [words(whole, index) for index in range(4)]
     assert page.evaluate(
-        "s => window.first === document.querySelector(s).firstChild", lane(0, "flow")
+        "s => window.firstMove === document.querySelector(s).firstChild", lane(0, "flow")
     )
     for index, trace in enumerate(drawn(page, "tokens")):
         clock = Clock(whole, index)
@@ -713,7 +684,7 @@ def test_a_gap_is_shown_and_left_out_of_the_figures(page: Page) -> None:
     whole = race()
     give(page, part(whole, 0, 10))
     give(page, part(whole, 14, 20))
-    assert text(page, "[data-part=gap]").startswith("Moves 11 to 14 did not arrive")
+    assert text(page, "[data-part=gap]").startswith("Steps 11 to 14 did not arrive")
     assert (
         sum(int(page.locator(lane(index)).get_attribute("data-moves") or 0) for index in range(4))
         == 16
@@ -738,7 +709,7 @@ def test_a_gap_is_filled_by_the_server(page: Page) -> None:
     assert page.evaluate("window.asked") == [[whole["race"], 10]]
     assert page.locator("[data-part=gap]").is_hidden()
     assert [flow(page, index) for index in range(4)] == [words(whole, index) for index in range(4)]
-    got = page.evaluate("stage.store.folds.map(f => f.clock)")
+    got = page.evaluate("stage.store.totals.map(f => f.clock)")
     assert got == pytest.approx([Clock(whole, index).times[-1] for index in range(4)])
 
 
@@ -789,7 +760,7 @@ def test_four_long_lanes_paint_in_time(page: Page, capsys: pytest.CaptureFixture
     got = page.evaluate("""() => ({
       paints: stage.store.paints.slice().sort((a, b) => a - b),
       marks: window.marks, moves: window.whole.moves.length,
-      tokens: stage.store.folds.map(f => f.at(stage.store.end).tokens),
+      tokens: stage.store.totals.map(f => f.at(stage.store.end).tokens),
       texts: document.querySelectorAll('.race-move').length,
     })""")
     assert got["tokens"] == [512] * 4
@@ -814,6 +785,204 @@ def test_at_rest_nothing_paints_or_moves(page: Page) -> None:
     assert page.evaluate("document.getAnimations().length") == 0
 
 
+# -- looks and keyboard -------------------------------------------------------------------------
+
+
+SHOWN = """() => [...document.querySelectorAll('.race-figure')].map(panel => {
+  const [chart, waiting] = ['[role=img]', '.race-waiting']
+    .map(part => getComputedStyle(panel.querySelector(part)).visibility === 'visible');
+  return chart && !waiting ? 'chart' : waiting && !chart ? 'sentence' : 'both';
+})"""
+
+
+def test_a_new_race_clears_the_charts_at_once(page: Page) -> None:
+    """Guards against the curves of the race before below the word "measured"."""
+    still(page, race())
+    drawn(page, "speedup")
+    assert page.evaluate(SHOWN) == ["chart", "chart"]
+    new = {**race(seed=8), "race": "new"}
+    give(page, part(new, 0, 0))
+    assert page.evaluate(SHOWN) == ["sentence", "sentence"]
+    assert text(page, "[data-part=race-speedup] .race-waiting") == (
+        "The chart starts with the first step."
+    )
+    page.wait_for_timeout(400)
+    assert page.evaluate(SHOWN) == ["sentence", "sentence"]
+    first = next(k for k, move in enumerate(new["moves"]) if move["lane"] != 1)
+    other = next(k for k, move in enumerate(new["moves"]) if move["lane"] == 1)
+    give(page, part(new, 0, max(first, other) + 1))
+    drawn(page, "speedup")
+    assert page.evaluate(SHOWN) == ["chart", "chart"]
+    ends = page.evaluate("stage.stage.charts.tokens.chart.node.layout.xaxis.range")
+    assert ends[1] >= page.evaluate("stage.store.end") > 0.005
+
+
+METHODS = {
+    "plain": "plain",
+    "chain": "chain",
+    "sequences": "sequences",
+    "kary": "kary",
+    "branching": "kary",
+    "planned": "sequoia",
+    "best": "sequoia",
+    "replanned": "replanned",
+    "dynamic": "dynamic",
+    "lab": "other",
+}
+
+
+def of_kinds(*kinds: str) -> dict[str, Any]:
+    """A race of lanes with these trees."""
+    whole = race(lanes=len(kinds), seed=len("".join(kinds)))
+    for one, kind in zip(whole["lanes"], kinds, strict=True):
+        one.update(kind=kind, plain=kind == "plain", name=kind)
+    return {**whole, "race": "-".join(kinds)}
+
+
+STROKES = "nodes => nodes.map(n => getComputedStyle(n).stroke)"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_method_has_one_colour_and_marker_in_every_race(page: Page, theme: str) -> None:
+    """The same in lanes, charts, scrubber and legend; at least 3:1 against the panel."""
+    page.evaluate("theme => document.body.classList.toggle('dark', theme === 'dark')", theme)
+    seen: dict[str, set[tuple[str, str]]] = {}
+    kinds = [*METHODS]
+    races = [[*kinds[4:8]], [*kinds[:4]], ["lab", "chain", "plain", "best"], [*kinds[5:9]]]
+    for chosen in races:
+        still(page, of_kinds(*chosen))
+        traces = drawn(page, "tokens")
+        rgb = page.evaluate(
+            "colours => colours.map(c => { const n = document.createElement('i'); "
+            "n.style.color = c; return n.style.color; })",
+            [trace["colour"] for trace in traces],
+        )
+        for place in (".race-name", ".sq-track-svg"):
+            assert page.locator(f"{place} .race-stroke").evaluate_all(STROKES) == rgb
+        for kind, colour, trace in zip(chosen, rgb, traces, strict=True):
+            seen.setdefault(METHODS[kind], set()).add((colour, trace["symbol"].split("-open")[0]))
+    assert [len(styles) for styles in seen.values()] == [1] * 8
+    styles = [style for found in seen.values() for style in found]
+    assert len({colour for colour, _ in styles}) == len({symbol for _, symbol in styles}) == 8
+    ground = page.locator(".race-lane").first.evaluate("n => getComputedStyle(n).backgroundColor")
+    assert min(contrast(colour, ground) for colour, _ in styles) >= 3
+    page.evaluate("document.body.classList.remove('dark')")
+
+
+def contrast(one: str, other: str) -> float:
+    """The WCAG ratio of two colours such as "rgb(0, 0, 0)"."""
+
+    def light(colour: str) -> float:
+        parts = [int(part) / 255 for part in colour[4:-1].split(",")]
+        red, green, blue = (
+            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+        )
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    low, high = sorted([light(one), light(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_lanes_of_the_same_method_differ_by_dash_and_marker(page: Page) -> None:
+    still(page, of_kinds("chain", "chain", "plain", "chain"))
+    traces = drawn(page, "tokens")
+    lines = [(trace["colour"], trace["dash"], trace["symbol"]) for trace in traces]
+    assert lines[0][0] == lines[1][0] == lines[3][0] != lines[2][0]
+    assert len({dash for _, dash, _ in lines}) == 3
+    assert lines[1][2] == lines[0][2] + "-open"
+    for place in (".race-name", ".sq-track-svg"):
+        dashes = page.locator(f"{place} .race-stroke path:first-child").evaluate_all(
+            "nodes => nodes.map(n => n.getAttribute('stroke-dasharray'))"
+        )
+        assert len(set(dashes)) == 3
+
+
+def with_reasons(whole: dict[str, Any]) -> dict[str, Any]:
+    """The race with panels below the charts and a checked distribution."""
+    bars = [{"name": name, "value": 1.0, "loss": 0.0, "words": "w."} for name in ("tokens", "x")]
+    remedy = {"words": "A chain", "predicted": 1.9, "label": "predicted", "parents": [-1, 0]}
+    doctor = {"speedup": 1.6, "loss": "draft", "words": "w", "remedies": [remedy, remedy]}
+    result = {
+        "waterfall": {"bars": bars},
+        "doctor": doctor,
+        "lossless": counts(400, False, (230, 170)),
+    }
+    return {**whole, "results": [None if one["plain"] else result for one in whole["lanes"]]}
+
+
+AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
+VIOLATIONS = """() => axe.run('.race-stage', { rules: {
+    'label-content-name-mismatch': { enabled: true }, 'target-size': { enabled: true } } })
+  .then(found => found.violations
+    .map(one => one.id + ': ' + one.nodes.map(node => node.html.slice(0, 90)).join(' ')))"""
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(page: Page, theme: str) -> None:
+    page.evaluate("theme => document.body.classList.toggle('dark', theme === 'dark')", theme)
+    still(page, with_reasons(race()))
+    drawn(page, "tokens")
+    page.add_script_tag(path=AXE)
+    assert page.evaluate(VIOLATIONS) == []
+    page.evaluate("document.body.classList.remove('dark')")
+
+
+def test_headings_have_no_gap_and_table_headers_have_text(page: Page) -> None:
+    still(page, with_reasons(race()))
+    levels = page.locator(".race-stage :is(h1, h2, h3, h4)").evaluate_all(
+        "nodes => nodes.map(n => Number(n.tagName[1]))"
+    )
+    assert levels[0] == 2
+    assert {b - a for a, b in pairwise(levels)} <= {0, 1, -1}
+    assert all(page.locator(".race-stage th").all_text_contents())
+
+
+STOPS = """nodes => nodes.filter(n => n.tabIndex >= 0 && n.offsetParent && !n.disabled).length"""
+
+
+def test_four_lanes_have_few_tab_stops(page: Page) -> None:
+    still(page, with_reasons(race()))
+    nodes = page.locator(".race-stage :is(a, button, input, select, textarea, [tabindex])")
+    assert nodes.evaluate_all(STOPS) <= 20
+
+
+def test_arrow_keys_move_inside_a_group(page: Page) -> None:
+    """A group is left with Tab, and entered again where it was left."""
+    still(page, race(), 0.05)
+    page.locator(f"{lane(1)} .race-foot button").focus()
+    page.keyboard.press("ArrowLeft")
+    focused = "document.activeElement.dataset.term || document.activeElement.textContent"
+    assert page.evaluate(focused) == "overhead"
+    assert moment(page) == 0.05  # the race was not stepped
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('[data-lane]').dataset.lane") == "2"
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate(focused) == "overhead"
+
+
+SMALL = """() => {
+  const walk = document.createTreeWalker(document.querySelector('.race-stage'), NodeFilter.SHOW_TEXT);
+  const small = new Set();
+  while (walk.nextNode()) {
+    const { parentElement: box, textContent } = walk.currentNode;
+    if (!textContent.trim() || !box.getClientRects().length) continue;
+    const own = [box, box.parentElement].some(one => /(^|\\s)race-/.test(one.getAttribute('class')));
+    if (own && parseFloat(getComputedStyle(box).fontSize) < 12)
+      small.add((box.getAttribute('class') || box.tagName) + ': ' + textContent.slice(0, 30));
+  }
+  return [...small];
+}"""
+
+
+@pytest.mark.parametrize("width", [480, 1280])
+def test_no_text_of_its_own_is_smaller_than_12_pixels(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    still(page, with_reasons(race()))
+    drawn(page, "speedup")
+    assert page.evaluate(SMALL) == []
+
+
 # -- figures, reasons, files -----------------------------------------------------------------------
 
 
@@ -822,8 +991,8 @@ def test_figures_name_lanes_axes_and_colours(page: Page) -> None:
     traces = drawn(page, "tokens")
     assert [trace["name"] for trace in traces] == ["Sequoia", "Plain", "Chain", "Grown"]
     marks = page.evaluate(
-        "[...document.querySelectorAll('.race-name .race-mark')].map(n => "
-        "getComputedStyle(n).backgroundColor)"
+        "[...document.querySelectorAll('.race-name .race-stroke')].map(n => "
+        "getComputedStyle(n).stroke)"
     )
     as_rgb = (
         "hexes => hexes.map(h => { const n = document.createElement('i'); n.style.color = h; "
@@ -835,7 +1004,7 @@ def test_figures_name_lanes_axes_and_colours(page: Page) -> None:
         "['tokens', 'speedup'].map(f => stage.stage.charts[f].chart.node.layout)"
         ".map(l => [l.xaxis.title.text, l.yaxis.title.text])"
     )
-    assert titles == [["lane time, seconds", "tokens"], ["lane time, seconds", "speed-up, ×"]]
+    assert titles == [["decode time (s)", "tokens"], ["decode time (s)", "speed-up (×)"]]
     bar = next(trace for trace in drawn(page, "speedup") if trace["error"])
     whole = race()
     expected = ranged(Clock(whole, 0), Clock(whole, 1))
@@ -888,11 +1057,9 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     ]
     assert page.locator(".race-fall-less").all_inner_texts() == ["", "−0.50", "−1.00", "+0.10"]
     shown = ranged(Clock(whole, 0), Clock(whole, 1))
-    said = page.locator(".race-fall p").all_inner_texts()
-    assert said[:3] == [bar["words"] for bar in bars][:3]
-    assert said[3].startswith(
-        f"words of overhead Range {shown.least:.2f}–{shown.most:.2f} recorded"
-    )
+    sentences = page.locator(".race-fall p").all_inner_texts()
+    assert sentences[:3] == [bar["words"] for bar in bars][:3]
+    assert sentences[3].startswith(f"words of overhead 95 % CI: {shown.least:.2f}–{shown.most:.2f}")
     assert page.locator(".race-remedies b").all_inner_texts() == ["1.90×", "2.00×", "1.00×"]
     assert page.locator(".race-remedy-label").all_inner_texts() == [
         "predicted, +0.30",
@@ -981,12 +1148,12 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
     whole = race(lanes=3)
     still(page, whole)
     judged(page, whole, counts(5, True), None, counts(5, True, (1, 4)))
-    assert text(page, lane(0, "lossless")) == "counting, 5 / 400"
+    assert text(page, lane(0, "lossless")) == "sampling, 5 / 400"
     bar = page.locator(f"{lane(0)} progress")
     assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("5", "400")
     assert text(page, "[data-part=law-where]").startswith(
-        "The same step is made again and again with other seeds, after …a  b⏎ (token 4 of "
-        "the text of Plain)."
+        "Each lane repeats the same step with other seeds, after …a  b⏎ (token 4 in the text of "
+        "Plain)."
     )
     assert "the first: 1.5 bits (what is a bit?)" in text(page, "[data-part=law-where]")
     judged(page, whole, counts(400, False, (230, 170)), None, counts(400, False, (250, 150)))
@@ -1000,23 +1167,21 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
         "[...row.cells].map(c => c.innerText))"
     )
     assert cells == [
-        ["next token", "its law", "Sequoia", "Chain"],
+        ["next token", "target probability", "Sequoia", "Chain"],
         ["·x", "60 %", "230 (240)", "250 (240)"],
         ["all others", "40 %", "170 (160)", "150 (160)"],
-        ["draws", "400 of 400", "400 of 400"],
+        ["samples", "400 of 400", "400 of 400"],
         ["chi-square", "2.50 (1 d.f.)", "2.50 (1 d.f.)"],
         ["p-value", "0.25", "0.25"],
     ]
-    assert "off by about 12 points" in text(page, "[data-part=law-note]")
+    assert "over ~12 points" in text(page, "[data-part=law-note]")
 
 
 def test_what_was_left_out_of_a_count_is_one_row(page: Page) -> None:
     whole = race(lanes=2)
     still(page, whole)
     judged(page, whole, counts(100, False, (50, 20), freedom=4), None)
-    assert (
-        page.locator(".race-counts tbody tr").last.inner_text().split("\t")[0] == "3 further rows"
-    )
+    assert page.locator(".race-counts tbody tr").last.inner_text().split("\t")[0] == "3 more rows"
     assert page.locator(".race-counts tbody tr").last.inner_text().split("\t")[-1] == "30 (0)"
 
 
@@ -1034,7 +1199,7 @@ def test_a_check_without_information_says_so_in_place(page: Page) -> None:
         },
         None,
     )
-    assert text(page, lane(0, "lossless")) == "says nothing"
+    assert text(page, lane(0, "lossless")) == "no information"
     assert (
         text(page, lane(0, "check"))
         == text(page, "[data-part=law-where]")
@@ -1073,7 +1238,7 @@ def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> 
     assert page.evaluate("window.held === document.querySelector('.race-remedies .sq-btn')")
 
 
-def test_words_are_explained_to_the_keyboard_and_to_those_who_listen(page: Page) -> None:
+def test_terms_are_explained_on_focus_and_to_screen_readers(page: Page) -> None:
     """Every word with a dotted line has a sentence, shown on focus as on the pointer; Escape puts
     it away and stops nothing."""
     whole = race(lanes=2)
@@ -1087,6 +1252,7 @@ def test_words_are_explained_to_the_keyboard_and_to_those_who_listen(page: Page)
     assert {
         "clock",
         "law",
+        "check",
         "range",
         "repeats",
         "overhead",
@@ -1109,8 +1275,8 @@ def test_words_are_explained_to_the_keyboard_and_to_those_who_listen(page: Page)
     page.keyboard.press("Escape")
     assert card.is_hidden()
     assert page.evaluate("window.stopped") is None
-    page.keyboard.press("Tab")
-    assert card.is_visible()
+    page.keyboard.press("ArrowRight")
+    assert card.inner_text() == known["from the draft"]
     page.locator(f"{lane(1)} [data-term=overhead]").hover()
     assert card.inner_text() == known["overhead"]
     page.mouse.move(640, 5)
@@ -1153,7 +1319,7 @@ def test_a_figure_that_is_kept_says_what_it_shows(page: Page) -> None:
         page.click("[data-part=race-tokens] [data-save=svg]")
     shown = ElementTree.fromstring(download.value.path().read_text(encoding="utf-8"))
     lines = ["".join(line.itertext()) for line in shown.iter("{http://www.w3.org/2000/svg}tspan")]
-    assert "Tokens against time: recorded" in lines
+    assert "Tokens over time: recorded" in lines
     models = next(line for line in lines if line.endswith(" + D&amp;D"))
     assert models == "<img src=x onerror=window.hit=1> + D&amp;D"
     assert next(line for line in lines if "${window.hit=2} {{value}}" in line).endswith("…")
@@ -1264,7 +1430,7 @@ STICKS_OUT = """() => [...document.querySelectorAll('.race-lane')].flatMap(lane 
   const side = lane.getBoundingClientRect(),
     cut = '.race-speed, .race-range, .race-figures dt, .race-figures dd, .race-phase';
   return [...lane.querySelectorAll('*')]
-    .filter(one => !one.closest('.race-text, h3')).filter(one => {
+    .filter(one => !one.closest('.race-text, h2, h3')).filter(one => {
     const box = one.getBoundingClientRect();
     return box.width && (box.left < side.left - 0.5 || box.right > side.right + 0.5
       || (one.matches(cut) && one.scrollWidth > one.clientWidth + 1));

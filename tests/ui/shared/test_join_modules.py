@@ -1,0 +1,167 @@
+"""The page's modules joined to one: what each may import and export, in which order they run, and
+which forms are refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ui.shared import join_modules
+from ui.shared.join_modules import BadModule, join, modules, name_of
+
+NODE = shutil.which("node")
+ROOT = Path(__file__).resolve().parents[3]
+needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
+Written = Callable[..., list[Path]]
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Written:
+    """Writes modules of a page of the test's own, by name; returns their paths."""
+    monkeypatch.setattr(join_modules, "UI", tmp_path)
+
+    def write(**sources: str) -> list[Path]:
+        folder = tmp_path / "view" / "web"
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, source in sources.items():
+            (folder / f"{name}.js").write_text(source, encoding="utf-8")
+        return [folder / f"{name}.js" for name in sources]
+
+    return write
+
+
+def evaluated(script: str, expression: str) -> Any:
+    """`expression` after the module `script`, as JSON."""
+    program = f"{script}\nconsole.log(JSON.stringify({expression}));"
+    command = [NODE, "--input-type=module", "-"]
+    done = subprocess.run(command, input=program, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@needs_node
+def test_named_imports_get_what_is_exported(written: Written) -> None:
+    paths = written(
+        a='import { one, two as second } from "./b.js";\nexport const sum = one + second();\n',
+        b="export const one = 1;\nexport function two() {\n  return 2;\n}\n",
+    )
+    assert evaluated(join(paths), 'modules["view/a"].sum') == 3
+
+
+@needs_node
+def test_named_imports_may_take_several_lines(written: Written) -> None:
+    paths = written(
+        a='import {\n  one,\n  two as b,\n} from "./b.js";\nexport const sum = one + b;\n',
+        b="export const one = 1;\nexport const two = 2;\n",
+    )
+    assert evaluated(join(paths), 'modules["view/a"].sum') == 3
+
+
+@needs_node
+def test_all_exports_can_be_imported_under_one_name(written: Written) -> None:
+    paths = written(
+        a='import * as all from "./b.js";\nexport const sum = all.one + new all.Two().value;\n',
+        b="export const one = 1;\nexport class Two {\n  value = 2;\n}\n",
+    )
+    assert evaluated(join(paths), 'modules["view/a"].sum') == 3
+
+
+@needs_node
+def test_json_is_imported_as_it_is(written: Written, tmp_path: Path) -> None:
+    value = {"text": "</script> \u2028 ${x}", "list": [1, None]}
+    (tmp_path / "data.json").write_text(json.dumps(value), encoding="utf-8")
+    paths = written(
+        a='import data from "../../data.json" with { type: "json" };\nexport const it = data;\n'
+    )
+    assert evaluated(join(paths), 'modules["view/a"].it') == value
+
+
+@needs_node
+def test_every_module_runs_once_and_after_those_it_imports(written: Written) -> None:
+    log = "globalThis.ran = [...(globalThis.ran ?? []), {}];\n".format
+    paths = written(
+        a='import "./b.js";\nimport "./c.js";\n' + log('"a"'),
+        b='import "./c.js";\n' + log('"b"'),
+        c=log('"c"'),
+    )
+    assert evaluated(join(paths), "globalThis.ran") == ["c", "b", "a"]
+
+
+@needs_node
+def test_names_of_two_modules_do_not_meet(written: Written) -> None:
+    paths = written(
+        a="const x = 1;\nexport const a = x;\n", b="const x = 2;\nexport const b = x;\n"
+    )
+    assert evaluated(join(paths), '[modules["view/a"].a, modules["view/b"].b]') == [1, 2]
+
+
+@needs_node
+def test_only_the_modules_asked_for_are_in_the_table(written: Written) -> None:
+    path, _ = written(
+        a='import { b } from "./b.js";\nexport const a = b;\n', b="export const b = 1;\n"
+    )
+    assert evaluated(join([path]), "Object.keys(modules)") == ["view/a"]
+
+
+def test_a_circle_is_refused_by_name(written: Written) -> None:
+    paths = written(a='import "./b.js";\n', b='import "./c.js";\n', c='import "./a.js";\n')
+    with pytest.raises(BadModule, match="in a circle") as problem:
+        join(paths)
+    assert {"a.js", "b.js", "c.js"} <= set(str(problem.value).replace("->", " ").split())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "export default 1;",
+        "export let a = 1;",
+        "export { a };",
+        "export const { a } = b;",
+        'export * from "./b.js";',
+        "import b from './b.js'",
+        'import b, { a } from "./b.js";',
+    ],
+)
+def test_a_form_it_does_not_know_is_refused_by_file_and_line(written: Written, line: str) -> None:
+    paths = written(wrong=f"const first = 1;\n\n{line}\n", b="")
+    with pytest.raises(BadModule) as problem:
+        join(paths)
+    assert str(problem.value) == f"wrong.js, line 3: cannot be joined: {line}"
+
+
+def test_the_line_is_right_below_an_import_of_several_lines(written: Written) -> None:
+    paths = written(
+        wrong='import {\n  b,\n} from "./b.js";\nexport { b };\n', b="export const b = 1;\n"
+    )
+    with pytest.raises(BadModule, match=r"wrong\.js, line 4:"):
+        join(paths)
+
+
+def test_modules_are_called_by_view_and_place_in_its_folder() -> None:
+    assert name_of(join_modules.UI / "decode/web/connect.js") == "decode/connect"
+    assert name_of(join_modules.UI / "lab/web/dp/dp_table.js") == "lab/dp/dp_table"
+
+
+def test_every_module_of_the_page_has_its_own_name() -> None:
+    names = [name_of(path) for path in modules()]
+    assert len(names) == len(set(names)) > 50
+
+
+def test_the_joined_page_holds_no_path_of_the_server() -> None:
+    text = join(modules())
+    for path in (ROOT, Path.home(), Path.cwd()):
+        assert f"{path}/" not in text
+
+
+@needs_node
+def test_the_joined_page_parses(tmp_path: Path) -> None:
+    file = tmp_path / "modules.mjs"
+    file.write_text(join(modules()), encoding="utf-8")
+    done = subprocess.run([NODE, "--check", file], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,152 @@
+"""The joined modules as a real Gradio server serves them: with a login, under a root path, packed,
+and nothing beside them."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gradio as gr
+import httpx
+import pytest
+
+from ui.shared import serve_modules
+from ui.shared.serve_modules import PATH, joined
+
+Served = Callable[..., httpx.Client]
+FOLDER = f"{PATH}/{joined().version}"
+MODULES = f"{FOLDER}/modules.js"
+PLOTLY = f"{FOLDER}/plotly.min.js"
+
+
+@pytest.fixture(scope="module")
+def serve() -> Iterator[Served]:
+    """Serves an empty page as ui/page.py does; returns a client of it."""
+    open_ones: list[tuple[gr.Blocks, httpx.Client]] = []
+
+    def start(**options: Any) -> httpx.Client:
+        with gr.Blocks(analytics_enabled=False) as blocks:
+            gr.HTML("")
+        routes = {"routes": [serve_modules.route()]}
+        blocks.launch(
+            prevent_thread_lock=True, app_kwargs=routes, quiet=True, ssr_mode=False, **options
+        )
+        address = f"http://127.0.0.1:{blocks.server_port}"
+        client = httpx.Client(base_url=address, trust_env=False)
+        open_ones.append((blocks, client))
+        return client
+
+    yield start
+    for blocks, client in open_ones:
+        client.close()
+        blocks.close(verbose=False)
+
+
+@pytest.fixture(scope="module")
+def client(serve: Served) -> httpx.Client:
+    """A client of a page that anyone may see."""
+    return serve()
+
+
+@pytest.fixture(scope="module")
+def locked(serve: Served) -> httpx.Client:
+    """A client of a page behind a login."""
+    return serve(auth=("me", "secret"))
+
+
+def test_the_modules_are_served_as_a_script(client: httpx.Client) -> None:
+    answer = client.get(MODULES)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/javascript")
+    assert answer.content == joined().text
+
+
+def test_they_are_packed_for_browsers_that_take_it(client: httpx.Client) -> None:
+    with client.stream("GET", MODULES, headers={"Accept-Encoding": "gzip, br"}) as answer:
+        packed = b"".join(answer.iter_raw())
+    assert answer.headers["content-encoding"] == "gzip"
+    assert answer.headers["vary"] == "Accept-Encoding"
+    assert gzip.decompress(packed) == joined().text
+    assert len(packed) < len(joined().text) / 2
+
+
+def test_they_are_served_plain_for_all_others(client: httpx.Client) -> None:
+    answer = client.get(MODULES, headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in answer.headers
+    assert answer.content == joined().text
+
+
+def test_plotly_is_served_from_its_package(client: httpx.Client) -> None:
+    answer = client.get(PLOTLY)
+    assert answer.status_code == 200
+    assert b"plotly.js" in answer.content[:200]
+
+
+@pytest.mark.parametrize("path", [MODULES, PLOTLY])
+def test_browsers_keep_them_for_good(client: httpx.Client, path: str) -> None:
+    kept = client.get(path).headers["cache-control"].split(", ")
+    assert {"private", "immutable", "max-age=31536000"} == set(kept)
+
+
+@pytest.mark.parametrize("name", ["modules.js", "plotly.min.js"])
+def test_another_version_is_not_found(client: httpx.Client, name: str) -> None:
+    """Guards against a page of an old version that gets the modules of a new one."""
+    assert client.get(f"{PATH}/0123456789abcdef/{name}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "serve_modules.py",
+        "base.css",
+        "..%2f..%2fserve_modules.py",
+        "..%2fmodules.js",
+        "%2fetc%2fpasswd",
+        "..%5cmodules.js",
+        "modules.js%00",
+        "modules.js/..%2fmodules.js",
+        "MODULES.JS",
+    ],
+)
+def test_nothing_else_is_served(client: httpx.Client, name: str) -> None:
+    assert client.get(f"{FOLDER}/{name}").status_code == 404
+
+
+def test_they_can_only_be_read(client: httpx.Client) -> None:
+    assert client.post(MODULES).status_code == 405
+    assert client.delete(MODULES).status_code == 405
+
+
+@pytest.mark.parametrize("path", [MODULES, PLOTLY, f"{FOLDER}/other", f"{PATH}/0/modules.js"])
+def test_without_a_login_there_is_nothing_to_see(locked: httpx.Client, path: str) -> None:
+    stranger = httpx.Client(base_url=locked.base_url, trust_env=False)
+    assert stranger.get(path).status_code == 401
+    assert stranger.get(path, headers={"Cookie": "access-token=wrong"}).status_code == 401
+
+
+def test_with_a_login_they_are_served(locked: httpx.Client) -> None:
+    wrong = locked.post("/login", data={"username": "me", "password": "wrong"})
+    assert wrong.status_code == 400
+    assert locked.get(MODULES).status_code == 401
+    right = locked.post("/login", data={"username": "me", "password": "secret"})
+    assert right.status_code == 200
+    assert locked.get(MODULES).content == joined().text
+    assert locked.get(PLOTLY).status_code == 200
+
+
+def test_a_login_by_another_library_counts_too(serve: Served) -> None:
+    """`auth_dependency` is Gradio's other way to know who may see a page."""
+    dependency = serve(auth_dependency=lambda request: request.headers.get("x-user"))
+    assert dependency.get(MODULES).status_code == 401
+    assert dependency.get(MODULES, headers={"X-User": "me"}).status_code == 200
+
+
+def test_under_a_root_path_they_are_served_behind_the_proxy(serve: Served) -> None:
+    """A proxy takes the root path off or leaves it; the page asks below it in both cases."""
+    client = serve(root_path="/x")
+    assert '"root":"http://127.0.0.1' in (page := client.get("/").text)
+    assert "/x" in page
+    assert client.get(MODULES).content == joined().text
+    assert client.get(f"/x{MODULES}").content == joined().text

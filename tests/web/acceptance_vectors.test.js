@@ -1,0 +1,70 @@
+// Acceptance vectors that are pasted, made or fitted.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fitPower, parse, power, wilson } from "../../ui/lab/web/acceptance_vectors.js";
+
+const near = (a, b, most = 1e-9) => assert.ok(Math.abs(a - b) <= most, `${a} is not ${b}`);
+
+test("JSON is read as a list or as an object with rates", () => {
+  const rates = [0.6, 0.1];
+  assert.deepEqual(parse("[0.6, 0.1]"), rates);
+  assert.deepEqual(parse(' {"rates": [0.6, 0.1], "more": 1} '), rates);
+  assert.deepEqual(parse('{"measured": [{"rates": [0.6, 0.1]}]}'), rates);
+});
+
+test("CSV is read with or without ranks and names of columns", () => {
+  const rates = [0.6, 0.2, 0.1];
+  for (const text of [
+    "0.6,0.2,0.1",
+    "0.6\n0.2\n0.1\n",
+    "0.6; 0.2; 0.1",
+    "rate\r\n0.6\r\n0.2\r\n0.1",
+    "rank,rate\n1,0.6\n2,0.2\n3,0.1",
+    "0 0.6\n1 0.2\n2 0.1",
+  ])
+    assert.deepEqual(parse(text), rates, text);
+});
+
+test("what is no vector is refused with the reason", () => {
+  for (const [text, reason] of [
+    ["", /nothing to read|[Pp]aste/],
+    ["{", /JSON/],
+    ["{}", /rates/],
+    ["0.6 abc", /"abc"/],
+    ["[2]", /2/],
+    ["0.9 0.9", /1\.8/],
+    ["1".repeat(70_000), /70000/],
+  ])
+    assert.throws(() => parse(text), { name: "RangeError", message: reason }, text.slice(0, 20));
+});
+
+test("a power law never sums to more than one", () => {
+  for (const exponent of [0, 0.5, 1, 4]) {
+    const [rates, first] = power(exponent, 0.9, 16);
+    const total = rates.reduce((a, b) => a + b);
+    assert.ok(total <= 1);
+    assert.equal(rates[0], first);
+    near(rates[3], first * 4 ** -exponent);
+    assert.ok(first === 0.9 || total > 0.9999);
+  }
+});
+
+test("the fit finds the power law that made the rates", () => {
+  const [first, exponent] = fitPower(power(1.7, 0.5, 12)[0]);
+  near(first, 0.5);
+  near(exponent, 1.7);
+});
+
+test("one positive rate is too few for a fit", () => {
+  assert.equal(fitPower([0.5]), null);
+  assert.equal(fitPower([0.5, 0, 0]), null);
+});
+
+test("Wilson's interval has its known values", () => {
+  const [low, high] = wilson(5, 10);
+  near(low, 0.23659, 1e-5);
+  near(high, 0.76341, 1e-5);
+  assert.equal(wilson(0, 20)[0], 0);
+  near(wilson(0, 20)[1], 0.16113, 1e-5);
+  near(wilson(20, 20)[1], 1, 1e-12);
+});

@@ -1,0 +1,58 @@
+// The step's own part of a large tree.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { focusLayout } from "../../ui/decode/web/focus_layout.js";
+import { topology } from "../../ui/shared/web/tree_layout.js";
+
+const SMALL = [-1, 0, 0, 1, 1, 2];
+
+/** A root with `count` leaves below it. */
+const star = (count) => topology([-1, ...new Array(count).fill(0)]);
+const keys = (drawn) => drawn.items.map((item) => item.key);
+/** A step in which the root alone is accepted; `state` of all other nodes. */
+const stepOf = (topo, state) => ({ path: [0], state: new Array(topo.n).fill(state) });
+
+test("focus draws the accepted path and closes all other nodes", () => {
+  const topo = topology(SMALL);
+  const view = { path: [0, 1], state: ["accepted", "accepted", "rejected", "", "", ""] };
+  const drawn = focusLayout(topo, view, new Set(), false);
+  assert.deepEqual(keys(drawn), ["n0", "n1", "n3", "n4", "n2"]);
+  const closed = drawn.items.find((item) => item.key === "n2");
+  assert.equal(closed.folded, 1);
+  assert.equal(drawn.cols, 3);
+  assert.equal(drawn.rows, 3);
+});
+
+test("a node that was opened shows what is below it", () => {
+  const topo = topology(SMALL);
+  const drawn = focusLayout(topo, stepOf(topo, "untried"), new Set(["n2"]), false);
+  assert.deepEqual(keys(drawn), ["n0", "n1", "n2", "n5"]);
+  assert.equal(drawn.items[2].open, true);
+});
+
+test("the bonus token stands behind the end of the path", () => {
+  const topo = topology([-1, 0]);
+  const view = { path: [0, 1], state: ["accepted", "accepted"] };
+  const { items } = focusLayout(topo, view, new Set(), true);
+  const bonus = items[items.length - 1];
+  assert.deepEqual([bonus.key, bonus.col, bonus.row], ["bonus", 2, 0]);
+  assert.equal(bonus.parent.key, "n1");
+});
+
+test("many untried children become one group, which can be opened", () => {
+  const topo = star(20);
+  const view = stepOf(topo, "untried");
+  const closed = focusLayout(topo, view, new Set(), false);
+  assert.deepEqual(keys(closed), ["n0", "n1", "n2", "g0:untried"]);
+  assert.equal(closed.items[3].count, 18);
+  const open = focusLayout(topo, view, new Set(["g0:untried"]), false);
+  assert.equal(open.items.length, 21);
+});
+
+test("of many rejected children the first nine and the last three are drawn", () => {
+  const topo = star(20);
+  const { items } = focusLayout(topo, stepOf(topo, "rejected"), new Set(), false);
+  const group = items.find((item) => item.kind === "more");
+  assert.equal(items.length, 1 + 9 + 1 + 3);
+  assert.deepEqual([group.key, group.count, group.nodes], ["g0:rejected", 8, 8]);
+});

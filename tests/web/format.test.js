@@ -1,0 +1,95 @@
+// Text and numbers as a person reads them.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  apart,
+  count,
+  known,
+  ms,
+  percent,
+  prob,
+  rate,
+  readable,
+  seconds,
+  short,
+  visible,
+} from "../../ui/shared/web/format.js";
+
+/** `of` of each of `values`. */
+const each = (of, values) => values.map((value) => of(value));
+
+test("invisible characters become visible", () => {
+  assert.equal(visible(" a "), "·a·");
+  assert.equal(visible("a b"), "a b");
+  assert.equal(visible("\n\t"), "⏎⇥");
+  assert.equal(visible("\u0007"), "␇");
+  assert.equal(visible("\u202e"), "⟨202E⟩");
+  assert.equal(visible("\u200b"), "⟨200B⟩");
+  assert.equal(visible("\ud800"), "⟨D800⟩");
+});
+
+test("no text at all has a sign of its own", () => {
+  assert.deepEqual(each(visible, ["", null, undefined]), ["∅", "∅", "∅"]);
+  assert.equal(readable(""), "");
+});
+
+test("a mark without a letter gets a circle below it", () => {
+  assert.equal(visible("\u0301"), "◌\u0301");
+  assert.equal(readable("e\u0301"), "e\u0301");
+});
+
+test("running text keeps its spaces", () => {
+  assert.equal(readable("  a\u00a0b "), "  a⍽b ");
+});
+
+test("markup stays text", () => {
+  assert.equal(visible("<b>"), "<b>");
+});
+
+test("only finite numbers are known", () => {
+  const values = [0, -1.5, NaN, Infinity, "1", null, undefined];
+  assert.deepEqual(each(known, values), [true, true, false, false, false, false, false]);
+});
+
+test("a probability has about three digits", () => {
+  const values = [0, 1, 0.1234, 0.01234, 0.00012, 12.34, 123.4, 12345, NaN];
+  const wanted = ["0", "1.00", "0.123", "0.0123", "1.2e-4", "12.3", "123", "1.2e4", "–"];
+  assert.deepEqual(each(prob, values), wanted);
+});
+
+test("in sentences numbers have two digits", () => {
+  const values = [0, 0.5, 0.0123, 0.00012, 12.34, 123.4, null];
+  assert.deepEqual(each(short, values), ["0", "0.50", "0.012", "1e-4", "12.3", "123", "–"]);
+});
+
+test("two numbers have as many digits as tell them apart", () => {
+  assert.deepEqual(apart(0.5, 0.25), ["0.50", "0.25"]);
+  assert.deepEqual(apart(0.5001, 0.5002), ["0.5001", "0.5002"]);
+  assert.deepEqual(apart(0.5, 0.5), ["0.50", "0.50"]);
+});
+
+test("a share has two digits and never says 0 % for something", () => {
+  const values = [0, 1, 0.5, 0.123, 0.0123, 0.00001, NaN];
+  const wanted = ["0 %", "100 %", "50 %", "12 %", "1.2 %", "under 0.01 %", "–"];
+  assert.deepEqual(each(percent, values), wanted);
+});
+
+test("times are in milliseconds, long ones in seconds", () => {
+  assert.deepEqual(each(ms, [0.00123, 0.0123, 0.123, 12.3]), [
+    "1.23 ms",
+    "12.3 ms",
+    "123 ms",
+    "12.3 s",
+  ]);
+  assert.deepEqual(each(seconds, [0.5, 1.5, 150, NaN]), ["500 ms", "1.5 s", "150 s", "–"]);
+});
+
+test("rates have three digits", () => {
+  assert.deepEqual(each(rate, [1.234, 12.34, 123.4, undefined]), ["1.23", "12.3", "123", "–"]);
+});
+
+test("one thing is singular", () => {
+  assert.equal(count(1, "node"), "1 node");
+  assert.equal(count(1234, "node"), "1,234 nodes");
+  assert.equal(count(2, "child", "children"), "2 children");
+});

@@ -1,0 +1,19 @@
+/* Seconds as a person reads them. */
+
+/**
+ * Seconds as a number and its unit.
+ * @param {number} seconds
+ * @returns {[string, string]}
+ */
+export function duration(seconds) {
+  if (seconds >= 1) return [seconds.toFixed(2), "s"];
+  if (seconds > 0 && seconds < 1e-3) return [(seconds * 1e6).toFixed(0), "µs"];
+  return [(seconds * 1e3).toFixed(seconds >= 0.1 ? 0 : 1), "ms"];
+}
+
+/**
+ * Seconds in words, such as "6.6 ms".
+ * @param {number} seconds
+ * @returns {string}
+ */
+export const durationWords = (seconds) => duration(seconds).join(" ");

@@ -1,0 +1,66 @@
+/* The tiles above the figures: what is predicted of the fastest tree, and the profile's knee. */
+import { el, text } from "../../shared/web/dom.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import { addTerm } from "../../shared/web/tooltips.js";
+import { count } from "../../shared/web/format.js";
+import { duration } from "./duration.js";
+
+/** @typedef {import("./hardware_view.js").View} View */
+
+const TILES = [
+  ["speedup", "Speed-up", "predicted speed-up"],
+  ["size", "Fastest tree", "fastest tree"],
+  ["tokens", "Tokens per step", "tokens a step"],
+  ["step", "Time per step", "time a step"],
+  ["plain", "Plain token", "plain token"],
+  ["knee", "Knee of t(n)", "knee"],
+];
+
+/** A row of tiles, one a figure. */
+export class PlanTiles {
+  /** @param {HTMLElement} host */
+  constructor(host) {
+    this.box = el("div", { class: "sq-tiles" }, host);
+    this.parts = Object.fromEntries(TILES.map((tile) => [tile[0], this.tile(...tile)]));
+    rove(this.box);
+  }
+
+  tile(key, label, term) {
+    const tile = el("div", { class: "sq-tile", "data-tile": key }, this.box);
+    addTerm(el("div", { class: "sq-tile-label" }, tile), label, term);
+    const line = el("div", { class: "sq-tile-line" }, tile);
+    const value = el("span", { class: "sq-tile-value" }, line);
+    const unit = el("span", { class: "sq-tile-unit" }, line);
+    return { tile, value, unit, note: el("div", { class: "sq-tile-note" }, tile) };
+  }
+
+  /** @param {View} view */
+  show({ plan, profile, knee, supposed }) {
+    const { nodes, levels, speedup } = plan;
+    this.put(
+      "speedup",
+      [speedup.toFixed(2), "×"],
+      supposed ? "hypothetical" : "predicted, vs. plain",
+    );
+    this.put(
+      "size",
+      [String(nodes), nodes === 1 ? "node" : "nodes"],
+      `${count(levels, "level")}, predicted`,
+    );
+    this.put("tokens", [plan.tokens.toFixed(2), "tokens"], "predicted");
+    this.put("step", duration(plan.seconds), "predicted");
+    this.put("plain", duration(plan.plain), profile.label);
+    if (knee.nodes) this.put("knee", [String(knee.nodes), "nodes"], "take 2× the time of one");
+    else this.put("knee", ["none", ""], noKnee(knee.most));
+    this.parts.speedup.tile.dataset.verdict = speedup > 1.0005 ? "faster" : "";
+  }
+
+  put(key, [value, unit], note) {
+    const tile = this.parts[key];
+    text(tile.value, value);
+    text(tile.unit, unit);
+    text(tile.note, note);
+  }
+}
+
+const noKnee = (most) => (most === 1 ? "t(n) assumed flat" : `up to ${most} nodes`);

@@ -1,0 +1,62 @@
+/* Where a profile is from: machine, models, date and versions, and the button that exports it. */
+import { button, el, show, text } from "../../shared/web/dom.js";
+import { makePanel } from "../../shared/web/panel.js";
+import { saveText } from "../../shared/web/save_file.js";
+import { addTerm } from "../../shared/web/tooltips.js";
+
+/** @typedef {import("./hardware_view.js").Profile} Profile */
+
+const TERMS = { Prefix: "prefix", "Number type": "number type" };
+
+/** The facts of a profile in a panel of their own. */
+export class ProfileFacts {
+  file = "";
+  name = "";
+
+  /** @param {HTMLElement} host */
+  constructor(host) {
+    const panel = makePanel(host, { part: "facts", title: "Profile", cls: "hw-facts" });
+    this.list = el("dl", {}, panel.body);
+    this.note = el("p", { class: "hw-say hw-note", "data-part": "note" }, panel.body);
+    const label = "Export the profile as JSON";
+    const save = button(panel.tools, { text: "Export", label });
+    save.addEventListener("click", () => this.export());
+  }
+
+  /**
+   * @param {Profile} profile
+   * @param {string} file the profile as JSON
+   */
+  show(profile, file) {
+    this.file = file;
+    this.name = profile.name;
+    this.list.replaceChildren();
+    for (const [name, value] of facts(profile)) {
+      const head = el("dt", {}, this.list);
+      if (TERMS[name]) addTerm(head, name, TERMS[name]);
+      else text(head, name);
+      el("dd", { text: value, title: value }, this.list);
+    }
+    text(this.note, profile.note);
+    show(this.note, Boolean(profile.note));
+  }
+
+  export() {
+    const name = this.name.replace(/[^\w.-]+/g, "-").slice(0, 40);
+    saveText(`sequoia-profile-${name}.json`, this.file);
+  }
+}
+
+function facts({ label, device, dtype, target, draft, prefix, date, versions }) {
+  const known = Object.entries(versions).map((pair) => pair.join(" "));
+  return [
+    ["Source", label],
+    ["Device", device],
+    ["Number type", dtype],
+    ["Target", target],
+    ["Draft", draft],
+    ["Prefix", prefix ? `${prefix} tokens` : "not given"],
+    ["Date", date],
+    ["Versions", known.join(", ") || "not given"],
+  ];
+}

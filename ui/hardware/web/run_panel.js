@@ -1,0 +1,86 @@
+/* The latest run of this machine beside what was predicted for it. */
+import { el, show, text } from "../../shared/web/dom.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import { addTerm } from "../../shared/web/tooltips.js";
+import { durationWords } from "./duration.js";
+import { figurePanel } from "./figure_panel.js";
+
+/** @typedef {import("./hardware_view.js").ComparedRun} ComparedRun */
+
+const COLUMNS = ["per step", "predicted", "measured", "effect on the speed-up"];
+/** @type {Record<string, [string, string]>} words and term of each part */
+const PARTS = {
+  tokens: ["tokens per step", "tokens a step"],
+  draft: ["drafting", "draft"],
+  verify: ["verifying", "verify"],
+  overhead: ["overhead", "overhead"],
+  plain: ["one plain token", "plain token"],
+};
+const EMPTY =
+  "No run on this machine yet. Run a prompt in Decode to compare its timing with this prediction.";
+
+/** A figure of the times by phase and a table of what each did to the speed-up. */
+export class RunPanel {
+  /** @param {HTMLElement} host */
+  constructor(host) {
+    const title = "Latest run vs. its prediction";
+    const { panel, word, chart } = figurePanel(host, {
+      part: "run",
+      title,
+      term: "prediction of a run",
+    });
+    this.word = word;
+    this.chart = chart;
+    this.empty = el("p", { class: "hw-say hw-dim", text: EMPTY }, panel.body);
+    this.split = el("div", { class: "hw-split" }, panel.body);
+    this.split.append(chart.node);
+    this.table = el("table", { class: "hw-parts" }, this.split);
+    this.sentence = el("p", { class: "hw-say", "data-part": "difference" }, panel.foot);
+    this.filled = [this.split, this.sentence, panel.tools];
+    rove(this.table);
+  }
+
+  /** @param {ComparedRun | null} run */
+  show(run) {
+    for (const node of this.filled) show(node, Boolean(run));
+    show(this.empty, !run);
+    text(this.word, run ? about(run) : "");
+    if (!run) return;
+    text(this.sentence, run.sentence);
+    this.chart.show(run.figure);
+    this.table.replaceChildren();
+    const head = el("tr", {}, this.table);
+    for (const name of COLUMNS) el("th", { text: name, scope: "col" }, head);
+    for (const part of run.parts) this.part(part, run.plain_measured);
+    const total = [times(run.predicted), times(run.measured), together(run)];
+    text(this.row(total, "hw-total"), "speed-up");
+  }
+
+  part([name, predicted, measured, effect], plainMeasured) {
+    const say = name === "tokens" ? (value) => value.toFixed(2) : durationWords;
+    const isGuess = name === "plain" && !plainMeasured;
+    const found = isGuess ? ["not timed", "taken as predicted"] : [say(measured), effect];
+    addTerm(this.row([say(predicted), ...found]), ...PARTS[name]);
+  }
+
+  // A row of the table; gives its first cell, which is empty.
+  row(values, cls = "") {
+    const row = el("tr", { class: cls }, this.table);
+    const head = el("th", { scope: "row" }, row);
+    for (const value of values) el("td", { text: value }, row);
+    return head;
+  }
+}
+
+const times = (ratio) => ratio.toFixed(2) + "×";
+
+const about = (run) =>
+  `this machine · ${run.steps} steps measured, tree of ${run.nodes} on ${run.levels} · ` +
+  `predicted with acceptance ${run.rates_label}: ${run.rates}`;
+
+function together({ measured, predicted }) {
+  const change = measured / predicted - 1;
+  if (Math.abs(change) < 0.005) return "as predicted";
+  const way = change < 0 ? "slower" : "faster";
+  return `in total ${Math.abs(change * 100).toFixed(0)} % ${way} than predicted`;
+}

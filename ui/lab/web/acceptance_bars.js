@@ -1,0 +1,163 @@
+/* The rates of an acceptance vector as bars that the pointer or arrow keys move. */
+import * as vectors from "./acceptance_vectors.js";
+import { formatShare } from "./export_tree.js";
+import { attr, el, pool, show, text } from "../../shared/web/dom.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import { addTerm } from "../../shared/web/tooltips.js";
+
+const MOST_BARS = 32;
+const POWER = 0.45; // the axis is bent, so that small rates can be seen and moved
+const TICKS = [0.01, 0.1, 0.3, 0.6, 1];
+const KEY = [
+  ["even", "smoothed, used for planning", "smoothed"],
+  ["fit", "power-law fit", "power-law fit"],
+  ["range", "95 % interval of the counts", "interval"],
+];
+const NAME = "Rates by rank; left and right change the rank, up and down its rate";
+
+const heightOf = (rate) => rate ** POWER;
+const percentHeight = (rate) => (heightOf(rate) * 100).toFixed(2) + "%";
+const rateAt = (height) => Number((height ** (1 / POWER)).toPrecision(3));
+
+/** The bars, their axis and their key. */
+export class AcceptanceBars {
+  /** Ranks and rates of the power law nearest to the bars. @type {[number, number] | null} */
+  fit = null;
+
+  /**
+   * @param {HTMLElement} host
+   * @param {import("./lab_state.js").LabState} state
+   * @param {{pick: (k: number) => void, move: (k: number, rate: number) => void}} on a bar was
+   *   chosen; a bar is to be `rate`
+   */
+  constructor(host, state, on) {
+    this.state = state;
+    this.on = on;
+    const box = el("div", { class: "sq-lab-bars", role: "group", "aria-label": NAME }, host);
+    for (const tick of TICKS) {
+      const place = { style: `bottom:${percentHeight(tick)}` };
+      el("span", { class: "sq-lab-tick", text: String(tick), ...place }, box);
+    }
+    this.row = el("div", { class: "sq-lab-bar-row" }, box);
+    this.pool = pool((k) => this.makeBar(k));
+    this.more = el("div", { class: "sq-lab-note" }, host);
+    this.key = el("div", { class: "sq-lab-key" }, host);
+    for (const [cls, words, term] of KEY) {
+      const entry = el("span", { class: "sq-lab-key-entry", "data-key": cls }, this.key);
+      el("i", { class: "sq-lab-key-" + cls }, entry);
+      addTerm(entry, words, term);
+    }
+    rove(this.key);
+  }
+
+  makeBar(k) {
+    const bounds = { "aria-valuemin": "0", "aria-valuemax": "1" };
+    const look = { class: "sq-lab-bar", role: "slider", "data-rank": k, ...bounds };
+    const node = el("div", { ...look, "aria-label": "rate of child " + (k + 1) }, this.row);
+    const [fill, even, fit, range] = ["fill", "even", "fit", "range"].map((name) =>
+      el("i", { class: "sq-lab-" + name }, node),
+    );
+    node.addEventListener("focus", () => this.on.pick(k));
+    node.addEventListener("keydown", (event) => this.press(event, k));
+    node.addEventListener("pointerdown", (event) => this.grab(event, k));
+    return { node, fill, even, fit, range };
+  }
+
+  press(event, k) {
+    const rate = this.state.rates[k]; // the next key may come before the next frame
+    const step = event.shiftKey ? 0.1 : event.altKey ? 0.001 : 0.01;
+    const moves = {
+      ArrowUp: rate + step,
+      ArrowDown: rate - step,
+      PageUp: rate + 0.1,
+      PageDown: rate - 0.1,
+      Home: 0,
+      End: 1,
+    };
+    const beside = { ArrowRight: k + 1, ArrowLeft: k - 1 };
+    if (event.key in moves) this.on.move(k, Math.round(moves[event.key] * 1e4) / 1e4);
+    else if (event.key in beside) this.pool.items[beside[event.key]]?.node.focus();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  // Drag a bar until the pointer is released.
+  grab(event, k) {
+    if (event.button) return;
+    event.preventDefault();
+    const { node } = this.pool.items[k];
+    node.focus();
+    node.setPointerCapture(event.pointerId);
+    const drag = ({ clientY }) => {
+      const { bottom, height } = this.row.getBoundingClientRect();
+      this.on.move(k, rateAt(Math.max(0, Math.min(1, (bottom - clientY) / height))));
+    };
+    const end = new AbortController();
+    const { signal } = end;
+    drag(event);
+    node.addEventListener("pointermove", drag, { signal });
+    for (const name of ["pointerup", "pointercancel"])
+      node.addEventListener(name, () => end.abort(), { signal });
+  }
+
+  paint() {
+    const { rates, even, origin, pick } = this.state;
+    const shown = Math.min(rates.length, MOST_BARS);
+    const smoothed = even === rates ? null : even;
+    const counts = origin.visited > 0 && origin.accepted ? origin : null;
+    this.fit = vectors.fitPower(rates);
+    const bars = this.pool.take(shown).slice(0, shown);
+    bars.forEach((bar, k) => this.paintBar(bar, k, { rate: rates[k], smoothed, counts, pick }));
+    text(this.more, note(rates.length, shown, smoothed));
+    this.paintKey({ even: smoothed, fit: this.fit, range: counts });
+  }
+
+  paintKey(has) {
+    for (const entry of this.key.children)
+      show(/** @type {HTMLElement} */ (entry), Boolean(has[entry.getAttribute("data-key")]));
+    if (!this.fit) return;
+    const [first, exponent] = this.fit;
+    const words = `power-law fit ${formatShare(first)}·k^−${exponent.toFixed(2)}`;
+    text(this.key.querySelector('[data-key="fit"] button'), words);
+  }
+
+  paintBar(bar, k, { rate, smoothed, counts, pick }) {
+    const { node, fill, even, fit, range } = bar;
+    const interval = counts && vectors.wilson(counts.accepted[k] ?? 0, counts.visited);
+    fill.style.height = percentHeight(rate);
+    attr(node, "aria-valuenow", rate.toFixed(4));
+    attr(node, "tabindex", k === Math.min(pick, MOST_BARS - 1) ? "0" : "-1");
+    attr(node, "title", title(k, rate, smoothed, counts, interval));
+    node.classList.toggle("is-picked", k === pick);
+    show(even, Boolean(smoothed));
+    if (smoothed) even.style.bottom = percentHeight(smoothed[k]);
+    show(fit, Boolean(this.fit));
+    if (this.fit)
+      fit.style.bottom = percentHeight(Math.min(1, this.fit[0] * (k + 1) ** -this.fit[1]));
+    show(range, Boolean(interval));
+    if (interval) paintRange(range.style, interval);
+  }
+}
+
+function paintRange(style, [low, high]) {
+  style.bottom = percentHeight(low);
+  style.height = ((heightOf(high) - heightOf(low)) * 100).toFixed(2) + "%";
+}
+
+function note(length, shown, smoothed) {
+  if (length > shown) return `ranks 1 to ${shown} of ${length}; the others count too`;
+  return smoothed
+    ? "The rates are not monotone: planning, and every figure here, uses the smoothed vector (horizontal ticks)."
+    : "";
+}
+
+function title(k, rate, smoothed, counts, interval) {
+  const parts = [`child ${k + 1}: ${rate.toPrecision(4)}`];
+  if (interval) {
+    const [low, high] = interval.map((value) => value.toFixed(4));
+    parts.push(`${counts.accepted[k] ?? 0} of ${counts.visited}, 95 % interval ${low} to ${high}`);
+  }
+  if (smoothed) parts.push(`smoothed ${smoothed[k].toPrecision(4)}`);
+  return parts.join(", ");
+}

@@ -1,0 +1,133 @@
+/* The controls in the head of the DP table's panel, and the legend below the picture. */
+import * as dpShade from "./dp_shade.js";
+import { attr, button, el, text } from "../../../shared/web/dom.js";
+import { rove } from "../../../shared/web/roving_focus.js";
+import * as pictures from "../../../shared/web/save_picture.js";
+import { addTerm, markTerm } from "../../../shared/web/tooltips.js";
+import TOOLTIPS from "../../../../assets/tooltips.json" with { type: "json" };
+
+/** Nodes that a table may be made for. */
+export const SIZES = [128, 256, 512, 1024];
+
+/** @typedef {import("./dp_view.js").Dp} Dp */
+
+/** Levels, shade, size of the table, zoom and picture. */
+export class DpControls {
+  /**
+   * @param {HTMLElement} host
+   * @param {Dp} dp what the controls change
+   */
+  constructor(host, dp) {
+    this.dp = dp;
+    this.makeLevels(host);
+    this.shades = segments(host, "What the colour shows", Object.keys(dpShade.KINDS), (kind) => ({
+      words: dpShade.KINDS[kind].name,
+      act: () => dp.set({ kind }),
+    }));
+    for (const one of this.shades) markTerm(one, one.dataset.key);
+    this.sizes = segments(host, "Nodes of the table", SIZES, (size) => ({
+      words: (size === SIZES[0] ? "n ≤ " : "") + size.toLocaleString("en-US"),
+      hint: `Trees of up to ${size} nodes`,
+      act: () => dp.resize(size),
+    }));
+    this.makeZoom(host);
+    this.makeSave(host);
+    rove(host.parentElement);
+  }
+
+  makeLevels(host) {
+    const { dp } = this;
+    const levels = el("span", { class: "dp-levels" }, host);
+    addTerm(el("span", { class: "dp-small" }, levels), "levels", "levels");
+    const look = { class: "dp-range", "data-part": "dp-levels", "aria-label": "Maximum levels" };
+    this.slider = el("input", { type: "range", min: 1, step: 1, ...look }, levels);
+    this.slider.addEventListener("input", () => dp.move({ levels: Number(this.slider.value) }));
+    this.levelText = el("span", { class: "dp-level-text" }, levels);
+  }
+
+  makeZoom(host) {
+    const group = { class: "sq-segments", role: "group", "aria-label": "Zoom" };
+    const zoom = el("span", group, host);
+    for (const [icon, label, hint, factor] of /** @type {[string, string, string, number][]} */ ([
+      ["minus", "Show more columns", TOOLTIPS["button more columns"], 0.5],
+      ["plus", "Show fewer columns", TOOLTIPS["button fewer columns"], 2],
+    ]))
+      button(zoom, { icon, label, hint, act: () => this.dp.zoom(factor) });
+  }
+
+  makeSave(host) {
+    const png = button(host, { text: "PNG", hint: TOOLTIPS["button save the table as png"] });
+    png.dataset.save = "png";
+    png.addEventListener("click", () => this.dp.table && savePicture(this.dp.grid));
+  }
+
+  /** Show the present state. */
+  paint() {
+    const { table, kind, least } = this.dp;
+    const { levels } = this.dp.shown().cell;
+    attr(this.slider, "max", table.levels);
+    if (Number(this.slider.value) !== levels) this.slider.value = String(levels);
+    const any = levels === table.levels && table.settled;
+    text(this.levelText, any ? levels + ", or any" : "≤ " + levels);
+    for (const one of this.shades) attr(one, "aria-pressed", String(one.dataset.key === kind));
+    for (const one of this.sizes) {
+      const size = Number(one.dataset.key);
+      attr(one, "aria-pressed", String(size === table.nodes));
+      one.disabled = size < least; // the Lab's own tree has to fit
+    }
+  }
+}
+
+// Buttons of which one is pressed; `about(key)` gives the text, the hint and what each does.
+function segments(host, label, keys, about) {
+  const group = el("span", { class: "sq-segments", role: "group", "aria-label": label }, host);
+  return keys.map((key) => {
+    const { words, hint, act } = about(key);
+    const one = button(group, { text: words, hint });
+    one.dataset.key = key;
+    one.addEventListener("click", act);
+    return one;
+  });
+}
+
+function savePicture({ base, over, box }) {
+  const { clientWidth: width, clientHeight: height } = box;
+  const draw = (pen) => {
+    pen.fillStyle = pictures.ground(box);
+    pen.fillRect(0, 0, width, height);
+    for (const layer of [base, over]) pen.drawImage(layer, 0, 0, width, height);
+  };
+  pictures.canvas(width, height, draw, "sequoia-dp");
+}
+
+/** What the colours mean, and what the table is being asked for. */
+export class DpLegend {
+  /** @param {HTMLElement} host */
+  constructor(host) {
+    const foot = el("div", { class: "dp-legend" }, host);
+    this.title = el("span", { class: "dp-small dp-legend-title" }, foot);
+    const ramp = el("span", { class: "dp-ramp-box" }, foot);
+    el("span", { class: "dp-ramp" }, ramp);
+    const marks = el("span", { class: "dp-marks" }, ramp);
+    const places = [0, 25, 50, 75, 100];
+    this.marks = places.map((at) => el("span", { style: `left:${at}%` }, marks));
+    addTerm(entry(foot, "ridge"), "best b", "best b");
+    el("span", { text: "no such tree" }, entry(foot, "none"));
+    this.state = el("span", { class: "dp-small dp-state", "data-part": "dp-state" }, foot);
+  }
+
+  /**
+   * @param {string} kind of shade
+   * @param {import("./dp_shade.js").Range} range
+   */
+  paint(kind, range) {
+    text(this.title, dpShade.KINDS[kind].title);
+    dpShade.marks(kind, range).forEach((mark, i) => text(this.marks[i], mark));
+  }
+}
+
+function entry(foot, kind) {
+  const made = el("span", { class: "dp-small dp-key" }, foot);
+  el("span", { class: "dp-swatch", "data-k": kind }, made);
+  return made;
+}

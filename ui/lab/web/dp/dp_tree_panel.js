@@ -1,0 +1,65 @@
+/* The tree of the selected cell, with the buttons that pin the cell and use its tree. */
+import { DpTree } from "./dp_tree.js";
+import * as dpWords from "./dp_words.js";
+import { attr, button, el, text } from "../../../shared/web/dom.js";
+import * as format from "../../../shared/web/format.js";
+import { rove } from "../../../shared/web/roving_focus.js";
+import TOOLTIPS from "../../../../assets/tooltips.json" with { type: "json" };
+
+const USE = "Use this tree";
+const USED = "Now in the tree above";
+const USED_MS = 2500; // that the button says so
+
+/** A head and the picture. */
+export class DpTreePanel {
+  /**
+   * @param {HTMLElement} host
+   * @param {import("./dp_view.js").Dp} dp
+   */
+  constructor(host, dp) {
+    this.dp = dp;
+    const head = el("div", { class: "dp-tree-head" }, host);
+    this.title = el("p", { class: "dp-tree-title", "data-part": "dp-tree-title" }, head);
+    const hint = TOOLTIPS["button hold a cell"];
+    this.pin = button(head, {
+      icon: "pin",
+      label: "Pin this cell",
+      hint,
+      cls: "dp-pin",
+      act: () => dp.set({ pinned: !dp.pinned }),
+    });
+    this.use = button(head, { text: USE, cls: "dp-use" });
+    this.use.dataset.part = "dp-use";
+    this.use.addEventListener("click", () => {
+      dp.select();
+      this.confirm();
+    });
+    rove(head);
+    this.tree = new DpTree(host, () => dp.changed());
+  }
+
+  // The Lab's tree, which changes, may be out of view.
+  confirm() {
+    const label = this.use.querySelector("span");
+    text(label, USED);
+    setTimeout(() => text(label, USE), USED_MS);
+  }
+
+  /** Show the present state. */
+  paint() {
+    const { topo, scores, parents, pinned } = this.dp;
+    const { step } = this.dp.shown();
+    this.tree.paint(topo, scores, step);
+    attr(this.pin, "aria-pressed", String(pinned));
+    this.use.disabled = !parents;
+    text(this.title, this.words());
+  }
+
+  words() {
+    const { topo, table, cell } = this.dp;
+    if (!topo) return dpWords.name(cell);
+    const size = `${format.count(topo.n, "node")} on ${format.count(topo.levels, "level")}`;
+    const value = table.value(cell.n, cell.levels, cell.b);
+    return `${size}, ${dpWords.tokens(value)} tokens per step`;
+  }
+}

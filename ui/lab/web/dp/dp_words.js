@@ -1,0 +1,94 @@
+/* A cell of the DP table in words: its recurrence with its own numbers, and how it compares. */
+import * as format from "../../../shared/web/format.js";
+
+/** @typedef {import("./dp_table.js").DpTable} DpTable */
+/** @typedef {import("./dp_table.js").Cell} Cell */
+
+const nodes = (count) => format.count(count, "node");
+const children = (count) => format.count(count, "child", "children");
+const rate = (value) =>
+  value === 0 ? "0" : value >= 0.0095 ? value.toFixed(3) : String(Number(value.toPrecision(2)));
+
+/**
+ * @param {number} value
+ * @returns {string}
+ */
+export const tokens = (value) => value.toFixed(3);
+
+/**
+ * @param {Cell} cell
+ * @returns {string}
+ */
+export const name = ({ n, levels, b }) => `T[${n},${levels},${b}]`;
+
+// Why no tree is like this.
+function impossible({ n, levels, b }) {
+  if (b === 0) return `a root without children is a tree of 1 node, not ${n}.`;
+  if (n < b + 1) return `${children(b)} and the root need at least ${b + 1} nodes.`;
+  if (levels === 1) return "1 level holds the root alone.";
+  return `on 2 levels a root with ${children(b)} makes a tree of exactly ${b + 1} nodes.`;
+}
+
+/**
+ * The recurrence of a cell in pieces, so that its two operands can be marked.
+ * @param {DpTable} table
+ * @param {Cell} cell
+ * @returns {{text: string, part?: string}[]}
+ */
+export function parts(table, cell) {
+  const { n, levels, b } = cell;
+  const value = table.value(n, levels, b);
+  const split = table.split(n, levels, b);
+  if (value === -Infinity) return [{ text: name(cell) + ": no such tree, " + impossible(cell) }];
+  const whole = { text: name(cell), part: "cell" };
+  if (!split)
+    return [
+      { ...whole, text: whole.text + " = 1" },
+      { text: ": the root alone, one token per step." },
+    ];
+  const rest = name({ n: n - split.m, levels, b: b - 1 });
+  return [
+    whole,
+    { text: " = " },
+    { text: `${rest} (${tokens(split.rest)})`, part: "rest" },
+    { text: ` + a${b} (${rate(split.rate)}) × ` },
+    { text: `best(${split.m},${levels - 1}) (${tokens(split.below)})`, part: "below" },
+    { text: " = " + tokens(value) },
+  ];
+}
+
+/**
+ * How the cell's tree is put together.
+ * @param {DpTable} table
+ * @param {Cell} cell
+ * @returns {string}
+ */
+export function meaning(table, cell) {
+  const { n, levels, b } = cell;
+  const split = table.split(n, levels, b);
+  if (!split) return "";
+  const { m, branches } = split;
+  const inside = m === 1 ? "a leaf" : `its best shape has ${children(branches)} at its top`;
+  const earlier = b === 2 ? "child 1" : `children 1 to ${b - 1}`;
+  const others = b === 1 ? "the root alone keeps" : `the root and ${earlier} keep`;
+  return `Child ${b} gets m = ${nodes(m)} (${inside}); ${others} ${n - m}.`;
+}
+
+/**
+ * How the cell compares with the best of its column.
+ * @param {DpTable} table
+ * @param {Cell} cell
+ * @returns {string}
+ */
+export function standing(table, { n, levels, b }) {
+  const best = table.best(n, levels);
+  const value = table.value(n, levels, b);
+  if (best.value === -Infinity)
+    return `No tree has ${nodes(n)} on ${format.count(levels, "level")}.`;
+  if (value >= best.value) return `This is the best b for n = ${n}.`;
+  const words = `The best b for n = ${n} is ${best.branches} with ${tokens(best.value)}`;
+  if (value === -Infinity) return words + ".";
+  const lost = best.value - value;
+  const share = format.percent(lost / best.value);
+  return `${words}; this cell loses ${format.short(lost)} tokens per step (${share}).`;
+}

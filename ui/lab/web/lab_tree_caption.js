@@ -1,0 +1,103 @@
+/* The text above the Lab's tree: what the tree shows, why a node has its number, how good a drawn
+   tree is, and what was refused. */
+import { formatShare } from "./export_tree.js";
+import * as planner from "./planner.js";
+import { Refusal } from "./refusal.js";
+import { attr, el, show, text } from "../../shared/web/dom.js";
+
+const ROOT =
+  "The root is the last token of the text. It is always there and counts 1, for the token that the target adds itself.";
+const PILLS =
+  "Each node shows the probability that a step accepts it; their sum is the expected number of tokens.";
+
+/** @typedef {import("./lab_tree.js").LabTree} LabTree */
+
+/** As tall for any text, so that no node moves from under the pointer. */
+export class LabTreeCaption {
+  /** @param {HTMLElement} host */
+  constructor(host) {
+    this.box = el("div", { class: "sq-lab-told" }, host);
+    this.refusal = new Refusal(this.box, "refused");
+    const line = { class: "sq-lab-explain", "data-part": "explain", "aria-live": "polite" };
+    this.line = el("p", line, this.box);
+    this.gap = el("p", { class: "sq-lab-gap", "data-part": "gap", hidden: "" }, this.box);
+  }
+
+  /** @param {LabTree} tree */
+  paint(tree) {
+    const hand = tree.state.shown === "hand";
+    text(this.line, sentence(tree));
+    show(this.line, !this.refusal.words);
+    this.box.classList.toggle("is-drawing", hand);
+    show(this.gap, hand);
+    if (hand) this.compare(tree);
+  }
+
+  // How far a drawn tree is from the best of its own size.
+  compare({ state, topo }) {
+    const { n, growth, freeGrowth, cap } = state;
+    const size = state.hand.length;
+    const own = planner.expectedTokens(state.hand, state.even);
+    const capped = cap === null || topo.levels <= cap;
+    const best = (capped ? growth : freeGrowth).totals[size - 1];
+    const optimal = best - own < 1e-9;
+    text(this.gap, room(n - size, n) + verdict(size, own, best, optimal));
+    attr(this.gap, "data-verdict", size > 1 && optimal ? "best" : "short");
+  }
+}
+
+function room(left, budget) {
+  if (left > 0) return `${left} of ${budget} nodes left. `;
+  return left < 0 ? `${-left} over the budget of ${budget}. ` : "Budget used. ";
+}
+
+function verdict(size, own, best, optimal) {
+  if (size === 1) return "Click the root to give it a child.";
+  if (optimal) return `${own.toFixed(3)} tokens: no tree of ${size} nodes is better.`;
+  const gap = `${(best - own).toFixed(3)} tokens (${((1 - own / best) * 100).toFixed(1)} %)`;
+  return `${own.toFixed(3)} tokens; the best tree of ${size} nodes has ${best.toFixed(3)}: you are ${gap} short of the optimum.`;
+}
+
+// The node under the pointer or the keyboard with its own numbers; without one, the whole tree.
+function sentence(tree) {
+  const hand = tree.state.shown === "hand";
+  const focused = hand || tree.canvas.svg.contains(document.activeElement) ? tree.at : null;
+  const node = tree.hover ?? focused;
+  if (node === null || node >= tree.topo.n) return hand ? "" : overall(tree);
+  return node === 0 ? ROOT : oneNode(tree, node);
+}
+
+function overall(tree) {
+  const folded = tree.drawn.items.length < tree.topo.n;
+  const hint = folded
+    ? " A dashed node hides more below it: click to expand."
+    : " Point at a node to see why.";
+  return PILLS + hint + visibleLevels(tree);
+}
+
+// Which levels are visible, where that is not all of them.
+function visibleLevels({ canvas, left, drawn }) {
+  const { frame, zoom, size } = canvas;
+  const within = (col) =>
+    frame.x(col) * zoom >= left && (frame.x(col + 1) - frame.gutter) * zoom <= left + size.w;
+  const cols = Array.from({ length: drawn.cols }, (_, col) => col).filter(within);
+  if (!cols.length || cols.length === drawn.cols) return "";
+  return ` Levels ${cols[0] + 1} to ${cols.at(-1) + 1} of the ${drawn.cols} drawn are visible; scroll for the rest.`;
+}
+
+function oneNode(tree, node) {
+  const { state, topo, f } = tree;
+  const ranks = tree.path(node);
+  const rates = ranks.map((rank) => formatShare(state.even[rank - 1] ?? 0));
+  const product = rates.length > 8 ? [...rates.slice(0, 3), "…", ...rates.slice(-3)] : rates;
+  const path = ranks.length > 12 ? ranks.slice(0, 12).join(".") + "…" : ranks.join(".");
+  const name = state.shown === "best" ? `Node ${node + 1} in order of growth` : `Node ${node}`;
+  const below = topo.size[node] - 1;
+  const hidden = tree.byNode.get(node)?.hidden;
+  return [
+    `${name}, level ${ranks.length + 1}, path ${path}: `,
+    `f = ${product.join(" × ")} = ${Number(f[node].toPrecision(4))}`,
+    below ? `; with the ${below} below it ${tree.worth[node].toFixed(3)} tokens` : "",
+    hidden ? `; ${hidden} of them hidden, click to expand.` : ".",
+  ].join("");
+}

@@ -1,0 +1,170 @@
+/* The controls of the Lab's tree: search, zoom, which tree, budget and level cap. */
+import { numberField } from "./number_field.js";
+import * as planner from "./planner.js";
+import * as shapes from "./tree_shapes.js";
+import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import * as format from "../../shared/web/format.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import { addTerm } from "../../shared/web/tooltips.js";
+import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
+
+/** @typedef {import("./lab_tree.js").LabTree} LabTree */
+
+/** What stands in the head of the panel and in the line below it. */
+export class LabTreeControls {
+  /**
+   * @param {ReturnType<typeof import("../../shared/web/panel.js").makePanel>} panel
+   * @param {LabTree} tree what the controls change
+   */
+  constructor(panel, tree) {
+    this.tree = tree;
+    this.state = tree.state;
+    this.word = el("span", { class: "sq-word" }, panel.titleBox);
+    this.makeSearch(panel.tools);
+    this.makeTools(el("span", { class: "sq-lab-hands", role: "toolbar" }, panel.tools));
+    const label = { role: "group", "aria-label": "Which tree, and its size" };
+    const line = el("div", { class: "sq-lab-budget", ...label }, panel.body);
+    this.makeKinds(line);
+    this.makeBudget(line);
+    this.makeLevels(line);
+    this.makeHands(line);
+    rove(line);
+  }
+
+  makeSearch(host) {
+    const { tree } = this;
+    const box = el("span", { class: "sq-search" }, host);
+    this.search = el(
+      "input",
+      {
+        type: "search",
+        class: "sq-input",
+        placeholder: "Find: 17 or 1.2.1",
+        "aria-label": "Find a node by its number, or by the ranks on the path to it",
+        spellcheck: "false",
+        "data-part": "find",
+      },
+      box,
+    );
+    this.search.addEventListener("input", () => tree.find(this.search.value.trim()));
+    this.search.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") tree.goTo(tree.hits()[0]);
+    });
+    this.found = el("span", { class: "sq-hits", "aria-live": "polite" }, box);
+  }
+
+  makeTools(host) {
+    const { tree } = this;
+    attr(host, "aria-label", "View of the tree");
+    this.fold = button(host, {
+      text: "All nodes",
+      hint: TOOLTIPS["button draw all nodes"],
+      act: () => tree.toggleAll(),
+    });
+    const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
+    for (const [icon, label, call] of /** @type {[string, string, () => void][]} */ ([
+      ["minus", "Zoom out", () => tree.pan.zoomBy(0.8)],
+      ["fit", "Switch between the whole tree and a readable size", () => tree.pan.zoomFit()],
+      ["plus", "Zoom in", () => tree.pan.zoomBy(1.25)],
+    ]))
+      button(zoom, { icon, label, act: call });
+    rove(host);
+  }
+
+  makeKinds(host) {
+    const group = { class: "sq-segments", role: "group", "aria-label": "Which tree" };
+    const kinds = el("span", group, host);
+    const kind = (name, words) => {
+      const made = button(kinds, { text: words });
+      attr(made, "data-part", "show-" + name);
+      return made;
+    };
+    this.best = kind("best", "Best tree");
+    this.best.addEventListener("click", () => this.tree.choose("best"));
+    this.hand = kind("hand", "By hand");
+    this.hand.addEventListener("click", () => this.tree.choose("hand"));
+    this.other = kind("other", " ");
+  }
+
+  makeBudget(host) {
+    const { state } = this;
+    const most = planner.MAX_NODES;
+    const budget = el("span", { class: "sq-lab-n" }, host);
+    const slider = { type: "range", min: "1", max: String(most), step: "1", "data-part": "budget" };
+    addTerm(budget, "Nodes", "budget");
+    this.slider = el("input", { ...slider, "aria-label": "Budget in nodes" }, budget);
+    this.slider.addEventListener("input", () => state.set({ n: Number(this.slider.value) }));
+    this.count = this.numeric(host, "n", "Budget in nodes", (field) =>
+      this.whole(field, 1, most, "nodes", (n) => state.set({ n })),
+    );
+  }
+
+  makeLevels(host) {
+    const { state } = this;
+    const levels = el("span", { class: "sq-lab-field" }, host);
+    addTerm(levels, "Levels ≤", "levels");
+    this.levels = this.numeric(levels, "levels", "Level cap; empty for any", (field) => {
+      if (["", "any"].includes(field.value.trim())) return state.set({ levels: null });
+      this.whole(field, 2, planner.MAX_NODES, "levels", (cap) => state.set({ levels: cap }));
+    });
+    attr(this.levels, "placeholder", "any");
+  }
+
+  makeHands(host) {
+    const { tree } = this;
+    const label = { role: "group", "aria-label": "Tree drawn by hand" };
+    this.hands = el("span", { class: "sq-lab-hands", hidden: "", ...label }, host);
+    for (const [words, hint, call] of /** @type {[string, string, () => void][]} */ ([
+      ["Undo", "Undo the last change (Ctrl+Z)", () => tree.undo()],
+      ["From best", "Start from the best tree of this budget", () => tree.start()],
+      ["Clear", "Start from the root alone", () => tree.clear()],
+    ]))
+      button(this.hands, { text: words, hint, act: call });
+  }
+
+  numeric(host, part, label, take) {
+    const field = numberField(host, part, { inputmode: "numeric", "aria-label": label });
+    field.addEventListener("change", () => take(field));
+    return field;
+  }
+
+  whole(field, least, most, what, take) {
+    const number = Number(field.value);
+    if (Number.isInteger(number) && number >= least && number <= most) return take(number);
+    const typed = field.value.slice(0, 20);
+    this.tree.refuse(
+      `${what}: "${typed}" is not a whole number from ${least} to ${most}; nothing was changed`,
+      field,
+    );
+  }
+
+  /** Show the present state. */
+  paint() {
+    const { state, tree } = this;
+    const { shown, n } = state;
+    const { refusal } = tree.caption;
+    const other = shown !== "hand" && shown !== "best";
+    for (const [one, on] of /** @type {[HTMLElement, boolean][]} */ ([
+      [this.best, shown === "best"],
+      [this.hand, shown === "hand"],
+      [this.other, other],
+    ]))
+      attr(one, "aria-pressed", String(on));
+    show(this.other, other);
+    if (other) text(this.other.querySelector("span"), shapes.label(shown, n, state));
+    if (this.slider.value !== String(n)) this.slider.value = String(n);
+    attr(this.slider, "aria-valuetext", n + " nodes");
+    if (!refusal.holds(this.count)) this.count.value = String(n);
+    if (!refusal.holds(this.levels)) this.levels.value = String(state.levels ?? "");
+    show(this.hands, shown === "hand");
+    show(this.fold, tree.foldable);
+    attr(this.fold, "aria-pressed", String(tree.all));
+    this.search.classList.toggle("sq-none", Boolean(tree.query) && !tree.hits().length);
+    text(this.word, this.size(shown === "hand" ? state.hand.length : n));
+  }
+
+  size(count) {
+    const drawn = this.tree.drawn?.items.length;
+    return format.count(count, "node") + (drawn < count ? `, ${drawn} drawn` : "");
+  }
+}

@@ -1,0 +1,91 @@
+/* Which nodes of a tree are drawn, and where: of a large tree the best ones, of a deep one the
+   levels that fit. Pure. */
+
+const FOLD_ABOVE = 160; // nodes; larger trees show their best ones and fold the rest
+const DRAWN = 110; // of them
+
+/** @typedef {ReturnType<typeof import("../../shared/web/tree_layout.js").topology>} Topology */
+
+/**
+ * A drawn node. `hidden`: folded nodes below it; `end`: nothing is drawn to its right.
+ * @typedef {object} Item
+ * @property {string} key
+ * @property {number} node
+ * @property {Item | null} parent
+ * @property {number} col
+ * @property {number} row
+ * @property {number} hidden
+ * @property {boolean} end
+ */
+
+/** @typedef {{items: Item[], rows: number, cols: number}} Plan */
+
+/**
+ * Whether any node of a tree would be folded.
+ * @param {Topology} topo
+ * @param {number} deepest levels that fit
+ * @returns {boolean}
+ */
+export const folds = (topo, deepest) => topo.n > FOLD_ABOVE || topo.levels > deepest;
+
+/**
+ * The nodes with the highest scores, of those that a large tree shows.
+ * @param {number[]} scores
+ * @returns {Set<number>}
+ */
+export function bestNodes(scores) {
+  const order = scores.map((_, node) => node).sort((a, b) => scores[b] - scores[a] || a - b);
+  return new Set(order.slice(0, DRAWN));
+}
+
+/**
+ * @param {Topology} topo
+ * @param {{all: boolean, opened: Set<number>, best: Set<number>, deepest: number}} wanted
+ *   `opened`: nodes whose children are drawn in any case
+ * @returns {Plan}
+ */
+export function planTree(topo, { all, opened, best, deepest }) {
+  const large = topo.n > FOLD_ABOVE;
+  const visible = (node) =>
+    all ||
+    opened.has(topo.parents[node]) ||
+    ((!large || best.has(node)) && topo.depth[node] < deepest);
+  /** @type {Item[]} */
+  const items = [];
+  /** @type {[number, Item | null][]} */
+  const stack = [[0, null]];
+  let row = 0;
+  while (stack.length) {
+    const [node, parent] = stack.pop();
+    const shown = topo.children[node].filter(visible);
+    const folded = topo.children[node].filter((child) => !visible(child));
+    const hidden = folded.reduce((sum, child) => sum + topo.size[child], 0);
+    const end = !shown.length;
+    const item = { key: "n" + node, node, parent, col: topo.depth[node], row, hidden, end };
+    items.push(item);
+    if (end) row++;
+    for (const child of shown.reverse()) stack.push([child, item]);
+  }
+  return { items, rows: Math.max(row, 1), cols: Math.max(...items.map(({ col }) => col)) + 1 };
+}
+
+/**
+ * The nodes that a query finds: a number, or the ranks on the path to one, such as 1.2.1.
+ * @param {string} query
+ * @param {Topology} topo
+ * @param {number} first number of the root
+ * @returns {number[]}
+ */
+export function findNodes(query, topo, first) {
+  if (/^\d+$/.test(query)) {
+    const node = Number(query) - first;
+    return node >= 0 && node < topo.n ? [node] : [];
+  }
+  if (!/^\d+([.·]\d+)*[.·]?$/.test(query)) return [];
+  let node = 0;
+  for (const rank of query.split(/[.·]/).filter(Boolean)) {
+    node = topo.children[node]?.[Number(rank) - 1];
+    if (node === undefined) return [];
+  }
+  return [node];
+}

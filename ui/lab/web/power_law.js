@@ -1,0 +1,52 @@
+/* The sliders of a power law: exponent, first rate and number of ranks. */
+import * as vectors from "./acceptance_vectors.js";
+import { el, text } from "../../shared/web/dom.js";
+import { addTerm } from "../../shared/web/tooltips.js";
+
+const SLIDERS = [
+  ["exponent", "exponent", { min: 0, max: 4, step: 0.05 }],
+  ["first", "first rate", { min: 0.02, max: 1, step: 0.01 }],
+  ["length", "ranks", { min: 2, max: 64, step: 1 }],
+];
+
+/** Sliders with their values. */
+export class PowerLaw {
+  values = { exponent: 1.6, first: 0.6, length: 16 };
+  /** @type {Record<string, HTMLElement>} */
+  outputs = {};
+
+  /**
+   * @param {HTMLElement} host
+   * @param {() => void} onChange
+   */
+  constructor(host, onChange) {
+    this.onChange = onChange;
+    this.root = el("div", { class: "sq-lab-sliders", hidden: "" }, host);
+    for (const [name, label, bounds] of SLIDERS) this.makeSlider(name, label, bounds);
+  }
+
+  makeSlider(name, label, bounds) {
+    const row = el("div", { class: "sq-lab-slider" }, this.root);
+    addTerm(row, label);
+    const look = { type: "range", "aria-label": label, "data-part": "power-" + name };
+    const slider = el("input", { ...look, ...bounds, value: this.values[name] }, row);
+    this.outputs[name] = el("output", { text: String(this.values[name]) }, row);
+    slider.addEventListener("input", () => {
+      this.values[name] = Number(slider.value);
+      this.onChange();
+    });
+  }
+
+  /**
+   * The vector, and what it is called.
+   * @returns {{rates: number[], words: string}}
+   */
+  vector() {
+    const { exponent, first, length } = this.values;
+    const [rates, used] = vectors.power(exponent, first, length);
+    text(this.outputs.exponent, String(exponent));
+    text(this.outputs.length, String(length));
+    text(this.outputs.first, used < first ? used.toFixed(2) + " (sum 1)" : String(first));
+    return { rates, words: `power law, exponent ${exponent}` };
+  }
+}

@@ -1,0 +1,79 @@
+/* How far a load is: what is being done, the download, the checks that passed, and how it ended. */
+import { attr, el, show, text } from "../../shared/web/dom.js";
+import { makePanel } from "../../shared/web/panel.js";
+import { progressBar } from "../../shared/web/progress_bar.js";
+
+/**
+ * Progress of a load, as `report_message` of ui/models/view.py sends it.
+ * @typedef {object} Load
+ * @property {string} title how the load stands
+ * @property {string} words what is being done
+ * @property {boolean} over
+ * @property {string | null} error
+ * @property {boolean} done the new models are in use
+ * @property {number | null} share of the download, 0 to 1
+ * @property {string | null} amount of the download, in words
+ * @property {string | null} model being downloaded
+ * @property {[string, string][]} checks what was checked, and the result
+ *
+ * @typedef {"running" | "failed" | "done" | "stopped"} State
+ */
+
+/**
+ * @param {Load} load
+ * @returns {State}
+ */
+function stateOf({ error, done, over }) {
+  if (error) return "failed";
+  if (done) return "done";
+  return over ? "stopped" : "running";
+}
+
+/** The panel of the last load; hidden before the first. */
+export class LoadPanel {
+  /** @param {HTMLElement} frame */
+  constructor(frame) {
+    const panel = makePanel(frame, { part: "load", title: "Loading", cls: "md-load" });
+    this.root = panel.root;
+    this.title = panel.titleBox;
+    this.now = el("p", { class: "md-now", id: "md-now", role: "status" }, panel.body);
+    this.progress = progressBar(panel.body, "Downloaded", "md-bar");
+    this.amount = el("p", { class: "md-amount" }, panel.body);
+    const checks = { class: "md-checks", "aria-label": "Checks passed" };
+    this.checks = el("ul", checks, panel.body);
+    show(this.root, false);
+  }
+
+  /**
+   * Show a load, or none.
+   * @param {Load | null} load
+   * @returns {State | ""}
+   */
+  show(load) {
+    show(this.root, Boolean(load));
+    if (!load) return "";
+    text(this.title.firstElementChild, load.title);
+    attr(this.root, "aria-label", load.title);
+    text(this.now, words(load));
+    attr(this.now, "role", load.error ? "alert" : "status");
+    this.now.classList.toggle("md-failed", Boolean(load.error));
+    this.progress(load.share);
+    text(this.amount, load.amount || "");
+    show(this.amount, Boolean(load.amount));
+    this.checks.replaceChildren(...load.checks.map(check));
+    return stateOf(load);
+  }
+}
+
+function words({ error, done, words: now, model }) {
+  if (error) return error;
+  if (done) return "In use in every tab.";
+  return model ? `${now} ${model}` : now;
+}
+
+function check([what, result]) {
+  const item = el("li", {});
+  el("b", { text: what }, item);
+  el("span", { text: result }, item);
+  return item;
+}

@@ -1,0 +1,65 @@
+/* The pair in use. */
+import { el, show } from "../../shared/web/dom.js";
+import { makePanel } from "../../shared/web/panel.js";
+
+/**
+ * The pair in use, as `loaded` of ui/models/view.py makes it.
+ * @typedef {object} Loaded
+ * @property {string} name
+ * @property {LoadedModel} target
+ * @property {LoadedModel} draft
+ * @property {number} vocab in tokens
+ * @property {number} limit of the context, in tokens
+ * @property {string} why that is the limit
+ * @property {boolean} chat whether there is a chat template
+ *
+ * @typedef {object} LoadedModel
+ * @property {string} name
+ * @property {string} numbers
+ * @property {string} forward
+ * @property {string} no_fast_forward why not
+ * @property {string} device
+ * @property {string} placement
+ */
+
+/** What is known of the pair in use; hidden while there is none. */
+export class LoadedPair {
+  /** @param {HTMLElement} frame */
+  constructor(frame) {
+    const panel = makePanel(frame, { part: "use", title: "In use", cls: "md-use" });
+    this.root = panel.root;
+    this.facts = el("dl", { class: "md-facts" }, panel.body);
+    show(this.root, false);
+  }
+
+  /** @param {Loaded | null} loaded */
+  show(loaded) {
+    show(this.root, Boolean(loaded));
+    this.facts.replaceChildren();
+    for (const [name, value] of loaded ? facts(loaded) : []) {
+      el("dt", { text: name }, this.facts);
+      el("dd", { text: value }, this.facts);
+    }
+  }
+}
+
+const tokens = (count) => count.toLocaleString("en") + " tokens";
+
+function facts({ target, draft, vocab, limit, why, chat }) {
+  return [
+    ...model("Target", target),
+    ...model("Draft", draft),
+    ["Vocabulary", tokens(vocab)],
+    ["Context", tokens(limit) + (why ? ": " + why : "")],
+    [
+      "Chat template",
+      chat ? "yes: “as a chat message” in Decode and Race" : "none: prompts are used verbatim",
+    ],
+  ];
+}
+
+function model(role, { name, numbers, forward, device, placement, no_fast_forward: why }) {
+  const parts = [name, numbers, `${forward} forward`, device, placement].filter(Boolean);
+  const slow = why ? [[`${role}: no faster forward`, why]] : [];
+  return [[role, parts.join(" · ")], ...slow];
+}

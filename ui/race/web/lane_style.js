@@ -1,0 +1,82 @@
+/* How a lane looks everywhere on the page. Colour and marker belong to its method. Lanes of the
+   same method differ by dash, and every second one has open markers. */
+import { svg } from "../../shared/web/dom.js";
+
+/** @typedef {import("./race_store.js").Lane} Lane */
+/**
+ * `copy`: number of earlier lanes of this method. `symbol`: Plotly's name of the marker, `path`:
+ * the same as an SVG path around 0.
+ * @typedef {{copy: number, colour: string, dash: string, symbol: string,
+ *   path: string}} LaneStyle
+ */
+
+// The menu's kinds of tree that have a colour of their own.
+const METHODS = new Map([
+  ["chain", "chain"],
+  ["sequences", "sequences"],
+  ["kary", "kary"],
+  ["branching", "kary"],
+  ["planned", "sequoia"],
+  ["best", "sequoia"],
+  ["replanned", "replanned"],
+  ["dynamic", "dynamic"],
+]);
+const MARKERS = {
+  plain: ["circle", "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"],
+  chain: ["square", "M-3.5-3.5h7v7h-7z"],
+  sequences: ["triangle-up", "M0-4.6 4.6 3.4h-9.2z"],
+  kary: ["triangle-down", "M0 4.6 4.6-3.4h-9.2z"],
+  sequoia: ["diamond", "M0-5 5 0 0 5-5 0z"],
+  replanned: ["cross", "M-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z"],
+  dynamic: [
+    "x",
+    "M0-2 2.5-4.5 4.5-2.5 2 0 4.5 2.5 2.5 4.5 0 2-2.5 4.5-4.5 2.5-2 0-4.5-2.5-2.5-4.5z",
+  ],
+  other: ["hourglass", "M-4-4.5h8l-8 9h8z"],
+};
+const DASHES = ["solid", "7px,4px", "2px,3px", "8px,3px,2px,3px"];
+
+/**
+ * The style of each lane of a race.
+ * @param {Lane[]} lanes
+ * @returns {LaneStyle[]}
+ */
+export function laneStyles(lanes) {
+  const used = {};
+  return lanes.map(({ plain, kind }) => {
+    const method = plain ? "plain" : (METHODS.get(kind) ?? "other");
+    const copy = used[method] ?? 0;
+    used[method] = copy + 1;
+    const [symbol, path] = MARKERS[method];
+    const dash = DASHES[copy % DASHES.length];
+    const colour = `var(--race-${method})`;
+    return { copy, colour, dash, symbol: symbol + (copy % 2 ? "-open" : ""), path };
+  });
+}
+
+/**
+ * Draw a lane's line from x = 0 to `to`, with its marker at `at`.
+ * @param {SVGElement} host
+ * @param {LaneStyle} style
+ * @param {number} y
+ * @param {number} to
+ * @param {number} at
+ */
+export function drawLine(host, { copy, colour, dash, path }, y, to, at) {
+  const line = svg("g", { class: "race-stroke", style: `--race-lane: ${colour}` }, host);
+  const dashes = dash === "solid" ? null : dash.replaceAll("px", "");
+  svg("path", { d: `M0 ${y}H${to}`, "stroke-dasharray": dashes }, line);
+  const open = copy % 2 ? "yes" : null;
+  svg("path", { d: path, transform: `translate(${at} ${y})`, "data-open": open }, line);
+}
+
+/**
+ * A lane's line and marker beside its name.
+ * @param {LaneStyle} style
+ * @returns {SVGElement}
+ */
+export function laneMark(style) {
+  const mark = svg("svg", { class: "race-mark", viewBox: "0 0 26 12", "aria-hidden": "true" });
+  drawLine(mark, style, 6, 26, 13);
+  return mark;
+}

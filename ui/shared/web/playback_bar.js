@@ -1,0 +1,135 @@
+/* The bar of a view with a playback: buttons, a track to drag on, playback speed, LIVE. */
+import { attr, button, el, setIcon, show, sized, svg, text } from "./dom.js";
+import { rove } from "./roving_focus.js";
+
+/**
+ * What the bar of a view says. `rates`: [rate, label] of each playback speed.
+ * @typedef {{bar: string, slider: string, first: string, last: string, live: string,
+ *   rates: string[][]}} BarWords
+ */
+
+/** Height of the track in px, as in base.css. */
+export const TRACK_HEIGHT = 34;
+
+/** A subclass draws the track and maps it to what the store can seek. */
+export class PlaybackBar {
+  /**
+   * @param {any} store with `seek`, `step`, `toggle`, `goLive`, `set` and `last`
+   * @param {Element} host
+   * @param {BarWords} words
+   */
+  constructor(store, host, words) {
+    this.store = store;
+    const look = { class: "sq-scrub", "aria-label": words.bar, "data-part": "scrubber" };
+    const root = el("section", look, host);
+    this.makeTransport(root, words);
+    const slider = { role: "slider", tabindex: "0", "aria-label": words.slider };
+    this.track = el("div", { class: "sq-track", ...slider, "data-part": "track" }, root);
+    const chart = { class: "sq-track-svg", preserveAspectRatio: "none", "aria-hidden": "true" };
+    this.chart = svg("svg", chart, this.track);
+    this.head = el("div", { class: "sq-playhead" }, this.track);
+    this.tip = el("div", { class: "sq-tip", hidden: "" }, this.track);
+    this.place = el("span", { class: "sq-place", "data-part": "place" }, root);
+    this.live = button(root, { text: "LIVE", cls: "sq-live", hint: words.live });
+    this.live.dataset.part = "live";
+    this.live.addEventListener("click", () => store.goLive());
+    const speed = { "aria-label": "Playback speed", "data-part": "speed" };
+    this.speed = el("select", { class: "sq-input sq-speed", ...speed }, root);
+    for (const [value, label] of words.rates) el("option", { value, text: label }, this.speed);
+    this.speed.addEventListener("change", () => store.set({ rate: this.speed.value, clock: 0 }));
+    this.help = button(root, { text: "?", label: "Keyboard help", cls: "sq-help-btn" });
+    this.listen();
+    this.size = sized(this.track, () => store.changed());
+  }
+
+  makeTransport(root, words) {
+    const { store } = this;
+    const look = { class: "sq-transport", role: "group", "aria-label": "Playback" };
+    const group = el("div", look, root);
+    const make = (icon, label, act) => {
+      const made = button(group, { icon, label });
+      made.dataset.act = icon;
+      made.addEventListener("click", act);
+      return made;
+    };
+    make("first", words.first, () => store.seek(0));
+    make("back", "One step back (←)", () => store.step(-1));
+    this.playing = make("play", "Play (space)", () => store.toggle());
+    this.playing.classList.add("sq-play");
+    make("next", "One step forward (→)", () => store.step(1));
+    make("last", words.last, () => store.seek(store.last));
+    rove(group);
+  }
+
+  /** @type {(share: number) => number} what the store can seek, of a share of the track, 0 to 1 */
+  at() {
+    throw new Error("a subclass maps the track");
+  }
+
+  /** @type {(value: number) => string} the tip at the pointer */
+  describe() {
+    throw new Error("a subclass describes");
+  }
+
+  /**
+   * Paint what all bars share.
+   * @param {boolean} some whether there is anything to play
+   */
+  paintControls(some) {
+    const { store } = this;
+    const isFollowing = some && store.follow && !store.done;
+    setIcon(this.playing, store.playing || isFollowing ? "pause" : "play");
+    attr(this.playing, "aria-label", store.playing ? "Pause (space)" : "Play (space)");
+    attr(this.live, "aria-pressed", String(isFollowing));
+    this.live.classList.toggle("is-running", some && !store.done);
+    this.live.disabled = !some || store.done;
+    if (this.speed.value !== store.rate) this.speed.value = store.rate;
+    show(this.head, some);
+  }
+
+  /**
+   * @param {string | number} least
+   * @param {string | number} most
+   * @param {string | number} now
+   * @param {string} words
+   */
+  paintSlider(least, most, now, words) {
+    attr(this.track, "aria-valuemin", least);
+    attr(this.track, "aria-valuemax", most);
+    attr(this.track, "aria-valuenow", now);
+    attr(this.track, "aria-valuetext", words);
+  }
+
+  listen() {
+    const { track, store } = this;
+    let held = false;
+    const release = () => {
+      held = false;
+    };
+    const share = (event) => {
+      const box = track.getBoundingClientRect();
+      return Math.max(0, Math.min(1, (event.clientX - box.left) / box.width));
+    };
+    track.addEventListener("pointerdown", (event) => {
+      if (event.button || this.head.hidden) return;
+      held = true;
+      track.setPointerCapture(event.pointerId);
+      store.seek(this.at(share(event)));
+    });
+    track.addEventListener("pointermove", (event) => {
+      if (this.head.hidden) return;
+      const value = this.at(share(event));
+      if (held) store.seek(value);
+      this.pointAt(value, share(event));
+    });
+    track.addEventListener("pointerup", release);
+    track.addEventListener("pointercancel", release);
+    track.addEventListener("pointerleave", () => show(this.tip, false));
+  }
+
+  pointAt(value, share) {
+    text(this.tip, this.describe(value));
+    show(this.tip, true);
+    this.tip.style.left = Math.max(9, Math.min(91, share * 100)) + "%";
+  }
+}
