@@ -46,25 +46,29 @@ export class TreeTools {
 
   makeModes(host) {
     const { store } = this;
-    const make = (parent, words, part, act) => {
-      const made = button(parent, { text: words, hint: TOOLTIPS["button " + words.toLowerCase()] });
+    const make = (parent, part, words, hint, act) => {
+      const made = button(parent, { text: words, hint });
       made.dataset.part = part;
       made.addEventListener("click", act);
       return made;
     };
     const modes = segments(host, "What is drawn");
-    this.focus = make(modes, "Focus", "focus", () => store.set({ mode: "focus" }));
-    this.all = make(modes, "All nodes", "all", () => store.set({ mode: "all" }));
-    this.heat = make(host, "Heat", "heat", () => store.set({ heat: !store.heat }));
+    const setMode = (mode) => () => store.set({ mode });
+    this.focus = make(modes, "focus", "Focus", TOOLTIPS["button focus"], setMode("focus"));
+    this.all = make(modes, "all", "All nodes", TOOLTIPS["button all nodes"], setMode("all"));
+    const toggleHeat = () => store.set({ heat: !store.heat });
+    this.heat = make(host, "heat", "Heat", TOOLTIPS["button heat"], toggleHeat);
   }
 
   makeZoom(host) {
     const zoom = segments(host, "Zoom");
-    const make = (icon, label, key, act) =>
-      button(zoom, { icon, label, hint: TOOLTIPS["button " + key] }).addEventListener("click", act);
-    make("minus", "Zoom out", "zoom out", () => this.tree.pointer.zoomBy(0.8));
-    make("fit", "Fit the whole tree", "fit", () => this.tree.pointer.zoomFit());
-    make("plus", "Zoom in", "zoom in", () => this.tree.pointer.zoomBy(1.25));
+    const make = (icon, label, hint, act) =>
+      button(zoom, { icon, label, hint }).addEventListener("click", act);
+    const by = (factor) => () => this.tree.pointer.zoomBy(factor);
+    const fit = () => this.tree.pointer.zoomFit();
+    make("minus", "Zoom out", TOOLTIPS["button zoom out"], by(0.8));
+    make("fit", "Fit the whole tree", TOOLTIPS["button fit"], fit);
+    make("plus", "Zoom in", TOOLTIPS["button zoom in"], by(1.25));
   }
 
   // Save the step that is drawn, which in a live run may not be the newest any more.

@@ -72,8 +72,8 @@ export class Playback {
     if (isText && value === this.lastRaw) return;
     const message = isText ? parsed(value) : value;
     if (!message || typeof message !== "object" || Array.isArray(message)) {
-      this.error = "A message from the server could not be read.";
-      return this.changed();
+      this.set({ error: "A message from the server could not be read." });
+      return;
     }
     this.take(message.format === "sequoia-run" ? fromFile(message) : message, false);
     if (isText) this.lastRaw = value;
