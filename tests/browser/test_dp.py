@@ -416,7 +416,7 @@ def test_no_sentence_outgrows_its_line(page: Any) -> None:
     for rates in (list(APP_E), [0.2] * 5, [0.999]):
         give(page, rates=rates, n=128, levels=None)
         wide = page.evaluate("""() => [...document.querySelectorAll(
-          '.dp-root :is(p, h4, button, .dp-legend, .dp-explain)')]
+          '.dp-root :is(p, h3, button, .dp-legend, .dp-explain)')]
           .filter(node => node.offsetParent && node.scrollWidth > node.clientWidth + 2)
           .map(node => node.className + ': ' + node.textContent)""")
         assert wide == [], json.dumps(rates)

@@ -66,7 +66,6 @@ class Lab {
       run: (parents) => this.run(parents),
       count: (count) => this.counts.add(count),
     };
-    el("h2", { class: "sq-spoken", text: "Lab: plan a tree" }, element);
     const grid = el("div", { class: "sq-lab-grid" }, element);
     const [left, middle, right] = ["left", "middle", "right"].map((name) =>
       el("div", { class: "sq-lab-" + name }, grid),

@@ -34,7 +34,7 @@ export class DpWalk {
 
   makeHead(host) {
     const head = el("div", { class: "dp-walk-head" }, host);
-    addTerm(el("h4", { class: "dp-small" }, head), "Traceback", "traceback");
+    addTerm(el("h3", { class: "dp-small" }, head), "Traceback", "traceback");
     this.place = el("span", { class: "dp-small dp-place" }, head);
     const back = "Previous step of the traceback";
     this.back = button(head, {
