@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from demo import HOSTILE, give, made, opened, settle, watch
+from view_pages import HOSTILE, give, made, opened, settle, watch
 
 from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import Tree

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from demo import opened, settle
+from view_pages import opened, settle
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import DPTable, dp_table, expected_tokens

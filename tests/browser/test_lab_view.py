@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from demo import PLOTLY, address, opened, part, settle
 from playwright.sync_api import Page, expect
 from tree_files import (
     from_node_link,
@@ -27,6 +26,7 @@ from tree_files import (
     to_node_link,
     to_paths,
 )
+from view_pages import PLOTLY, address, opened, part, settle
 
 from sequoia import Acceptance, HardwareProfile, Tree, best_plan, best_tree
 from sequoia.algorithm.best_tree import best_first, dp_table, expected_tokens

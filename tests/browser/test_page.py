@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from demo import settle
 from playwright.sync_api import Page, expect
 from running_app import CALLED, App
+from view_pages import settle
 
 from sequoia import Run
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 import race_cost
-from demo import settle
 from playwright.sync_api import Page, expect
 from running_app import CALLED
 from test_race_view import AXE, VIOLATIONS
+from view_pages import settle
 
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.saved_files.race_file import RaceLog

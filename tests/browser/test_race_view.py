@@ -18,8 +18,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from demo import PLOTLY, ROOT, opened, settle
 from playwright.sync_api import Page, expect
+from view_pages import PLOTLY, ROOT, opened, settle
 
 from sequoia.algorithm.step_trace import repetition
 from sequoia.diagnosis.speedup_interval import SpeedupInterval, speedup_interval
@@ -1081,10 +1081,10 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
 @pytest.mark.parametrize(
     ("kind", "word", "colour"),
     [
-        ("exact", "exact", "--sq-acc-soft"),
-        ("tie", "tie", "--sq-own-soft"),
-        ("undecided", "undecided", "--sq-own-soft"),
-        ("bug", "bug", "--sq-rej-soft"),
+        ("exact", "exact", "--sq-accepted-soft"),
+        ("tie", "tie", "--sq-target-soft"),
+        ("undecided", "undecided", "--sq-target-soft"),
+        ("bug", "bug", "--sq-rejected-soft"),
     ],
 )
 def test_each_verdict_on_a_text_has_its_word_and_colour(

@@ -10,7 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from demo import HOSTILE, give, made, opened, settle, watch
+from view_pages import HOSTILE, give, made, opened, settle, watch
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHOWN = "[...document.querySelectorAll('.sq-n')].filter(g => g.style.display !== 'none')"

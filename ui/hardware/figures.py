@@ -19,9 +19,13 @@ from sequoia.planning.plan_for_machine import SpeedupGrid
 Named = tuple[str, HardwareProfile]
 Figure = dict[str, Any]
 
-COLOURS = {"draft": "var(--sq-draft)", "verify": "var(--sq-verify)", "overhead": "var(--sq-over)"}
+COLOURS = {
+    "draft": "var(--sq-draft)",
+    "verify": "var(--sq-verify)",
+    "overhead": "var(--sq-overhead)",
+}
 MAX_LEGEND = 16  # characters
-_SECOND = "var(--sq-own)"  # the profile to compare with
+_SECOND = "var(--sq-target)"  # the profile to compare with
 
 
 def verify_curve(profiles: Sequence[Named]) -> Figure:

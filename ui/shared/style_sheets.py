@@ -1,8 +1,8 @@
-"""The page's style sheets: those of `ui/shared/web`, then those of each view."""
+"""The page's style sheets: the colours, those of `ui/shared/web`, then those of each view."""
 
 from __future__ import annotations
 
-from ui.shared import markup
+from ui.shared import colours, markup
 from ui.shared.join_modules import UI
 
 
@@ -11,4 +11,5 @@ def styles() -> str:
     second time with every selector rewritten, which changes what wins."""
     views = sorted(UI.glob("*/web"), key=lambda folder: (folder.parent.name != "shared", folder))
     sheets = [sheet for folder in views for sheet in sorted(folder.rglob("*.css"))]
-    return "\n".join(markup.style(sheet.read_text(encoding="utf-8")) for sheet in sheets)
+    texts = [colours.variables(), *(sheet.read_text(encoding="utf-8") for sheet in sheets)]
+    return "\n".join(map(markup.style, texts))

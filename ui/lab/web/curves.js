@@ -20,10 +20,10 @@ const SHAPES = ["branching", "kary", "sequences", "chain"];
 const STYLE = {
   best: ["var(--sq-heat)", "solid"],
   hand: ["var(--sq-text)", "diamond-open"],
-  branching: ["var(--sq-own)", "dash"],
+  branching: ["var(--sq-target)", "dash"],
   kary: ["var(--sq-draft)", "dashdot"],
-  medusa: ["var(--sq-own)", "circle-open"],
-  eagle: ["var(--sq-own)", "square-open"],
+  medusa: ["var(--sq-target)", "circle-open"],
+  eagle: ["var(--sq-target)", "square-open"],
   sequences: ["var(--sq-verify)", "longdash"],
   chain: ["var(--sq-ghost)", "solid"],
 };

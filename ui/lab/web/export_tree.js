@@ -1,10 +1,13 @@
 /* Trees as text and pictures for other programs, in the same forms as sequoia/saved_files and
    Tree.to_json. */
+import COLOURS from "../../../assets/colours.json" with { type: "json" };
 import * as planner from "./planner.js";
 import { svg } from "../../shared/web/dom.js";
 import { csv } from "../../shared/web/save_file.js";
 import * as treeFrame from "../../shared/web/tree_frame.js";
 import * as treeLayout from "../../shared/web/tree_layout.js";
+
+const INK = COLOURS.pictures; // on white paper, for both themes
 
 const HEAD = 24; // px of a picture's title
 
@@ -87,9 +90,9 @@ export function treeSvg(parents, rates, title) {
   const size = { width: 28 + 66 * cols, height: 12 + 20 * rows };
   const frame = treeFrame.makeFrame({ rows, cols, ...size, focus: false });
   const root = sheet(frame, title);
-  const edges = svg("g", { fill: "none", stroke: "#9aa3b2" }, root);
-  const pills = svg("g", { stroke: "#6a3fc4", "stroke-opacity": 0.5 }, root);
-  const labels = svg("g", { fill: "#1d2433", "text-anchor": "middle" }, root);
+  const edges = svg("g", { fill: "none", stroke: INK.edge }, root);
+  const pills = svg("g", { stroke: INK.node, "stroke-opacity": 0.5 }, root);
+  const labels = svg("g", { fill: INK.text, "text-anchor": "middle" }, root);
   const at = (node) => ({ col: topo.depth[node], row: topo.row[node] });
   planner.scores(topo.parents, rates).forEach((f, node) => {
     const x = frame.x(topo.depth[node]);
@@ -106,15 +109,16 @@ function sheet({ width, height }, title) {
   const face = { "font-family": "monospace", "font-size": 12 };
   const root = svg("svg", { width, height: tall, viewBox: `0 -${HEAD} ${width} ${tall}`, ...face });
   svg("title", { text: title }, root);
-  svg("rect", { x: 0, y: -HEAD, width: "100%", height: "100%", fill: "#ffffff" }, root);
-  svg("text", { x: 12, y: -6, fill: "#1d2433", text: title }, root);
+  svg("rect", { x: 0, y: -HEAD, width: "100%", height: "100%", fill: INK.paper }, root);
+  svg("text", { x: 12, y: -6, fill: INK.text, text: title }, root);
   return root;
 }
 
 // Violet over white: the stronger, the more often a node is accepted.
 function tint(f) {
   const strength = 0.04 + 0.5 * Math.sqrt(f);
-  const mixed = [0x6a, 0x3f, 0xc4].map((ink) => Math.round(255 + (ink - 255) * strength));
+  const inks = INK.node.match(/\w\w/g).map((hex) => parseInt(hex, 16));
+  const mixed = inks.map((ink) => Math.round(255 + (ink - 255) * strength));
   return `rgb(${mixed.join(",")})`;
 }
 

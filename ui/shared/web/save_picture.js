@@ -1,4 +1,5 @@
 /* Pictures of figures and trees as files, made in the browser. */
+import COLOURS from "../../../assets/colours.json" with { type: "json" };
 import { button, el } from "./dom.js";
 import { saveAddress } from "./save_file.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
@@ -20,7 +21,7 @@ export function ground(node) {
     const { backgroundColor } = getComputedStyle(at);
     if (!/^(transparent|rgba\(.*, 0\))$/.test(backgroundColor)) return backgroundColor;
   }
-  return "#ffffff";
+  return COLOURS.pictures.paper;
 }
 
 // Save the Plotly figure in `node` in the colours of the page, below the lines of a `caption`: away

@@ -15,8 +15,11 @@ from typing import Any
 import plotly
 from playwright.sync_api import Page
 
+from ui.shared import colours
+
 ROOT = Path(__file__).resolve().parents[2]
 PLOTLY = "/plotly.min.js"
+COLOURS = "/colours.css"
 FRAME = (
     "() => new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => "
     "requestAnimationFrame(f))))"
@@ -25,7 +28,7 @@ LOCAL = ("http://127.0.0.1", "data:", "blob:")
 
 
 class Files(SimpleHTTPRequestHandler):
-    """The repository's files, and Plotly's script."""
+    """The repository's files, Plotly's script and the page's colours."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given, directory=str(ROOT))
@@ -34,6 +37,17 @@ class Files(SimpleHTTPRequestHandler):
         if path == PLOTLY:
             return str(Path(plotly.__file__).parent / "package_data" / "plotly.min.js")
         return super().translate_path(path)
+
+    def do_GET(self) -> None:
+        if self.path != COLOURS:
+            return super().do_GET()
+        text = colours.variables().encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/css")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+        return None
 
     def log_message(self, *_message: Any) -> None:
         """Say nothing."""

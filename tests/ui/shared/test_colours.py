@@ -1,0 +1,71 @@
+"""All colours stand in one file, for light and for dark, and each is used."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from ui.shared import colours, join_modules
+from ui.shared.theme import theme
+
+DATA = json.loads(colours.FILE.read_text(encoding="utf-8"))
+COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3,4}){1,2}\b(?!-)|\brgba?\(\s*\d")
+# Transparency and masks: no colour is seen.
+NO_COLOUR = ("rgba(0,0,0,0)", "mask-image")
+
+
+def texts() -> dict[str, str]:
+    found = [path for path in join_modules.UI.rglob("*") if path.suffix in (".css", ".js", ".py")]
+    return {
+        str(path.relative_to(join_modules.UI)): path.read_text(encoding="utf-8")
+        for path in sorted(found)
+    }
+
+
+def colours_in(text: str) -> list[str]:
+    return [
+        line.strip()
+        for line in text.splitlines()
+        if COLOUR.search(line) and not any(word in line for word in NO_COLOUR)
+    ]
+
+
+@pytest.mark.parametrize("name", texts())
+def test_no_colour_stands_outside_the_file(name: str) -> None:
+    text = re.sub(r"&#\d+;", "", texts()[name])
+    assert colours_in(text) == []
+
+
+def test_a_colour_outside_the_file_is_found() -> None:
+    assert colours_in("a { color: #fff; }\nb { color: rgb(1 2 3); }\nc { order: 1 }") == [
+        "a { color: #fff; }",
+        "b { color: rgb(1 2 3); }",
+    ]
+
+
+@pytest.mark.parametrize("name", DATA["variables"])
+def test_a_colour_has_a_light_and_a_dark_form_and_is_used(name: str) -> None:
+    assert set(DATA["variables"][name]) == {"light", "dark"}
+    used = "\n".join(texts().values())
+    assert f"--{name}" in used or f'"{name}' in used or name.startswith(("race-", "dp-"))
+
+
+def test_variables_are_set_for_both_themes() -> None:
+    light, dark = colours.variables().split(".dark")
+    assert light.startswith(":root { --")
+    for name, one in DATA["variables"].items():
+        assert f"--{name}: {one['light']};" in light
+        assert f"--{name}: {one['dark']};" in dark
+
+
+def test_the_theme_takes_its_colours_from_the_file() -> None:
+    made = theme()
+    for name, colour in colours.theme_values().items():
+        assert getattr(made, name) == colour
+
+
+def test_the_file_is_where_the_readme_says() -> None:
+    assert Path("assets/colours.json").as_posix() in colours.FILE.as_posix()

@@ -1,0 +1,38 @@
+"""All colours of the page, from assets/colours.json: as CSS variables and as values of the Gradio
+theme. Scripts that draw pictures import the file themselves."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from sequoia.assets_folder import ASSETS
+
+FILE = ASSETS / "colours.json"
+
+
+@cache
+def _colours() -> dict[str, dict[str, Any]]:
+    return json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def variables() -> str:
+    """CSS that defines every colour as a variable, for light and for dark."""
+    blocks = {
+        selector: " ".join(
+            f"--{name}: {one[mode]};" for name, one in _colours()["variables"].items()
+        )
+        for selector, mode in ((":root", "light"), (".dark", "dark"))
+    }
+    return "\n".join(f"{selector} {{ {text} }}" for selector, text in blocks.items())
+
+
+def theme_values() -> dict[str, str]:
+    """The colours of Gradio's own components, as keyword arguments of a theme's `set`."""
+    suffixes = {"light": "", "dark": "_dark"}
+    return {
+        name + suffixes[mode]: colour
+        for name, modes in _colours()["page"].items()
+        for mode, colour in modes.items()
+    }
