@@ -12,11 +12,7 @@ from running_app import ROOT, App, Visit
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 # Rules that a tab does not keep yet. An entry has to go once they are kept.
-BEING_MENDED = {
-    "Decode": "label-content-name-mismatch, heading-order",
-    "Race": "heading-order",
-    "Lab": "empty-table-header, heading-order",
-}
+BEING_MENDED = {"Decode": "label-content-name-mismatch"}
 TABS = [
     pytest.param(tab, marks=pytest.mark.xfail(strict=True, reason=BEING_MENDED[tab]))
     if tab in BEING_MENDED

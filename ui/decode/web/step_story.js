@@ -25,12 +25,12 @@ export class StepStory {
   constructor(store, host) {
     this.store = store;
     const root = el("div", { class: "sq-story", "data-part": "story" }, host);
-    this.title = el("h4", { class: "sq-sub" }, root);
+    this.title = el("h3", { class: "sq-sub" }, root);
     this.path = el("p", { class: "sq-path", "data-part": "path" }, root);
     const look = { type: "button", class: "sq-pill sq-pill-small" };
     this.pills = pool(() => el("button", look, this.path));
     this.line = el("p", { class: "sq-step-line" }, root);
-    this.trialsTitle = el("h4", { class: "sq-sub", text: "Trials in order" }, root);
+    this.trialsTitle = el("h3", { class: "sq-sub", text: "Trials in order" }, root);
     this.list = el("ol", { class: "sq-trials", "data-part": "trials" }, root);
     this.rows = pool(() => new TrialRow(this.list));
     rove(this.path);
