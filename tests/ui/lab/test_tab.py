@@ -188,11 +188,11 @@ def test_a_typed_text_is_what_is_measured(made: Callable[..., LabTab], pair: Any
         ({"prompts": []}, "prompts"),
         ({"way": "guess"}, "way: 'guess' is not one of decode, levels, own, text"),
         ({"way": []}, "way: a list"),
-        ({"prompts": "typed"}, "your text: None; wanted are 1 to 4000"),
+        ({"prompts": "typed"}, "your text: None; enter 1 to 4000 characters"),
         ({"prompts": "typed", "text": ""}, "your text: 0 characters"),
         (
             {"prompts": "typed", "text": "x" * 4001},
-            "your text: 4001 characters; wanted are 1 to 4000",
+            "your text: 4001 characters; enter 1 to 4000 characters",
         ),
         ({"prompts": "typed", "text": " "}, "the prompt is empty"),
         ({"prompts": "typed", "text": 3}, "your text: 3"),
@@ -246,7 +246,7 @@ def test_a_stop_takes_effect_within_a_prompt(
             task.halt()
         return run(*given)
 
-    monkeypatch.setattr(pair.target, "run", noted)
+    monkeypatch.setattr(pair.target, "forward", noted)
     task.start()
     *_, last = task.reports()
     assert (last.words, last.error, last.result) == (
