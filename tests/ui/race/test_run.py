@@ -709,7 +709,7 @@ def test_bad_values_are_refused_by_name_and_bound(
 
 
 def test_a_planned_lane_says_which_of_the_fast_trees_it_is(make: Callable[..., RaceJob]) -> None:
-    """Guards against one name for two trees: the doctor's is the very fastest."""
+    """Guards against one name for two trees: the one under What to try is the very fastest."""
     messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")]))
     lanes = next(message["lanes"] for message in messages if "lanes" in message)
     assert lanes[1]["how"].endswith("most tokens per step within 1 % of the fastest")
