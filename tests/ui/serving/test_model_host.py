@@ -130,7 +130,7 @@ def test_if_neither_can_be_loaded_the_page_says_so_and_can_load_another(
             raise BadModel("the disk is gone") from None
 
     model_host = opened(once)
-    with pytest.raises(NotLoaded, match=r"too large; and the former models.*the disk is gone"):
+    with pytest.raises(NotLoaded, match=r"too large; the previous models.*the disk is gone"):
         model_host.change(failing(OutOfMemory("too large")), never, ignore)
     assert model_host.status.stage == "failed"
     with pytest.raises(NotLoaded):
@@ -210,7 +210,7 @@ def test_a_count_is_made_with_the_pair_of_its_turn(model_host: ModelHost, other:
     model_host.change(lambda: other, never, ignore)
     task = AcceptanceJob(model_host, ["def f(x):"], decode_request(tokens=8).params, 20.0)
     task.start()
-    assert list(task.reports())[-1].counted is not None
+    assert list(task.reports())[-1].result is not None
 
 
 # -- nothing of the former one stays ---------------------------------------------------------------
