@@ -177,7 +177,7 @@ def test_one_hot_target_accepts_exactly_the_argmax_child(
 
 # -- floats, as in real runs ----------------------------------------------------------------------
 
-POLICIES = [
+SAMPLING = [
     SamplingParams(temperature=1),
     SamplingParams(temperature=0.6, top_p=0.8),
     SamplingParams(temperature=2, top_p=0.5),
@@ -186,7 +186,7 @@ POLICIES = [
 
 
 @pytest.mark.parametrize(
-    "params", POLICIES, ids=lambda params: f"T={params.temperature:g} top_p={params.top_p:g}"
+    "params", SAMPLING, ids=lambda params: f"T={params.temperature:g} top_p={params.top_p:g}"
 )
 @pytest.mark.parametrize("name", list(VERIFIERS))
 def test_floats_have_the_target_distribution(name: str, params: SamplingParams) -> None:
@@ -224,13 +224,13 @@ def test_independent_draws_waste_siblings_and_distinct_ones_do_not() -> None:
 
 
 def test_top_k_match_accepts_less_even_if_the_draft_equals_the_target() -> None:
-    law_of_both = same([Fraction(6, 10), Fraction(4, 10)])
+    of_both = same([Fraction(6, 10), Fraction(4, 10)])
 
     def accepted(name: str) -> Fraction:
         def run(chance: Enumerator) -> bool:
-            tokens, _ = drafted(Tree.chain(2), EXACT[name], law_of_both, (), chance)
+            tokens, _ = drafted(Tree.chain(2), EXACT[name], of_both, (), chance)
             verdict = EXACT[name].verify(
-                Tree.chain(2), tokens, lambda _: law_of_both(()), lambda _: law_of_both(()), chance
+                Tree.chain(2), tokens, lambda _: of_both(()), lambda _: of_both(()), chance
             )
             return len(verdict.path) == 2
 

@@ -1,11 +1,11 @@
-"""Write canned.json: short runs of the real core over toy laws, for the canvas's test page
-and its browser tests.
+"""Write canned.json: short runs of the real core over toy distributions, for the view's test
+page and its browser tests.
 
     python tests/browser/make_canned.py
 
-The laws are word-pair counts of the text below, for the target with two words of context and for
-the draft with one. Times are made up from node counts; the files say "recorded" only so that the
-page treats them as a recording.
+The distributions are word-pair counts of the text below, for the target with two words of context
+and for the draft with one. Times are computed from node counts; the files say "recorded" only so
+that the page treats them as a recording.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Words:
                 self.counts[tuple(self.stream[i - n : i])][self.stream[i]] += 1
 
     def distribution(self, context: tuple[int, ...], weights: tuple[float, ...]) -> np.ndarray:
-        """(vocab,) mixture of the laws after 0, 1 and 2 words of context."""
+        """(vocab,) mixture of the distributions after 0, 1 and 2 words of context."""
         distribution = np.full(len(self.pieces), 1e-4)
         for n, weight in enumerate(weights):
             counts = self.counts.get(context[len(context) - n :], Counter())
@@ -86,8 +86,8 @@ class Words:
 def step(
     words: Words, tree: Tree, prefix: list[int], chance: Seeded, index: int, greedy: bool
 ) -> StepTrace:
-    """One step over the toy laws: draft level by level, walk, and times as a machine might take
-    them."""
+    """One step over the toy distributions: draft level by level, walk, and times as a machine might
+    take them."""
     tokens = [prefix[-1]] + [0] * (len(tree) - 1)
     distributions = {}
     context = lambda node: (*prefix[:-1][-2:], *(tokens[v] for v in tree.path(node)))[-2:]  # noqa: E731
@@ -183,7 +183,7 @@ def main() -> None:
     how = {"chain": "chain", "one": "plain decoding"}
     runs = {
         name: json.loads(
-            run(words, tree, steps, 7, how.get(name, "planned for toy laws"), greedy).to_json()
+            run(words, tree, steps, 7, how.get(name, "planned for toy models"), greedy).to_json()
         )
         for name, (tree, steps, greedy) in plans.items()
     }

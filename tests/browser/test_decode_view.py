@@ -428,8 +428,8 @@ def test_the_range_of_a_races_lane_says_where_it_comes_from(
 def test_a_spread_that_includes_one_is_no_clear_difference(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """Guards a win or a loss that is claimed by its colour where the range of the speed-up
-    leaves both open."""
+    """Guards against a colour that claims a win or a loss where the interval of the speed-up
+    includes 1."""
     run = canned["64"]
     watch(page, run, LAST)
     # makes the speed-up 1
@@ -493,7 +493,9 @@ def test_no_pill_touches_another_at_128_nodes(page: Any, canned: dict[str, Any])
     assert collisions(page) == []
 
 
-def test_long_tokens_are_cut_and_told_in_full(page: Any, canned: dict[str, Any]) -> None:
+def test_long_tokens_are_cut_and_shown_in_full_in_the_inspector(
+    page: Any, canned: dict[str, Any]
+) -> None:
     """Guards against long tokens running into the next column; the inspector has the whole text."""
     piece = " incomprehensibilities不可解性"
     give(page, made(canned["128"]["trees"][0], piece))
@@ -614,7 +616,7 @@ def test_search_finds_and_unfolds(page: Any, canned: dict[str, Any]) -> None:
     assert text(page, ".sq-hits") == ""
 
 
-def test_hover_previews_click_pins_escape_lets_go(page: Any, canned: dict[str, Any]) -> None:
+def test_hover_previews_click_pins_escape_unpins(page: Any, canned: dict[str, Any]) -> None:
     """Guards the inspector: which of pointer, pin and last token tried it explains."""
     run = canned["128"]
     i = 4
@@ -659,7 +661,7 @@ LIGHTS = """() => {
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_the_shades_of_heat_can_be_told_apart_and_read_on(
+def test_the_shades_of_heat_are_distinct_and_legible(
     page: Any, canned: dict[str, Any], dark: bool
 ) -> None:
     """Guards the heat layer in dark mode: neighbouring shades differ in lightness, and tokens on
@@ -793,7 +795,7 @@ def test_what_is_left_of_a_character_stands_at_the_end_until_it_is_complete(
     assert text(page, "[data-part=tail]") == ""
 
 
-def test_the_runs_own_prompt_is_shown_and_told_from_the_forms(
+def test_the_runs_own_prompt_is_distinguished_from_the_forms(
     page: Any, canned: dict[str, Any]
 ) -> None:
     """Guards against a recorded run taken for an answer to what stands in the form."""
@@ -830,7 +832,7 @@ def test_space_after_a_click_plays_and_after_the_tab_key_presses(
 
 def test_run_and_stop_have_keys(page: Any, canned: dict[str, Any]) -> None:
     """Guards which keys run and stop: anywhere but in the search field and the help, and Escape
-    lets go of a pin first."""
+    unpins first."""
     watch(page, canned["64"], 10)
     page.evaluate(
         "() => { window.done = []; stage.stage.keys.page = {run: () => done.push('run'), stop: () "
@@ -904,7 +906,7 @@ def test_nothing_moves_by_itself_while_steps_come(page: Any, canned: dict[str, A
     )
 
 
-def test_live_lets_go_and_takes_hold_again(page: Any, canned: dict[str, Any]) -> None:
+def test_live_stops_following_and_resumes(page: Any, canned: dict[str, Any]) -> None:
     """Guards follow mode: looking back stops it, L resumes it, and steps keep coming in between."""
     run = canned["64"]
     give(page, first(run, 5))
@@ -1174,7 +1176,7 @@ def test_an_outline_stands_there_until_the_first_step_is_drawn(
 
 
 @pytest.mark.parametrize("shade", ["light", "dark"])
-def test_colours_can_be_told_from_their_ground(
+def test_colours_stand_out_from_their_background(
     page: Any, canned: dict[str, Any], shade: str
 ) -> None:
     """Guards legibility: every state's pill text against its pill has a contrast of at least 4.5 to

@@ -54,7 +54,7 @@ def give(page: Any, **state: Any) -> None:
     settle(page)
 
 
-def told(table: DPTable, n: int, levels: int, b: int) -> str:
+def explanation(table: DPTable, n: int, levels: int, b: int) -> str:
     """What the page must say of a cell, made from Python's own split."""
     split = table.split(n, levels, b)
     rate = (
@@ -179,7 +179,7 @@ def test_the_keyboard_walks_the_table_and_every_sentence_is_true(page: Any) -> N
     """Guards the sentence and its operands, and each key. The figures come from Python."""
     table = dp_table(Acceptance(APP_E), 128, 12)
     best = table.best(75, 8)[1]
-    assert sentence(page) == told(table, 75, 8, best)
+    assert sentence(page) == explanation(table, 75, 8, best)
     steps = [
         ("ArrowDown", (75, 8, best + 1)),
         ("ArrowRight", (76, 8, best + 1)),
@@ -192,8 +192,10 @@ def test_the_keyboard_walks_the_table_and_every_sentence_is_true(page: Any) -> N
     ]
     for key, cell in steps:
         press(page, "dp-grid", key)
-        assert sentence(page) == told(table, *cell), key
-        assert page.locator("[data-part=dp-live]").inner_text().startswith(told(table, *cell))
+        assert sentence(page) == explanation(table, *cell), key
+        assert (
+            page.locator("[data-part=dp-live]").inner_text().startswith(explanation(table, *cell))
+        )
     assert page.locator("[data-part=dp-levels]").input_value() == "8"
 
 
@@ -231,7 +233,7 @@ def test_the_cell_is_the_labs_own_tree_until_another_is_chosen(page: Any) -> Non
         assert value == pytest.approx(
             dp_table(Acceptance(tuple(rates)), 30, 30).best(30, 30)[0], abs=EXACT
         )
-        assert sentence(page) == told(table, 30, deep, branches)
+        assert sentence(page) == explanation(table, 30, deep, branches)
     page.locator("[data-part=dp-levels]").fill("5")
     give(page, rates=[0.9, 0.05])
     assert page.evaluate("dp.cell.levels") == 5
@@ -270,7 +272,7 @@ def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
           return {...step, rest: parts.filter(p => p === 'rest').length,
             below: parts.filter(p => p === 'below').length}; }""")
         cell = step["cell"]
-        assert sentence(page) == told(table, cell["n"], cell["levels"], cell["b"])
+        assert sentence(page) == explanation(table, cell["n"], cell["levels"], cell["b"])
         assert (step["rest"], step["below"]) == (cell["n"] - step["split"]["m"], step["split"]["m"])
         assert page.locator(".dp-step[aria-selected=true]").inner_text().split()[:2] == [
             str(i + 1),
@@ -338,7 +340,7 @@ def test_a_bad_vector_is_refused_and_the_table_stays(
     give(page, rates=[0.5, 0.2])
     assert page.locator("[data-part=dp-error]").is_hidden()
     table = dp_table(Acceptance((0.5, 0.2)), 75, 8)
-    assert sentence(page) == told(table, 75, 8, table.best(75, 8)[1])
+    assert sentence(page) == explanation(table, 75, 8, table.best(75, 8)[1])
 
 
 # -- the picture -----------------------------------------------------------------------------------
@@ -405,7 +407,7 @@ def test_a_thousand_columns_through_a_window(page: Any) -> None:
     assert window["count"] == 128
     assert window["from"] + window["count"] - 1 == 1024
     truth = dp_table(Acceptance(APP_E), 1024, 8)
-    assert sentence(page) == told(
+    assert sentence(page) == explanation(
         truth, 1024, 8, int(re.match(r"T\[1024,8,(\d+)\]", sentence(page)).group(1))
     )
 

@@ -186,7 +186,7 @@ def test_words_are_explained_by_pointer_and_by_keyboard(opened: Callable[..., Pa
     expect(card).to_contain_text("rank alone")
 
 
-def test_a_profile_compared_with_itself_is_told_so(opened: Callable[..., Page]) -> None:
+def test_a_profile_compared_with_itself_shows_a_message(opened: Callable[..., Page]) -> None:
     page = opened()
     choose(page, "against", "A100")
     until(page, "b.view.against !== null")
@@ -321,8 +321,8 @@ def test_light_dark_narrow_and_wide(opened: Callable[..., Page], width: int, hei
     page.wait_for_function(f"{ink} !== {json.dumps(light)}")
 
 
-def test_an_atlas_of_sixteen_depths_is_seen_whole(opened: Callable[..., Page]) -> None:
-    """Guards against the rate over all depths out of sight, beside an atlas that needs less
+def test_a_table_of_sixteen_depths_is_seen_whole(opened: Callable[..., Page]) -> None:
+    """Guards against the rate over all depths out of sight, beside a table that needs less
     room."""
     page = opened()
     assert page.viewport_size["width"] == 1280
@@ -332,9 +332,9 @@ def test_an_atlas_of_sixteen_depths_is_seen_whole(opened: Callable[..., Page]) -
             cells: [[0, 0, 40, 30, 0.6, 0.9]], all: [[40, 30, 0.6, 0.9], [40, 3, 0.01, 0.2]],
               holds: null, doubtful: [],
             sentence: "" }});
-        {BOARD}.atlas.show([one(16), one(4)]);
+        {BOARD}.byLevel.show([one(16), one(4)]);
     }}""")
     hidden = page.evaluate(
-        "[...document.querySelectorAll('.hw-atlas-box')].map(b => b.scrollWidth - b.clientWidth)"
+        "[...document.querySelectorAll('.hw-by-level-box')].map(b => b.scrollWidth - b.clientWidth)"
     )
     assert hidden == [0, 0]

@@ -901,7 +901,7 @@ def counted(rates: list[float], visits: int, words: str, depths: int = 1) -> dic
         for depth in range(depths)
         for rank, hits in enumerate(accepted)
     ]
-    atlas = {
+    by_level = {
         "name": words,
         "label": "measured",
         "temperature": 0.6,
@@ -926,7 +926,7 @@ def counted(rates: list[float], visits: int, words: str, depths: int = 1) -> dic
                 "top_p": 1,
                 "repetition": 0.1,
                 "unit": "roots",
-                "atlas": atlas,
+                "atlas": by_level,
             }
         }
     }
@@ -1113,7 +1113,7 @@ def test_published_trees_are_the_papers_own_size_and_are_filled_to_any_other(pag
         assert source in sources
 
 
-def test_undo_takes_back_the_microscopes_tree(page: Page) -> None:
+def test_undo_restores_the_tree_before_the_microscopes(page: Page) -> None:
     put(page, n=9, shown="hand", hand=[-1, 0, 0])
     page.wait_for_function("!document.querySelector('[data-part=dp-use]').disabled")
     page.click(part("dp-use"))

@@ -1,7 +1,7 @@
 """The Race view in a real Chromium: its totals against Python's, scrubbing, streams and gaps, and what
 a visitor sees and presses.
 
-The test page is opened as a file and fed by made-up races. Every test ends with a look at the
+The test page is opened as a file and given synthetic races. Every test ends with a look at the
 console and the requests.
 """
 
@@ -73,7 +73,7 @@ Moves = list[dict[str, Any]]
 
 
 def race(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) -> dict[str, Any]:
-    """A whole recorded race, made up: the lane furthest behind on its clock moves next."""
+    """A whole recorded race, synthetic: the lane furthest behind on its clock moves next."""
     dice = random.Random(seed)
     kinds = [lane for lane in LANES if plain or not lane["plain"]][:lanes]
     clocks = [0.0] * len(kinds)
@@ -713,7 +713,7 @@ def test_a_gap_is_filled_by_the_server(page: Page) -> None:
     assert got == pytest.approx([Clock(whole, index).times[-1] for index in range(4)])
 
 
-def test_a_lost_first_message_is_made_up_for(page: Page) -> None:
+def test_a_lost_first_message_is_fetched_again(page: Page) -> None:
     """Guards against a page that knows no lanes because the message with them was lost."""
     whole = race(lanes=2)
     page.evaluate(
@@ -901,10 +901,10 @@ def with_reasons(whole: dict[str, Any]) -> dict[str, Any]:
     """The race with panels below the charts and a checked distribution."""
     bars = [{"name": name, "value": 1.0, "loss": 0.0, "words": "w."} for name in ("tokens", "x")]
     remedy = {"words": "A chain", "predicted": 1.9, "label": "predicted", "parents": [-1, 0]}
-    doctor = {"speedup": 1.6, "loss": "draft", "words": "w", "remedies": [remedy, remedy]}
+    advice = {"speedup": 1.6, "loss": "draft", "words": "w", "remedies": [remedy, remedy]}
     result = {
         "waterfall": {"bars": bars},
-        "doctor": doctor,
+        "doctor": advice,
         "lossless": counts(400, False, (230, 170)),
     }
     return {**whole, "results": [None if one["plain"] else result for one in whole["lanes"]]}
@@ -1029,7 +1029,7 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
             ("overhead", 1.6, -0.1),
         )
     ]
-    doctor = {
+    advice = {
         "speedup": 1.6,
         "loss": "draft",
         "words": "1.60× plain.",
@@ -1047,7 +1047,7 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     still(page, whole)
     assert page.locator("[data-part=whys]").is_hidden()
     lossless = {"kind": "tie", "words": "A tie.", "at": 4, "p": None}
-    results = [{"waterfall": {"bars": bars}, "doctor": doctor, "lossless": lossless}, None]
+    results = [{"waterfall": {"bars": bars}, "doctor": advice, "lossless": lossless}, None]
     give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "results": results})
     assert page.locator(".race-fall li > b").all_inner_texts() == [
         "3.00",
@@ -1074,7 +1074,7 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     badge = page.locator(lane(0, "lossless"))
     assert (badge.inner_text(), badge.get_attribute("data-kind")) == ("tie", "tie")
     assert text(page, lane(0, "check")) == "A tie. First difference: token 5."
-    assert page.locator("[data-part=law]").is_hidden()
+    assert page.locator("[data-part=check]").is_hidden()
     assert page.locator(lane(1, "lossless")).is_hidden()
 
 
@@ -1151,11 +1151,11 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
     assert text(page, lane(0, "lossless")) == "sampling, 5 / 400"
     bar = page.locator(f"{lane(0)} progress")
     assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("5", "400")
-    assert text(page, "[data-part=law-where]").startswith(
+    assert text(page, "[data-part=check-where]").startswith(
         "Each lane repeats the same step with other seeds, after …a  b⏎ (token 4 in the text of "
         "Plain)."
     )
-    assert "the first: 1.5 bits (what is a bit?)" in text(page, "[data-part=law-where]")
+    assert "the first: 1.5 bits (what is a bit?)" in text(page, "[data-part=check-where]")
     judged(page, whole, counts(400, False, (230, 170)), None, counts(400, False, (250, 150)))
     assert (text(page, lane(0, "lossless")), text(page, lane(0, "check"))) == (
         "no difference",
@@ -1174,7 +1174,7 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
         ["chi-square", "2.50 (1 d.f.)", "2.50 (1 d.f.)"],
         ["p-value", "0.25", "0.25"],
     ]
-    assert "over ~12 points" in text(page, "[data-part=law-note]")
+    assert "over ~12 points" in text(page, "[data-part=check-note]")
 
 
 def test_what_was_left_out_of_a_count_is_one_row(page: Page) -> None:
@@ -1202,7 +1202,7 @@ def test_a_check_without_information_says_so_in_place(page: Page) -> None:
     assert text(page, lane(0, "lossless")) == "no information"
     assert (
         text(page, lane(0, "check"))
-        == text(page, "[data-part=law-where]")
+        == text(page, "[data-part=check-where]")
         == "No information: certain."
     )
     assert page.locator(".race-counts").is_hidden()
@@ -1212,7 +1212,7 @@ def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> 
     """Guards against a button that is made anew under the pointer four times a second."""
     whole = race(lanes=2)
     still(page, whole)
-    doctor = {
+    advice = {
         "speedup": 1.6,
         "loss": "draft",
         "words": "w",
@@ -1229,7 +1229,7 @@ def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> 
                 "moves": [],
                 "done": True,
                 "results": [
-                    {"waterfall": None, "doctor": doctor, "lossless": counts(draws, True)},
+                    {"waterfall": None, "doctor": advice, "lossless": counts(draws, True)},
                     None,
                 ],
             },

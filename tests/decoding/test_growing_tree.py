@@ -45,7 +45,7 @@ def profile(node: float = 0.02, draft: float = 0.1) -> HardwareProfile:
     """A machine on which a plain token takes 1 s, one more node `node` and a draft pass
     `draft`."""
     return HardwareProfile(
-        "a made-up machine",
+        "a synthetic machine",
         "float32",
         "target",
         "draft",

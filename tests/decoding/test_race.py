@@ -39,7 +39,7 @@ def test_each_lane_decodes_what_it_would_decode_alone() -> None:
 
 
 def test_the_lane_furthest_behind_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With made-up times: a lane whose step takes three times as long moves a third as often."""
+    """With synthetic times: a lane whose step takes three times as long moves a third as often."""
     take = {1: 3.0, 4: 1.0}  # seconds by nodes of the tree
     step = Decoder.step
 

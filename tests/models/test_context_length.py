@@ -220,7 +220,7 @@ def test_prompt_and_output_count_together(short: Pair) -> None:
 
 RATES = Acceptance((0.6, 0.2, 0.1))
 TIMES = HardwareProfile(
-    "a made-up machine",
+    "a synthetic machine",
     "float32",
     "target",
     "draft",

@@ -283,11 +283,11 @@ def test_a_cache_that_no_run_takes_is_freed(other: int | None) -> None:
     model.forward = GraphedForward(model.forward, constant)
     context = model.open(100)
     context.capture([6])
-    gone = weakref.ref(context.kv_cache)
+    kv_cache = weakref.ref(context.kv_cache)
     del context
-    assert gone() is not None
+    assert kv_cache() is not None
     model.open(other) if other else model.forget()
-    assert gone() is None
+    assert kv_cache() is None
 
 
 def test_a_capture_uses_positions_that_the_model_has() -> None:

@@ -338,8 +338,8 @@ def recorded() -> dict[float, tuple[int, AcceptanceByLevel]]:
 def by_level_table(
     name: str, label: str, temperature: float, runs: int, by_level: AcceptanceByLevel
 ) -> dict[str, Any]:
-    """A table of acceptance by rank and level, as the browser draws it
-    (canvas/hardware/atlas.js)."""
+    """A table of acceptance by rank and level, as the browser draws it (ui/shared/web/
+    acceptance_table.js)."""
     cells = [
         [depth, rank, cell.visits, cell.accepted, *cell.interval]
         for (depth, rank), cell in sorted(by_level.cells.items())

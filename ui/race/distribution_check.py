@@ -1,8 +1,8 @@
 """The check of losslessness at temperatures above 0: at one position of the text, the first tokens
 of all lanes are compared with the target's distribution.
 
-Lanes draw in turns, so that all have about the same count whenever the check ends. Knows no thread
-and no page.
+Lanes draw in turns, so that all have about the same count whenever the check ends. It ends before
+the next draw as soon as another run waits for the models. Knows no thread and no page.
 """
 
 from __future__ import annotations
@@ -43,10 +43,13 @@ class DistributionCheck:
         tree_of: Callable[[int], Tree | Callable[[], TreeChoice]],
         seconds: float,
         should_stop: Callable[[], bool],
+        is_awaited: Callable[[], bool],
     ) -> None:
         self._finished = finished
         self._tree_of = tree_of
         self._should_stop = should_stop
+        self._is_awaited = is_awaited
+        self._why: str | None = None  # it ends before all are drawn
         self._seconds = seconds
         self._end = time.monotonic() + seconds
         # the position is in this lane's text: the plain lane's if there is one
@@ -60,8 +63,19 @@ class DistributionCheck:
         )
 
     def _over(self) -> bool:
-        """Whether the time is up or the visitor has left."""
-        return self._should_stop() or time.monotonic() > self._end
+        """Whether the check must end now. The first reason is kept: a visitor who waits may leave
+        again."""
+        self._why = self._why or self._reason_to_end()
+        return self._why is not None
+
+    def _reason_to_end(self) -> str | None:
+        if self._should_stop():
+            return f"Stopped before all {DRAWS} samples."
+        if self._is_awaited():
+            return f"Stopped before all {DRAWS} samples: another run is waiting for the models."
+        if time.monotonic() > self._end:
+            return f"Stopped at the {self._seconds:g} s limit before all {DRAWS} samples."
+        return None
 
     def rounds(self) -> Iterator[Round]:
         """A result for every lane with a draft, after each round of draws, until all are drawn or
@@ -104,19 +118,10 @@ class DistributionCheck:
         )
 
     def _result(self, found: FirstTokens, going: bool) -> Result:
-        words = " ".join(
-            filter(None, (found.sentence, "" if going or found.draws >= DRAWS else self._short()))
-        )
+        why = None if going or found.draws >= DRAWS else self._why
+        words = " ".join(filter(None, (found.sentence, why)))
         return exactness_result(
             _KINDS[found.verdict], words, p=found.p_value, count=self._count(found, going)
-        )
-
-    def _short(self) -> str:
-        """Why there are fewer draws than planned."""
-        return (
-            f"Stopped before all {DRAWS} samples."
-            if self._should_stop()
-            else f"Stopped at the {self._seconds:g} s limit before all {DRAWS} samples."
         )
 
     def _blind(self) -> Result:

@@ -91,6 +91,10 @@ class RaceControls:
         }
         return {**busy_buttons(self.run, self.stop, not rests), **others}
 
+    def checking(self) -> dict[Any, Any]:
+        """Updates for when only the check of the output goes on: Stop ends it, and so does Run."""
+        return {**self.resting(False), self.run: gr.update(interactive=True)}
+
 
 def race_controls(limits: Limits) -> RaceControls:
     """Lay out the form in the present column."""

@@ -55,6 +55,11 @@ class MovesEnded:
 
 
 @dataclass(frozen=True)
+class CheckBegins:
+    """Only the check of losslessness is left, which the visitor's next run may end."""
+
+
+@dataclass(frozen=True)
 class ResultsSoFar:
     """The results so far, one per lane."""
 
@@ -62,7 +67,11 @@ class ResultsSoFar:
 
 
 class RaceJob(RunJob):
-    """A race that is watched and recorded. `start` is called once."""
+    """A race that is watched and recorded. `start` is called once.
+
+    checking: whether the messages read so far end where the check of losslessness begins. Another
+    call of `messages` then yields the rest.
+    """
 
     name = "race"
     recording: RaceRecording | None
@@ -77,6 +86,7 @@ class RaceJob(RunJob):
         super().__init__(model_host, limits)
         self.request = race_request
         self._run_store = run_store
+        self.checking = False
         self._over: MovesEnded | None = None
         self._lanes_sent = False  # whether the page knows the lanes
         self._end = 0.0  # of moves and analysis, on the monotonic clock
@@ -87,6 +97,8 @@ class RaceJob(RunJob):
             self._record(event)
         elif isinstance(event, MovesEnded):
             self._over = event
+        elif isinstance(event, CheckBegins | Ended):
+            self.checking = isinstance(event, CheckBegins)
 
     def _message(self, events: Sequence[Any]) -> str:
         if self.recording is None:
@@ -221,13 +233,12 @@ class RaceJob(RunJob):
 
     def _check_distributions(self, finished: FinishedRace) -> Iterator[Round]:
         """Running verdicts on the first tokens of all lanes."""
-        if not self.request.check or self._must_end():
-            why = "tick “Verify losslessness after the race” to check it"
-            if self.request.check:
-                why = "the race reached its time limit" if self._late else "the race was stopped"
+        awaited = self._model_host.queue.awaited
+        if not self.request.check or self._must_end() or awaited:
             words = (
-                f"Not checked: {why}. (At temperature {finished.params.temperature:g}, lossless "
-                "texts also differ by chance, so texts cannot be compared.)"
+                f"Not checked: {self._why_unchecked(awaited)}. (At temperature "
+                f"{finished.params.temperature:g}, lossless texts also differ by chance, so texts "
+                "cannot be compared.)"
             )
             yield {
                 i: exactness_result("none", words)
@@ -235,9 +246,16 @@ class RaceJob(RunJob):
                 if not lane.is_plain
             }
             return
+        self.post(CheckBegins())
         self.post(Notice("Checking losslessness: choosing a position in the text"))
         seconds = min(distribution_check.SECONDS, self._end - time.monotonic())
-        check = DistributionCheck(finished, lambda i: self._tree(finished, i), seconds, self.halted)
+        check = DistributionCheck(
+            finished,
+            lambda i: self._tree(finished, i),
+            seconds,
+            self.halted,
+            lambda: self._model_host.queue.awaited,
+        )
         self.post(
             Notice(
                 f"Checking losslessness: sampling {distribution_check.DRAWS} first tokens per lane "
@@ -245,6 +263,13 @@ class RaceJob(RunJob):
             )
         )
         yield from check.rounds()
+
+    def _why_unchecked(self, awaited: bool) -> str:
+        if not self.request.check:
+            return "tick “Verify losslessness after the race” to check it"
+        if self._late:
+            return "the race reached its time limit"
+        return "another run is waiting for the models" if awaited else "the race was stopped"
 
     def _tree(self, finished: FinishedRace, i: int) -> Tree | Callable[[], TreeChoice]:
         """The tree of lane i. If it changes, a function that makes a new TreeChoice for each draw,

@@ -3,6 +3,7 @@ any value."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,7 @@ from ui.race.form import RaceControls, details_of, race_controls
 from ui.race.messages import OpenedRace, StoredRace, notice_message
 from ui.race.request import NO_LANE, RaceRequest
 from ui.race.run import RaceJob
+from ui.serving.job import SECONDS_PER_BATCH
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, name_and_index, sent_with
@@ -34,6 +36,7 @@ from ui.shared.tree_menu import entry_of
 
 RACES = ASSETS / "races"
 WELCOME = "welcome"
+_CHECK_ENDS_WITHIN = 10.0  # seconds; one draw of a large model may take that long
 Updates = dict[Any, Any]
 
 
@@ -93,9 +96,13 @@ class RaceTab(SessionView[RaceJob]):
         starts = [form.run.click, form.prompt.submit]
         gr.on(starts, self.going, None, form.buttons, **UNQUEUED)
         # one output: every output costs milliseconds per message
-        gr.on(starts, self.run, form.form, self.board, **model_work(self._limits.waiting)).then(
-            self.rested, None, form.buttons, **UNQUEUED
+        work = model_work(self._limits.waiting)
+        raced = gr.on(starts, self.run, form.form, self.board, **work)
+        # an event of its own, so that Run can be pressed while it goes on
+        checked = raced.then(self.rested, None, form.buttons, **UNQUEUED).then(
+            self.check, None, self.board, **work
         )
+        checked.then(self.rested, None, form.buttons, **UNQUEUED)
         form.stop.click(self.stop, None, None, **UNQUEUED)
         for lane in form.lanes:
             on_choice(
@@ -132,8 +139,10 @@ class RaceTab(SessionView[RaceJob]):
     # -- races -------------------------------------------------------------------------------------
 
     def run(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
-        """A race to its end, and then its analysis."""
+        """A race to its end and its analysis, except for the check of losslessness. Ends the check
+        of the visitor's last race."""
         who = visitor(request)
+        self._end_check(who)
         try:
             race = RaceJob(
                 RaceRequest.parse(self.form.values(data), self._limits),
@@ -146,9 +155,35 @@ class RaceTab(SessionView[RaceJob]):
             yield notice_message(error=f"Not started: {problem}")
             return
         try:
-            yield from race.messages()
+            for message in race.messages():
+                yield message
+                if race.checking:
+                    return
         finally:  # also when the page is closed, which ends this generator at its next yield
+            if not race.checking:
+                race.halt()
+
+    def check(self, request: gr.Request) -> Iterator[str]:
+        """The check of losslessness after the visitor's race, if there is one."""
+        race = self.sessions.get(visitor(request))
+        if race is None or not race.checking:
+            return
+        try:
+            yield from race.messages()
+        finally:
             race.halt()
+
+    def _end_check(self, who: str) -> None:
+        """End the check of the visitor's last race, if one goes on. Waits until `check` has sent
+        its last message: a later one would bring the old race back to the screen."""
+        race = self.sessions.get(who)
+        if race is None or not race.checking:
+            return
+        race.halt()
+        end = time.monotonic() + _CHECK_ENDS_WITHIN
+        while (race.busy or race.checking) and time.monotonic() < end:
+            time.sleep(SECONDS_PER_BATCH)
+        self._keep(race)
 
     def going(self) -> Updates:
         """The buttons when a race begins."""
@@ -157,14 +192,22 @@ class RaceTab(SessionView[RaceJob]):
     def rested(self, request: gr.Request) -> Updates:
         """The buttons and the file after a race or a refused request."""
         race = self.sessions.get(visitor(request))
+        if race and race.checking:
+            return self.form.checking()
         if race and race.busy:
             return self.going()
-        if race is None or race.recording is None:
+        kept = self._keep(race) if race else None
+        if kept is None:
             return self.form.resting()
-        kept = race.recording
-        race.forget()
-        self.run_store.put(kept)  # its weight is known now
         return {**self.form.resting(), self.form.save: self._file(kept)}
+
+    def _keep(self, race: RaceJob) -> StoredRace | None:
+        """Leave the recording of a race that has ended to the store, and return it."""
+        kept = race.recording
+        if kept is not None:
+            race.forget()
+            self.run_store.put(kept)  # its weight is known now
+        return kept
 
     def details(self, kind: Any, tree: Any, parents: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Updates of a lane's numbers and verifier. For the lab's tree they are copied from the
@@ -245,7 +288,7 @@ class RaceTab(SessionView[RaceJob]):
         kept = self._kept(name)
         if kept is None:
             return notice_message(
-                error="This race is no longer stored, so its missing moves cannot be loaded. Run "
+                error="This race is no longer stored, so its missing steps cannot be loaded. Run "
                 "it again."
             )
         return kept.since(first)

@@ -33,6 +33,11 @@ class FairQueue:
     def __len__(self) -> int:
         return len(self._tickets)
 
+    @property
+    def awaited(self) -> bool:
+        """Whether a visitor waits behind the one being served."""
+        return len(self._tickets) > 1
+
     @contextmanager
     def turn(
         self, should_stop: Callable[[], bool], on_position: Callable[[int], None]

@@ -209,7 +209,8 @@ class Job(ABC, Generic[Event]):
 
 class RunJob(Job[Any]):
     """A run or a race that is watched and recorded: its events are Notice, those of the run itself,
-    and Ended. `messages` is read once for every `start`."""
+    and Ended. `messages` is read to its end once for every `start`; a second reader may continue
+    where the first left off."""
 
     if_out_of_memory = "Choose fewer tokens or a smaller tree. Later runs are not affected."
 

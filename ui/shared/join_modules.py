@@ -1,6 +1,6 @@
 """Joins the page's ES modules to one, when the app starts.
 
-Whoever edits a module restarts the app: there is no build step. They are joined because 80
+There is no build step: restart the app after editing a module. They are joined because 80
 requests make the first paint later. Modules keep to a few plain forms, which `join` checks: named
 imports, `import * as`, JSON, and `export` in front of a declaration.
 """

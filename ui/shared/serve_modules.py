@@ -1,4 +1,4 @@
-"""Serves the page's modules and Plotly's script under one path, to whoever may see the page.
+"""Serves the page's modules and Plotly's script under one path to visitors who may see the page.
 
 The path holds a hash of the modules, so that a browser with an old copy never mixes two versions.
 """
@@ -42,7 +42,7 @@ def joined() -> Joined:
 
 
 def route() -> Route:
-    """Serves the modules and Plotly's script, to whoever may see the page."""
+    """Serves the modules and Plotly's script to visitors who may see the page."""
     return Route(PATH + "/{version}/{name}", _serve, methods=["GET"])
 
 

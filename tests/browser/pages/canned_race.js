@@ -162,8 +162,8 @@ export function cannedRace({ lanes = 4, tokens = 128, plain = true, seed = 7 } =
     meta: {
       label: "recorded",
       title: "simulated",
-      target: "made-up-target",
-      draft: "made-up-draft",
+      target: "synthetic-target",
+      draft: "synthetic-draft",
       device: "no device",
       dtype: "float32",
       prompt: "def mean(values):\n",

@@ -172,11 +172,11 @@ def test_plain_decoding_is_timed_only_after_the_run(
 
 
 @pytest.mark.slow
-def test_the_range_of_the_speed_up_is_that_of_both_runs(
+def test_the_interval_of_the_speed_up_is_that_of_both_runs(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards a range of the plain run's pace alone: here that never changes, and the run's own
-    does."""
+    """Guards against an interval from the plain run's pace alone: here that never changes, and
+    the run's own does."""
     plain = [(1, 0.25)] * 48
     monkeypatch.setattr(ui.decode.run, "plain_steps", lambda *_: plain)
     live = make(compare=True, tokens=64)

@@ -607,6 +607,54 @@ def test_stop_ends_the_check_of_the_distribution(
     assert results[1]["lossless"]["count"]["going"] is False
 
 
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Lets a check go on until it is ended; the list has an entry for each draw."""
+    draws: list[int] = []
+
+    def counted(*args: Any) -> Iterator[FirstTokens]:
+        for found in first_tokens(*args):
+            draws.append(1)
+            yield found
+
+    first_tokens = distribution_check.first_tokens
+    monkeypatch.setattr(distribution_check, "first_tokens", counted)
+    monkeypatch.setattr(distribution_check, "DRAWS", 100_000)
+    monkeypatch.setattr(distribution_check, "SECONDS", 3600.0)
+    return draws
+
+
+def test_another_run_gets_the_models_before_the_next_draw_of_a_check(
+    make: Callable[..., RaceJob], model_host: ModelHost, endless: list[int]
+) -> None:
+    race = make(**TEMPERED, check=True)
+    race.start()
+    messages = race.messages()
+    wait(lambda: endless, 20)
+    in_queue: list[int] = []
+    with model_host.turn(lambda: False, lambda _: in_queue.append(len(endless))):
+        assert in_queue
+        assert len(endless) - in_queue[0] <= 1  # the draw that was being made
+    lossless = results_of(sent(messages))[1]["lossless"]
+    assert "another run is waiting for the models" in lossless["words"]
+    assert lossless["count"]["going"] is False
+
+
+def test_no_check_begins_while_another_run_waits(
+    make: Callable[..., RaceJob], model_host: ModelHost, gate: Gate
+) -> None:
+    race = make(**TEMPERED, check=True)
+    race.start()
+    assert gate.begun.acquire(timeout=10)
+    other = make()
+    other.start()
+    wait(lambda: model_host.queue.awaited)
+    gate.open()
+    lossless = results_of(sent(race.messages()))[1]["lossless"]
+    assert lossless["words"].startswith("Not checked: another run is waiting for the models.")
+    sent(other.messages())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("counts", "kind"),
@@ -709,7 +757,7 @@ def test_bad_values_are_refused_by_name_and_bound(
 
 
 def test_a_planned_lane_says_which_of_the_fast_trees_it_is(make: Callable[..., RaceJob]) -> None:
-    """Guards against one name for two trees: the doctor's is the very fastest."""
+    """Guards against one name for two trees: the one under What to try is the very fastest."""
     messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")]))
     lanes = next(message["lanes"] for message in messages if "lanes" in message)
     assert lanes[1]["how"].endswith("most tokens per step within 1 % of the fastest")

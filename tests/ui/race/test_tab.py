@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,8 +20,9 @@ from sequoia.assets_folder import ASSETS
 from sequoia.saved_files.race_file import RaceLog
 from ui.decode.component import header
 from ui.decode.tab import LiveView
-from ui.race import form
+from ui.race import distribution_check, form
 from ui.race import tab as race_tab
+from ui.race.run import RaceJob
 from ui.race.tab import RaceTab
 from ui.record import record_race
 from ui.serving.limits import LOCAL
@@ -70,6 +72,11 @@ def raced(messages: list[dict[str, Any]]) -> str:
     return messages[-1]["race"]
 
 
+def results_of(messages: list[dict[str, Any]]) -> list[Any]:
+    """The last results sent."""
+    return [message["results"] for message in messages if message.get("results")][-1]
+
+
 def event(data: Any) -> SimpleNamespace:
     return SimpleNamespace(_data=data)
 
@@ -104,8 +111,7 @@ def test_a_race_has_one_output_and_waits_in_the_common_queue(model_host: ModelHo
         tab.build()
         tab.wire(blocks)
     runs = [fn for fn in blocks.fns.values() if fn.concurrency_id == "engine"]
-    assert len(runs) == 1
-    assert runs[0].outputs == [tab.board]
+    assert [run.outputs for run in runs] == [[tab.board]] * 2  # the race, and its check
 
 
 def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
@@ -144,6 +150,67 @@ def test_a_second_race_of_the_same_visitor_is_refused_while_one_goes_on(
     assert "one run at a time" in sent(tab.run(filled(tab), request()))[0]["error"]
     tab.stop(request())
     assert sent(first)[-1]["stopped"]
+
+
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a check go on until it is ended."""
+    monkeypatch.setattr(distribution_check, "DRAWS", 100_000)
+    monkeypatch.setattr(distribution_check, "SECONDS", 3600.0)
+
+
+def checked(tab: RaceTab) -> tuple[RaceJob, list[dict[str, Any]], threading.Thread]:
+    """A race whose check goes on, and what the thread that reads it has got so far."""
+    sent(tab.run(filled(tab, check=True, temperature=0.9), request()))
+    race = tab.sessions.get("one")
+    assert race is not None
+    messages: list[dict[str, Any]] = []
+    reader = threading.Thread(
+        target=lambda: messages.extend(sent(tab.check(request()))), daemon=True
+    )
+    reader.start()
+    return race, messages, reader
+
+
+def test_run_can_be_pressed_while_the_output_is_checked(tab: RaceTab, endless: None) -> None:
+    """Guards against a check that locks Run: pressing it ends the check, whose last message comes
+    before the first of the new race."""
+    first, messages, reader = checked(tab)
+    buttons = tab.rested(request())
+    assert buttons[tab.form.run]["interactive"] is True
+    assert buttons[tab.form.stop]["interactive"] is True
+    assert buttons[tab.form.save]["interactive"] is False
+    second = sent(tab.run(filled(tab), request()))
+    assert second[-1]["done"]
+    assert second[-1]["error"] is None
+    assert not first.busy
+    reader.join(10)
+    assert not reader.is_alive()
+    assert {message["race"] for message in messages} == {raced(messages)}
+    assert raced(second) != raced(messages)
+    assert "Stopped before" in results_of(messages)[1]["lossless"]["words"]
+    kept = tab.run_store.get(raced(messages))
+    assert kept is not None
+    assert kept.weight > 0
+
+
+def test_a_check_can_be_stopped(tab: RaceTab, endless: None) -> None:
+    race, messages, reader = checked(tab)
+    tab.stop(request())
+    reader.join(10)
+    assert not reader.is_alive()
+    assert not race.busy
+    assert results_of(messages)[1]["lossless"]["count"]["going"] is False
+    after = tab.rested(request())
+    assert after[tab.form.run]["interactive"] is True
+    assert after[tab.form.stop]["interactive"] is False
+    assert after[tab.form.save]["value"]
+
+
+def test_without_a_check_nothing_follows_a_race(tab: RaceTab) -> None:
+    sent(tab.run(filled(tab), request()))
+    assert sent(tab.check(request())) == []
+    assert sent(tab.check(request("stranger"))) == []
 
 
 @pytest.mark.parametrize(

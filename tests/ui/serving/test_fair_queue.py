@@ -17,12 +17,12 @@ def stand(
     name: str,
     log: list[str],
     go: threading.Event,
-    gone: threading.Event | None = None,
+    has_left: threading.Event | None = None,
 ) -> threading.Thread:
     def body() -> None:
         try:
             with line.turn(
-                lambda: bool(gone and gone.is_set()),
+                lambda: bool(has_left and has_left.is_set()),
                 lambda before: log.append(f"{name} behind {before}"),
             ):
                 log.append(name)
@@ -76,11 +76,11 @@ def test_a_visitor_who_leaves_frees_a_place() -> None:
     line = FairQueue(3)
     log = []
     go = threading.Event()
-    gone = threading.Event()
+    has_left = threading.Event()
     first = stand(line, "a", log, go)
-    second = stand(line, "b", log, go, gone)
+    second = stand(line, "b", log, go, has_left)
     third = stand(line, "c", log, go)
-    gone.set()
+    has_left.set()
     second.join(10)
     wait(lambda: "c behind 1" in log)
     go.set()

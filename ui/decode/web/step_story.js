@@ -124,6 +124,7 @@ class TrialRow {
     this.yes = part("span", "-yes", this.bar);
     this.mark = part("span", "-mark", this.bar);
     this.ratio = part("span", "-ratio", this.press);
+    this.spoken = el("span", { class: "sq-spoken" }, this.press);
     for (const drawn of [this.sign, this.bar]) attr(drawn, "aria-hidden", "true");
   }
 
@@ -135,8 +136,8 @@ class TrialRow {
     this.node.dataset.node = String(trial.node);
     text(this.sign, trial.accepted ? "✓" : "✕");
     text(this.word, view.label(trial.node));
-    attr(this.press, "aria-label", `${state} ${view.label(trial.node)}, level ${level}`);
     this.fillDraw(trial, known(trial.u) && !view.greedy);
+    text(this.spoken, `${state}, level ${level}`);
   }
 
   // At temperature 0, and without a draw, there is nothing to compare.

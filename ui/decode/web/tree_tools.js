@@ -155,7 +155,7 @@ const SHADES = [
 ];
 
 /**
- * Which of five shades shows a share: few enough to be told apart.
+ * Which of five shades shows a share: few enough to be distinguished.
  * @param {number} share from 0 to 1
  * @returns {number}
  */

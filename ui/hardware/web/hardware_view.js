@@ -31,7 +31,7 @@ import { RunPanel } from "./run_panel.js";
  * @property {number[]} tree parents
  * @property {{heat: any, verify: any, small: any}} figures for Plotly
  * @property {ComparedRun | null} run
- * @property {any[]} atlas
+ * @property {import("../../shared/web/acceptance_table.js").AcceptanceByLevel[]} atlas
  *
  * @typedef {object} Profile
  * @property {string} name
@@ -83,7 +83,9 @@ class HardwareView {
     this.makeCurves(el("div", { class: "hw-row" }, this.body));
     this.run = new RunPanel(this.body);
     const about = { part: "atlas", title: "Acceptance by rank and depth", term: "atlas" };
-    this.atlas = new AcceptancePanel(makePanel(this.body, { ...about, cls: "hw-atlas-panel" }));
+    this.byLevel = new AcceptancePanel(
+      makePanel(this.body, { ...about, cls: "hw-by-level-panel" }),
+    );
     this.followTheme();
   }
 
@@ -163,7 +165,7 @@ class HardwareView {
     text(this.heat.word, `predicted · ${profile.label} times, ${acceptance}`);
     this.showWords(view);
     this.run.show(view.run);
-    this.atlas.show(view.atlas);
+    this.byLevel.show(view.atlas);
     this.root.dataset.nodes = String(view.plan.nodes);
     this.root.dataset.profile = profile.name;
   }

@@ -17,7 +17,7 @@ const CAPTION = `side by side, the last ${MOST}; each cell: share, and accepted 
  * @property {number} temperature
  * @property {number} top_p
  * @property {string} unit "roots" or "positions"
- * @property {any} atlas the table by level
+ * @property {import("../../shared/web/acceptance_table.js").AcceptanceByLevel} atlas
  */
 
 /**
@@ -67,24 +67,24 @@ export class AcceptanceCounts {
   }
 
   card(count) {
-    const { atlas } = count;
-    const many = atlas.depths > 1;
+    const { atlas: byLevel } = count;
+    const many = byLevel.depths > 1;
     const look = { class: "sq-lab-counted", "data-part": "counted" };
     const card = el("section", { ...look, "data-depths": many ? "many" : "one" });
     this.head(card, count);
-    const table = acceptanceTable(atlas, count.unit === "roots" ? "root" : "position");
-    const label = { role: "group", "aria-label": atlas.name };
-    el("div", { class: "hw-atlas-box", tabindex: "0", ...label }, card).append(table);
-    const note = { class: "sq-lab-note", "data-holds": String(atlas.holds) };
-    if (many) el("p", { ...note, text: atlas.sentence }, card);
+    const table = acceptanceTable(byLevel, count.unit === "roots" ? "root" : "position");
+    const label = { role: "group", "aria-label": byLevel.name };
+    el("div", { class: "hw-by-level-box", tabindex: "0", ...label }, card).append(table);
+    const note = { class: "sq-lab-note", "data-holds": String(byLevel.holds) };
+    if (many) el("p", { ...note, text: byLevel.sentence }, card);
     return card;
   }
 
   head(card, count) {
-    const { atlas, temperature, visited, unit } = count;
+    const { atlas: byLevel, temperature, visited, unit } = count;
     const head = el("p", { class: "sq-lab-counted-head" }, card);
     el("span", { class: "sq-badge", "data-label": "measured", text: "measured" }, head);
-    const words = `${atlas.name} · T = ${temperature}, top-p ${count.top_p} · ${visited} ${unit}`;
+    const words = `${byLevel.name} · T = ${temperature}, top-p ${count.top_p} · ${visited} ${unit}`;
     el("span", { class: "sq-lab-counted-words", text: words }, head);
     const tools = el("span", { class: "sq-segments" }, head);
     button(tools, {

@@ -83,7 +83,7 @@ export class AcceptanceEditor {
     line.append(" ");
     this.words = el("span", {}, line);
     line.append(" ");
-    this.back = button(line, { text: "Undo", hint: TOOLTIPS["button take back"] });
+    this.back = button(line, { text: "Undo", hint: TOOLTIPS["button undo"] });
     this.back.addEventListener("click", () => {
       const { rates, origin, key } = this.base;
       this.take(rates, origin, key);

@@ -16,7 +16,7 @@ const PILLS =
 export class LabTreeCaption {
   /** @param {HTMLElement} host */
   constructor(host) {
-    this.box = el("div", { class: "sq-lab-told" }, host);
+    this.box = el("div", { class: "sq-lab-caption" }, host);
     this.refusal = new Refusal(this.box, "refused");
     const line = { class: "sq-lab-explain", "data-part": "explain", "aria-live": "polite" };
     this.line = el("p", line, this.box);

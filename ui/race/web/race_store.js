@@ -250,7 +250,7 @@ export class RaceStore extends Playback {
   }
 
   /**
-   * Move the time shown. A rate "x0.25" is a share of real time, "s4" that many moves per second.
+   * Move the time shown. A rate "x0.25" is a share of real time, "s4" that many steps per second.
    * @param {number} now milliseconds
    */
   advance(now) {

@@ -67,7 +67,7 @@ export class WhereTimeWent {
    * @param {Result} result
    * @param {number} i
    */
-  panel({ waterfall, doctor }, i) {
+  panel({ waterfall: lost, doctor: advice }, i) {
     const title = "Where the time went: " + laneName(this.lanes[i], i);
     const { root, titleBox, body } = makePanel(this.root, { part: "why", title, cls: "race-why" });
     const style = laneStyles(this.lanes)[i];
@@ -76,8 +76,8 @@ export class WhereTimeWent {
     titleBox.prepend(laneMark(style));
     el("span", { class: "sq-word", text: this.store.word }, titleBox);
     addTerm(titleBox, "how to read this", "waterfall", "sq-word");
-    if (waterfall?.bars?.length) this.bars(body, waterfall.bars, this.interval(i));
-    if (doctor) this.advice(body, doctor, i);
+    if (lost?.bars?.length) this.bars(body, lost.bars, this.interval(i));
+    if (advice) this.advice(body, advice, i);
     rove(root);
   }
 
@@ -122,7 +122,7 @@ export class WhereTimeWent {
    * @param {number} i
    */
   advice(host, { speedup, words, remedies }, i) {
-    const box = el("div", { class: "race-doctor", "data-part": "doctor" }, host);
+    const box = el("div", { class: "race-advice", "data-part": "advice" }, host);
     el("p", { class: "race-says", text: readable(words) }, box);
     if (!remedies?.length) return;
     const list = el("ul", { class: "race-remedies" }, box);

@@ -7,7 +7,7 @@ import { addTerm } from "./tooltips.js";
  * @typedef {[number, number, number, number]} Counts
  *
  * Counts by rank and depth; `by_level_table` of ui/hardware/view.py makes them.
- * @typedef {object} Atlas
+ * @typedef {object} AcceptanceByLevel
  * @property {string} name
  * @property {string} label measured or recorded
  * @property {number} temperature
@@ -33,26 +33,26 @@ export class AcceptancePanel {
     this.root = root;
     el("span", { class: "sq-word", text: ABOUT }, titleBox);
     addTerm(el("span", { class: "sq-word" }, titleBox), "positional assumption");
-    this.list = el("div", { class: "hw-atlases" }, body);
+    this.list = el("div", { class: "hw-by-levels" }, body);
   }
 
-  /** @param {Atlas[]} atlases */
-  show(atlases) {
-    show(this.root, atlases.length > 0);
-    this.list.replaceChildren(...atlases.map(section));
+  /** @param {AcceptanceByLevel[]} tables */
+  show(tables) {
+    show(this.root, tables.length > 0);
+    this.list.replaceChildren(...tables.map(section));
   }
 }
 
-function section(atlas) {
-  const { label, depths, holds, sentence } = atlas;
+function section(byLevel) {
+  const { label, depths, holds, sentence } = byLevel;
   const style = `--columns: ${depths + 1}`;
   const root = el("section", { class: "hw-one", "data-label": label, style });
   const head = el("p", { class: "hw-one-head" }, root);
   el("span", { class: "sq-badge", "data-label": label, text: label }, head);
-  el("span", { text: source(atlas) }, head);
-  const name = `${atlas.name}: acceptance by rank and depth`;
-  const scroll = { class: "hw-atlas-box", role: "region", "aria-label": name, tabindex: 0 };
-  el("div", scroll, root).append(acceptanceTable(atlas));
+  el("span", { text: source(byLevel) }, head);
+  const name = `${byLevel.name}: acceptance by rank and depth`;
+  const scroll = { class: "hw-by-level-box", role: "region", "aria-label": name, tabindex: 0 };
+  el("div", scroll, root).append(acceptanceTable(byLevel));
   const part = { "data-part": "positional", "data-holds": String(holds) };
   el("p", { class: "hw-say", ...part, text: sentence }, root);
   return root;
@@ -66,28 +66,28 @@ function source({ name, runs, temperature, depths, ranks, of }) {
 
 /**
  * The table of one set of counts. With one depth only, there is no column for all depths.
- * @param {Atlas} atlas
+ * @param {AcceptanceByLevel} byLevel
  * @param {string} [place] heads the column of depth 0
  * @returns {HTMLTableElement}
  */
-export function acceptanceTable(atlas, place = "root") {
-  const table = el("table", { class: "hw-atlas" });
-  const isMany = atlas.depths > 1;
-  const depths = Array.from({ length: atlas.depths }, (_, depth) => (depth ? `${depth}` : place));
+export function acceptanceTable(byLevel, place = "root") {
+  const table = el("table", { class: "hw-by-level" });
+  const isMany = byLevel.depths > 1;
+  const depths = Array.from({ length: byLevel.depths }, (_, depth) => (depth ? `${depth}` : place));
   const head = el("tr", {}, el("thead", {}, table));
   const names = [isMany ? "depth" : "child", ...depths, ...(isMany ? ["all"] : [])];
   for (const text of names) el("th", { text, scope: "col" }, head);
   const body = el("tbody", {}, table);
-  const cells = new Map(atlas.cells.map(([d, r, ...counts]) => [d + "," + r, counts]));
-  for (let rank = 0; rank < atlas.ranks; rank++) {
+  const cells = new Map(byLevel.cells.map(([d, r, ...counts]) => [d + "," + r, counts]));
+  for (let rank = 0; rank < byLevel.ranks; rank++) {
     const row = el("tr", {}, body);
     const child = "child " + (rank + 1);
     el("th", { text: child, scope: "row" }, row);
-    for (let depth = 0; depth < atlas.depths; depth++) {
+    for (let depth = 0; depth < byLevel.depths; depth++) {
       const box = cell(row, cells.get(depth + "," + rank), `${child} at depth ${depth}`);
-      box.classList.toggle("hw-doubt", isDoubtful(atlas, depth, rank));
+      box.classList.toggle("hw-doubt", isDoubtful(byLevel, depth, rank));
     }
-    if (isMany) cell(row, atlas.all[rank], `${child} at all depths`).classList.add("hw-all");
+    if (isMany) cell(row, byLevel.all[rank], `${child} at all depths`).classList.add("hw-all");
   }
   return table;
 }

@@ -52,8 +52,8 @@ function factChip([name, value]) {
  * @param {Fact[]} own further facts, which come before the date
  * @returns {Fact[]}
  */
-export function sharedFacts({ title, device, dtype, policy, date }, own) {
-  const { temperature, top_p: topP } = policy || {};
+export function sharedFacts({ title, device, dtype, policy: params, date }, own) {
+  const { temperature, top_p: topP } = params || {};
   /** @type {Fact[]} */
   const facts = [
     ["", title],
