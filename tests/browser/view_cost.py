@@ -29,8 +29,8 @@ from ui.decode.recordings import RunStore  # noqa: E402
 from ui.decode.request import DecodeRequest  # noqa: E402
 from ui.decode.run import DecodeJob  # noqa: E402
 from ui.page import launch_options, page  # noqa: E402
-from ui.serving.model_host import ModelHost  # noqa: E402
 from ui.serving.limits import LOCAL  # noqa: E402
+from ui.serving.model_host import ModelHost  # noqa: E402
 from ui.shared.prompts import presets  # noqa: E402
 from ui.shared.tree_menu import TreeRequest  # noqa: E402
 
