@@ -769,7 +769,7 @@ def test_the_end_of_a_run_is_given_its_reason(
     assert text(page, "[data-part=end]") == ""
     give(page, rest(canned["64"], 3, 5, done=True, end=end))
     assert text(page, "[data-part=end]") == shown
-    assert page.locator(".sq-spoken").text_content().startswith(spoken + ":")
+    assert page.locator(".sq-spoken[aria-live]").text_content().startswith(spoken + ":")
     give(page, rest(canned["64"], 5, 6))
     assert text(page, "[data-part=end]") == ""
 

@@ -1074,7 +1074,7 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     badge = page.locator(lane(0, "lossless"))
     assert (badge.inner_text(), badge.get_attribute("data-kind")) == ("tie", "tie")
     assert text(page, lane(0, "check")) == "A tie. First difference: token 5."
-    assert page.locator("[data-part=check]").is_hidden()
+    assert page.locator("[data-part=distribution]").is_hidden()
     assert page.locator(lane(1, "lossless")).is_hidden()
 
 
@@ -1151,11 +1151,11 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
     assert text(page, lane(0, "lossless")) == "sampling, 5 / 400"
     bar = page.locator(f"{lane(0)} progress")
     assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("5", "400")
-    assert text(page, "[data-part=check-where]").startswith(
+    assert text(page, "[data-part=distribution-where]").startswith(
         "Each lane repeats the same step with other seeds, after …a  b⏎ (token 4 in the text of "
         "Plain)."
     )
-    assert "the first: 1.5 bits (what is a bit?)" in text(page, "[data-part=check-where]")
+    assert "the first: 1.5 bits (what is a bit?)" in text(page, "[data-part=distribution-where]")
     judged(page, whole, counts(400, False, (230, 170)), None, counts(400, False, (250, 150)))
     assert (text(page, lane(0, "lossless")), text(page, lane(0, "check"))) == (
         "no difference",
@@ -1174,7 +1174,7 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
         ["chi-square", "2.50 (1 d.f.)", "2.50 (1 d.f.)"],
         ["p-value", "0.25", "0.25"],
     ]
-    assert "over ~12 points" in text(page, "[data-part=check-note]")
+    assert "over ~12 points" in text(page, "[data-part=distribution-note]")
 
 
 def test_what_was_left_out_of_a_count_is_one_row(page: Page) -> None:
@@ -1202,7 +1202,7 @@ def test_a_check_without_information_says_so_in_place(page: Page) -> None:
     assert text(page, lane(0, "lossless")) == "no information"
     assert (
         text(page, lane(0, "check"))
-        == text(page, "[data-part=check-where]")
+        == text(page, "[data-part=distribution-where]")
         == "No information: certain."
     )
     assert page.locator(".race-counts").is_hidden()

@@ -62,6 +62,8 @@ class RaceTab(SessionView[RaceJob]):
         self._live = live
         self.run_store: RunStore[StoredRace] = RunStore(limits.runs, limits.weight)
         self._welcome = welcome()
+        # visitors whose next race is about to replace a check, which ends first
+        self._starting: set[str] = set()
 
     def build(self) -> None:
         """Lay the view out in the present container."""
@@ -141,16 +143,8 @@ class RaceTab(SessionView[RaceJob]):
     def run(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
         """A race to its end and its analysis, except for the check of losslessness. Ends the check
         of the visitor's last race."""
-        who = visitor(request)
-        self._end_check(who)
         try:
-            race = RaceJob(
-                RaceRequest.parse(self.form.values(data), self._limits),
-                self._model_host,
-                self._limits,
-                self.run_store,
-            )
-            self.sessions.go(who, race)
+            race = self._start(visitor(request), data)
         except SequoiaError as problem:
             yield notice_message(error=f"Not started: {problem}")
             return
@@ -162,6 +156,18 @@ class RaceTab(SessionView[RaceJob]):
         finally:  # also when the page is closed, which ends this generator at its next yield
             if not race.checking:
                 race.halt()
+
+    def _start(self, who: str, data: Mapping[Any, Any]) -> RaceJob:
+        """A new race of the visitor, running. Raises SequoiaError if it is refused."""
+        self._starting.add(who)
+        try:
+            self._end_check(who)
+            race_request = RaceRequest.parse(self.form.values(data), self._limits)
+            race = RaceJob(race_request, self._model_host, self._limits, self.run_store)
+            self.sessions.go(who, race)
+        finally:
+            self._starting.discard(who)
+        return race
 
     def check(self, request: gr.Request) -> Iterator[str]:
         """The check of losslessness after the visitor's race, if there is one."""
@@ -191,7 +197,10 @@ class RaceTab(SessionView[RaceJob]):
 
     def rested(self, request: gr.Request) -> Updates:
         """The buttons and the file after a race or a refused request."""
-        race = self.sessions.get(visitor(request))
+        who = visitor(request)
+        race = self.sessions.get(who)
+        if who in self._starting:
+            return self.going()
         if race and race.checking:
             return self.form.checking()
         if race and race.busy:

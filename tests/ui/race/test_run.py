@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
@@ -632,7 +633,9 @@ def test_another_run_gets_the_models_before_the_next_draw_of_a_check(
     messages = race.messages()
     wait(lambda: endless, 20)
     in_queue: list[int] = []
-    with model_host.turn(lambda: False, lambda _: in_queue.append(len(endless))):
+    end = time.monotonic() + 10
+    late = lambda: time.monotonic() > end  # noqa: E731
+    with model_host.turn(late, lambda _: in_queue.append(len(endless))):
         assert in_queue
         assert len(endless) - in_queue[0] <= 1  # the draw that was being made
     lossless = results_of(sent(messages))[1]["lossless"]

@@ -22,6 +22,7 @@ from ui.decode.component import header
 from ui.decode.tab import LiveView
 from ui.race import distribution_check, form
 from ui.race import tab as race_tab
+from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
 from ui.race.tab import RaceTab
 from ui.record import record_race
@@ -192,6 +193,26 @@ def test_run_can_be_pressed_while_the_output_is_checked(tab: RaceTab, endless: N
     kept = tab.run_store.get(raced(messages))
     assert kept is not None
     assert kept.weight > 0
+
+
+def test_the_end_of_a_replaced_check_leaves_stop_enabled(
+    tab: RaceTab, endless: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards against the buttons of a race at rest, sent when the check has ended and the new race
+    is about to begin."""
+    checked(tab)
+    updates = []
+    parse = RaceRequest.parse
+
+    def parse_and_rest(*args: Any) -> RaceRequest:
+        updates.append(tab.rested(request()))
+        return parse(*args)
+
+    monkeypatch.setattr(RaceRequest, "parse", parse_and_rest)
+    sent(tab.run(filled(tab), request()))
+    assert updates == [tab.going()]
+    sent(tab.run(filled(tab, prompt=""), request()))
+    assert tab.rested(request())[tab.form.run]["interactive"] is True
 
 
 def test_a_check_can_be_stopped(tab: RaceTab, endless: None) -> None:

@@ -29,14 +29,14 @@ export class DistributionCheck {
     this.results = null;
     this.lanes = store.lanes;
     const title = "Is the output lossless? First tokens vs. the target’s distribution";
-    this.panel = makePanel(host, { part: "check", title, cls: "race-check" });
+    this.panel = makePanel(host, { part: "distribution", title, cls: "race-distribution" });
     const { body, titleBox } = this.panel;
     this.word = el("span", { class: "sq-word" }, titleBox);
     addTerm(titleBox, "what does this test?", "check", "sq-word");
-    this.where = el("p", { "data-part": "check-where" }, body);
+    this.where = el("p", { "data-part": "distribution-where" }, body);
     const scrolled = el("div", { class: "race-counts-box" }, body);
     this.table = el("table", { class: "race-counts" }, scrolled);
-    this.note = el("p", { class: "race-note", "data-part": "check-note" }, body);
+    this.note = el("p", { class: "race-note", "data-part": "distribution-note" }, body);
     rove(this.panel.root);
   }
 
