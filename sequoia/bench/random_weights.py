@@ -265,7 +265,7 @@ def main(argv: Sequence[str] | None) -> None:
     device = checked_device(options.device)
     for name in options.shapes:
         if name not in SHAPES:
-            raise BadModel(f"unknown shape {shown(name)}; known are {', '.join(SHAPES)}")
+            raise BadModel(f"unknown shape {shown(name)}; known: {', '.join(SHAPES)}")
         _measure(name, device, options)
 
 

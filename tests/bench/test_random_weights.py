@@ -117,14 +117,14 @@ def test_a_shape_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("sequoia.this_machine.memory.free_bytes", lambda _: 10**6)
     with pytest.raises(
         OutOfMemory,
-        match=r"Qwen3-32B with random weights needs about .* GB on cpu; free are 1\.0 MB",
+        match=r"Qwen3-32B with random weights needs about .* GB on cpu; 1\.0 MB is free",
     ):
         SHAPES["qwen3-32b"].target.build(CPU, torch.bfloat16)
 
 
 def test_an_unknown_shape_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert random_weights.main(["llama-9"]) == 2
-    assert "unknown shape 'llama-9'; known are llama-2-7b" in capsys.readouterr().err
+    assert "unknown shape 'llama-9'; known: llama-2-7b" in capsys.readouterr().err
 
 
 def test_the_copy_bandwidth_is_of_this_device() -> None:
