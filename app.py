@@ -113,7 +113,7 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
     if arguments.pair is not None and arguments.target is not None:
         made.error("--pair cannot be combined with --target and --draft; use one or the other")
     if arguments.pair not in (None, *known_pairs()):
-        made.error(f"--pair {arguments.pair} is unknown; known are {', '.join(known_pairs())}")
+        made.error(f"--pair {arguments.pair} is unknown; known: {', '.join(known_pairs())}")
     if arguments.public and (
         arguments.target is not None or arguments.pair not in (None, "bundled")
     ):

@@ -42,9 +42,7 @@ def from_node_link(data: Any) -> Tree:
     ):
         raise BadTree("node-link data must be an object with the lists nodes and edges")
     if not 1 <= len(data["nodes"]) <= MAX_NODES:
-        raise BadTree(
-            f"node-link data with {len(data['nodes'])} nodes; allowed are 1 to {MAX_NODES}"
-        )
+        raise BadTree(f"node-link data with {len(data['nodes'])} nodes; expected 1 to {MAX_NODES}")
     try:
         graph = nx.node_link_graph(dict(data), directed=True, multigraph=False, edges="edges")
     except (nx.NetworkXException, KeyError, TypeError, AttributeError, ValueError) as problem:
@@ -106,7 +104,7 @@ def _some(paths: Any) -> list[Any]:
     paths = list(paths)
     if len(paths) > MAX_NODES - 1:
         raise BadTree(
-            f"{len(paths)} paths; allowed are {MAX_NODES - 1}, one for each node but the root"
+            f"{len(paths)} paths; the limit is {MAX_NODES - 1}, one for each node but the root"
         )
     return paths
 

@@ -106,7 +106,7 @@ def _checked(rates: Any) -> tuple[float, ...]:
     rates = items(rates, "acceptance rates must be a list of numbers", MAX_RATES, BadAcceptance)
     if not 1 <= len(rates) <= MAX_RATES:
         count = "no rates" if not rates else f"more than {MAX_RATES} rates"
-        raise BadAcceptance(f"an acceptance vector with {count}; allowed are 1 to {MAX_RATES}")
+        raise BadAcceptance(f"an acceptance vector with {count}; expected 1 to {MAX_RATES}")
     rates = tuple(number(rate, f"rates[{k}]", 0, 1, BadAcceptance) for k, rate in enumerate(rates))
     if (total := math.fsum(rates)) > 1 + _ROUNDING:
         raise BadAcceptance(

@@ -1,7 +1,7 @@
-"""The best tree for an acceptance vector (paper: section 3.1). Knows nothing of time, hardware or
+"""The best tree for an acceptance vector (paper: section 3.1). Independent of time, hardware and
 models.
 
-`nodes` and `levels` include the root. T[n, l, b] is the largest number of expected tokens of a tree
+`nodes` and `levels` include the root. T[n, l, b] is the largest expected number of tokens of a tree
 with exactly n nodes, at most l levels and b children at the root; G(n, l) is its maximum over b.
 Children beyond the end of the vector have acceptance rate 0. There are two algorithms: the table
 works for every vector, the heap only for non-increasing ones, but it is much faster.
@@ -24,7 +24,7 @@ from sequoia.algorithm.tree import MAX_NODES, Tree, depths_of
 from sequoia.errors import BadAcceptance, BadTree
 from sequoia.validate_input import whole
 
-MAX_CELLS = 2**23  # of a table: 64 MiB, a few seconds
+MAX_CELLS = 2**23  # most cells of a table (64 MiB, a few seconds to fill)
 
 
 def expected_tokens(tree: Tree, acceptance: Acceptance) -> float:
@@ -44,8 +44,8 @@ def scores(tree: Tree, acceptance: Acceptance) -> list[float]:
 
 
 def best_tree(acceptance: Acceptance, nodes: int, levels: int | None = None) -> Tree:
-    """The tree of exactly `nodes` nodes and at most `levels` levels (None: no limit) with the most
-    expected tokens.
+    """The tree of exactly `nodes` nodes and at most `levels` levels (None: no limit) with the
+    largest expected number of tokens.
 
     Raises BadTree for sizes out of bounds and if no such tree exists.
     """
@@ -89,7 +89,7 @@ class Growth:
 
 
 def best_first(acceptance: Acceptance, nodes: int, levels: int | None = None) -> Growth:
-    """The `nodes` nodes of the infinite tree with the highest scores, in order of score, for a
+    """The `nodes` highest-scoring nodes of the infinite tree, in order of score, for a
     non-increasing vector: O(n log n).
 
     No node scores higher than its parent or its left sibling, so the n best always form a tree, and
@@ -105,8 +105,8 @@ def best_first(acceptance: Acceptance, nodes: int, levels: int | None = None) ->
 
 
 def _by_score(rates: tuple[float, ...], nodes: int, levels: int) -> Iterator[tuple[int, float]]:
-    """(parent, score) of each node, best first. Of equal nodes the less deep comes first, because
-    it needs no further draft pass."""
+    """(parent, score) of each node, best first. Ties go to the shallower node, because it needs no
+    further draft pass."""
     # (-score, depth, age, parent, rank); the age makes the order unique
     heap = [(-1.0, 0, 0, -1, 0)]
     grown: list[float] = []  # scores
@@ -150,8 +150,7 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class DPTable:
-    """All T[n, l, b] up to `nodes` and `levels`. With `levels` None the table only has trees
-    without a limit on levels.
+    """All T[n, l, b] up to `nodes` and `levels`. With `levels` None, depth is unlimited.
 
     Raises BadTree, naming value and bound, for an index out of bounds. A cell is -inf if there is
     no such tree.
@@ -175,8 +174,7 @@ class DPTable:
         return float(self._best_of(levels)[n]), self._branches(n, levels)
 
     def split(self, n: int, levels: int, branches: int) -> Split:
-        """The choice behind T[n, levels, branches]: of equal ones, that with the smallest last
-        subtree."""
+        """The choice behind T[n, levels, branches]; ties go to the smallest last subtree."""
         n, levels, branches = self._index(n, levels, branches)
         if branches == 0 or self._column(levels, branches)[n] == -np.inf:
             raise BadTree(
@@ -221,8 +219,8 @@ class DPTable:
 
     def _index(self, n: int, levels: int, branches: int = 0) -> tuple[int, int, int]:
         n = whole(n, "n", 1, self.nodes, BadTree)
-        # Without a limit the table has a single level. It is right where the number of levels
-        # makes no difference, which is from n levels on.
+        # A table of unlimited depth stores a single layer. It is valid only for levels >= n, where
+        # the limit has no effect.
         low, high = (n, MAX_NODES) if self.levels is None else (1, self.levels)
         levels = whole(levels, "levels", low, high, BadTree)
         return n, levels, whole(branches, "branches", 0, max(self.nodes - 1, 0), BadTree)
@@ -250,8 +248,8 @@ def dp_table(acceptance: Acceptance, nodes: int, levels: int | None = None) -> D
     """The table of the recurrence T[n, l, b] = max over m of T[n-m, l, b-1] + a[b] G(m, l-1), for
     any vector.
 
-    levels None: a table for trees of any height. It has one level, whose subtrees are trees of that
-    same level. Raises BadTree for sizes out of bounds or a table of more than MAX_CELLS cells.
+    levels None: a table for trees of any depth. It stores a single layer, which serves its own
+    subtrees too. Raises BadTree for sizes out of bounds or a table of more than MAX_CELLS cells.
     """
     nodes, cap = _sizes(nodes, levels)
     rates = _useful(acceptance, nodes)

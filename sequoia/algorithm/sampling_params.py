@@ -60,6 +60,6 @@ class SamplingParams:
         known = sorted(field.name for field in fields(cls))
         if unknown := [validate_input.shown(name) for name in values if name not in known]:
             raise BadSamplingParams(
-                f"unknown settings {', '.join(unknown[:4])}; known are {', '.join(known)}"
+                f"unknown settings {', '.join(unknown[:4])}; known: {', '.join(known)}"
             )
         return cls(**values)

@@ -152,7 +152,7 @@ class Tree:
             if len(parents) + grown > MAX_NODES:
                 raise BadTree(
                     f"the branching makes {len(parents) + grown} nodes in {depth + 2} levels; "
-                    f"allowed are {MAX_NODES}"
+                    f"the limit is {MAX_NODES}"
                 )
             first = len(parents)
             parents += [node for node in level for _ in range(k)]
@@ -220,7 +220,7 @@ def _in_order(parents: Iterable[Any]) -> tuple[int, ...]:
     parents = _list(parents)
     if not 1 <= len(parents) <= MAX_NODES:
         count = f"more than {MAX_NODES}" if parents else "0"
-        raise BadTree(f"a tree of {count} nodes; allowed are 1 to {MAX_NODES}")
+        raise BadTree(f"a tree of {count} nodes; expected 1 to {MAX_NODES}")
     for node, parent in enumerate(parents):
         if type(parent) is not int and not isinstance(parent, np.integer):
             raise BadTree(f"parents[{node}] = {shown(parent)} is not an integer")

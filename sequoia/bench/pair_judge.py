@@ -34,7 +34,7 @@ from sequoia.bench.parses import parses
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import SequoiaError
 from sequoia.loading.load import load_pair
-from sequoia.measuring.acceptance_teacher_forced import force_acceptance, shared_mass
+from sequoia.measuring.acceptance_teacher_forced import shared_mass, teacher_forced_acceptance
 from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.pair import Pair
 
@@ -162,7 +162,7 @@ def _predicted(pair: Pair, excerpt: Excerpt) -> tuple[float, int]:
 def _forced(pair: Pair, excerpt: Excerpt, tree: Tree) -> dict[str, Any]:
     """Acceptance by rank over all positions of the excerpt, and the tokens per step with `tree` at
     those rates."""
-    counted = force_acceptance(
+    counted = teacher_forced_acceptance(
         pair, [excerpt.text], SamplingParams(temperature=USUAL), ranks=RANKS, own=False
     )
     rates = counted.acceptance.rates

@@ -2,8 +2,8 @@
 
 Times depend on the shapes and not on the values of the weights, so nothing has to be downloaded.
 Such a pair accepts no tokens: the results are hardware profiles, and speed-ups can only be
-predicted from them with an acceptance vector counted elsewhere. Each profile comes with figures of
-the engine's efficiency: the target's pass compared with reading its weights once, a draft pass, the
+predicted from them with an acceptance vector counted elsewhere. Each profile comes with the
+engine's efficiency: the target's pass compared with reading its weights once, a draft pass, the
 share of a step outside the models, and memory as predicted and as used.
 """
 
@@ -43,24 +43,29 @@ ALL_SIZES = (*SIZES, 256, 512, 1024)
 # to time the work outside the models, any tree with many branches will do
 ASSUMED = Acceptance.power_law(2.0, 0.6, 32)
 _TEXT = "The quick brown fox jumps over the lazy dog. " * 4
-_DRAWN = 2**22  # random numbers drawn to fill the weights of a model on a CPU
+_DRAWN = 2**22  # distinct random numbers, repeated to fill the weights of a model on a CPU
 _COPIED = 2**30  # bytes of one timed copy on a GPU
 _COPIES = 20
+# Names that read better than the keys in a profile's file, which stay as they are.
+PRINTED = {
+    "one-token pass by accelerate over ours": "one-token pass, accelerate / ours",
+    "run's bytes, most in use": "run's bytes, peak",
+}
 
 
 @dataclass(frozen=True)
 class ModelShape:
-    """A published model: its name, its config class in transformers, and the values of its
+    """A published model. config: its config class in transformers, config_values: the values of its
     config.json."""
 
     name: str
     config: Any
-    figures: dict[str, Any]
+    config_values: dict[str, Any]
 
     def build(self, device: torch.device, dtype: torch.dtype) -> Any:
         """The model with random weights, created directly on `device`. Raises OutOfMemory if they
         do not fit."""
-        config = self.config(**self.figures, dtype=dtype)
+        config = self.config(**self.config_values, dtype=dtype)
         kind: Any = LlamaForCausalLM if self.config is LlamaConfig else Qwen3ForCausalLM
         with torch.device("meta"):
             hf = kind(config)
@@ -141,7 +146,7 @@ SHAPES = {
 }
 
 
-class Letters:
+class ByteTokenizer:
     """A tokenizer for models with random weights: a character's token is its code modulo 256."""
 
     eos_token_id = None
@@ -154,8 +159,8 @@ class Letters:
 
 
 def build(name: str, device: torch.device) -> Pair:
-    """The pair `name` of SHAPES with random weights on `device`. Of a streamed target, no layer
-    stays on the device."""
+    """The pair `name` of SHAPES with random weights on `device`. A streamed target keeps no layer
+    on the device."""
     shape = SHAPES[name]
     dtype = narrowest_dtype(device)
     draft = TreeModel(shape.draft.build(device, dtype), shape.draft.name).use_fast_forward()
@@ -168,15 +173,14 @@ def build(name: str, device: torch.device) -> Pair:
         target = StreamedModel(hf, shape.target.name, plan)
     else:
         target = TreeModel(shape.target.build(device, dtype), shape.target.name).use_fast_forward()
-    return Pair(f"{name}, random weights", target, draft, Letters())
+    return Pair(f"{name}, random weights", target, draft, ByteTokenizer())
 
 
-def figures(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
-    """The figures of the engine's efficiency, measured now on the pair's device; times in
-    seconds."""
+def efficiency(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
+    """The engine's efficiency, measured now on the pair's device; times in seconds."""
     device = pair.target.device
     weights = sum(p.numel() * p.element_size() for p in pair.target.hf.parameters())
-    bandwidth = copied_a_second(device)
+    bandwidth = copy_bandwidth(device)
     found = {
         "target bytes": weights,
         "copy bandwidth, bytes a second": bandwidth,
@@ -185,7 +189,7 @@ def figures(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
         / profile.verify_seconds(1),
         "draft pass of one row": profile.draft_seconds_at(1),
     }
-    return {**found, **outside(pair)}
+    return {**found, **non_model_share_and_memory(pair)}
 
 
 def against_accelerate(pair: Pair, rounds: int = 5) -> dict[str, float]:
@@ -209,7 +213,7 @@ def _median_pass(model: TreeModel, rounds: int) -> float:
     return statistics.median(one.times)
 
 
-def copied_a_second(device: torch.device) -> float:
+def copy_bandwidth(device: torch.device) -> float:
     """Bytes per second that a copy on `device` reads and writes together (median)."""
     a = torch.empty(
         _COPIED if device.type == "cuda" else _COPIED // 16, dtype=torch.uint8, device=device
@@ -228,7 +232,7 @@ def _timed(work: Callable[[], Any], device: torch.device) -> float:
     return time.perf_counter() - start
 
 
-def outside(pair: Pair, nodes: int = 128) -> dict[str, float]:
+def non_model_share_and_memory(pair: Pair, nodes: int = 128) -> dict[str, float]:
     """The share of a step of `nodes` nodes spent outside both models (median), and the memory
     besides the weights."""
     device = pair.target.device
@@ -261,22 +265,22 @@ def main(argv: Sequence[str] | None) -> None:
     device = checked_device(options.device)
     for name in options.shapes:
         if name not in SHAPES:
-            raise BadModel(f"unknown shape {shown(name)}; known are {', '.join(SHAPES)}")
+            raise BadModel(f"unknown shape {shown(name)}; known: {', '.join(SHAPES)}")
         _measure(name, device, options)
 
 
 def _measure(name: str, device: torch.device, options: Namespace) -> None:
-    """Measure one pair, print its figures, and write its profile with them."""
+    """Measure one pair, print its efficiency, and write its profile with it."""
     pair = build(name, device)
     profile = measure_profile(
         pair, sizes=ALL_SIZES, widths=(*WIDTHS, 64), rounds=options.rounds, seconds=options.seconds
     )
-    found = figures(pair, profile) | (against_accelerate(pair) if SHAPES[name].streamed else {})
+    found = efficiency(pair, profile) | (against_accelerate(pair) if SHAPES[name].streamed else {})
     print(
         f"{pair.name}: {pair.target.forward_name} on {profile.device}, {profile.dtype} (measured)"
     )
     for what, value in found.items():
-        print(f"  {what:<44}{value:>16.6g}")
+        print(f"  {PRINTED.get(what, what):<44}{value:>16.6g}")
     if options.out:
         data = {
             **profile.to_dict(),
@@ -299,7 +303,9 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         help=f"any of {', '.join(SHAPES)}",
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:NUMBER")
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument(
+        "--rounds", type=int, default=15, help="how often each pass is timed, unless time runs out"
+    )
     parser.add_argument(
         "--seconds", type=float, default=60.0, help="time limit for each pair, roughly"
     )

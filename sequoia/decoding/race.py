@@ -53,7 +53,7 @@ class Race:
     ) -> None:
         if not 1 <= len(lanes) <= MOST_LANES:
             raise BadSamplingParams(
-                f"a race of {shown(len(lanes))} lanes; allowed are 1 to {MOST_LANES}"
+                f"a race of {shown(len(lanes))} lanes; expected 1 to {MOST_LANES}"
             )
         pair.require_room(pair.encode(prompt), params.max_new_tokens)
         self.lanes = tuple(lanes)

@@ -145,7 +145,7 @@ def _check_value(name: str, value: Any, title: str) -> None:
     name = name if name.isidentifier() and len(name) <= 60 else shown(name)
     if isinstance(value, list | dict) and len(value) > MOST_IN_A_LIST:
         raise BadModel(
-            f"{title}: {name} in its config has {len(value):,} entries; allowed are "
+            f"{title}: {name} in its config has {len(value):,} entries; the limit is "
             f"{MOST_IN_A_LIST:,}"
         )
     if isinstance(value, float) and math.isnan(value):

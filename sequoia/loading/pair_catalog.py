@@ -72,5 +72,5 @@ def preset(name: Any) -> Preset:
             return one
     known = ", ".join([BUNDLED_NAME, *(one.name for one in presets())])
     raise BadModel(
-        f"unknown pair {shown(name)}; known are {known}; for other models give draft= and target="
+        f"unknown pair {shown(name)}; known: {known}; for other models give draft= and target="
     )

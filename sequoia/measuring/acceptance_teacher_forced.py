@@ -3,9 +3,9 @@ tree.
 
 At each position, siblings are drawn exactly as in decoding and passed to the same `verify`. Instead
 of tossing a coin for each trial, its acceptance probability is recorded. So only the siblings are
-random: a position adds the exact acceptance probability of every rank given them. The mean over
-draws equals the acceptance rates of `walk` (tests/measuring/test_acceptance_teacher_forced.py sums
-them up in fractions).
+random: given the siblings, each position adds the exact acceptance probability of each rank. The
+mean over draws equals the acceptance rates of `walk`
+(tests/measuring/test_acceptance_teacher_forced.py checks this in exact fractions).
 
 Assumption: all positions of the text weigh the same. Counting on-policy with a tree of two levels
 weighs them slightly differently, because the position after an accepted child is never a root
@@ -38,11 +38,11 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import TreeLayout
 from sequoia.validate_input import whole
 
-LATEST = 256  # tokens of a text that its kind is decided from
+LATEST = 256  # `agreement` looks only at the last 256 tokens of each text
 BLOCK = 64  # positions a pass; their distributions are in memory together
 
 
-def force_acceptance(
+def teacher_forced_acceptance(
     pair: Pair,
     prompts: Iterable[str],
     params: SamplingParams,
@@ -51,7 +51,8 @@ def force_acceptance(
     own: bool = True,
     progress: Progress = lambda _: None,
 ) -> CountedAcceptance:
-    """Expected counts by rank over the positions of texts, for nodes with `ranks` children.
+    """Expected number of acceptances of each child rank, summed over all positions, if every node
+    has `ranks` children.
 
     own: the texts are the target's own continuations of `prompts`, `params.max_new_tokens` tokens
     each, by plain decoding under `params`; otherwise they are `prompts` themselves, in one pass of
@@ -93,7 +94,7 @@ def sibling_rates(
     root with its children; built here if not given.
     """
     tree = tree or Tree.from_branching([len(tokens)])
-    verdict = SEQUOIA.verify(tree, (-1, *tokens), lambda _: p, lambda _: q, _UNSURE)
+    verdict = SEQUOIA.verify(tree, (-1, *tokens), lambda _: p, lambda _: q, _REJECTING)
     reach = 1
     rates = []
     for trial in verdict.trials:
@@ -113,38 +114,42 @@ def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
     """(positions,) sum(min(p, q)) at temperature 1 after each of the last `LATEST` tokens of every
     text. Raises BadPrompt without any text."""
     shared = list[torch.Tensor]()
-    warm = SamplingParams(temperature=1.0)
+    at_temperature_1 = SamplingParams(temperature=1.0)
     for text in texts:
         ids = pair.encode(text)[-LATEST:]
         for target, draft in zip(
             _logits(pair.target, ids, 1), _logits(pair.draft, ids, 1), strict=True
         ):
-            p = target_rows(target, warm).cpu()
-            q = draft_rows(draft, warm).cpu()
+            p = target_rows(target, at_temperature_1).cpu()
+            q = draft_rows(draft, at_temperature_1).cpu()
             shared.append(torch.minimum(p, q).sum(-1))  # (positions,)
     if not shared:
         raise BadPrompt("agreement is measured over texts; 0 were given, at least 1 is needed")
     return torch.cat(shared)
 
 
-class _Unsure:
-    """Stands for the random numbers of `verify` and rejects wherever that is possible, so that
-    every sibling that could be accepted gets a trial."""
+class _RejectIfPossible:
+    """Replaces the random numbers of `verify`. It rejects wherever that is possible, so that every
+    sibling that could be accepted gets a trial."""
 
     def accept(self, d: Any, r: Any) -> tuple[bool, None]:
-        return bool(r > 0 and r >= d), None  # u * d < r holds for every u in [0, 1)
+        """Whether u * d < r holds for every u in [0, 1). d: the token's residual draft probability,
+        r: its residual target probability."""
+        return bool(r > 0 and r >= d), None
 
     def pick(self, weights: Any) -> int:
         return int(np.argmax(weights))
 
 
-_UNSURE: Any = _Unsure()  # Any: `verify` never calls the methods of a Chance that draw children
+# Any: `verify` never calls the methods of a Chance that draw children
+_REJECTING: Any = _RejectIfPossible()
 
 
 def _text(
     pair: Pair, prompt: str, params: SamplingParams, own: bool, progress: Progress
 ) -> tuple[tuple[int, ...], int]:
-    """Token ids, and the length of the first context to measure at; the last is all of them."""
+    """Token ids, and the length of the first context to measure at. The last context is the whole
+    sequence."""
     ids = pair.encode(prompt)
     if not own:
         return ids, 1

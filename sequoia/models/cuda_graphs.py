@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import torch
 
 from sequoia.models.kv_cache import KVCache
-from sequoia.this_machine.step_timer import current
+from sequoia.this_machine.step_timer import as_current_device
 
 _log = logging.getLogger(__name__)
 
@@ -199,7 +199,7 @@ class CudaCapture:
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        with current(device):
+        with as_current_device(device):
             self._pool = torch.cuda.graph_pool_handle()
             self._side = torch.cuda.Stream()
             # The pool ends for good with its last graph. This one keeps it alive when all graphs
@@ -207,11 +207,11 @@ class CudaCapture:
             self._keeper = self._capture(partial(torch.zeros, 1, device=device))
 
     def __call__(self, work: Replay) -> Replay:
-        with current(self._device):
+        with as_current_device(self._device):
             graph, result = self._capture(work)
 
         def replay() -> torch.Tensor:
-            with current(self._device):
+            with as_current_device(self._device):
                 graph.replay()
             return result
 

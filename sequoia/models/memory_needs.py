@@ -1,4 +1,4 @@
-"""What a run keeps allocated on a model beside its weights: KV cache, mask and logits, from the
+"""Memory that a run needs besides the model's weights: KV cache, mask and logits, computed from the
 model's config alone."""
 
 from __future__ import annotations
@@ -7,19 +7,19 @@ from typing import Any
 
 from sequoia.models.layer_configs import layer_configs
 
-# of the run that must still fit when a model too large for one device is divided
+# The run that must still fit when a large model is split across devices.
 USUAL_TOKENS = 2048
 USUAL_NODES = 1024
 
 
-def cache_bytes(config: Any, capacity: int, number: int) -> int:
-    """Bytes of one layer's keys and values in `capacity` cache slots, in numbers of `number` bytes;
-    of the largest layer where they differ."""
-    return 2 * max(map(_row, layer_configs(config))) * capacity * number
+def cache_bytes(config: Any, capacity: int, element_bytes: int) -> int:
+    """Bytes of one layer's KV cache with `capacity` slots and elements of `element_bytes` bytes; if
+    layers differ, of the largest."""
+    return 2 * max(map(_row, layer_configs(config))) * capacity * element_bytes
 
 
 def _row(layer: Any) -> int:
-    """Numbers of a key in all heads of a layer."""
+    """Elements in one token's keys, over all heads of a layer."""
     shared = 1 if getattr(layer, "multi_query", False) else None
     heads = getattr(layer, "num_key_value_heads", None) or shared or layer.num_attention_heads
     return heads * (
@@ -27,10 +27,10 @@ def _row(layer: Any) -> int:
     )
 
 
-def mask_and_logit_bytes(capacity: int, nodes: int, vocab: int, number: int) -> int:
+def mask_and_logit_bytes(capacity: int, nodes: int, vocab: int, element_bytes: int) -> int:
     """Bytes of the mask of `nodes` nodes after a prefix of `capacity`, and of their float32
     logits."""
-    return number * nodes * (capacity + nodes) + 4 * nodes * vocab
+    return element_bytes * nodes * (capacity + nodes) + 4 * nodes * vocab
 
 
 def usual_capacity(config: Any) -> int:
@@ -41,8 +41,8 @@ def usual_capacity(config: Any) -> int:
     )
 
 
-def usual_run_bytes(config: Any, number: int) -> tuple[int, int]:
+def usual_run_bytes(config: Any, element_bytes: int) -> tuple[int, int]:
     """Bytes of the usual run: of one layer's KV cache, and of mask and logits."""
     capacity = usual_capacity(config)
-    beside = mask_and_logit_bytes(capacity, USUAL_NODES, config.vocab_size, number)
-    return cache_bytes(config, capacity, number), beside
+    beside = mask_and_logit_bytes(capacity, USUAL_NODES, config.vocab_size, element_bytes)
+    return cache_bytes(config, capacity, element_bytes), beside

@@ -91,7 +91,7 @@ class Pair:
             raise BadPrompt("the prompt is empty; type some text for the models to continue")
         if len(prompt) > MAX_PROMPT_CHARS:
             raise BadPrompt(
-                f"the prompt has {len(prompt)} characters; allowed are {MAX_PROMPT_CHARS}"
+                f"the prompt has {len(prompt)} characters; the limit is {MAX_PROMPT_CHARS}"
             )
         if any("\ud800" <= character <= "\udfff" for character in prompt):
             raise BadPrompt(
@@ -141,7 +141,7 @@ class Pair:
         (loading/tokenizers/try_tokenizer.py)."""
         if len(text) > MOST_CHARS:
             raise BadPrompt(
-                f"the prompt has {len(text)} characters with its chat template; allowed are "
+                f"the prompt has {len(text)} characters with its chat template; the limit is "
                 f"{MOST_CHARS}"
             )
         try:

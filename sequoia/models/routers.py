@@ -1,7 +1,7 @@
 """Whether a model has a router, which sends each token to a few of many experts by its activations.
 
-Found by watching a forward pass, as configs name experts in many ways, and some state experts that
-no layer has.
+Detected from a forward pass, because configs name experts inconsistently, and some list experts
+that no layer has.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ _CONVERSIONS = ("aten::_to_copy", "aten::to", "aten::copy_")
 
 
 def has_router(model: TreeModel) -> bool:
-    """Whether a pass of `model` picks things by comparing activations (the k best experts), so that
-    its output may jump where rounding makes another one the best. Runs one pass over three
-    tokens."""
+    """Whether `model` selects items such as experts by comparing activations; rounding can then
+    change the selection and make the output jump. Runs one pass over three tokens."""
     with _Choices() as choices:
         own_logits(model, [token % model.vocab for token in _TOKENS])
     return choices.made

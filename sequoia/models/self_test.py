@@ -107,7 +107,7 @@ def _checked(
     if not worst <= allowed:
         raise BadModel(
             f"{model.name} cannot run a tree: {what} by {worst:.2g} of their spread; "
-            f"allowed is {allowed:g}{why}"
+            f"the limit is {allowed:g}{why}"
         )
     return worst
 

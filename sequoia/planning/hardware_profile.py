@@ -180,7 +180,7 @@ def _points(points: Any, name: str, least: float) -> tuple[Point, ...]:
         for i, point in enumerate(_items(points, name, MAX_POINTS))
     )
     if not points:
-        raise BadProfile(f"{name} has no points; allowed are 1 to {MAX_POINTS}")
+        raise BadProfile(f"{name} has no points; expected 1 to {MAX_POINTS}")
     for i in range(1, len(points)):
         if points[i][0] <= points[i - 1][0]:
             raise BadProfile(

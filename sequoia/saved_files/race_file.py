@@ -99,7 +99,7 @@ def _race(data: Mapping[str, Any]) -> RaceLog:
         for i, lane in enumerate(list_of(data["lanes"], "lanes", MOST_LANES))
     )
     if not lanes:
-        raise BadTrace(f"a race of no lanes; allowed are 1 to {MOST_LANES}")
+        raise BadTrace(f"a race of no lanes; expected 1 to {MOST_LANES}")
     meta = checked_meta(data["meta"])
     return RaceLog(meta, lanes, _optional(data.get("results"), _results, len(lanes)))
 

@@ -93,7 +93,7 @@ def _refused_config(kind: str, config: Any, folder: Path) -> str:
 def _reason(kind: str, problem: SequoiaError) -> str:
     """The message without the model's name (here its type) and without measured figures."""
     words = re.sub(rf"^{re.escape(kind)}( \([\w-]+\))? ", "", str(problem))
-    return re.sub(r" by [\d.e+-]+ of their spread; allowed is [\d.e+-]+", "", words)
+    return re.sub(r" by [\d.e+-]+ of their spread; the limit is [\d.e+-]+", "", words)
 
 
 def _compared(pair: Pair, folder: str) -> Outcome:

@@ -28,7 +28,7 @@ def require(needed: float, device: torch.device, what: str, advice: str = "") ->
     """Raises OutOfMemory with both sizes if more is needed than is free. `what` starts the message:
     "the run needs"."""
     if needed > (free := free_bytes(device)):
-        raise OutOfMemory(f"{what} about {size(needed)} on {device}; free are {size(free)}{advice}")
+        raise OutOfMemory(f"{what} about {size(needed)} on {device}; {size(free)} is free{advice}")
 
 
 def require_possible(needed: float, device: torch.device, together: bool, what: str) -> None:

@@ -11,13 +11,13 @@ import torch
 
 
 def synchronize(device: torch.device) -> None:
-    """Wait until `device` has finished the work of the current stream; a CPU always has. Does not
-    wait for copies on other streams."""
+    """Wait until `device` has finished the work of the current stream; on a CPU there is nothing to
+    wait for. Does not wait for copies on other streams."""
     if device.type == "cuda":
         torch.cuda.current_stream(device).synchronize()
 
 
-def current(device: torch.device) -> AbstractContextManager[Any]:
+def as_current_device(device: torch.device) -> AbstractContextManager[Any]:
     """A context in which `device` is the current CUDA device, the one used to launch a kernel or
     replay a graph."""
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
@@ -35,8 +35,7 @@ class Clock:
         self._phases = {name: _Phase(self._seconds, name, device) for name in self._seconds}
 
     def phase(self, name: str) -> _Phase:
-        """A context whose time is added to "draft" or "verify". Contexts of one phase must not be
-        nested."""
+        """A context whose time is added to "draft" or "verify". Phases must not be nested."""
         return self._phases[name]
 
     def add(self, name: str, seconds: float) -> None:

@@ -170,8 +170,8 @@ def test_parents_can_be_any_iterable_of_ints() -> None:
 
 
 BAD: dict[str, tuple[Any, str]] = {
-    "empty": ((), "a tree of 0 nodes; allowed are 1 to 1024"),
-    "too many": ((-1,) + (0,) * 1024, "more than 1024 nodes; allowed are 1 to 1024"),
+    "empty": ((), "a tree of 0 nodes; expected 1 to 1024"),
+    "too many": ((-1,) + (0,) * 1024, "more than 1024 nodes; expected 1 to 1024"),
     "root with a parent": ((0,), "parents[0] = 0; it must be -1"),
     "two roots": ((-1, -1), "parents[1] = -1; it must be 0 to 0"),
     "cycle": ((-1, 2, 1), "parents[1] = 2; it must be 0 to 0"),
@@ -214,8 +214,8 @@ def test_a_depth_first_numbering_is_rejected() -> None:
         (lambda: Tree.chain(True), "nodes of the chain: True"),
         (lambda: Tree.sequences(0, 2), "sequences: 0"),
         (lambda: Tree.sequences(2, 0), "length of the sequences: 0"),
-        (lambda: Tree.sequences(32, 32), "makes 1025 nodes in 33 levels; allowed are 1024"),
-        (lambda: Tree.kary(2, 11), "makes 2047 nodes in 11 levels; allowed are 1024"),
+        (lambda: Tree.sequences(32, 32), "makes 1025 nodes in 33 levels; the limit is 1024"),
+        (lambda: Tree.kary(2, 11), "makes 2047 nodes in 11 levels; the limit is 1024"),
         (lambda: Tree.kary(2, 1000), "makes 2047 nodes"),
         (lambda: Tree.kary(2.0, 2), "children a node: 2.0"),
         (lambda: Tree.kary(1, 0), "levels: 0"),

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from sequoia.bench import random_weights
-from sequoia.bench.random_weights import SHAPES, PairShape, build, copied_a_second
+from sequoia.bench.random_weights import SHAPES, PairShape, build, copy_bandwidth
 from sequoia.errors import OutOfMemory
 from sequoia.loading.large.load_large import StreamedModel
 from sequoia.planning.hardware_profile import HardwareProfile
@@ -38,7 +38,7 @@ def test_shapes_have_as_many_parameters_as_the_models_they_are_named_after(name:
         else random_weights.Qwen3ForCausalLM
     )
     with torch.device("meta"):
-        assert kind(shape.config(**shape.figures)).num_parameters() == PARAMETERS[name]
+        assert kind(shape.config(**shape.config_values)).num_parameters() == PARAMETERS[name]
 
 
 def test_weights_on_a_cpu_repeat_a_few_random_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,15 +117,15 @@ def test_a_shape_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("sequoia.this_machine.memory.free_bytes", lambda _: 10**6)
     with pytest.raises(
         OutOfMemory,
-        match=r"Qwen3-32B with random weights needs about .* GB on cpu; free are 1\.0 MB",
+        match=r"Qwen3-32B with random weights needs about .* GB on cpu; 1\.0 MB is free",
     ):
         SHAPES["qwen3-32b"].target.build(CPU, torch.bfloat16)
 
 
 def test_an_unknown_shape_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert random_weights.main(["llama-9"]) == 2
-    assert "unknown shape 'llama-9'; known are llama-2-7b" in capsys.readouterr().err
+    assert "unknown shape 'llama-9'; known: llama-2-7b" in capsys.readouterr().err
 
 
 def test_the_copy_bandwidth_is_of_this_device() -> None:
-    assert 1e8 < copied_a_second(CPU) < 1e13
+    assert 1e8 < copy_bandwidth(CPU) < 1e13

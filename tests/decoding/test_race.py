@@ -78,7 +78,7 @@ def test_finished_lanes_stand_still_while_others_go_on() -> None:
 @pytest.mark.parametrize("count", [0, MOST_LANES + 1])
 def test_lanes_are_counted(count: int) -> None:
     with pytest.raises(
-        BadSamplingParams, match=f"a race of {count} lanes; allowed are 1 to {MOST_LANES}"
+        BadSamplingParams, match=f"a race of {count} lanes; expected 1 to {MOST_LANES}"
     ):
         Race(tiny_pair(), PROMPTS[0], PARAMS, LANES[:1] * count)
 

@@ -113,7 +113,7 @@ def test_without_memory_for_float32_it_is_undecided(monkeypatch: pytest.MonkeyPa
     found = checked(routed())
     assert found.verdict == "undecided"
     assert "a float32 copy of the target needs about" in found.sentence
-    assert "on cpu; free are 0.1 MB: undecided." in found.sentence
+    assert "on cpu; 0.1 MB is free: undecided." in found.sentence
 
 
 def test_weights_on_several_devices_are_not_copied() -> None:

@@ -122,7 +122,7 @@ def test_every_configured_end_of_text_stops(tmp_path: Path, good: tuple[str, str
     "name", ["nope", "", "Bundled", "../etc/passwd", "x" * 10_000, None, 5, HUGE]
 )
 def test_an_unknown_pair_is_refused(name: object) -> None:
-    with pytest.raises(BadModel, match=r"unknown pair .*known are bundled, smollm2") as caught:
+    with pytest.raises(BadModel, match=r"unknown pair .*known: bundled, smollm2") as caught:
         load_pair(name)
     assert len(str(caught.value)) < 300
 
@@ -452,7 +452,7 @@ def test_too_little_free_memory_is_reported_before_the_weights(
 ) -> None:
     monkeypatch.setattr(psutil, "virtual_memory", lambda: types.SimpleNamespace(available=200_000))
     with pytest.raises(
-        OutOfMemory, match=r"the two models need about [\d.]+ MB on cpu; free are 0\.2 MB"
+        OutOfMemory, match=r"the two models need about [\d.]+ MB on cpu; 0\.2 MB is free"
     ):
         load(*good)
 

@@ -24,7 +24,11 @@ from sequoia.decoding.engine import plain
 from sequoia.errors import BadPrompt, BadTree
 from sequoia.measuring import acceptance_teacher_forced
 from sequoia.measuring.acceptance import count_acceptance
-from sequoia.measuring.acceptance_teacher_forced import agreement, force_acceptance, sibling_rates
+from sequoia.measuring.acceptance_teacher_forced import (
+    agreement,
+    sibling_rates,
+    teacher_forced_acceptance,
+)
 from sequoia.models.tree_forward import own_logits
 
 WARM = SamplingParams(temperature=0.8, max_new_tokens=40, ignore_eos=True)
@@ -92,13 +96,15 @@ def test_a_draft_without_mass_left_continues_uniformly() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.0, 0.7])
 def test_the_same_weights_are_always_right(temperature: float) -> None:
-    found = force_acceptance(same_pair(), PROMPTS, replace(WARM, temperature=temperature), ranks=4)
+    found = teacher_forced_acceptance(
+        same_pair(), PROMPTS, replace(WARM, temperature=temperature), ranks=4
+    )
     assert found.accepted == pytest.approx((found.visited, 0, 0, 0), abs=1e-3)
     assert found.visited == 3 * 40
 
 
 def test_a_hopeless_draft_is_never_right() -> None:
-    found = force_acceptance(hopeless_pair(), PROMPTS[:1], GREEDY, ranks=4)
+    found = teacher_forced_acceptance(hopeless_pair(), PROMPTS[:1], GREEDY, ranks=4)
     assert (found.accepted, found.visited) == ((0, 0, 0, 0), 40)
 
 
@@ -116,7 +122,7 @@ def test_greedy_counts_are_the_ranks_of_the_targets_tokens(
         best = pair.target.hf(input_ids=ids).logits[0].argmax(-1)
         order = pair.draft.hf(input_ids=ids).logits[0].argsort(-1, descending=True)
     ranks = [(order[i] == best[i]).nonzero().item() for i in range(ids.shape[1])]
-    found = force_acceptance(pair, [text], GREEDY, ranks=6, own=False)
+    found = teacher_forced_acceptance(pair, [text], GREEDY, ranks=6, own=False)
     assert found.accepted == tuple(ranks.count(rank) for rank in range(6))
     assert found.visited == len(ranks)
 
@@ -130,7 +136,7 @@ def test_the_targets_own_text_is_the_one_it_decodes() -> None:
     text, first = acceptance_teacher_forced._text(pair, PROMPTS[1], WARM, True, lambda _: None)
     assert text[:first] == pair.encode(PROMPTS[1])
     assert text[first:] == tuple(made[:-1])
-    assert force_acceptance(pair, PROMPTS[1:2], WARM, ranks=2).visited == len(made) == 40
+    assert teacher_forced_acceptance(pair, PROMPTS[1:2], WARM, ranks=2).visited == len(made) == 40
 
 
 @pytest.mark.slow
@@ -141,7 +147,7 @@ def test_it_agrees_with_counting_on_policy() -> None:
     pair = tiny_pair()
     params = replace(WARM, max_new_tokens=300)
     prompts = [f"def f{i}(x):" for i in range(10)]
-    forced = force_acceptance(pair, prompts, params, ranks=4)
+    forced = teacher_forced_acceptance(pair, prompts, params, ranks=4)
     counted = count_acceptance(pair, prompts, params, ranks=4)
     assert forced.visited == 3000
     for one, other in zip(forced.acceptance.rates, counted.acceptance.rates, strict=True):
@@ -152,7 +158,7 @@ def test_it_agrees_with_counting_on_policy() -> None:
 
 @pytest.mark.slow
 def test_rates_sum_to_at_most_1_and_lie_in_their_intervals() -> None:
-    found = force_acceptance(tiny_pair(), PROMPTS, WARM, ranks=8)
+    found = teacher_forced_acceptance(tiny_pair(), PROMPTS, WARM, ranks=8)
     rates = found.acceptance.rates
     assert sum(rates) <= 1
     assert all(
@@ -164,8 +170,8 @@ def test_rates_sum_to_at_most_1_and_lie_in_their_intervals() -> None:
 @pytest.mark.parametrize("own", [True, False])
 def test_it_is_repeatable_and_reports_progress_position_by_position(own: bool) -> None:
     shares: list[float] = []
-    once = force_acceptance(tiny_pair(), PROMPTS, WARM, own=own, progress=shares.append)
-    assert once == force_acceptance(tiny_pair(), iter(PROMPTS), WARM, own=own)
+    once = teacher_forced_acceptance(tiny_pair(), PROMPTS, WARM, own=own, progress=shares.append)
+    assert once == teacher_forced_acceptance(tiny_pair(), iter(PROMPTS), WARM, own=own)
     assert {1 / 3, 2 / 3, 1.0} <= set(shares)
     assert shares == sorted(shares)
     assert len(shares) >= once.visited
@@ -174,13 +180,13 @@ def test_it_is_repeatable_and_reports_progress_position_by_position(own: bool) -
 @pytest.mark.slow
 def test_bad_arguments_are_refused() -> None:
     with pytest.raises(BadPrompt, match=r"0 prompts were given, at least 1"):
-        force_acceptance(tiny_pair(), [], WARM)
+        teacher_forced_acceptance(tiny_pair(), [], WARM)
     with pytest.raises(BadPrompt, match=r"the prompt is empty"):
-        force_acceptance(tiny_pair(), [" "], WARM, own=False)
+        teacher_forced_acceptance(tiny_pair(), [" "], WARM, own=False)
     with pytest.raises(BadTree, match=r"ranks: 289 is not a whole number from 1 to 288"):
-        force_acceptance(tiny_pair(), PROMPTS, WARM, ranks=289)
+        teacher_forced_acceptance(tiny_pair(), PROMPTS, WARM, ranks=289)
     with pytest.raises(BadTree, match=r"ranks: 0 "):
-        force_acceptance(tiny_pair(), PROMPTS, WARM, ranks=0)
+        teacher_forced_acceptance(tiny_pair(), PROMPTS, WARM, ranks=0)
 
 
 # -- agreement -------------------------------------------------------------------------------------

@@ -264,7 +264,7 @@ BAD_PROMPTS = {
     "bytes": (b"x", "the prompt is empty"),
     "too many characters": (
         "x" * (MAX_PROMPT_CHARS + 1),
-        f"{MAX_PROMPT_CHARS + 1} characters; allowed are {MAX_PROMPT_CHARS}",
+        f"{MAX_PROMPT_CHARS + 1} characters; the limit is {MAX_PROMPT_CHARS}",
     ),
     "too many tokens": ("x" * 512, "the prompt has 512 tokens; the models hold 512"),
     "half a character": ("ab\ud83d", "half a character"),
@@ -309,7 +309,7 @@ def test_the_begin_token_is_added_once() -> None:
 def test_an_unknown_verifier_is_refused_at_the_call(verifier: Any) -> None:
     for tree in (None, Tree.chain(2)):
         with pytest.raises(
-            BadSamplingParams, match=r"unknown verifier .*known are sequoia, specinfer, topk"
+            BadSamplingParams, match=r"unknown verifier .*known: sequoia, specinfer, topk"
         ):
             speculate(tiny_pair(), "x", SamplingParams(), tree, verifier)
 

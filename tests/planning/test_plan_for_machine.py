@@ -108,7 +108,7 @@ BAD: dict[str, tuple[str, Any, str]] = {
     "dtype": ("dtype", 16, "dtype: 16 is not a text"),
     "prefix": ("prefix_length", -1, "prefix_length: -1 is not a whole number from 0"),
     "true prefix": ("prefix_length", True, "prefix_length: True"),
-    "no points": ("target_seconds", [], "target_seconds has no points; allowed are 1 to 256"),
+    "no points": ("target_seconds", [], "target_seconds has no points; expected 1 to 256"),
     "many points": (
         "draft_seconds",
         [(n, 1.0, 0.0) for n in range(1, 258)],

@@ -57,7 +57,7 @@ def test_too_little_memory_is_reported_before_anything_is_allocated(
     )
     with pytest.raises(
         OutOfMemory,
-        match=r"the run needs about [\d.]+ MB on cpu; free are [\d.]+ MB; ask for fewer tokens",
+        match=r"the run needs about [\d.]+ MB on cpu; [\d.]+ MB is free; ask for fewer tokens",
     ):
         Decoder(pair, PROMPTS[0], PARAMS, TREE)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: types.SimpleNamespace(available=needed))

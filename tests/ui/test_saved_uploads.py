@@ -15,8 +15,8 @@ from ui.decode.recordings import opened as opened_run
 from ui.decode.request import settings_of as settings_of_run
 from ui.race.tab import opened as opened_race
 from ui.serving.limits import LOCAL
-from ui.shared.saved_profiles import kept as kept_profiles
-from ui.shared.saved_profiles import opened as opened_profile
+from ui.shared.saved_profiles import load_upload as load_profile
+from ui.shared.saved_profiles import saved_entries as saved_profile_entries
 from ui.shared.tree_menu import TreeRequest
 
 SAVED = Path(__file__).resolve().parents[1] / "saved"
@@ -94,7 +94,7 @@ def test_a_lane_of_a_race_is_a_recorded_run(name: str) -> None:
 @pytest.mark.parametrize("file", PROFILES)
 def test_a_profile_opens(file: str) -> None:
     name, source, note = PROFILES[file]
-    entry = opened_profile(str(SAVED / "profiles" / f"{file}.json"))
+    entry = load_profile(str(SAVED / "profiles" / f"{file}.json"))
     assert (entry.name, entry.profile.source) == (name, source)
     assert entry.note.startswith(note)
 
@@ -102,7 +102,7 @@ def test_a_profile_opens(file: str) -> None:
 def test_profiles_saved_in_a_browser_are_read() -> None:
     """The store of a visitor who comes back holds the text of each."""
     store = [(SAVED / "profiles" / f"{file}.json").read_text(encoding="utf-8") for file in PROFILES]
-    found = {name: entry.profile.source for name, entry in kept_profiles(store).items()}
+    found = {name: entry.profile.source for name, entry in saved_profile_entries(store).items()}
     assert found == {
         "unnamed": "simulated",
         "my laptop": "recorded",

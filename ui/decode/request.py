@@ -85,7 +85,9 @@ def _prompt(text: Any, limits: Limits) -> str:
             "the prompt is empty; enter some text for the models to continue, or choose an example"
         )
     if len(text) > limits.prompt_chars:
-        raise BadPrompt(f"the prompt has {len(text)} characters; allowed are {limits.prompt_chars}")
+        raise BadPrompt(
+            f"the prompt has {len(text)} characters; the limit is {limits.prompt_chars}"
+        )
     return text
 
 

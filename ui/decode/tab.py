@@ -20,7 +20,7 @@ from ui.decode.run import DecodeJob
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import SessionView, name_and_index, sent_with
+from ui.serving.session_view import SessionView, parse_missed, sent_with
 from ui.serving.sessions import Busy
 from ui.shared import markup
 from ui.shared.call_modules import call
@@ -260,7 +260,7 @@ class LiveView(SessionView[DecodeJob]):
 
     def get_steps(self, asked: Any) -> str:
         """The steps that a browser missed, from [run, first] on, with all trees and pieces."""
-        name, first = name_and_index(asked)
+        name, first = parse_missed(asked)
         recording = self.run_store.get(name)
         if recording is None:
             return messages.notice_message(

@@ -221,9 +221,10 @@ class HardwareTab(SessionView[ProfileJob]):
         """All profiles by key, this machine's first."""
         pair = pair_now(self._model_host)
         here = {HERE: Entry("this machine", machine(pair))} if pair else {}
+        saved = saved_profiles.saved_entries(store)
         return {
             **here,
-            **{f"kept:{name}": entry for name, entry in saved_profiles.kept(store).items()},
+            **{f"kept:{name}": entry for name, entry in saved.items()},
             **saved_profiles.shipped(),
         }
 
@@ -265,7 +266,7 @@ class HardwareTab(SessionView[ProfileJob]):
             if entry is None:
                 raise BadProfile(f"profile: {shown(asked.profile)} is not in the list")
             return self._stored(
-                replace(entry, name=saved_profiles.named(data[self.name])), asked, request
+                replace(entry, name=saved_profiles.clean_name(data[self.name])), asked, request
             )
         except SequoiaError as problem:
             return self._refused(problem, "Not saved")
@@ -273,7 +274,9 @@ class HardwareTab(SessionView[ProfileJob]):
     def take(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
         """Import a file: its profile is saved in the browser and shown."""
         try:
-            return self._stored(saved_profiles.opened(data[self.open]), self._asked(data), request)
+            return self._stored(
+                saved_profiles.load_upload(data[self.open]), self._asked(data), request
+            )
         except SequoiaError as problem:
             return self._refused(problem, "Not imported")
 
@@ -281,15 +284,15 @@ class HardwareTab(SessionView[ProfileJob]):
         """Remove the current profile from the browser; shipped profiles cannot be removed."""
         asked = self._asked(data)
         name = asked.profile.removeprefix("kept:") if isinstance(asked.profile, str) else None
-        if name not in saved_profiles.kept(asked.store):
+        if name not in saved_profiles.saved_entries(asked.store):
             return self._refused(
                 BadProfile("only profiles that you saved can be removed"), "Not removed"
             )
-        left = saved_profiles.without(asked.store, name)
+        left = saved_profiles.remove_entry(asked.store, name)
         return {**self._shown(replace(asked, profile=HERE, store=left), request), self.store: left}
 
     def _stored(self, entry: Entry, asked: FormValues, request: gr.Request) -> Updates:
-        store = saved_profiles.keep(asked.store, entry)
+        store = saved_profiles.add_entry(asked.store, entry)
         return {
             **self._shown(replace(asked, profile=f"kept:{entry.name}", store=store), request),
             self.store: store,

@@ -9,7 +9,7 @@ from sequoia import Pair, SamplingParams, SequoiaError
 from sequoia.algorithm.progress import Progress
 from sequoia.measuring.acceptance import CountedAcceptance, count_acceptance
 from sequoia.measuring.acceptance_by_level import counting_tree
-from sequoia.measuring.acceptance_teacher_forced import force_acceptance
+from sequoia.measuring.acceptance_teacher_forced import teacher_forced_acceptance
 from ui.serving.job import MeasurementJob
 from ui.serving.model_host import ModelHost
 
@@ -35,7 +35,7 @@ def _by_level(
 
 
 def _forced(own: bool) -> Way:
-    return lambda pair, prompts, params, progress: force_acceptance(
+    return lambda pair, prompts, params, progress: teacher_forced_acceptance(
         pair, prompts, params, ranks=_ranks(pair), own=own, progress=progress
     )
 

@@ -136,7 +136,7 @@ class LabTab(SessionView[AcceptanceJob]):
             "profile": machine(pair).to_dict() if pair else None,
             "profiles": [
                 _profile_message(f"kept:{name}", entry)
-                for name, entry in saved_profiles.kept(store).items()
+                for name, entry in saved_profiles.saved_entries(store).items()
             ]
             + [_profile_message(name, entry) for name, entry in saved_profiles.shipped().items()],
         }

@@ -1,7 +1,8 @@
 """The analysis of each lane after a race: where its time went, what would help, and whether its
 text is lossless.
 
-A result has the form of `sequoia.saved_files.race_file.checked`. Knows no thread and no page.
+A result has the form of `sequoia.saved_files.race_file.checked`. Independent of threads and of the
+page.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ class Tally:
 
 @dataclass(frozen=True)
 class FinishedRace:
-    """A race whose last move was made. `acceptances`: what each lane's tree was fitted to, None for
-    a fixed shape. `base`: index of the plain lane, None without one."""
+    """A race that has ended. `acceptances`: what each lane's tree was fitted to, None for a fixed
+    shape. `base`: index of the plain lane, None without one."""
 
     pair: Pair
     prompt: str
@@ -65,23 +66,22 @@ class FinishedRace:
     def base(self) -> int | None:
         return next((i for i, lane in enumerate(self.lanes) if lane.is_plain), None)
 
-    def timed(self, most: int) -> list[dict[str, Any] | None]:
+    def timed(self, max_nodes: int) -> list[dict[str, Any] | None]:
         """One result per lane: where its time went and what to try, compared with the plain lane,
-        which has no result. most: nodes that a suggested tree may have."""
+        which has no result. max_nodes: the most nodes that a suggested tree may have."""
         base = None if self.base is None else self.tallies[self.base]
         return [
-            None if lane.is_plain else self._timed(i, base, most)
+            None if lane.is_plain else self._timed(i, base, max_nodes)
             for i, lane in enumerate(self.lanes)
         ]
 
-    def _timed(self, i: int, base: Tally | None, most: int) -> dict[str, Any]:
+    def _timed(self, i: int, base: Tally | None, max_nodes: int) -> dict[str, Any]:
         tally = self.tallies[i]
         result: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
         if base is None:
             return result
-        with suppress(
-            SequoiaError
-        ):  # a lane without steps, or whose decode time is 0, has no losses
+        # a lane without steps, or whose decode time is 0, has no losses
+        with suppress(SequoiaError):
             bars = time_breakdown(tally.stats, base.stats)
             result["waterfall"] = {
                 "bars": [
@@ -89,7 +89,7 @@ class FinishedRace:
                     for bar in bars
                 ]
             }
-            result["doctor"] = self._what_to_try(i, base, most)
+            result["doctor"] = self._what_to_try(i, base, max_nodes)
         return result
 
     def _acceptance(self, i: int) -> Acceptance:
@@ -100,7 +100,7 @@ class FinishedRace:
             self.acceptances[i] or acceptance_of(self.pair, self.params, verifier, [self.prompt])[0]
         )
 
-    def _what_to_try(self, i: int, base: Tally, most: int) -> dict[str, Any]:
+    def _what_to_try(self, i: int, base: Tally, max_nodes: int) -> dict[str, Any]:
         acceptance = self._acceptance(i)
         tally = self.tallies[i]
         tree = self.lanes[i].tree
@@ -125,21 +125,21 @@ class FinishedRace:
                     "predicted": one.predicted,
                     "label": one.label,
                     "parents": list(one.tree.parents)
-                    if one.tree and len(one.tree) <= most
+                    if one.tree and len(one.tree) <= max_nodes
                     else None,
                 }
                 for one in found.remedies
             ],
         }
 
-    def texts(
+    def exactness_results(
         self,
         reference: Sequence[int] | None,
         tree_of: Callable[[int], Tree | Callable[[], TreeChoice]],
         should_stop: Callable[[], bool],
     ) -> Iterator[tuple[int, Result]]:
-        """(lane, whether its text is lossless) at temperature 0, compared with the plain tokens
-        `reference`. tree_of: a lane's tree, to repeat its run if rounding could explain a
+        """(lane index, result of comparing its text with `reference`, the plain tokens) at
+        temperature 0. tree_of: a lane's tree, to repeat its run if rounding could explain a
         difference; `should_stop` ends that."""
         for i, (lane, tally) in enumerate(zip(self.lanes, self.tallies, strict=True)):
             if lane.is_plain or not tally.tokens:
@@ -164,17 +164,17 @@ class FinishedRace:
             yield i, exactness_result(match.verdict, match.sentence, at=match.index)
 
     def plain_tokens(self) -> Iterator[list[int]]:
-        """The plain lane's tokens. Without such a lane, those of a plain run made now, after each
-        step, up to the length of the longest lane."""
+        """The plain lane's tokens. Otherwise runs plain decoding now and yields the growing list
+        after each step, until it is as long as the longest lane."""
         if self.base is not None:
             yield self.tallies[self.base].tokens
             return
         tokens = list[int]()
-        most = max(len(tally.tokens) for tally in self.tallies)
+        longest = max(len(tally.tokens) for tally in self.tallies)
         for step in plain(self.pair, self.prompt, self.params):
             tokens += step.emitted
             yield tokens
-            if len(tokens) >= most:
+            if len(tokens) >= longest:
                 return
 
 

@@ -60,7 +60,7 @@ class RaceRequest:
         ]
         if not LEAST_LANES <= len(asked) <= MOST_LANES:
             raise BadSamplingParams(
-                f"a race of {len(asked)} lane{'s' * (len(asked) != 1)}; allowed are "
+                f"a race of {len(asked)} lane{'s' * (len(asked) != 1)}; expected "
                 f"{LEAST_LANES} to {MOST_LANES}"
             )
         return cls(
@@ -85,9 +85,7 @@ def _numbers(kind: Any, text: Any) -> tuple[Any, ...]:
     """The numbers of a shape, typed as one text such as "64, 8". Shapes with a text field get the
     text unchanged."""
     if not isinstance(kind, str) or kind not in SHAPES:
-        raise BadTree(
-            f"tree: {shown(kind)} is not the name of a shape; known are {', '.join(SHAPES)}"
-        )
+        raise BadTree(f"tree: {shown(kind)} is not the name of a shape; known: {', '.join(SHAPES)}")
     fields = SHAPES[kind].fields
     if not fields or kind in TEXTS:
         return (text,)[: len(fields)]

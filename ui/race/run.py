@@ -228,7 +228,9 @@ class RaceJob(RunJob):
             if finished.base is None and self._must_end():
                 tokens = None
                 break
-        found = finished.texts(tokens, lambda i: self._tree(finished, i), self._must_end)
+        found = finished.exactness_results(
+            tokens, lambda i: self._tree(finished, i), self._must_end
+        )
         yield from ({lane: lossless} for lane, lossless in found)
 
     def _check_distributions(self, finished: FinishedRace) -> Iterator[Round]:

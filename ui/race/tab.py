@@ -26,7 +26,7 @@ from ui.race.run import RaceJob
 from ui.serving.job import SECONDS_PER_BATCH
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import SessionView, name_and_index, sent_with
+from ui.serving.session_view import SessionView, parse_missed, sent_with
 from ui.shared import markup
 from ui.shared.call_modules import call, connect
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
@@ -293,7 +293,7 @@ class RaceTab(SessionView[RaceJob]):
 
     def get_moves(self, asked: Any) -> str:
         """The moves that a browser missed, from [race, first] on, with all trees."""
-        name, first = name_and_index(asked)
+        name, first = parse_missed(asked)
         kept = self._kept(name)
         if kept is None:
             return notice_message(

@@ -1,4 +1,4 @@
-"""What views have in common in which each visitor has one job at a time."""
+"""Base class of the views in which each visitor runs one job at a time."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def sent_with(event: gr.EventData) -> Mapping[str, Any]:
     return event._data if isinstance(event._data, Mapping) else {}
 
 
-def name_and_index(asked: Any) -> tuple[Any, int]:
-    """The name and the index in [name, index], of what a browser missed; (None, 0) for anything
-    else."""
+def parse_missed(asked: Any) -> tuple[Any, int]:
+    """Parse a request [name, index] for data that the browser missed, from `index` on; (None, 0) if
+    malformed."""
     if isinstance(asked, list) and len(asked) == 2 and type(asked[1]) is int and asked[1] >= 0:
         return asked[0], asked[1]
     return None, 0

@@ -14,7 +14,7 @@ def _module(name: str) -> str:
     page is served. Host and scheme are the page's own: behind a proxy, Gradio may not know them."""
     known = {name_of(path) for path in modules()}
     if name not in known:
-        raise ValueError(f"no module is called {name}; known are {', '.join(sorted(known))}")
+        raise ValueError(f"no module is called {name}; known: {', '.join(sorted(known))}")
     below = 'new URL(window.gradio_config.root || "/", location.href).pathname.replace(/\\/$/, "")'
     address = f'location.origin + {below} + "{PATH}/{joined().version}/modules.js"'
     return f"import({address}).then((all) => all.modules[{markup.literal(name)}])"

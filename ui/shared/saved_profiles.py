@@ -30,19 +30,19 @@ MAX_NOTE = 400
 
 @dataclass(frozen=True)
 class Entry:
-    """A profile and its name; `note` says what in it is assumed."""
+    """A profile and its name; `note` says which of its figures are assumptions."""
 
     name: str
     profile: HardwareProfile
     note: str = ""
 
     def file(self) -> str:
-        """The profile as JSON, with its name and note. `read` and `HardwareProfile.from_json`
-        accept it."""
+        """The profile as JSON, with its name and note. `parse_entry` and
+        `HardwareProfile.from_json` accept it."""
         return json.dumps({**self.profile.to_dict(), "name": self.name, "note": self.note})
 
 
-def read(text: str, name: str) -> Entry:
+def parse_entry(text: str, name: str) -> Entry:
     """The profile in `text`. One labelled measured becomes recorded. `name` is used if the file
     has none."""
     profile = HardwareProfile.from_json(text)
@@ -52,22 +52,25 @@ def read(text: str, name: str) -> Entry:
     given = data.get("name")
     note = data.get("note", "")
     return Entry(
-        named(given if isinstance(given, str) and given.strip() else name),
+        clean_name(given if isinstance(given, str) and given.strip() else name),
         profile,
         visible(note)[:MAX_NOTE] if isinstance(note, str) else "",
     )
 
 
-def opened(path: Any) -> Entry:
-    """The profile in an uploaded file. Raises BadProfile with the value and the bound."""
+def load_upload(path: Any) -> Entry:
+    """The profile in an uploaded file. Raises BadProfile, naming the offending value and its
+    limit."""
     text = uploaded_text(path, MAX_JSON_CHARS, "profile", BadProfile)
-    return read(text, Path(path).stem[:MAX_NAME])
+    return parse_entry(text, Path(path).stem[:MAX_NAME])
 
 
-def named(name: Any) -> str:
+def clean_name(name: Any) -> str:
     """`name` as the menu shows it. Raises BadProfile if it is empty or too long."""
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
-        raise BadProfile(f"name: {shown(name)} is not a text of 1 to {MAX_NAME} characters")
+        raise BadProfile(
+            f"a profile name must have 1 to {MAX_NAME} characters, but got {shown(name)}"
+        )
     return visible(" ".join(name.split()))[:MAX_NAME]
 
 
@@ -75,36 +78,36 @@ def named(name: Any) -> str:
 def shipped() -> Mapping[str, Entry]:
     """The profiles shipped with the program, by file name."""
     return {
-        path.stem: read(path.read_text(encoding="utf-8"), path.stem)
+        path.stem: parse_entry(path.read_text(encoding="utf-8"), path.stem)
         for path in sorted(FOLDER.glob("*.json"))
     }
 
 
-def kept(store: Any) -> dict[str, Entry]:
+def saved_entries(store: Any) -> dict[str, Entry]:
     """The profiles saved in the visitor's browser, by name. Invalid entries are skipped."""
     entries: dict[str, Entry] = {}
     for text in store[:MAX_KEPT] if isinstance(store, list) else []:
         try:
-            entry = read(text, "unnamed")
+            entry = parse_entry(text, "unnamed")
         except SequoiaError:
             continue
         entries[entry.name] = entry
     return entries
 
 
-def keep(store: Any, entry: Entry) -> list[str]:
+def add_entry(store: Any, entry: Entry) -> list[str]:
     """The browser's store with `entry` added; one of the same name is replaced. Raises BadProfile
     if the store is full."""
-    entries = kept(store)
+    entries = saved_entries(store)
     if entry.name not in entries and len(entries) >= MAX_KEPT:
         raise BadProfile(f"{len(entries)} profiles are saved, the most allowed; remove one first")
     entries.pop(entry.name, None)
     return _stored([*entries.values(), entry])
 
 
-def without(store: Any, name: str) -> list[str]:
+def remove_entry(store: Any, name: str) -> list[str]:
     """The browser's store without the profile `name`."""
-    return _stored([entry for entry in kept(store).values() if entry.name != name])
+    return _stored([entry for entry in saved_entries(store).values() if entry.name != name])
 
 
 def _stored(entries: Sequence[Entry]) -> list[str]:

@@ -214,7 +214,7 @@ class TreeRequest:
 
     def __post_init__(self) -> None:
         if self.kind not in SHAPES:
-            raise BadTree(f"unknown tree {shown(self.kind)}; known are {', '.join(SHAPES)}")
+            raise BadTree(f"unknown tree {shown(self.kind)}; known: {', '.join(SHAPES)}")
         shape = SHAPES[self.kind]
         object.__setattr__(self, "numbers", tuple(self.numbers[: len(shape.fields)]))
         if self.kind in FITTED:
@@ -224,7 +224,7 @@ class TreeRequest:
         elif shape.make:
             nodes = len(self._made(shape.make))
             if nodes > self.most:
-                raise BadTree(f"a tree of {nodes} nodes; allowed are 1 to {self.most}")
+                raise BadTree(f"a tree of {nodes} nodes; expected 1 to {self.most}")
 
     def _made(self, make: Callable[..., Tree]) -> Tree:
         try:

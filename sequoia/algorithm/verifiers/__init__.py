@@ -23,5 +23,5 @@ DEFAULT_VERIFIER = SEQUOIA.key
 def verifier_named(name: str) -> Verifier:
     """The verifier with the key `name`. Raises BadSamplingParams, which lists the known ones."""
     if not isinstance(name, str) or name not in VERIFIERS:
-        raise BadSamplingParams(f"unknown verifier {shown(name)}; known are {', '.join(VERIFIERS)}")
+        raise BadSamplingParams(f"unknown verifier {shown(name)}; known: {', '.join(VERIFIERS)}")
     return VERIFIERS[name]

@@ -17,7 +17,7 @@ import torch
 import triton
 import triton.language as tl
 
-from sequoia.this_machine.step_timer import current
+from sequoia.this_machine.step_timer import as_current_device
 
 _BLOCK = 4096  # tokens of the vocabulary that are processed together
 # Tokens of a block per warp. With fewer, several warps would process the same tokens, and one of
@@ -50,7 +50,7 @@ def launch(
     work = torch.empty(2, vocab, dtype=torch.float64, device=p.device)
     end = torch.empty(3, dtype=torch.float64, device=p.device)
     block = min(_BLOCK, triton.next_power_of_2(vocab))
-    with current(p.device):
+    with as_current_device(p.device):
         _walk[(1,)](
             p,
             q,

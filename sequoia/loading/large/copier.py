@@ -111,8 +111,8 @@ def _pin(pages: torch.Tensor, stream: torch.cuda.Stream) -> None:
     if code:
         free = free_bytes(torch.device("cpu"))
         raise OutOfMemory(
-            f"cannot pin another {size(len(pages))} of host memory (CUDA error {code}); free are "
-            f"{size(free)}. Keep more layers resident, or choose a smaller target"
+            f"cannot pin another {size(len(pages))} of host memory (CUDA error {code}); "
+            f"{size(free)} is free. Keep more layers resident, or choose a smaller target"
         )
     weakref.finalize(pages, _unpin, runtime, pages.data_ptr(), stream).atexit = False
 

@@ -90,7 +90,7 @@ def spread(
     figures = ", ".join(f"{size(free[device])} on {device}" for device in devices)
     raise OutOfMemory(
         f"the two models and a run need about {size(needed)}, layer by layer on {len(devices)} "
-        f"devices; free are {figures}, of which {SHARE:.0%} are used; offload=True (--offload) "
+        f"devices; free: {figures}, of which {SHARE:.0%} can be used; offload=True (--offload) "
         "leaves most of the target in host memory"
     )
 
@@ -190,6 +190,6 @@ def _refuse(
 ) -> None:
     if needed > free[device] * SHARE:
         raise OutOfMemory(
-            f"{what} about {size(needed)} on {device}; free are {size(free[device])}, of which "
-            f"{SHARE:.0%} are used{advice}"
+            f"{what} about {size(needed)} on {device}; {size(free[device])} is free, of which "
+            f"{SHARE:.0%} can be used{advice}"
         )

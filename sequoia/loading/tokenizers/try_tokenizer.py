@@ -58,7 +58,7 @@ def _try(tokenizer: str, length: int) -> None:
         worker.send({"tokenizer": tokenizer, "length": length})
         last = _receive(worker, _OPEN_SECONDS, f"it takes more than {_OPEN_SECONDS:g} s")["last"]
         if last >= MOST_PIECES:
-            raise _Failed(f"it has a piece with id {last:,}; allowed are ids below {MOST_PIECES:,}")
+            raise _Failed(f"it has a piece with id {last:,}; ids must be below {MOST_PIECES:,}")
         if length:
             _receive(worker, _TRIAL_SECONDS, f"it takes more than {_TRIAL_SECONDS:g} s")
     except WorkerEnded:

@@ -73,7 +73,7 @@ def check_described(config: Any, tensors: dict[str, Stored], title: str) -> None
     if tables > MOST_TABLE_BYTES:
         raise BadModel(
             f"{title}: its config asks for tables of {tables / 1e9:,.0f} GB beside the weights; "
-            f"allowed are {MOST_TABLE_BYTES / 1e9:.0f} GB"
+            f"the limit is {MOST_TABLE_BYTES / 1e9:.0f} GB"
         )
 
 

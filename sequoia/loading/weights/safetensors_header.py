@@ -55,7 +55,7 @@ def read_header(path: Path, title: str) -> dict[str, Stored]:
     tensors = {name: entry for name, entry in found.items() if name != "__metadata__"}
     _check_metadata(found.get("__metadata__"), what)
     if not tensors or len(tensors) > MOST_TENSORS:
-        raise BadModel(f"{what} has {len(tensors):,} tensors; allowed are 1 to {MOST_TENSORS:,}")
+        raise BadModel(f"{what} has {len(tensors):,} tensors; expected 1 to {MOST_TENSORS:,}")
     checked = {name: _entry(name, entry, what) for name, entry in tensors.items()}
     _check_offsets(tensors, length - 8 - size, what)
     return checked
@@ -78,7 +78,7 @@ def _header_size(start: bytes, length: int, what: str) -> int:
         )
     if size > LONGEST:
         raise BadModel(
-            f"{what} has a header of {size / 1e6:,.0f} MB; allowed are {LONGEST / 1e6:.0f} MB"
+            f"{what} has a header of {size / 1e6:,.0f} MB; the limit is {LONGEST / 1e6:.0f} MB"
         )
     if size > length - 8:
         raise BadModel(

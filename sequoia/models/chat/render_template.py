@@ -23,7 +23,7 @@ def rendered(template: str, message: str, variables: dict[str, Any], most: int) 
         [chat], chat_template=template, add_generation_prompt=True, **variables
     )[0][0]
     if len(text) > most:
-        raise ValueError(f"it renders {len(text)} characters; allowed are {most}")
+        raise ValueError(f"it renders {len(text)} characters; the limit is {most}")
     return text
 
 

@@ -79,6 +79,6 @@ def test_keys_are_those_of_saved_files() -> None:
 def test_a_verifier_is_found_by_its_key_alone() -> None:
     assert verifier_named("topk") is VERIFIERS["topk"]
     with pytest.raises(
-        BadSamplingParams, match="unknown verifier 'Sequoia'; known are sequoia, specinfer"
+        BadSamplingParams, match="unknown verifier 'Sequoia'; known: sequoia, specinfer"
     ):
         verifier_named("Sequoia")

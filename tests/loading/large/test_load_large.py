@@ -199,7 +199,7 @@ def test_a_device_that_is_full_is_named_before_a_run_cpu_and_meta(
     monkeypatch.setattr(
         "sequoia.this_machine.memory.free_bytes", lambda device: 1000 if device == META else 10**12
     )
-    with pytest.raises(OutOfMemory, match=r"the run needs about .* on meta; free are 0\.0 MB"):
+    with pytest.raises(OutOfMemory, match=r"the run needs about .* on meta; 0\.0 MB is free"):
         Decoder(parted, PROMPTS[0], GREEDY, TREE)
 
 
@@ -353,7 +353,7 @@ def test_too_little_memory_is_reported_before_the_weights(
     )
     monkeypatch.setattr(psutil, "virtual_memory", lambda: types.SimpleNamespace(available=200_000))
     with pytest.raises(
-        OutOfMemory, match=r"0 resident layers, .* need about [\d.]+ MB on cpu; free are 0\.2 MB"
+        OutOfMemory, match=r"0 resident layers, .* need about [\d.]+ MB on cpu; 0\.2 MB is free"
     ):
         load(llama, offload=0)
 

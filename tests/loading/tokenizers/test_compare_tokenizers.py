@@ -257,7 +257,7 @@ def test_every_text_that_is_encoded_has_a_bound(monkeypatch: pytest.MonkeyPatch)
     found = pair_of(tiny_model(context=100_000), tiny_model(context=100_000), tiny_tokenizer())
     assert len(found._ids("x" * chat_template.MOST_CHARS)) == chat_template.MOST_CHARS
     with pytest.raises(
-        BadPrompt, match="has 40001 characters with its chat template; allowed are 40000"
+        BadPrompt, match="has 40001 characters with its chat template; the limit is 40000"
     ):
         found._ids("x" * (chat_template.MOST_CHARS + 1))
 

@@ -97,7 +97,7 @@ def test_switching_the_profile_changes_the_tree_at_once(tab: HardwareTab) -> Non
         tab, tab.look(asked(tab, profile="a100-llama2-7b-jf68m", rates="paper"), request())
     )
     slow = replace(PROFILE, target_seconds=((1, 0.02, 0.0), (2, 0.5, 0.0)))
-    store = saved_profiles.keep([], Entry("slow", slow))
+    store = saved_profiles.add_entry([], Entry("slow", slow))
     kept = view(
         tab, tab.look(asked(tab, profile="kept:slow", rates="paper", store=store), request())
     )
@@ -294,9 +294,9 @@ def test_profiles_are_saved_imported_and_removed(tab: HardwareTab, tmp_path: Pat
         "device": "one card",
         "versions": 0,
     }
-    assert [*saved_profiles.kept(updates[tab.store])] == ["my box", "from elsewhere"]
+    assert [*saved_profiles.saved_entries(updates[tab.store])] == ["my box", "from elsewhere"]
     updates = tab.drop(asked(tab, profile="kept:my box", store=updates[tab.store]), request())
-    assert [*saved_profiles.kept(updates[tab.store])] == ["from elsewhere"]
+    assert [*saved_profiles.saved_entries(updates[tab.store])] == ["from elsewhere"]
     assert updates[tab.profile]["value"] == HERE
     assert "only profiles that you saved" in error(
         tab, tab.drop(asked(tab, profile=HERE), request())
@@ -305,7 +305,7 @@ def test_profiles_are_saved_imported_and_removed(tab: HardwareTab, tmp_path: Pat
 
 def test_an_exported_profile_is_imported_again() -> None:
     entry = Entry("mine", replace(PROFILE, source="simulated"), "a note")
-    assert saved_profiles.read(entry.file(), "x") == entry
+    assert saved_profiles.parse_entry(entry.file(), "x") == entry
     assert HardwareProfile.from_json(entry.file()) == entry.profile
 
 
@@ -334,7 +334,7 @@ def test_half_characters_in_a_profile_can_be_sent(tab: HardwareTab) -> None:
     """Guards the page's stream, which has to be UTF-8: a JSON file may hold half a
     character in escaped form."""
     text = PROFILE.to_json().replace("one card", "\\ud800 card").replace('"small"', '"\\u202e"')
-    store = saved_profiles.keep([], saved_profiles.read(text, "half"))
+    store = saved_profiles.add_entry([], saved_profiles.parse_entry(text, "half"))
     updates = tab.look(asked(tab, profile="kept:half", store=store), request())
     assert all(text.encode("ascii") for text in (updates[tab.board], *store))
     assert view(tab, updates)["profile"]["device"] == "\ud800 card"
@@ -362,10 +362,11 @@ def test_a_bad_name_is_refused(tab: HardwareTab, name: Any) -> None:
 def test_the_thirteenth_profile_is_refused_and_the_others_stay() -> None:
     store: list[str] = []
     for i in range(12):
-        store = saved_profiles.keep(store, Entry(f"profile {i}", PROFILE))
+        store = saved_profiles.add_entry(store, Entry(f"profile {i}", PROFILE))
     with pytest.raises(BadProfile, match="12 profiles are saved"):
-        saved_profiles.keep(store, Entry("one more", PROFILE))
-    assert len(saved_profiles.kept(saved_profiles.keep(store, Entry("profile 3", PROFILE)))) == 12
+        saved_profiles.add_entry(store, Entry("one more", PROFILE))
+    replaced = saved_profiles.add_entry(store, Entry("profile 3", PROFILE))
+    assert len(saved_profiles.saved_entries(replaced)) == 12
 
 
 # -- measuring -------------------------------------------------------------------------------------

@@ -239,7 +239,7 @@ def test_own_models_have_fields(tab: ModelsTab) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"pair": "nope"}, "unknown pair 'nope'; known are bundled"),
+        ({"pair": "nope"}, "unknown pair 'nope'; known: bundled"),
         ({"pair": 5}, "5 is not the name of a pair"),
         ({"pair": None}, "None is not the name"),
         ({"pair": OWN}, "enter a target model"),

@@ -690,14 +690,14 @@ def test_too_few_first_tokens_say_nothing(
     [
         ({"prompt": "  "}, BadPrompt, "prompt is empty"),
         ({"prompt": None}, BadPrompt, "prompt is empty"),
-        ({"prompt": "x" * 30_000}, BadPrompt, "30000 characters; allowed are 20000"),
+        ({"prompt": "x" * 30_000}, BadPrompt, "30000 characters; the limit is 20000"),
         ({"temperature": -1}, BadSamplingParams, "Temp.: -1 is not a number from 0 to 5"),
         ({"temperature": "hot"}, BadSamplingParams, "Temp.: 'hot'"),
         ({"top_p": 2}, BadSamplingParams, "Top-p: 2"),
         ({"max_new_tokens": 10**6}, BadSamplingParams, "Tokens: 1000000"),
         ({"seed": None}, BadSamplingParams, "Seed: enter a whole number"),
-        ({"lanes": [PLAIN]}, BadSamplingParams, "a race of 1 lane; allowed are 2 to 4"),
-        ({"lanes": [PLAIN] * 5}, BadSamplingParams, "a race of 5 lanes; allowed are 2 to 4"),
+        ({"lanes": [PLAIN]}, BadSamplingParams, "a race of 1 lane; expected 2 to 4"),
+        ({"lanes": [PLAIN] * 5}, BadSamplingParams, "a race of 5 lanes; expected 2 to 4"),
         ({"lanes": [("none", "", "sequoia")] * 4}, BadSamplingParams, "a race of 0 lanes"),
         (
             {"lanes": [PLAIN, ("oak", "", "sequoia")]},

@@ -238,7 +238,7 @@ def test_without_a_check_nothing_follows_a_race(tab: RaceTab) -> None:
     ("changes", "words"),
     [
         ({"temperature": -2}, "Temp.: -2 is not a number from 0 to 5"),
-        ({"lanes": [LANES[0], *[LANES[2]] * 3]}, "a race of 1 lane; allowed are 2 to 4"),
+        ({"lanes": [LANES[0], *[LANES[2]] * 3]}, "a race of 1 lane; expected 2 to 4"),
         (
             {"lanes": [LANES[0], ("chain", "<img>", "sequoia"), LANES[2], LANES[2]]},
             "Lane 2: Nodes: '<img>'; enter a whole number",

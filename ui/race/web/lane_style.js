@@ -1,16 +1,16 @@
 /* How a lane looks everywhere on the page. Colour and marker belong to its method. Lanes of the
-   same method differ by dash, and every second one has open markers. */
+   same method differ in dash pattern, and every second one has open markers. */
 import { svg } from "../../shared/web/dom.js";
 
 /** @typedef {import("./race_store.js").Lane} Lane */
 /**
- * `copy`: number of earlier lanes of this method. `symbol`: Plotly's name of the marker, `path`:
- * the same as an SVG path around 0.
- * @typedef {{copy: number, colour: string, dash: string, symbol: string,
+ * `earlierSame`: number of earlier lanes of this method. `symbol`: Plotly's name of the marker,
+ * `path`: the same as an SVG path, centred on the origin.
+ * @typedef {{earlierSame: number, colour: string, dash: string, symbol: string,
  *   path: string}} LaneStyle
  */
 
-// The menu's kinds of tree that have a colour of their own.
+// Method (colour and marker) of each tree kind; unlisted kinds are 'other'.
 const METHODS = new Map([
   ["chain", "chain"],
   ["sequences", "sequences"],
@@ -45,12 +45,12 @@ export function laneStyles(lanes) {
   const used = {};
   return lanes.map(({ plain, kind }) => {
     const method = plain ? "plain" : (METHODS.get(kind) ?? "other");
-    const copy = used[method] ?? 0;
-    used[method] = copy + 1;
+    const earlierSame = used[method] ?? 0;
+    used[method] = earlierSame + 1;
     const [symbol, path] = MARKERS[method];
-    const dash = DASHES[copy % DASHES.length];
+    const dash = DASHES[earlierSame % DASHES.length];
     const colour = `var(--race-${method})`;
-    return { copy, colour, dash, symbol: symbol + (copy % 2 ? "-open" : ""), path };
+    return { earlierSame, colour, dash, symbol: symbol + (earlierSame % 2 ? "-open" : ""), path };
   });
 }
 
@@ -62,11 +62,11 @@ export function laneStyles(lanes) {
  * @param {number} to
  * @param {number} at
  */
-export function drawLine(host, { copy, colour, dash, path }, y, to, at) {
+export function drawLine(host, { earlierSame, colour, dash, path }, y, to, at) {
   const line = svg("g", { class: "race-stroke", style: `--race-lane: ${colour}` }, host);
   const dashes = dash === "solid" ? null : dash.replaceAll("px", "");
   svg("path", { d: `M0 ${y}H${to}`, "stroke-dasharray": dashes }, line);
-  const open = copy % 2 ? "yes" : null;
+  const open = earlierSame % 2 ? "yes" : null;
   svg("path", { d: path, transform: `translate(${at} ${y})`, "data-open": open }, line);
 }
 
