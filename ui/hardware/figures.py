@@ -42,7 +42,7 @@ def verify_curve(profiles: Sequence[Named]) -> Figure:
             seconds = profile.verify_seconds(bend)
             traces.append(_knee(name, bend, seconds, colour))
             if i == 0:
-                words = f"knee: {bend} nodes take<br>2x the time of one"
+                words = f"knee: {bend} nodes take<br>2× the time of one"
                 notes.append({**_note(bend, seconds * 1e3, words), "ax": -48, "ay": -40})
     axes = _axes("nodes in the pass", "ms", _sizes(profiles, "target_seconds"), notes)
     return {"data": traces, "layout": {**axes, "showlegend": len(profiles) > 1}}
@@ -224,7 +224,7 @@ def _knee(name: str, size: int, seconds: float, colour: str) -> Figure:
         "showlegend": False,
         "name": f"knee, {name}",
         "marker": {"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2}},
-        "hovertemplate": "%{x} nodes take 2x the time of one<extra>%{fullData.name}</extra>",
+        "hovertemplate": "%{x} nodes take 2× the time of one<extra>%{fullData.name}</extra>",
     }
 
 

@@ -214,8 +214,8 @@ def _levels(profile: HardwareProfile) -> str | None:
     if not profile.level_overhead:
         return None
     return (
-        f"Each drafted level also adds {time_words(profile.level_overhead)} of overhead (sampling "
-        "and a longer walk)."
+        f"Each drafted level also adds {time_words(profile.level_overhead)} of overhead (sampling, "
+        "and one more level to verify)."
     )
 
 
