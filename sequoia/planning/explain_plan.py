@@ -144,7 +144,7 @@ def _trade(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
 
 def _slower(rival: Plan, best: Plan) -> str:
     share = 1 - rival.predicted_speedup / best.predicted_speedup
-    return "as fast" if share < 5e-5 else f"{share:.1%} slower".replace("%", " %")
+    return "as fast" if share < 5e-4 else f"{share:.1%} slower".replace("%", " %")
 
 
 def _cost(rival: Plan, best: Plan, profile: HardwareProfile) -> str:

@@ -220,7 +220,10 @@ class HardwareTab(SessionView[ProfileJob]):
     def _entries(self, store: Any) -> dict[str, Entry]:
         """All profiles by key, this machine's first."""
         pair = pair_now(self._model_host)
-        here = {HERE: Entry("this machine", machine(pair))} if pair else {}
+        here = {}
+        if pair:
+            bundled = pair.name == BUNDLED_NAME
+            here = {HERE: Entry("this machine", machine(pair), bundled=bundled)}
         return {
             **here,
             **{f"kept:{name}": entry for name, entry in saved_profiles.kept(store).items()},
