@@ -810,7 +810,7 @@ def test_the_runs_own_prompt_is_shown_and_told_from_the_forms(
             prompt,
         )
         settle(page)
-        assert ("not the prompt" in text(page, "[data-part=asked]")) is other
+        assert ("a different prompt" in text(page, "[data-part=asked]")) is other
 
 
 @pytest.mark.parametrize("button", ["[data-act=next]", "[data-part=heat]", "[data-part=all]"])
@@ -1100,7 +1100,7 @@ def test_the_figures_say_which_probability_was_compared(page: Any) -> None:
         "0.890",
     )
     assert shown["residual mass"] == "70 %"
-    assert "residual probability is 0 % (draft 89 %)" in text(page, "[data-part=why]")
+    assert "residual gives this token 0 %, the draft’s 89 %" in text(page, "[data-part=why]")
 
 
 def test_at_temperature_0_no_draw_is_shown(page: Any) -> None:

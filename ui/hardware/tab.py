@@ -12,6 +12,7 @@ import gradio as gr
 
 from sequoia import HardwareProfile, SequoiaError, machine
 from sequoia.errors import BadProfile, BadTree
+from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.validate_input import shown, whole
 from ui.decode.tab import LiveView
 from ui.hardware import view
