@@ -196,7 +196,7 @@ class FirstTokens:
         if self.verdict == "fits":
             points = round(min(self.detectable_difference or 1, 1) * 100)
             return (
-                f"No difference from the target's distribution in the {tokens}: {result}. Only "
+                f"The {tokens} are consistent with the target's distribution: {result}. Only "
                 f"deviations of more than about {points} percentage points would be detected."
             )
         if self.verdict == "poor":

@@ -157,10 +157,10 @@ def _loaded(
     on_progress(f"loading the weights of {source.title}, {size(source.weight_bytes)}")
     model = load_model(source, where, dtype, draft, on_progress)
     place = ", ".join(filter(None, (str(model.device), model.placement)))
-    attention = "" if model.forward_name == "lean" else f" with {source.attention} attention"
+    attention = "" if model.forward_name == "fast" else f" with {source.attention} attention"
     words = (
-        f"{source.title}: {model.numbers}, {model.forward_name} forward{attention} on {place}; "
-        f"{model.tested}"
+        f"{source.title}: {model.numbers}, {model.forward_name} forward pass{attention} "
+        f"on {place}; {model.tested}"
     )
     on_progress(PassedCheck("draft" if draft else "target", words))
     return model

@@ -128,8 +128,8 @@ class DepthVerdict:
         )
         if self.holds:
             return (
-                "No evidence that acceptance depends on depth. Largest difference: "
-                f"{found} ({tested})."
+                "No evidence that acceptance depends on depth. Strongest deviation among the "
+                f"{self.compared} cells with enough counts: {found} ({tested})."
             )
         return f"The positional assumption fails here: {found} ({tested})."
 

@@ -1,4 +1,4 @@
-"""A lean forward for Llama-like models: the arithmetic of `transformers`' own, with a fraction of
+"""A fast forward for Llama-like models: the arithmetic of `transformers`' own, with a fraction of
 its small operations.
 
 Small models on a CPU spend most of a pass outside their matrix products. Here one product makes
@@ -33,7 +33,7 @@ _PACKED_UP_TO = 2**30  # bytes of weights; the packed copy needs as many again
 
 
 def fast_forward(hf: Any, int8: bool = False) -> FastLlama | None:
-    """The lean forward of `hf`, or None where there is none: for another family, activation or
+    """The fast forward of `hf`, or None where there is none: for another family, activation or
     position scheme, or a model that is too large.
 
     int8: with weights rounded to int8, for a bfloat16 draft. Verification is exact for any draft
@@ -56,10 +56,10 @@ def fast_forward(hf: Any, int8: bool = False) -> FastLlama | None:
 
 
 class FastLlama:
-    """The lean forward, called as every Forward: (ids, positions, mask, kv_cache, last_only). Batch
+    """The fast forward, called as every Forward: (ids, positions, mask, kv_cache, last_only). Batch
     size 1; keys and values are written to the KV cache."""
 
-    name = "lean"
+    name = "fast"
     mask_dtype = torch.float32
 
     def __init__(self, hf: Any, int8: bool = False) -> None:

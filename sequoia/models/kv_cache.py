@@ -80,7 +80,7 @@ class KVCache(Cache):
 
     def joint(self, kv_heads: int, head_dim: int, like: torch.Tensor) -> torch.Tensor:
         """Keys and values of all layers as one tensor (layers, 2, 1, kv_heads, capacity, head_dim)
-        of the dtype and device of `like`, made at the first call. For the lean forward: accepted
+        of the dtype and device of `like`, made at the first call. For the fast forward: accepted
         slots of all layers are then moved at once."""
         if self._joint is None:
             self._joint = like.new_empty(

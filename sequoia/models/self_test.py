@@ -113,8 +113,8 @@ def _checked(
 
 
 def _exact(model: TreeModel) -> TreeModel:
-    """`model` with the forward of `transformers` in place of the lean one. The two have been
-    compared already, and the lean one would make rotations for all positions up to the highest."""
+    """`model` with the forward of `transformers` in place of the fast one. The two have been
+    compared already, and the fast one would make rotations for all positions up to the highest."""
     if not isinstance(model.forward, FastLlama):
         return model
     return model.with_forward(partial(transformers_forward, model.hf))

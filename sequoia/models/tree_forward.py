@@ -33,7 +33,7 @@ INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not 
 _COLDEST = 0.05  # down to this temperature, divided logits stay well within any number type
 # tokens; the mask grows with the square of them, so a longer prompt takes several passes
 PREFILL_CHUNK = 1024
-# what the lean forward raises for a model that is built differently from the rest of its family
+# what the fast forward raises for a model that is built differently from the rest of its family
 _BUILT_DIFFERENTLY = (RuntimeError, AttributeError, TypeError, IndexError)
 _log = logging.getLogger(__name__)
 
@@ -107,7 +107,7 @@ class TreeModel:
         return Context(self, capacity, first)
 
     def use_fast_forward(self, int8: bool = False) -> TreeModel:
-        """Use the lean forward, or on CUDA the one with graphs, where the model has one and it
+        """Use the fast forward, or on CUDA the one with graphs, where the model has one and it
         gives the same logits as the `transformers` one. Where it doesn't, `no_fast_forward` and the
         log say why.
 

@@ -85,7 +85,7 @@ def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
             f"{_trade(deeper, best, profile)}"
         )
     elif len(best.tree) > 1 and best.tree.levels < max(grid.levels):
-        words += ". One more level changes nothing: the best tree of this size does not use it"
+        words += f". {_no_deeper(best.tree)}"
     if second and not same:
         words += (
             f". The runner-up, {size_words(second.tree)}, would {_trade(second, best, profile)}"
@@ -120,24 +120,31 @@ def _one_more_level(grid: SpeedupGrid, best: Plan, column: int) -> Plan | None:
     return plan if plan and plan.tree != best.tree else None
 
 
+def _no_deeper(tree: Tree) -> str:
+    """Why a tree of this size that may have one more level is the same."""
+    if tree.levels == len(tree):
+        return f"{len(tree)} nodes cannot use more than {len(tree)} levels"
+    return "One more level changes nothing: the best tree of this size does not use it"
+
+
 def _trade(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
-    """What `rival` gains and loses compared with `best`: "add 0.21 tokens but 1.4 ms, 1.2 ms of it
-    drafting (2.28×, 1.3 % slower)"."""
+    """What `rival` gains and loses compared with `best`: "add 0.21 tokens per step but cost 1.4 ms
+    per step (1.2 ms of it drafting): 2.28×, 1.3 % slower"."""
     tokens = rival.expected_tokens - best.expected_tokens
     seconds = rival.predicted_seconds - best.predicted_seconds
-    end = f" ({rival.predicted_speedup:.2f}×, {_slower(rival, best)})"
+    end = f": {rival.predicted_speedup:.2f}×, {_slower(rival, best)}"
     cost = _cost(rival, best, profile)
     if tokens > _SAME and seconds > 0:
-        return f"add {_few(tokens)} tokens but {cost}{end}"
+        return f"add {_few(tokens)} tokens per step but cost {cost}{end}"
     if tokens < -_SAME and seconds < 0:
-        return f"save {cost} but lose {_few(-tokens)} tokens{end}"
-    lost = "no" if tokens > -_SAME else _few(-tokens)
-    return f"cost {cost} and lose {lost} tokens{end}"
+        return f"save {cost} but lose {_few(-tokens)} tokens per step{end}"
+    lost = "no tokens" if tokens > -_SAME else f"{_few(-tokens)} tokens per step"
+    return f"cost {cost} and lose {lost}{end}"
 
 
 def _slower(rival: Plan, best: Plan) -> str:
     share = 1 - rival.predicted_speedup / best.predicted_speedup
-    return "as fast" if share < 5e-5 else f"{share:.1%} slower".replace("%", " %")
+    return "as fast" if share < 5e-4 else f"{share:.1%} slower".replace("%", " %")
 
 
 def _cost(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
@@ -148,10 +155,11 @@ def _cost(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
     total = sum(change.values())
     most = max(change, key=lambda phase: abs(change[phase]))
     if math.isclose(change[most], total, rel_tol=0.02):
-        return f"{time_words(abs(total))} of {_ACTIVITY[most]}"
+        return f"{time_words(abs(total))} of {_ACTIVITY[most]} per step"
     sign = "" if change[most] * total > 0 else "−"
     return (
-        f"{time_words(abs(total))}, {sign}{time_words(abs(change[most]))} of it {_ACTIVITY[most]}"
+        f"{time_words(abs(total))} per step "
+        f"({sign}{time_words(abs(change[most]))} of it {_ACTIVITY[most]})"
     )
 
 

@@ -389,14 +389,14 @@ def test_the_speed_up_has_its_spread_beside_it_where_there_is_one(
     run = canned["64"]
     unit = page.locator("[data-total=speedup] .sq-tile-unit")
     watch(page, run, LAST)
-    assert unit.inner_text() == "× recorded"
+    assert unit.inner_text() == "×"
     spread = [run["meta"]["plain_seconds"] * share for share in (0.9, 1.2)]
     watch(page, {**run, "meta": {**run["meta"], "plain_spread": spread}}, LAST)
     speed = page.evaluate("stage.store.totals().speedup")
-    assert unit.inner_text() == f"× ({speed * 0.9:.2f}–{speed * 1.2:.2f}) recorded"
+    assert unit.inner_text() == f"× ({speed * 0.9:.2f}–{speed * 1.2:.2f})"
     page.evaluate("stage.seek(3)")
     settle(page)
-    assert unit.inner_text() == "× recorded"  # the range is the whole run's, and so is the verdict
+    assert unit.inner_text() == "×"  # the range is the whole run's, and so is the verdict
     assert page.locator("[data-total=speedup]").get_attribute("data-verdict") == ""
     watch(page, {**run, "meta": {**run["meta"], "plain_spread": spread}}, LAST)
     assert (
@@ -447,13 +447,16 @@ def test_a_spread_that_includes_one_is_no_clear_difference(
         assert ("no clear difference" in tile.inner_text().lower()) == (verdict == "even")
 
 
-def test_every_total_says_where_it_comes_from(page: Any, canned: dict[str, Any]) -> None:
-    for label in ("measured", "recorded"):
-        meta = {**canned["64"]["meta"], "label": label, "plain_label": label}
+def test_the_badge_says_once_where_the_totals_come_from(page: Any, canned: dict[str, Any]) -> None:
+    """Only a plain baseline from elsewhere is labelled on its tile."""
+    for label, plain in (("measured", "recorded"), ("recorded", "recorded")):
+        meta = {**canned["64"]["meta"], "label": label, "plain_label": plain}
         give(page, {**first(canned["64"], 5), "run": label, "meta": meta})
+        assert label in text(page, "[data-part=badge]")
         units = page.locator(".sq-tile-unit").all_inner_texts()
         assert len(units) == 6
-        assert all(label in unit for unit in units)
+        assert sum(label in unit for unit in units) == 0
+        assert sum(plain in unit for unit in units) == (label != plain)
         assert text(page, ".sq-bars .sq-word") == label
 
 
@@ -809,7 +812,7 @@ def test_the_runs_own_prompt_is_distinguished_from_the_forms(
             prompt,
         )
         settle(page)
-        assert ("not the prompt" in text(page, "[data-part=asked]")) is other
+        assert ("a different prompt" in text(page, "[data-part=asked]")) is other
 
 
 @pytest.mark.parametrize("button", ["[data-act=next]", "[data-part=heat]", "[data-part=all]"])
@@ -1001,7 +1004,7 @@ REASONS = [  # temperature, trials, path, node, what is said
         [0],
         1,
         (
-            "The target’s probability is 0.2 % (draft 31 %); u = 0.44 is above p/q = 0.0065, so "
+            "The target gives this token 0.2 %, the draft 31 %. u = 0.44 is above p/q = 0.0065, so "
             "it is rejected. The draft’s probability is subtracted from the target’s and the rest "
             "renormalised."
         ),
@@ -1011,22 +1014,22 @@ REASONS = [  # temperature, trials, path, node, what is said
         [[1, 0.6, 0.5, 0.9, True, None]],
         [0, 1],
         1,
-        "The target’s probability is 60 % (draft 50 %), so it is always accepted (p ≥ q).",
+        "The target gives this token 60 %, the draft 50 %. Since p ≥ q, it is always accepted.",
     ),
     (
         1,
         [[1, 0.0, 0.5, 0.0, False, 1.0]],
         [0],
         1,
-        "The target’s probability is 0 % (draft 50 %), so it is rejected for any u.",
+        "The target gives this token 0 %, the draft 50 %. Since p = 0, it is rejected for any u.",
     ),
     (
         1,
         [NO, [2, 0.0, 0.89, 0.039, False, 0.7]],
         [0],
         2,
-        "After the earlier rejections the target’s residual probability is 0 % (draft 89 %), so it "
-        "is rejected for any u.",
+        "After the earlier rejections the target’s residual gives this token 0 %, the draft’s "
+        "89 %. Since p = 0, it is rejected for any u.",
     ),
     (
         0,
@@ -1099,7 +1102,7 @@ def test_the_figures_say_which_probability_was_compared(page: Any) -> None:
         "0.890",
     )
     assert shown["residual mass"] == "70 %"
-    assert "residual probability is 0 % (draft 89 %)" in text(page, "[data-part=why]")
+    assert "residual gives this token 0 %, the draft’s 89 %" in text(page, "[data-part=why]")
 
 
 def test_at_temperature_0_no_draw_is_shown(page: Any) -> None:

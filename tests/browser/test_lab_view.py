@@ -548,7 +548,7 @@ def test_nothing_of_a_tree_is_cut_at_its_sides(page: Page, width: int) -> None:
     last = page.locator(".sq-lab-tree .sq-n.has-more:visible")
     drawn = int(last.get_attribute("data-node")) + 1
     assert last.text_content().endswith(f" ▸{64 - drawn}")
-    assert f"64 nodes, {drawn} drawn" in page.inner_text(part("lab-tree"))
+    assert f"{drawn} of 64 nodes shown" in page.inner_text(part("lab-tree"))
     last.click()
     page.mouse.move(0, 0)
     page.focus(part("find"))
@@ -721,7 +721,7 @@ def test_every_word_that_promises_an_explanation_has_one_for_the_keyboard_too(pa
         ("Traceback", "removes the last child"),
         ("expected", "1 for the root"),
         ("Limits", "limit of a shape"),
-        ("How", "16 children"),
+        ("Method", "16 children"),
         ("Medusa", "2401.10774"),
         ("top-p", "most probable"),
     ):

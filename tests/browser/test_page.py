@@ -247,21 +247,21 @@ def test_the_recorded_run_is_not_taken_for_the_forms(visit: Visit) -> None:
     page = visit()
     ready(page)
     asked = page.locator("[data-part=asked]")
-    expect(asked).to_contain_text("not the prompt in the form")
+    expect(asked).to_contain_text("This run used a different prompt")
     page.click("#pg-step")
     until(page, "s.meta.label === 'measured' && s.steps.length === 1")
     expect(page.locator("#pg-run")).to_have_text("Resume")
-    expect(asked).not_to_contain_text("not the prompt in the form")
+    expect(asked).not_to_contain_text("This run used a different prompt")
     page.click("#pg-example")
     until(page, "s.meta.label === 'recorded'")
     expect(page.locator("#pg-run")).to_have_text("Run")
-    expect(asked).to_contain_text("not the prompt in the form")
+    expect(asked).to_contain_text("This run used a different prompt")
     own = store(page, "meta.prompt")
     page.fill("#pg-prompt textarea", own)
-    expect(asked).not_to_contain_text("not the prompt in the form")
+    expect(asked).not_to_contain_text("This run used a different prompt")
     page.keyboard.press(" ")
     assert page.input_value("#pg-prompt textarea") == own + " "
-    expect(asked).to_contain_text("not the prompt in the form")
+    expect(asked).to_contain_text("This run used a different prompt")
 
 
 def test_steps_one_by_one_then_the_rest(visit: Visit) -> None:
@@ -339,7 +339,9 @@ def test_the_settings_of_a_recorded_run_can_be_used(visit: Visit) -> None:
     page.click("text=Copy to form")
     expect(page.locator("#pg-prompt textarea")).to_have_value(store(page, "meta.prompt"))
     expect(page.locator("#pg-seed input")).to_have_value(str(store(page, "meta.policy.seed")))
-    expect(page.locator("[data-part=asked]")).not_to_contain_text("not the prompt in the form")
+    expect(page.locator("[data-part=asked]")).not_to_contain_text(
+        "This run used a different prompt"
+    )
     page.click("#pg-step")
     until(page, "s.meta.label === 'measured' && s.steps.length === 1")
     expect(page.get_by_text("Copy to form")).to_be_hidden()

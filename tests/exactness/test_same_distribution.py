@@ -158,7 +158,7 @@ def test_adding_a_token_returns_a_new_value() -> None:
 
 def test_the_sentences_contain_the_numbers() -> None:
     assert counted((0.5, 0.5), (190, 210)).sentence == (
-        "No difference from the target's distribution in the first tokens of 400 draws: χ² = 1.0, "
+        "The first tokens of 400 draws are consistent with the target's distribution: χ² = 1.0, "
         "1 degree of freedom, p = 0.32, measured. Only deviations of more than about 12 percentage "
         "points would be detected."
     )

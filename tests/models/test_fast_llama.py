@@ -1,4 +1,4 @@
-"""The lean forward against the `transformers` forward it replaces."""
+"""The fast forward against the `transformers` forward it replaces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sequoia.models.tree_forward import TreeModel, tolerance
 @pytest.mark.parametrize("kv_heads", [1, 2, 4])
 @pytest.mark.parametrize("kind", ["llama", "qwen2", "qwen3"])
 def test_same_logits_as_transformers(kind: str, kv_heads: int) -> None:
-    """Guards every step of the lean forward: norms, biases, head norms, positions, grouped
+    """Guards every step of the fast forward: norms, biases, head norms, positions, grouped
     heads, mask, residuals."""
     hf = tiny_model(kind, kv_heads=kv_heads)
     model = TreeModel(hf, kind)
@@ -27,8 +27,8 @@ def test_same_logits_as_transformers(kind: str, kv_heads: int) -> None:
 
 
 def test_bfloat16_is_as_near_to_float32_as_transformers() -> None:
-    """The lean residual stream is float32, so its bfloat16 logits may not be worse than the usual
-    ones by more than noise."""
+    """The fast forward's residual stream is float32, so its bfloat16 logits may not be worse than
+    the usual ones by more than noise."""
     exact = tree_logits(TreeModel(tiny_model("llama"), "exact"))
     model = TreeModel(tiny_model("llama").bfloat16(), "half")
     usual = (tree_logits(model).float() - exact).abs().mean()
@@ -81,7 +81,7 @@ def test_other_families_keep_their_own_forward(kind: str) -> None:
 
 
 def test_float64_keeps_its_own_forward() -> None:
-    """The lean residual stream is float32 and would lose the precision of float64."""
+    """The fast forward's residual stream is float32 and would lose the precision of float64."""
     assert fast_forward(tiny_model("llama").double()) is None
 
 

@@ -42,9 +42,9 @@ def verify_curve(profiles: Sequence[Named]) -> Figure:
             seconds = profile.verify_seconds(bend)
             traces.append(_knee(name, bend, seconds, colour))
             if i == 0:
-                words = f"knee: {bend} nodes take<br>2x the time of one"
+                words = f"knee: {bend} nodes take<br>2× the time of one"
                 notes.append({**_note(bend, seconds * 1e3, words), "ax": -48, "ay": -40})
-    axes = _axes("nodes in the pass", "ms", _sizes(profiles, "target_seconds"), notes)
+    axes = _axes("nodes in the pass", "ms", profiles, ["target_seconds"], notes)
     return {"data": traces, "layout": {**axes, "showlegend": len(profiles) > 1}}
 
 
@@ -61,8 +61,8 @@ def small_curves(profiles: Sequence[Named]) -> Figure:
             colour = _SECOND if i else COLOURS[phase]
             most = _most(profiles, f"{phase}_seconds")
             traces += _curve(name_of, points, most, colour, i, symbol)
-    ticks = sorted({*_sizes(profiles, "draft_seconds"), *_sizes(profiles, "overhead_seconds")})
-    axes = _axes("nodes in the level (draft) or in the step (overhead)", "ms", ticks)
+    title = "nodes in the level (draft) or in the step (overhead)"
+    axes = _axes(title, "ms", profiles, ["draft_seconds", "overhead_seconds"])
     return {"data": traces, "layout": {**axes, "showlegend": True}}
 
 
@@ -224,7 +224,7 @@ def _knee(name: str, size: int, seconds: float, colour: str) -> Figure:
         "showlegend": False,
         "name": f"knee, {name}",
         "marker": {"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2}},
-        "hovertemplate": "%{x} nodes take 2x the time of one<extra>%{fullData.name}</extra>",
+        "hovertemplate": "%{x} nodes take 2× the time of one<extra>%{fullData.name}</extra>",
     }
 
 
@@ -243,11 +243,15 @@ def _note(x: Any, y: Any, text: str) -> Figure:
     }
 
 
-def _axes(x: str, y: str, ticks: Sequence[int], notes: Sequence[Figure] = ()) -> Figure:
-    """Axes with sizes that double along x."""
+def _axes(
+    x: str, y: str, profiles: Sequence[Named], names: Sequence[str], notes: Sequence[Figure] = ()
+) -> Figure:
+    """Axes with sizes that double along x, up to the largest size in the curves `names`."""
+    ticks = sorted({size for name in names for size in _sizes(profiles, name)})
+    most = max(_most(profiles, name) for name in names)
     placed = [{**note, "x": math.log10(note["x"])} for note in notes]
     low = math.log10(min(ticks))
-    high = math.log10(max(ticks))
+    high = math.log10(most)
     margin = 0.06 * max(high - low, 0.5)
     return {
         "xaxis": {

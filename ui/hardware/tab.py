@@ -12,6 +12,7 @@ import gradio as gr
 
 from sequoia import HardwareProfile, SequoiaError, machine
 from sequoia.errors import BadProfile, BadTree
+from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.validate_input import shown, whole
 from ui.decode.tab import LiveView
 from ui.hardware import view
@@ -220,7 +221,10 @@ class HardwareTab(SessionView[ProfileJob]):
     def _entries(self, store: Any) -> dict[str, Entry]:
         """All profiles by key, this machine's first."""
         pair = pair_now(self._model_host)
-        here = {HERE: Entry("this machine", machine(pair))} if pair else {}
+        here = {}
+        if pair:
+            bundled = pair.name == BUNDLED_NAME
+            here = {HERE: Entry("this machine", machine(pair), bundled=bundled)}
         saved = saved_profiles.saved_entries(store)
         return {
             **here,

@@ -111,7 +111,7 @@ def message(
                 "rates": {"name": rates.name, "label": rates.label},
                 "plan": _numbers(plan, profile),
                 "knee": {"nodes": knee(profile), "most": profile.target_seconds[-1][0]},
-                "supposed": _supposed(profile, here, rates),
+                "supposed": _supposed(entry, here, rates),
                 "why": why(grid, profile) + _capped(plan, largest),
                 "default": _default(default, plan, profile is here),
                 "tree": list(plan.tree.parents),
@@ -154,14 +154,15 @@ def change_words(before: HardwareProfile | None, after: HardwareProfile) -> str:
 
 def _facts(entry: Entry) -> dict[str, Any]:
     profile = entry.profile
+    target, draft = entry.model_names
     return {
         "name": entry.name,
         "label": profile.source,
         "note": entry.note,
         "device": profile.device,
         "dtype": profile.dtype,
-        "target": profile.target,
-        "draft": profile.draft,
+        "target": target,
+        "draft": draft,
         "prefix": profile.prefix_length,
         "date": profile.date,
         "versions": dict(profile.versions),
@@ -196,15 +197,17 @@ def _there(against: Entry, rates: Rates, nodes: int) -> str:
     )
 
 
-def _supposed(profile: HardwareProfile, here: HardwareProfile | None, rates: Rates) -> str | None:
+def _supposed(entry: Entry, here: HardwareProfile | None, rates: Rates) -> str | None:
     """A warning if times and acceptance may be of different models, so that no real pair runs as
     predicted."""
+    profile = entry.profile
     times = (profile.target, profile.draft)
     counted = rates.models or (here and (here.target, here.draft))
     if counted == times or (counted is None and profile.source != "paper"):
         return None
+    target, draft = entry.model_names
     return (
-        f"Hypothetical: the times are those of {profile.target} with {profile.draft}, but the "
+        f"Hypothetical: the times are those of {target} with {draft}, but the "
         f"acceptance is that of {rates.name}. "
     )
 
@@ -214,8 +217,8 @@ def _levels(profile: HardwareProfile) -> str | None:
     if not profile.level_overhead:
         return None
     return (
-        f"Each drafted level also adds {time_words(profile.level_overhead)} of overhead (sampling "
-        "and a longer walk)."
+        f"Each drafted level also adds {time_words(profile.level_overhead)} of overhead (sampling, "
+        "and one more level to verify)."
     )
 
 

@@ -23,7 +23,8 @@ def summary(known: KnownTypes) -> str:
     """What the list covers, and whether it is for the installed version."""
     counts = (
         f"{len(known.types)} causal model types of transformers {known.transformers}, tested with "
-        f"tiny models: {known.count('runs')} run, {known.count('partly')} run with some configs"
+        f"tiny models: {known.count('runs')} run, {known.count('partly')} run with some configs, "
+        f"{len(known.types) - known.count('runs') - known.count('partly')} do not run"
     )
     installed = transformers.__version__
     other = (

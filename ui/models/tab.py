@@ -76,7 +76,7 @@ class ModelsTab(SessionView[LoadJob]):
             self.dtype = gr.Dropdown(
                 ["auto", *DTYPES],
                 value="auto",
-                label="Number type",
+                label="Precision",
                 elem_id="md-dtype",
                 filterable=False,
             )

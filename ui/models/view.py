@@ -143,6 +143,7 @@ def _machine(device: torch.device, disk: int, online: bool) -> dict[str, Any]:
 
 def _row(one: Preset, device: torch.device, disk: int) -> dict[str, Any]:
     models = {role: _model(getattr(one, role)) for role in ("target", "draft")}
+    memory = _memory(one, device)
     missing = sum(model.bytes for model in one.models if not is_here(model.id))
     return {
         "name": one.name,
@@ -154,8 +155,10 @@ def _row(one: Preset, device: torch.device, disk: int) -> dict[str, Any]:
         "licences": ", ".join(dict.fromkeys(model.licence for model in one.models)),
         "gated": [model.id for model in one.models if model.gated],
         "chat": one.target.chat,
-        "memory": _memory(one, device),
+        "memory": memory,
         "disk": _disk(one, missing, disk),
+        # with a GPU, another device or a streamed target may do
+        "loadable": memory["fits"] != "no" or device.type == "cuda",
     }
 
 
@@ -177,7 +180,7 @@ def _memory(one: Preset, device: torch.device) -> dict[str, str]:
     free = free_bytes(device)
     total = _total(device)
     if needed > total:
-        return _verdict("no", f"too large: needs {size(needed)}, has {size(total)}")
+        return _verdict("no", f"too large: needs {size(needed)}; this machine has {size(total)}")
     if needed > free:
         return _verdict("tight", f"needs {size(needed)}; {size(free)} of {size(total)} free now")
     return _verdict("yes", f"fits: {size(needed)} of {size(free)} free")
@@ -190,7 +193,9 @@ def _streamed(one: Preset, device: torch.device) -> dict[str, str]:
         return _verdict("no", f"needs a GPU with {size(_LEAST_CARD)}")
     if needed > _total(host):
         return _verdict(
-            "no", f"too large: needs {size(needed)} of host memory, has {size(_total(host))}"
+            "no",
+            f"too large: needs {size(needed)} of host memory; this machine has "
+            f"{size(_total(host))}",
         )
     fits = "yes" if needed <= free_bytes(host) else "tight"
     return _verdict(fits, f"needs {size(needed)}; {size(free_bytes(host))} host memory free")
@@ -203,7 +208,8 @@ def _disk(one: Preset, missing: int, free: int) -> dict[str, str]:
     words = f"{size(missing)} to download" + (f", {size(there)} already here" if there else "")
     if missing - there + ROOM_LEFT > free:
         return _verdict("no", f"{words}; {size(free)} of disk free")
-    return _verdict("yes", words)
+    is_partly_here = there or missing < sum(model.bytes for model in one.models)
+    return _verdict("yes", f"fits: {size(free)} free" + (f"; {words}" if is_partly_here else ""))
 
 
 def _verdict(fits: str, words: str) -> dict[str, str]:

@@ -30,11 +30,20 @@ MAX_NOTE = 400
 
 @dataclass(frozen=True)
 class Entry:
-    """A profile and its name; `note` says which of its figures are assumptions."""
+    """A profile and its name; `note` says which of its figures are assumptions. `bundled`: whether
+    its models are known to be the bundled pair."""
 
     name: str
     profile: HardwareProfile
     note: str = ""
+    bundled: bool = False
+
+    @property
+    def model_names(self) -> tuple[str, str]:
+        """Target and draft as they are shown. Profiles name the bundled models by their role."""
+        names = (self.profile.target, self.profile.draft)
+        bundled = names == ("target", "draft") and (self.bundled or "bundled pair" in self.name)
+        return ("bundled target", "bundled draft") if bundled else names
 
     def file(self) -> str:
         """The profile as JSON, with its name and note. `parse_entry` and

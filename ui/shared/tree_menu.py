@@ -93,8 +93,8 @@ SHAPES = {
         ", planned for this machine",
         "planned for this machine",
         about=(
-            "The tree predicted to be fastest here (within 1 %, the one with more expected "
-            "tokens). On small machines this is often just a chain."
+            "The tree predicted to be fastest here. Among trees within 1 % of the fastest, the one "
+            "with the most expected tokens per step. On small machines this is often just a chain."
         ),
     ),
     "best": Shape(
@@ -259,7 +259,8 @@ class TreeRequest:
     def rule(self) -> str:
         """How the tree is chosen, if its name does not say so."""
         return (
-            f"most tokens per step within {SLACK * 100:g} % of the fastest"
+            f"among trees within {SLACK * 100:g} % of the fastest, the one with the most expected "
+            "tokens per step"
             if self.kind == "planned"
             else ""
         )

@@ -763,7 +763,7 @@ def test_a_planned_lane_says_which_of_the_fast_trees_it_is(make: Callable[..., R
     """Guards against one name for two trees: the one under What to try is the very fastest."""
     messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")]))
     lanes = next(message["lanes"] for message in messages if "lanes" in message)
-    assert lanes[1]["how"].endswith("most tokens per step within 1 % of the fastest")
+    assert lanes[1]["how"].endswith("the one with the most expected tokens per step")
     assert "planned" in lanes[1]["how"]
 
 

@@ -17,7 +17,7 @@ import { addTerm, markTerm } from "../../shared/web/tooltips.js";
 const FIGURES = {
   id: "token id",
   node: "node",
-  level: "level",
+  level: "guess",
   rank: "child",
   q: "q, draft",
   p: "p, target",
@@ -26,7 +26,7 @@ const FIGURES = {
   ratio: "p / q",
   u: "u",
   mass: "residual mass",
-  share: "slot acceptance rate",
+  share: "average rate for this position",
 };
 
 /** The panel "Why". */
@@ -106,11 +106,11 @@ export class Inspector {
 
   nodeFigures(view, node) {
     const { topo } = view;
-    const figures = { node: String(node), level: `${topo.depth[node] + 1} of ${topo.levels}` };
-    if (!node) return figures;
+    if (!node) return { node: String(node) };
     const siblings = topo.children[topo.parents[node]].length;
     return {
-      ...figures,
+      node: String(node),
+      level: `${topo.depth[node]} of ${topo.levels - 1}`,
       rank: `${topo.rank[node] + 1} of ${siblings}`,
       q: prob(view.q(node)),
       p: prob(view.p(node)),

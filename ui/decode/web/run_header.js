@@ -106,7 +106,6 @@ export class RunHeader {
 
   /** @param {Totals} totals */
   paintTotals(totals) {
-    const { word } = this.store;
     const { tokens, steps, draftShare: share, most } = totals;
     const note = (words) => (steps ? words() : " ");
     const perToken = () => ms(totals.seconds / tokens) + " per token";
@@ -114,18 +113,18 @@ export class RunHeader {
     this.put(
       "tokensPerStep",
       rate(totals.tokensPerStep),
-      word,
+      "",
       note(() => `at most ${most} a step`),
     );
-    this.put("tokensPerSecond", rate(totals.tokensPerSecond), word, note(perToken));
+    this.put("tokensPerSecond", rate(totals.tokensPerSecond), "", note(perToken));
     const percent = known(share) ? (share * 100).toFixed(0) : "–";
-    this.put("draftShare", percent, known(share) ? "% " + word : "", "of the tokens emitted");
-    this.put("acceptedPerStep", rate(totals.acceptedPerStep), word, note(drafted));
+    this.put("draftShare", percent, known(share) ? "%" : "", "of the tokens emitted");
+    this.put("acceptedPerStep", rate(totals.acceptedPerStep), "", note(drafted));
     const made = tokens.toLocaleString("en-US");
     this.put(
       "tokens",
       made,
-      word,
+      "",
       note(() => "in " + count(steps, "step")),
     );
     this.paintSpeed(totals);
@@ -143,7 +142,8 @@ export class RunHeader {
     if (!plain) return;
     const { speedup, speedups } = totals;
     const ends = speedups.map((one) => one.toFixed(2)).join("–");
-    const unit = `× ${ends ? `(${ends}) ` : ""}${label || meta.label || ""}`;
+    const source = label === meta.label ? "" : label; // the badge names the run's own
+    const unit = ["×", ends && `(${ends})`, source].filter(Boolean).join(" ");
     const value = known(speedup) ? speedup.toFixed(2) : "–";
     this.put("speedup", value, known(speedup) ? unit : "", "plain: " + ms(plain) + " per token");
     attr(tile, "title", spread ? comparedWith(meta) : null);

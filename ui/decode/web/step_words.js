@@ -29,15 +29,17 @@ function odds(view, { node, p, q }) {
   const parent = view.topo.parents[node];
   const before = view.trials.filter((trial) => view.topo.parents[trial.node] === parent);
   const isResidual = before[0].node !== node;
-  const target = isResidual ? "After the earlier rejections the target’s residual" : "The target’s";
-  return `${target} probability is ${percent(p)} (draft ${percent(q)})`;
+  const [target, draft] = isResidual
+    ? ["After the earlier rejections the target’s residual", "the draft’s"]
+    : ["The target", "the draft"];
+  return `${target} gives this token ${percent(p, 1)}, ${draft} ${percent(q, 1)}`;
 }
 
 function accepted(view, trial) {
   if (trial.u === null) return "The target sampled this very token, so it is accepted.";
   if (view.greedy) return "This is the target’s most probable token, so it is accepted.";
   const ratio = acceptanceRatio(trial);
-  if (ratio >= 1) return odds(view, trial) + ", so it is always accepted (p ≥ q).";
+  if (ratio >= 1) return odds(view, trial) + ". Since p ≥ q, it is always accepted.";
   const [u, bound] = apart(trial.u, ratio);
   return `u = ${u} is below p/q = ${bound}, so the token is accepted.`;
 }
@@ -46,10 +48,10 @@ function rejected(view, trial) {
   if (trial.u === null) return "The target sampled another token, so this one is rejected.";
   if (view.greedy)
     return "At temperature 0 only the target’s most probable token is accepted, and this is another.";
-  if (trial.p === 0) return odds(view, trial) + ", so it is rejected for any u.";
+  if (trial.p === 0) return odds(view, trial) + ". Since p = 0, it is rejected for any u.";
   const [u, bound] = apart(trial.u, acceptanceRatio(trial));
   return (
-    `${odds(view, trial)}; u = ${u} is above p/q = ${bound}, so it is rejected. The draft’s ` +
+    `${odds(view, trial)}. u = ${u} is above p/q = ${bound}, so it is rejected. The draft’s ` +
     "probability is subtracted from the target’s and the rest renormalised."
   );
 }

@@ -111,7 +111,7 @@ export class TextView {
     if (!prompt) return;
     const { chat, label, title } = this.meta;
     const isOther = Boolean(this.formPrompt) && this.formPrompt() !== prompt;
-    const whose = isOther ? "not the prompt in the form" : "prompt";
+    const whose = isOther ? "This run used a different prompt" : "prompt";
     text(this.whose, whose + (chat ? ", as a chat message" : ""));
     this.asked.classList.toggle("is-other", isOther);
     if (this.taker) show(this.taker, isOther || label !== "measured" || Boolean(title));

@@ -51,6 +51,8 @@ export class TreeView {
   pass = 0;
   shape = ""; // what the frame was made for
   followed = ""; // the step whose path was revealed
+  /** @type {{version: number, i: number} | null} the run, and its step that was drawn first */
+  opened = null;
   headed = ""; // what the names of columns were written for
   /** @type {Topology | null} of the pills that are made */
   topo = null;
@@ -374,12 +376,16 @@ export class TreeView {
     };
   }
 
-  // When a step is new and the tree larger than its box, bring the end of the path into view.
+  // When a step is new and the tree larger than its box, bring the end of the path into view; in
+  // the step that a run opens with, the root.
   follow(plan, view) {
     const place = [this.store.version, view.i, this.shape].join(":");
     if (this.followed === place) return;
     this.followed = place;
-    const item = plan.byNode(view.path.at(-1));
+    const { version } = this.store;
+    if (this.opened?.version !== version) this.opened = { version, i: view.i };
+    const isOpening = this.opened.i === view.i;
+    const item = plan.byNode(isOpening ? 0 : view.path.at(-1));
     if (item) this.reveal(item);
   }
 

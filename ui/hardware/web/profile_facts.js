@@ -6,7 +6,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
 
 /** @typedef {import("./hardware_view.js").Profile} Profile */
 
-const TERMS = { Prefix: "prefix", "Number type": "number type" };
+const TERMS = { Prefix: "prefix", Precision: "number type" };
 
 /** The facts of a profile in a panel of their own. */
 export class ProfileFacts {
@@ -52,7 +52,7 @@ function facts({ label, device, dtype, target, draft, prefix, date, versions }) 
   return [
     ["Source", label],
     ["Device", device],
-    ["Number type", dtype],
+    ["Precision", dtype],
     ["Target", target],
     ["Draft", draft],
     ["Prefix", prefix ? `${prefix} tokens` : "not given"],

@@ -42,12 +42,12 @@ export class AcceptanceCounting {
     this.root = el("div", { class: "sq-lab-count", hidden: "", ...label }, host);
     this.makeSettings(el("div", { class: "sq-lab-line" }, this.root));
     this.refusal = new Refusal(this.root, "count-refused");
-    const how = this.menu("How", "How to measure", "count-way");
+    const how = this.menu("Method", "How to measure", "count-way");
     this.how = how.term;
     this.way = how.select;
     this.way.addEventListener("change", () => this.explain());
     const on = "On which prompts to measure";
-    this.from = this.menu("On", on, "count-prompts", "counted prompts").select;
+    this.from = this.menu("Prompts", on, "count-prompts", "counted prompts").select;
     this.from.addEventListener("change", () => show(this.own, this.from.value === TYPED));
     this.makeText();
     const bar = { max: "1", value: "0", hidden: "", "aria-label": "Measuring" };

@@ -183,7 +183,7 @@ export class Margins {
     text(
       figure.note,
       profile
-        ? "As long as a node gains more than it costs, a larger tree is faster. The cost is averaged over n/4 neighbouring sizes."
+        ? "As long as a node gains more than it costs, a larger tree is faster. Cost is smoothed over about n/4 neighbouring sizes."
         : "Shown once this machine has been timed, which happens when the models are loaded.",
     );
     if (!profile) return;

@@ -70,7 +70,7 @@ function sentence(tree) {
 function overall(tree) {
   const folded = tree.drawn.items.length < tree.topo.n;
   const hint = folded
-    ? " A dashed node hides more below it: click to expand."
+    ? " A dashed node has hidden descendants; click it to show them."
     : " Point at a node to see why.";
   return PILLS + hint + visibleLevels(tree);
 }

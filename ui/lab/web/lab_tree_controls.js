@@ -165,6 +165,7 @@ export class LabTreeControls {
 
   size(count) {
     const drawn = this.tree.drawn?.items.length;
-    return format.count(count, "node") + (drawn < count ? `, ${drawn} drawn` : "");
+    const nodes = format.count(count, "node");
+    return drawn < count ? `${drawn} of ${nodes} shown` : nodes;
   }
 }

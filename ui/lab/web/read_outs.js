@@ -51,7 +51,7 @@ export class ReadOuts {
     const tiles = el("div", { class: "sq-lab-tiles" }, panel.body);
     this.tiles = Object.fromEntries(TILES.map((about) => [about[0], this.tile(tiles, about)]));
     this.passes = el("p", { class: "sq-lab-says", hidden: "" }, panel.body);
-    addTerm(this.passes, "Rows in each draft pass", "draft pass");
+    addTerm(this.passes, "Nodes in each draft pass", "draft pass");
     this.rows = el("span", {}, this.passes);
     this.margin = el("p", { class: "sq-lab-says", "data-part": "margin" }, panel.body);
     this.makeButtons(panel.body);
@@ -63,7 +63,7 @@ export class ReadOuts {
     this.plan = el("p", { class: "sq-lab-says sq-lab-plan", "data-part": "plan" }, host);
     this.planText = el("span", {}, this.plan);
     const hint = TOOLTIPS["button use the fastest tree"];
-    this.use = button(this.plan, { text: "Use it", hint, act: () => this.useBest() });
+    this.use = button(this.plan, { text: "Use this tree", hint, act: () => this.useBest() });
   }
 
   /** Another profile was chosen: the best tree follows it, another tree stays. */

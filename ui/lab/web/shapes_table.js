@@ -32,7 +32,7 @@ const HEADS = [
   ["Shape"],
   ["Levels", "", "levels"],
   ["Tokens per step", "expected", "expected"],
-  ["of best", "", "of best"],
+  ["% of best", "", "of best"],
   ["Step", "predicted", "predicted here"],
   ["Speed-up", "predicted", "predicted here"],
 ];
@@ -45,7 +45,7 @@ const COLUMNS = [
   "predicted_speedup",
 ];
 const RULES =
-  "All shapes are brought to the same size: sequences differ by at most one token, the k-ary tree’s last level is cut, published trees are cut in their own order or continued as chains.";
+  "Every shape is cut or extended to the same size: parallel sequences differ by at most one token, the k-ary tree’s last level is truncated, and published trees are truncated in their own order or extended as chains.";
 const SOURCES = [
   "Published shapes are scored with this vector, as if their children were sampled as they are here.",
   ...["medusa", "eagle", "branching"].map((name) => TOOLTIPS["shape " + name]),
@@ -74,7 +74,7 @@ export class ShapesTable {
    */
   constructor(host, state) {
     this.state = state;
-    const about = { part: "shapes", title: "Shapes at one budget", cls: "sq-lab-shapes" };
+    const about = { part: "shapes", title: "Shapes of equal size", cls: "sq-lab-shapes" };
     const panel = makePanel(host, about);
     this.word = el("span", { class: "sq-word" }, panel.titleBox);
     const hint = TOOLTIPS["button save the shapes as csv"];

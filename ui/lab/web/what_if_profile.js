@@ -23,9 +23,9 @@ export class WhatIf {
   constructor(host, state, onChoose) {
     this.state = state;
     const line = el("div", { class: "sq-lab-line sq-lab-whatif" }, host);
-    el("span", { class: "sq-lab-field", text: "Times of" }, line);
+    el("span", { class: "sq-lab-field", text: "Timings from" }, line);
     const menu = { class: "sq-input sq-lab-menu", "data-part": "whatif" };
-    const name = "Times of: hardware profile to plan with";
+    const name = "Timings from: hardware profile to plan with";
     this.menu = el("select", { ...menu, "aria-label": name }, line);
     this.menu.addEventListener("change", () => {
       this.choose(this.menu.value);

@@ -59,7 +59,7 @@ function facts({ target, draft, vocab, limit, why, chat }) {
 }
 
 function model(role, { name, numbers, forward, device, placement, no_fast_forward: why }) {
-  const parts = [name, numbers, `${forward} forward`, device, placement].filter(Boolean);
+  const parts = [name, numbers, `${forward} forward pass`, device, placement].filter(Boolean);
   const slow = why ? [[`${role}: no faster forward`, why]] : [];
   return [[role, parts.join(" · ")], ...slow];
 }

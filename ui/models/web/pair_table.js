@@ -17,6 +17,7 @@ import { rove } from "../../shared/web/roving_focus.js";
  * @property {string[]} gated ids
  * @property {{fits: string, words: string}} memory
  * @property {{fits: string, words: string}} disk
+ * @property {boolean} loadable whether some choice in the form can load it here
  *
  * @typedef {{id: string, parameters: string, bytes: string, source: string}} ModelCell
  *
@@ -74,11 +75,15 @@ export class PairTable {
     text(cell(row, 2, { class: "md-number" }), pair.bytes);
     const licence = cell(row, 3, { text: pair.licences });
     if (pair.gated.length) el("small", { class: "md-gated", text: GATED }, licence);
-    [pair.memory, pair.disk].forEach(({ fits, words }, i) =>
+    // no tick for the disk where the pair cannot be loaded at all
+    const disk = pair.loadable ? pair.disk : { ...pair.disk, fits: null };
+    [pair.memory, disk].forEach(({ fits, words }, i) =>
       el("span", { class: "md-fits", text: words }, cell(row, 4 + i, { "data-fits": fits })),
     );
     const look = { text: "Choose", label: "Choose " + pair.name, hint: "Needs " + pair.needs };
-    button(cell(row, 6), look).addEventListener("click", () => this.choose(pair.name));
+    const choose = button(cell(row, 6), look);
+    choose.disabled = !pair.loadable;
+    choose.addEventListener("click", () => this.choose(pair.name));
     if (!pair.note) return [row];
     const note = el("tr", { class: "md-needs" });
     el("td", { colspan: COLUMNS.length, text: pair.note }, note);

@@ -35,7 +35,7 @@ const VERDICTS = {
   exact: "exact",
   tie: "tie",
   bug: "bug",
-  law: "no difference",
+  law: "consistent with the target",
   undecided: "undecided",
   poor: "poor fit",
   blind: "no information",
