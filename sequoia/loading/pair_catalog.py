@@ -23,7 +23,7 @@ class Model:
     """Published facts of a model. bytes: of its safetensors files. gated: its licence has to be
     accepted on its page first. chat: its tokenizer has a chat template. source: where `bytes` is
     from. revision: the commit that is used, as read from the hub on `revision_date`; "" for the
-    newest one."""
+    newest one. pickle: it is published only as a pickle, which is refused."""
 
     id: str
     parameters: int
@@ -34,6 +34,7 @@ class Model:
     source: str
     revision: str = ""
     revision_date: str = ""
+    pickle: bool = False
 
 
 @dataclass(frozen=True)

@@ -157,9 +157,14 @@ def _row(one: Preset, device: torch.device, disk: int) -> dict[str, Any]:
         "chat": one.target.chat,
         "memory": memory,
         "disk": _disk(one, missing, disk),
-        # with a GPU, another device or a streamed target may do
-        "loadable": memory["fits"] != "no" or device.type == "cuda",
+        "loadable": _may_load(one, memory["fits"], device),
     }
+
+
+def _may_load(one: Preset, fits: str, device: torch.device) -> bool:
+    """Whether some choice in the form can load the pair here: with a GPU, another device or a
+    streamed target may do where the pair does not fit."""
+    return not any(model.pickle for model in one.models) and (fits != "no" or device.type == "cuda")
 
 
 def _model(model: Model) -> dict[str, Any]:

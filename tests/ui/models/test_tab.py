@@ -118,6 +118,7 @@ def test_it_shows_every_pair_the_machine_and_what_is_in_use(tab: ModelsTab, pair
     assert shown["machine"]["online"] is False
     row = next(row for row in shown["pairs"] if row["name"] == "llama-2-7b")
     assert row["gated"] == ["meta-llama/Llama-2-7b-hf"]
+    assert row["loadable"] is False  # its draft is a pickle
     assert "Llama 2 Community License" in row["licences"]
     assert (
         re.fullmatch(r"fits: [\d.]+ [GT]B free", row["disk"]["words"])

@@ -75,11 +75,10 @@ export class PairTable {
     text(cell(row, 2, { class: "md-number" }), pair.bytes);
     const licence = cell(row, 3, { text: pair.licences });
     if (pair.gated.length) el("small", { class: "md-gated", text: GATED }, licence);
-    // no tick for the disk where the pair cannot be loaded at all
-    const disk = pair.loadable ? pair.disk : { ...pair.disk, fits: null };
-    [pair.memory, disk].forEach(({ fits, words }, i) =>
-      el("span", { class: "md-fits", text: words }, cell(row, 4 + i, { "data-fits": fits })),
-    );
+    [pair.memory, pair.disk].forEach(({ fits, words }, i) => {
+      const mark = pair.loadable || fits === "no" ? fits : null; // no tick if it cannot be loaded
+      el("span", { class: "md-fits", text: words }, cell(row, 4 + i, { "data-fits": mark }));
+    });
     const look = { text: "Choose", label: "Choose " + pair.name, hint: "Needs " + pair.needs };
     const choose = button(cell(row, 6), look);
     choose.disabled = !pair.loadable;
