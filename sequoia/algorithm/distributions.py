@@ -142,6 +142,6 @@ def checked(distributions: torch.Tensor, model: str) -> torch.Tensor:
 def overflowed(model: str) -> BadModel:
     """The error for logits of the "target" or "draft" that are not finite."""
     return BadModel(
-        f"the {model}'s logits hold NaN or infinity: its number type has overflowed; try another "
-        "number type"
+        f"the {model}'s logits hold NaN or infinity: its number format has overflowed; try another "
+        "precision"
     )

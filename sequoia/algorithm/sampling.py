@@ -76,7 +76,7 @@ class Seeded:
         if not 0 < cumulative[-1] < math.inf:
             raise BadModel(
                 f"the probabilities sum to {cumulative[-1]} instead of 1: the model's numbers have "
-                "overflowed; try another number type"
+                "overflowed; try another precision"
             )
         # u <= 1 - 2**-53, so u * total rounds to less than the total, and the search ends at a
         # token whose weight is not 0.

@@ -24,7 +24,7 @@ def refuse_not_finite(hf: Any, title: str) -> None:
 
 def _why(dtype: torch.dtype) -> str:
     if dtype == torch.float16:
-        return " in float16; if they are only too large for it, load it in another number type"
+        return " in float16; if they are only too large for it, load it in another precision"
     return ", so its weights are damaged"
 
 
