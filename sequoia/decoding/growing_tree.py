@@ -1,5 +1,5 @@
-"""A context-dependent tree: it grows best-first by the draft's path probabilities, as long as each
-node is worth its time.
+"""A context-dependent tree, grown one level at a time. Each level takes the children most likely to
+be accepted, for as long as each saves more time than it costs.
 
 How many children a node gets is decided from its draft distribution before any is drawn (pruning
 drawn children by their own q would bias the output). A draft probability is not an acceptance rate;
@@ -18,9 +18,11 @@ from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan
 
-# Set by judgement, not tuned: the bundled pair is one pair.
-# children a node may have; the bundled pair takes a later one in fewer than 1 of 200 visits
-WIDEST = 16
+# These constants were chosen by judgement; tuning them on the one bundled pair would overfit.
+
+# Most children a node may have. With the bundled pair, a child beyond this rank is accepted in
+# fewer than 1 of 200 visits.
+MAX_CHILDREN = 16
 PRIOR_VISITS = 8.0  # weight of the prior in each bin, in visits: a few steps outweigh it
 # decay of the counts per step: about the last 200 steps count, and children that were no longer
 # drafted get another chance
@@ -34,20 +36,21 @@ class Calibration:
     temperature 0 that is the child's own probability; otherwise children are drawn, and it only
     shows how peaked the distribution is.
 
-    The prior is that probability itself at temperature 0, where the walk follows the most probable
-    token; otherwise the rate of the rank, as acceptance then depends on how close p and q are.
+    At temperature 0 the prior is the draft probability itself, because the walk then follows the
+    most probable token. Otherwise it is the static acceptance rate of that rank, because acceptance
+    then depends on how close p and q are.
     """
 
     def __init__(self, acceptance: Acceptance, greedy: bool) -> None:
-        self._rates = np.zeros(WIDEST)
-        self._rates[: len(acceptance.rates)] = acceptance.rates[:WIDEST]
+        self._rates = np.zeros(MAX_CHILDREN)
+        self._rates[: len(acceptance.rates)] = acceptance.rates[:MAX_CHILDREN]
         self._greedy = greedy
-        self._visited = np.zeros((WIDEST, len(EDGES) + 1))
+        self._visited = np.zeros((MAX_CHILDREN, len(EDGES) + 1))
         self._accepted = np.zeros_like(self._visited)
 
     def rates(self, probs: np.ndarray) -> np.ndarray:
-        """The expected acceptance of each rank, (rows, k) non-increasing along k, by the k greatest
-        probabilities of each distribution, (rows, k)."""
+        """The expected acceptance of each rank, (rows, k) non-increasing along k, computed from
+        the k greatest probabilities of each distribution, (rows, k)."""
         ranks = np.arange(probs.shape[1])
         bins = np.searchsorted(EDGES, probs)
         prior = probs if self._greedy else self._rates[None, : probs.shape[1]]
@@ -102,6 +105,7 @@ class Dynamic:
     the run.
     """
 
+    # imposes no minimum vocabulary: grow() never asks for more children than there are tokens
     widest = 0
 
     def __init__(
@@ -152,9 +156,8 @@ class DynamicTree:
         self.tree = Tree.chain(1)
 
     def grow(self, distributions: torch.Tensor) -> tuple[int, ...]:
-        probs = (
-            distributions.topk(min(WIDEST, distributions.shape[1])).values.double().cpu().numpy()
-        )  # (front, k)
+        most = min(MAX_CHILDREN, distributions.shape[1])
+        probs = distributions.topk(most).values.double().cpu().numpy()  # (front, k)
         rates = self._calibration.rates(probs)
         scores = np.array([self._reach[node] for node in self.front])[:, None] * rates
         counts = self._worth(scores)

@@ -29,7 +29,8 @@ from sequoia.validate_input import number
 # The first rates of a well-matched pair, Llama3-70B-Instruct with 8B-Instruct on CNN (paper:
 # appendix E). Acceptance is called low in comparison with it.
 WELL_MATCHED = Acceptance((0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043))
-_COSTS = 1.005  # a loss is listed if the speed-up without it would be more than this ratio higher
+# a loss is listed if the speed-up without it would be more than this ratio higher
+_MIN_LOSS_RATIO = 1.005
 _UNSURE = 0.05  # relative error, roughly, of a prediction from a quick profile
 _WHAT_IF = "predicted, what if"
 _TINY = 1e-12  # seconds, the least a profile takes
@@ -98,10 +99,17 @@ class Diagnosis:
             words += f" Largest loss: {self.losses[0].sentence}"
         first = next((remedy for remedy in self.remedies if remedy.tree), None)
         if first is None:
-            return f"{words} {self._none}"
+            return f"{words} {self._no_tree_sentence}"
+        return f"{words} {first.sentence}{self._left_out}"
+
+    @property
+    def _left_out(self) -> str:
+        """Why `unclear` changes are not listed; "" if there are none."""
+        if not self.unclear:
+            return ""
         return (
-            f"{words} {first.sentence} Predictions below {self.noise:.2f}× are left out: they are "
-            "within this run's noise."
+            f" Changes predicted at {self.noise:.2f}× or less are not listed: the difference could "
+            "be measurement or prediction error."
         )
 
     @property
@@ -115,7 +123,7 @@ class Diagnosis:
         )
 
     @property
-    def _none(self) -> str:
+    def _no_tree_sentence(self) -> str:
         """That no tree is recommended, and why."""
         if not self.unclear:
             return "No other tree is predicted to be faster."
@@ -142,7 +150,8 @@ def diagnose(
     quick profile. Raises BadTrace if a run has no step, token or time.
     """
     diagnosed = _DiagnosedRun(stats, tree, plain, acceptance, profile)
-    losses = (loss for loss in diagnosed.losses() if loss.without > diagnosed.speedup * _COSTS)
+    listed = diagnosed.speedup * _MIN_LOSS_RATIO
+    losses = (loss for loss in diagnosed.losses() if loss.without > listed)
     noise = max(diagnosed.speedup * (1 + _UNSURE), interval.most if interval else 0.0)
     helping = diagnosed.remedies()
     clear = tuple(remedy for remedy in helping if remedy.predicted > noise)
@@ -177,10 +186,11 @@ def calibrated(
     of `stats`.
 
     Draft passes are all scaled by one factor. Levels keep the share of the overhead that the
-    profile gives them. Target passes and the rest of the overhead pass through the plain run's
-    value at 1 node and the run's at len(tree): in between they keep the profile's shape, and beyond
-    they are scaled as at len(tree). If a plain token was measured slower than a step (mostly
-    noise), the step's time is used at 1 node too, because no pass gets faster with more nodes.
+    profile gives them. The curves for target passes and for the remaining overhead are fixed at two
+    points: the plain run's value at 1 node and this run's value at len(tree). Between these they
+    keep the profile's shape, and beyond len(tree) they are scaled as at len(tree). If either time
+    was measured longer for a plain token than for a step (usually noise), the step's value is used
+    at 1 node too, because no pass gets faster with more nodes.
     """
     step = per_step(stats, "the run")
     token = per_token(plain)
@@ -199,13 +209,14 @@ def calibrated(
         overhead_seconds=_pinned(
             profile.overhead, profile.overhead_seconds, rest, nodes_overhead, n
         ),
-        draft_seconds=_times(profile.draft_seconds, scale),
+        draft_seconds=_scaled(profile.draft_seconds, scale),
     )
 
 
 def _level_overhead(tree: Tree, profile: HardwareProfile, measured: float, rest: float) -> float:
-    """Seconds of the `measured` overhead for each drafted level: its predicted share, but nothing
-    of `rest`, which a plain token has too."""
+    """Overhead per drafted level, in seconds: the profile's share of the `measured` overhead,
+    capped so that the levels together take no more than the excess over `rest`, the overhead of a
+    plain token."""
     drafted = len(tree.widths)
     predicted = phases(tree, profile)["overhead"]
     if not drafted or not predicted:  # the run contains no information about it
@@ -332,8 +343,8 @@ class _DiagnosedRun:
 
     def what_ifs(self) -> Iterator[Remedy]:
         """The tree in use with hypothetical models."""
-        quick = replace(self.profile, draft_seconds=_times(self.profile.draft_seconds, 0.5))
-        large = replace(self.profile, target_seconds=_times(self.profile.target_seconds, 2.0))
+        quick = replace(self.profile, draft_seconds=_scaled(self.profile.draft_seconds, 0.5))
+        large = replace(self.profile, target_seconds=_scaled(self.profile.target_seconds, 2.0))
         slower_plain = self.plain + self.token["verify"]
         for words, speedup in (
             (
@@ -387,7 +398,7 @@ def _pruned(tree: Tree, acceptance: Acceptance, n: int) -> Tree:
     return Tree((-1, *(index[tree.parents[node]] for node in kept[1:])))
 
 
-def _times(points: Iterable[Point], factor: float) -> tuple[Point, ...]:
+def _scaled(points: Iterable[Point], factor: float) -> tuple[Point, ...]:
     return tuple(
         (size, max(seconds * factor, _TINY), interval) for size, seconds, interval in points
     )

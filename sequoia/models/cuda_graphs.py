@@ -2,8 +2,9 @@
 nodes, so launching the kernels one by one would take longer than running them.
 
 A graph reads ids, positions, mask and the cache slots to write from tensors whose addresses never
-change. It attends to all cache slots up to a rounded-up reach; the mask closes those not in use. So
-one graph serves every prefix within its reach.
+change. It attends to a fixed number of cache slots, its reach: the length of prefix and input
+rounded up to a multiple of STEP (at most the capacity). Unused slots are masked out, so one graph
+serves every prefix within its reach.
 """
 
 from __future__ import annotations
@@ -40,9 +41,12 @@ _WARM_UPS = 3
 
 
 class GraphedForward:
-    """`forward` with CUDA graphs where they pay, called as every Forward: (ids, positions, mask,
-    kv_cache, last_only). `failed`: why capturing was abandoned, None where it was not; the plain
-    forward is used from then on. Graphs are dropped together with the KV cache they write to."""
+    """Runs `forward` through CUDA graphs where that is faster; has the signature of Forward: (ids,
+    positions, mask, kv_cache, last_only).
+
+    `failed`: why capturing was abandoned, or None. Once it is set, the plain forward is always
+    used. Graphs are dropped together with the KV cache they write to.
+    """
 
     def __init__(self, forward: Forward, capture: Capture) -> None:
         self.failed: str | None = None
@@ -92,12 +96,14 @@ class GraphedForward:
         return spare
 
     def release(self, kv_cache: KVCache | None) -> None:
-        """Keep the KV cache of a finished run, and no other, for the next run. None frees it."""
+        """Keep the KV cache of a finished run, and no other, for the next run. Pass None to free
+        the stored cache."""
         self._spare = kv_cache
 
     @contextmanager
     def capturing(self) -> Iterator[None]:
-        """A context in which every size is captured at its first pass, as it will occur again."""
+        """A context in which every size is captured at its first pass, because it is known to
+        recur."""
         self._capturing = True
         try:
             yield
@@ -116,7 +122,7 @@ class GraphedForward:
         return graphs.get(size)
 
     def _due(self, kv_cache: KVCache, size: _Size, graphs: int) -> bool:
-        """Whether to capture a pass of this size now, beside so many `graphs`."""
+        """Whether to capture a pass of this size now, given that `graphs` graphs already exist."""
         passes = self._passes.setdefault(kv_cache, Counter())
         passes[size] += 1
         due = self._capturing or passes[size] > (
@@ -225,10 +231,10 @@ class CudaCapture:
                 work()
         here.wait_stream(self._side)
         graph = torch.cuda.CUDAGraph()
-        # The outer context: after a failed capture torch would stay on the side stream. Captured on
-        # our side stream: it has the libraries' workspaces already and is of this device, while
-        # torch's default is a stream of the first device that ever captured. "thread_local": other
-        # threads may go on meanwhile.
+        # The outer context restores the current stream, because a failed capture leaves torch on
+        # the side stream. We capture on our own side stream because it belongs to this device and
+        # already has the libraries' workspaces; torch's default belongs to whichever device
+        # captured first. "thread_local" lets other threads use CUDA meanwhile.
         with (
             torch.cuda.stream(here),
             torch.cuda.graph(graph, self._pool, self._side, capture_error_mode="thread_local"),

@@ -330,6 +330,9 @@ def test_changes_predicted_within_the_noise_are_not_recommended() -> None:
         assert again.noise == max(most, found.noise)
         assert again.remedies == found.remedies[:left]
         assert len(again.remedies) + len(again.unclear) == len(everything)
+        if any(remedy.tree for remedy in again.remedies):
+            left_out = f"Changes predicted at {again.noise:.2f}× or less are not listed"
+            assert (left_out in again.sentence) == bool(again.unclear)
     assert (
         f"the best prediction left ({best:.2f}×) is within this run's noise (up to "
         f"{best * 2:.2f}×)."

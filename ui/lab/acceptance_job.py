@@ -1,4 +1,6 @@
-"""Measures acceptance with the loaded pair, in its own thread. Knows no page."""
+"""Measures acceptance with the loaded pair, in its own thread. Independent of the user
+interface.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from ui.serving.model_host import ModelHost
 Way = Callable[[Pair, Sequence[str], SamplingParams, Progress], CountedAcceptance]
 RANKS = 16
 REPORT_SECONDS = 0.1  # between two reports
-# of the tree below the root's children, when counting by level
+# The tree used to count by level: children per node below the first level, and levels in all
+# (root included).
 WIDTH = 3
 LEVELS = 5
 
@@ -54,10 +57,11 @@ WAYS: dict[str, tuple[str, Way]] = {
 
 
 class AcceptanceJob(MeasurementJob):
-    """Measures over `params.max_new_tokens` tokens of each prompt, for at most about `seconds`."""
+    """Decodes up to `params.max_new_tokens` tokens per prompt, or scores the prompts themselves. Takes
+    about `seconds` at most."""
 
     name = "measurement"
-    if_it_fails = if_out_of_memory = "The previous vector is kept."
+    if_it_fails = if_out_of_memory = "The previous acceptance vector is kept."
 
     def __init__(
         self,
@@ -98,4 +102,4 @@ def _prompts(count: int) -> str:
 
 
 class OutOfTime(SequoiaError):
-    """The measurement took longer than a visitor may use."""
+    """The measurement exceeded the time limit for a visitor."""

@@ -1,5 +1,5 @@
-"""Copies from host memory to the device that computes: at once on a CPU, on a separate stream on
-CUDA.
+"""Copies from host memory to the device that computes: synchronously on a CPU, asynchronously on
+a separate stream on CUDA.
 
 A copy is started, runs while other things are computed, and is waited for where its bytes are
 needed.
@@ -35,7 +35,7 @@ class Copier(Protocol):
         ...
 
     def wait(self, ticket: Any) -> None:
-        """Let all later work of the device wait for that copy."""
+        """Make all later work on the device wait for that copy."""
         ...
 
     def finish(self) -> None:

@@ -222,7 +222,7 @@ def test_a_stopped_measurement_has_no_result_and_the_next_one_runs(
     rest = [json.loads(text)["count"] for text in going]
     assert rest[-1] == {
         "share": 0,
-        "words": "Stopped. The previous vector is kept.",
+        "words": "Stopped. The previous acceptance vector is kept.",
         "over": True,
     }
     assert "result" in counted(tab)[-1]
@@ -250,7 +250,7 @@ def test_a_stop_takes_effect_within_a_prompt(
     task.start()
     *_, last = task.reports()
     assert (last.words, last.error, last.result) == (
-        "Stopped. The previous vector is kept.",
+        "Stopped. The previous acceptance vector is kept.",
         None,
         None,
     )

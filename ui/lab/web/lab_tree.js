@@ -1,5 +1,5 @@
-/* The tree shown in the Lab: every node says how often a step accepts it. It grows with the budget,
-   or by hand. */
+/* The tree shown in the Lab: each node shows how often a step accepts it. The tree grows with the
+   node budget, or is edited by hand. */
 import { makePanel } from "../../shared/web/panel.js";
 import { formatShare } from "./export_tree.js";
 import { LabTreeCaption } from "./lab_tree_caption.js";
@@ -13,7 +13,7 @@ import { TreeCanvas } from "../../shared/web/tree_canvas.js";
 import * as treeFrame from "../../shared/web/tree_frame.js";
 import * as treeLayout from "../../shared/web/tree_layout.js";
 
-const BEYOND = 12; // rows above and below the window whose labels are written too
+const BEYOND = 12; // extra rows labelled above and below the visible area
 
 /** @typedef {import("./lab_tree_plan.js").Plan} Plan */
 
@@ -60,7 +60,8 @@ export class LabTree {
   // -- what a person asks for ------------------------------------------------------------
 
   /**
-   * Show why something was not done, until something changes.
+   * Show why a request was refused, until the state changes or, if no field is given, the pointer
+   * moves to another node.
    * @param {string} words
    * @param {HTMLInputElement} [field] where it was typed
    */
@@ -77,20 +78,20 @@ export class LabTree {
     this.state.set({ shown: name });
   }
 
-  start() {
+  copyBestTree() {
     const { hand, growth, n, past } = this.state;
-    this.draw(past.replace(hand, growth.parents.slice(0, n)));
+    this.setHandTree(past.replace(hand, growth.parents.slice(0, n)));
   }
 
   clear() {
-    this.draw(this.state.past.replace(this.state.hand, [-1]));
+    this.setHandTree(this.state.past.replace(this.state.hand, [-1]));
   }
 
   undo() {
-    this.draw(this.state.past.undo(this.state.hand));
+    this.setHandTree(this.state.past.undo(this.state.hand));
   }
 
-  draw(parents) {
+  setHandTree(parents) {
     this.at = Math.min(this.at, parents.length - 1);
     this.state.set({ hand: parents });
   }
@@ -186,7 +187,7 @@ export class LabTree {
     return treeFrame.makeFrame({ rows, cols, width, height, focus: false, word, tail });
   }
 
-  /** The picture fades where it goes on beyond its box. */
+  /** Fade each edge beyond which the picture continues. */
   fade() {
     const { left, top, canvas, fades } = this;
     const { frame, zoom, size } = canvas;

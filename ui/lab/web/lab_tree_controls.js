@@ -116,7 +116,7 @@ export class LabTreeControls {
     this.hands = el("span", { class: "sq-lab-hands", hidden: "", ...label }, host);
     for (const [words, hint, call] of /** @type {[string, string, () => void][]} */ ([
       ["Undo", "Undo the last change (Ctrl+Z)", () => tree.undo()],
-      ["From best", "Start from the best tree of this budget", () => tree.start()],
+      ["From best", "Start from the best tree of this budget", () => tree.copyBestTree()],
       ["Clear", "Start from the root alone", () => tree.clear()],
     ]))
       button(this.hands, { text: words, hint, act: call });

@@ -61,7 +61,7 @@ export class LabTreePointer {
     const { tree } = this;
     const { hand, past, n, cap } = tree.state;
     try {
-      tree.draw(what === "add" ? past.add(hand, node, n, cap) : past.remove(hand, node));
+      tree.setHandTree(what === "add" ? past.add(hand, node, n, cap) : past.remove(hand, node));
       if (what === "remove") tree.at = Math.max(hand[node], 0);
     } catch (problem) {
       tree.refuse(problem.message);

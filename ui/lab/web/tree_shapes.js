@@ -1,5 +1,6 @@
-/* Named shapes of exactly n nodes, and what each can reach at most. A shape whose own sizes do not
-   include n is filled by a stated rule, so that every comparison has the same number of nodes. */
+/* Named tree shapes with exactly n nodes, and the upper limit of each. A shape whose own sizes
+   do not include n is filled by a stated rule, so that every comparison has the same number of
+   nodes. */
 import * as planner from "./planner.js";
 import { PUBLISHED_TREES } from "./published_trees.js";
 
@@ -68,10 +69,11 @@ const published = (name) => ({
   make: (n) => filled(n, PUBLISHED_TREES[name].parents),
 });
 
-const TRIED = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64];
+const CANDIDATE_KS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64];
 
 /**
- * The k from `least` to 64 with the most expected tokens at this size.
+ * The k with the most expected tokens at this size, among the values of CANDIDATE_KS from `least`
+ * to n - 1; `least` if there are none.
  * @param {(n: number, k: number) => number[]} made
  * @param {number} n
  * @param {number[]} rates
@@ -81,7 +83,7 @@ const TRIED = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64];
 export function bestK(made, n, rates, least) {
   let best = least;
   let most = -1;
-  for (const k of TRIED) {
+  for (const k of CANDIDATE_KS) {
     if (k < least || k > Math.max(n - 1, least)) continue;
     const tokens = planner.expectedTokens(made(n, k), rates);
     if (tokens <= most + 1e-12) continue;
@@ -91,39 +93,40 @@ export function bestK(made, n, rates, least) {
   return best;
 }
 
-const first = (rates, k) => planner.sum(rates.slice(0, k));
-const under = (share) => (share < 1 - 1e-12 ? 1 / (1 - share) : Infinity);
+const sumOfFirst = (rates, k) => planner.sum(rates.slice(0, k));
+const geometricSum = (share) => (share < 1 - 1e-12 ? 1 / (1 - share) : Infinity);
 
-// After the list every branch is a chain: what the last level is worth goes on by 1 / (1 - a1).
+// After the list every branch is a chain, so each accepted node of the next level is worth
+// 1 / (1 - a1) tokens.
 function branchingLimit(a, list) {
   let total = 0;
   let reach = 1;
   for (const k of list) {
     total += reach;
-    reach *= first(a, k);
+    reach *= sumOfFirst(a, k);
   }
   return a[0] < 1 ? total + reach / (1 - a[0]) : Infinity;
 }
 
 /**
- * By name: how a shape is called, its tree of n nodes, the least k it may have, and the tokens
- * that no tree of this shape passes.
+ * By name: a shape's label, its tree of n nodes, the smallest k allowed, and the upper limit on its
+ * expected tokens.
  * @type {Record<string, {label: (setting: any) => string, make: (n: number, setting: any) =>
  *   number[], least?: number, limit?: (rates: number[], setting: any) => number}>}
  */
 export const SHAPES = {
-  chain: { label: () => "Chain", make: chain, limit: (a) => under(a[0]) },
+  chain: { label: () => "Chain", make: chain, limit: (a) => geometricSum(a[0]) },
   sequences: {
     label: (k) => (k === 1 ? "1 sequence" : k + " sequences"),
     make: sequences,
     least: 2,
-    limit: (a, k) => (a[0] < 1 ? 1 + first(a, k) / (1 - a[0]) : Infinity),
+    limit: (a, k) => (a[0] < 1 ? 1 + sumOfFirst(a, k) / (1 - a[0]) : Infinity),
   },
   kary: {
     label: (k) => k + "-ary",
     make: kary,
     least: 2,
-    limit: (a, k) => under(first(a, k)),
+    limit: (a, k) => geometricSum(sumOfFirst(a, k)),
   },
   medusa: published("medusa"),
   eagle: published("eagle"),
@@ -137,12 +140,12 @@ export const SHAPES = {
 /**
  * Expected tokens of the tree with all ranks at every node, which the best trees approach.
  * @param {number[]} rates
- * @param {number | null} levels null: any
+ * @param {number | null} levels null: no limit
  * @returns {number}
  */
 export function fullTree(rates, levels) {
   const share = planner.sum(rates);
-  if (levels === null) return under(share);
+  if (levels === null) return geometricSum(share);
   return share < 1 ? (1 - share ** levels) / (1 - share) : levels;
 }
 
@@ -175,7 +178,7 @@ const OWN = {
 };
 
 /**
- * How a tree is called.
+ * The label of a tree.
  * @param {string} name of a shape, or "best", "fitted", "hand"
  * @param {number} n
  * @param {LabState} state

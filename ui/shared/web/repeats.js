@@ -3,10 +3,13 @@
 import * as format from "./format.js";
 
 const GRAM = 8; // tokens in a row that count as a repeat when they come again
-const REPEATS = 0.1; // share of repeated 8-grams from which it is mentioned
-const LEAST = 16; // 8-grams below which it is not
+const MIN_SHARE = 0.1; // do not mention repetition below this share of repeated 8-grams
+const MIN_GRAMS = 16; // nor in a text with fewer 8-grams than this
 
-/** @typedef {{grams: number, repeats: number}} RepeatCounts 8-grams, and those that came before */
+/**
+ * 8-grams counted, and how many of them had occurred before.
+ * @typedef {{grams: number, repeats: number}} RepeatCounts
+ */
 
 /** Counts over a growing text, as `repetition` in sequoia/algorithm/step_trace.py counts them. */
 export class Repeats {
@@ -39,6 +42,6 @@ export class Repeats {
  * @returns {string}
  */
 export const repeatsInWords = ({ grams, repeats }) =>
-  grams >= LEAST && repeats / grams >= REPEATS
+  grams >= MIN_GRAMS && repeats / grams >= MIN_SHARE
     ? `${format.percent(repeats / grams)} repeated text: easier to draft`
     : "";
