@@ -57,8 +57,8 @@ WAYS: dict[str, tuple[str, Way]] = {
 
 
 class AcceptanceJob(MeasurementJob):
-    """Decodes up to `params.max_new_tokens` tokens per prompt, or scores the prompts themselves. Takes
-    about `seconds` at most."""
+    """Decodes up to `params.max_new_tokens` tokens per prompt, or scores the prompts themselves.
+    Takes at most about `seconds`."""
 
     name = "measurement"
     if_it_fails = if_out_of_memory = "The previous acceptance vector is kept."
