@@ -234,7 +234,7 @@ def test_a_run_by_keyboard_says_that_it_was_stopped(visit: Visit) -> None:
     page.keyboard.press("Escape")
     until(page, "s.done", 3)
     expect(page.locator("[data-part=end]")).to_have_text("stopped")
-    assert page.locator(".sq-spoken").text_content().startswith("Run stopped:")
+    assert page.locator("p.sq-spoken").text_content().startswith("Run stopped:")
     assert page.input_value("#pg-prompt textarea") == prompt
     page.hover("#pg-run")
     assert "Ctrl+Enter" in page.get_attribute("#pg-run", "title")

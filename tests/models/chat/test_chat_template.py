@@ -43,7 +43,7 @@ GOOD = {
 FAILING = {
     "long": (
         "{% for i in range(50000) %}{{ messages[0].content }}{% endfor %}",
-        "renders 250000 characters; allowed",
+        "renders 250000 characters; the limit",
     ),
     "escape": ("{{ ''.__class__.__mro__[1].__subclasses__() }}", "unsafe"),
     "import": ("{% import 'os' as os %}{{ os.getcwd() }}", "no loader"),
