@@ -92,6 +92,7 @@ class Visit:
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.goto(url)
         self.page.wait_for_selector("#pg-run")
+        self.page.wait_for_function("document.querySelector('#pg-view .sq-stage')?.view")
 
     def check(self, url: str) -> None:
         """Nothing on the console, and nothing asked of any other machine."""
