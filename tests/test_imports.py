@@ -33,6 +33,7 @@ PAGE = [
     {"race", "hardware", "models"},
     {"lab"},
     {"page", "record"},
+    {"record_opening"},
 ]
 # Training takes many hours and runs from a frozen copy of its own folder and of these two files.
 TRAINING = {"errors", "validate_input"}

@@ -10,7 +10,7 @@ import argparse
 import sys
 from typing import Any
 
-from sequoia import SamplingParams, SequoiaError, load_pair
+from sequoia import Run, SamplingParams, SequoiaError, load_pair
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from ui.decode import recordings
 from ui.decode.recordings import RunStore
@@ -31,8 +31,13 @@ from ui.shared.tree_menu import SHAPES, TreeRequest
 def record(decode_request: DecodeRequest, model_host: ModelHost) -> str:
     """Make the requested run and return the text of its file. Raises SequoiaError if the run
     fails."""
+    return recordings.played(record_run(decode_request, model_host)).file
+
+
+def record_run(decode_request: DecodeRequest, model_host: ModelHost) -> Run:
+    """Make the requested run. Raises SequoiaError if it fails."""
     run = DecodeJob(decode_request, model_host, LOCAL, RunStore(1, LOCAL.weight))
-    return recordings.played(_made(run).run()).file
+    return _made(run).run()
 
 
 def record_race(prompt: str, params: SamplingParams, model_host: ModelHost) -> str:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from sequoia.saved_files.run_file import Run
+from sequoia.saved_files.run_file import MAX_STEPS, Run
 from ui.shared.message_text import message_text
 
 VERSION = 1
@@ -120,6 +120,10 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
             clean["plain_spread"] = spread
         if meta.get("plain_lane") is True:
             clean["plain_lane"] = True
+        if _is_plain_run(plain := meta.get("plain")):
+            clean["plain"] = {name: plain[name] for name in ("seconds", "text")}
+        if _is_opening(opening := meta.get("opening")):
+            clean["opening"] = {name: opening[name] for name in ("median", "range", "prompts")}
     if (
         isinstance(rates := meta.get("acceptance"), list)
         and len(rates) <= 1024
@@ -168,6 +172,41 @@ def _is_interval(value: Any, middle: float) -> bool:
     if not isinstance(value, list) or len(value) != 2 or not all(map(_is_number, value)):
         return False
     return 0 < value[0] <= middle <= value[1] < 1e6
+
+
+def _is_plain_run(value: Any) -> bool:
+    """Whether `value` has the seconds and the text of each step of a plain run."""
+    if not isinstance(value, Mapping):
+        return False
+    seconds, texts = value.get("seconds"), value.get("text")
+    return (
+        isinstance(seconds, list)
+        and isinstance(texts, list)
+        and 0 < len(seconds) == len(texts) <= MAX_STEPS
+        and all(_is_number(one) and 0 <= one < 1e6 for one in seconds)
+        and all(isinstance(one, str) and len(one) <= MAX_TOKEN for one in texts)
+    )
+
+
+def _is_opening(value: Any) -> bool:
+    """Whether `value` says how the run was chosen: the median speed-up of several prompts, its
+    range, and [name, speed-up] of each."""
+    if not isinstance(value, Mapping) or not _is_number(median := value.get("median")):
+        return False
+    prompts = value.get("prompts")
+    return (
+        _is_interval(value.get("range"), median)
+        and isinstance(prompts, list)
+        and 0 < len(prompts) <= MAX_STEPS
+        and all(
+            isinstance(row, list)
+            and len(row) == 2
+            and isinstance(row[0], str)
+            and len(row[0]) <= MAX_TOKEN
+            and _is_number(row[1])
+            for row in prompts
+        )
+    )
 
 
 def _is_tree_request(value: Any) -> bool:

@@ -4,9 +4,9 @@ Knows no components."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from sequoia.models.describe import dtype_name, place_of, versions
 from sequoia.planning.explain_plan import why_chain
 from sequoia.saved_files.run_file import MAX_STEPS
 from ui.decode import messages
+from ui.decode.plain_run import PlainRun, plain_run
 from ui.decode.recordings import Recording, RunStore
 from ui.decode.request import DecodeRequest
 from ui.serving.job import Ended, Notice, RunJob
@@ -25,9 +26,6 @@ from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, named
 from ui.shared.speedup_meta import compared_with_plain, step_of
 from ui.shared.tree_menu import ChosenTree, TreeRequest
-
-PLAIN_TOKENS = 48
-PLAIN_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -170,27 +168,13 @@ class DecodeJob(RunJob):
         if not self._is_compared or self.halted():
             return None
         self.post(Notice("timing plain decoding of the same prompt"))
-        plain = list[Step]()
+        plain = PlainRun()
         with suppress(OutOfMemory):  # the run itself has succeeded
-            plain = plain_steps(pair, self.request, self.halted)
-        return {**self._meta, **compared_with_plain(self._made, plain)} if plain else None
-
-
-def plain_steps(
-    pair: Pair, decode_request: DecodeRequest, should_stop: Callable[[], bool]
-) -> list[Step]:
-    """The steps of a short plain run; none if it was stopped."""
-    params = replace(
-        decode_request.params,
-        max_new_tokens=min(PLAIN_TOKENS, decode_request.params.max_new_tokens),
-    )
-    decoder = Decoder(pair, decode_request.prompt, params, Tree.chain(1))
-    steps = list[Step]()
-    end = time.monotonic() + PLAIN_SECONDS
-    decoder.prefill()
-    while decoder.finish is None and not should_stop() and time.monotonic() < end:
-        steps.append(step_of(decoder.step()))
-    return [] if should_stop() else steps
+            plain = plain_run(pair, self.request, self.halted)
+        if not plain.steps:
+            return None
+        compared = compared_with_plain(self._made, plain.steps)
+        return {**self._meta, **compared, "plain": plain.to_meta()}
 
 
 def meta_of(pair: Pair, decode_request: DecodeRequest, chosen: ChosenTree) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 from sequoia.assets_folder import ASSETS
 
@@ -23,6 +24,10 @@ class Preset:
 
 def presets() -> tuple[Preset, ...]:
     """All presets in the order of the file. The first one is in the form when the page opens."""
-    return tuple(
-        Preset(**entry) for entry in json.loads(FILE.read_text(encoding="utf-8"))["prompts"]
-    )
+    return read_prompts(FILE)
+
+
+def read_prompts(path: Path) -> tuple[Preset, ...]:
+    """The named prompts of a file."""
+    entries = json.loads(path.read_text(encoding="utf-8"))["prompts"]
+    return tuple(Preset(**entry) for entry in entries)

@@ -160,3 +160,45 @@ def test_markup_of_a_run_stays_text(make: Callable[..., DecodeJob]) -> None:
     run = held(list(live.messages()))
     assert run["meta"]["prompt"] == "<img src=x onerror=alert(1)> ${7*7} {{value}}"
     assert Run.from_json(live.recording.run().to_json()).meta["prompt"] == run["meta"]["prompt"]
+
+
+PLAIN = {"seconds": [0.002, 0.003], "text": ["a", " b"]}
+
+
+@pytest.mark.parametrize(
+    ("plain", "kept"),
+    [
+        (PLAIN, True),
+        ({**PLAIN, "text": ["a"]}, False),
+        ({**PLAIN, "seconds": [0.002, -1]}, False),
+        ({**PLAIN, "seconds": [0.002, "fast"]}, False),
+        ({**PLAIN, "text": ["a", "b" * 201]}, False),
+        ({"seconds": [], "text": []}, False),
+        ({"seconds": [0.1]}, False),
+        ("plain", False),
+    ],
+)
+def test_a_recorded_plain_run_is_shown_only_if_complete(plain: Any, kept: bool) -> None:
+    clean = messages.recorded({"plain_seconds": 0.004, "plain": plain})
+    assert clean.get("plain") == (plain if kept else None)
+
+
+OPENING = {"median": 1.6, "range": [1.2, 2.1], "prompts": [["a function", 1.6], ["a class", 2.0]]}
+
+
+@pytest.mark.parametrize(
+    ("opening", "kept"),
+    [
+        (OPENING, True),
+        ({**OPENING, "median": "1.6"}, False),
+        ({**OPENING, "range": [1.7, 2.1]}, False),
+        ({**OPENING, "prompts": []}, False),
+        ({**OPENING, "prompts": [["a function"]]}, False),
+        ({**OPENING, "prompts": [[1.6, "a function"]]}, False),
+        ({}, False),
+        (None, False),
+    ],
+)
+def test_how_the_opening_run_was_chosen_is_kept_only_if_complete(opening: Any, kept: bool) -> None:
+    clean = messages.recorded({"plain_seconds": 0.004, "opening": opening})
+    assert clean.get("opening") == (opening if kept else None)

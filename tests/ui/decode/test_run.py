@@ -17,6 +17,7 @@ import ui.decode.run
 from sequoia import Acceptance, Decoder, Pair, Plan, SequoiaError, Tree
 from sequoia.diagnosis.speedup_interval import speedup_interval
 from sequoia.errors import BadModel
+from ui.decode.plain_run import PlainRun
 from ui.decode.recordings import RunStore
 from ui.decode.run import DecodeJob
 from ui.serving.limits import LOCAL, Limits
@@ -169,6 +170,22 @@ def test_plain_decoding_is_timed_only_after_the_run(
     assert live.recording.run().meta["plain_seconds"] == metas[-1]["plain_seconds"]
     least, most = metas[-1]["plain_spread"]
     assert 0 < least <= metas[-1]["plain_seconds"] <= most
+    plain = metas[-1]["plain"]
+    assert len(plain["text"]) == len(plain["seconds"])
+    assert sum(plain["seconds"]) == pytest.approx(
+        metas[-1]["plain_seconds"] * len(plain["seconds"]), rel=1e-3
+    )
+
+
+def test_at_temperature_0_plain_decoding_writes_the_same_text(
+    make: Callable[..., DecodeJob],
+) -> None:
+    live = make(compare=True, tokens=24, temperature=0.0)
+    live.start(None)
+    list(live.messages())
+    run = live.recording.run()
+    written = "".join(text for step in run.texts for text in step)
+    assert "".join(run.meta["plain"]["text"]) == written
 
 
 @pytest.mark.slow
@@ -178,7 +195,7 @@ def test_the_interval_of_the_speed_up_is_that_of_both_runs(
     """Guards against an interval from the plain run's pace alone: here that never changes, and
     the run's own does."""
     plain = [(1, 0.25)] * 48
-    monkeypatch.setattr(ui.decode.run, "plain_steps", lambda *_: plain)
+    monkeypatch.setattr(ui.decode.run, "plain_run", lambda *_: PlainRun(tuple(plain), ("x",) * 48))
     live = make(compare=True, tokens=64)
     live.start(None)
     meta = [json.loads(text).get("meta") for text in live.messages()][-1]
@@ -281,7 +298,7 @@ def test_a_missing_speed_up_is_mentioned_only_if_requested(
 def test_a_stopped_timing_is_mentioned(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ui.decode.run, "plain_steps", lambda *_: [])
+    monkeypatch.setattr(ui.decode.run, "plain_run", lambda *_: PlainRun())
     live = make(compare=True)
     live.start(None)
     assert json.loads(list(live.messages())[-1])["notice"] == NOT_TIMED

@@ -1,0 +1,79 @@
+"""Which run the page opens with: a typical one, not the fastest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sequoia import Run, SequoiaError, StepTrace, Tree
+from sequoia.algorithm.verifiers.verdict import Trial, Verdict
+from ui.record_opening import (
+    PROMPTS,
+    Candidate,
+    accepts_side_child,
+    chosen,
+    opening_meta,
+    speedup_of,
+)
+from ui.shared.prompts import read_prompts
+
+FORK = Tree((-1, 0, 0))
+
+
+def step(node: int, seconds: float = 1.0) -> StepTrace:
+    """A step that accepts `node` of a tree with two children, and emits two tokens."""
+    trials = tuple(Trial(k, k, 0.5, 0.5, 0.5, k == node, None) for k in range(1, node + 1))
+    verdict = Verdict((0, node), 9, trials)
+    times = {"draft": seconds, "verify": 0.0, "overhead": 0.0}
+    return StepTrace(0, 0, FORK, (0, 1, 2), (None,) * 3, (None,) * 3, verdict, (node, 9), times)
+
+
+def candidate(name: str, speedup: float, node: int = 2) -> Candidate:
+    """One run with that speed-up: a step of 1 s for two tokens."""
+    run = Run({"plain_seconds": speedup / 2}, {}, (step(node),), (("", ""),))
+    return Candidate(name, (run,))
+
+
+def test_the_speed_up_of_a_run() -> None:
+    assert speedup_of(candidate("a", 1.5).run) == pytest.approx(1.5)
+
+
+def test_a_side_child_is_any_but_the_first() -> None:
+    assert accepts_side_child(step(2))
+    assert not accepts_side_child(step(1))
+
+
+def test_the_run_nearest_the_median_is_chosen_and_not_the_fastest() -> None:
+    found = [candidate(name, by) for name, by in (("a", 1.0), ("b", 1.6), ("c", 1.5), ("d", 3.0))]
+    assert chosen([*found, candidate("e", 1.7)]).name == "b"
+
+
+def test_a_run_without_a_side_child_is_not_chosen_but_counts() -> None:
+    found = [candidate("a", 1.0), candidate("b", 1.6, node=1), candidate("c", 2.0)]
+    assert chosen(found).name == "c"
+    assert opening_meta(found)["median"] == 1.6
+    with pytest.raises(SequoiaError, match="no run accepted a second child"):
+        chosen([candidate("a", 1.0, node=1)])
+
+
+def test_a_prompt_counts_with_its_median_run() -> None:
+    runs: list[Any] = [candidate("a", by).run for by in (1.0, 1.2, 5.0)]
+    many = Candidate("a", tuple(runs))
+    assert many.speedup == pytest.approx(1.2)
+    assert many.run is runs[1]
+    assert replace(many, runs=tuple(runs[:2])).speedup == pytest.approx(1.1)
+
+
+def test_the_meta_names_all_prompts_and_8_in_10() -> None:
+    found = [candidate(str(i), 1 + i / 10) for i in range(11)]
+    meta = opening_meta(found)
+    assert meta["median"] == 1.5
+    assert meta["range"] == [1.1, 1.9]
+    assert meta["prompts"][3] == ["3", 1.3]
+
+
+def test_24_prompts_are_named() -> None:
+    names = [prompt.name for prompt in read_prompts(PROMPTS)]
+    assert len(names) == len(set(names)) == 24

@@ -1,0 +1,53 @@
+"""A run of plain decoding, with which a run is compared. Knows no components."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sequoia import Decoder, Pair, Tree
+from sequoia.diagnosis.speedup_interval import Step
+from sequoia.models.streamed_text import TextStream
+from ui.decode.request import DecodeRequest
+from ui.shared.speedup_meta import step_of
+
+PLAIN_TOKENS = 512
+PLAIN_SECONDS = 3.0
+
+
+@dataclass(frozen=True)
+class PlainRun:
+    """Plain decoding of the same prompt: tokens and seconds of each step, and the text that each
+    step added."""
+
+    steps: tuple[Step, ...] = ()
+    texts: tuple[str, ...] = ()
+
+    def to_meta(self) -> dict[str, Any]:
+        """The run as JSON values: seconds and text of each step."""
+        return {
+            "seconds": [round(seconds, 7) for _, seconds in self.steps],
+            "text": list(self.texts),
+        }
+
+
+def plain_run(
+    pair: Pair, decode_request: DecodeRequest, should_stop: Callable[[], bool]
+) -> PlainRun:
+    """Decode the prompt without a draft, for at most PLAIN_TOKENS tokens and PLAIN_SECONDS seconds.
+    Without steps if it was stopped."""
+    tokens = min(PLAIN_TOKENS, decode_request.params.max_new_tokens)
+    params = replace(decode_request.params, max_new_tokens=tokens)
+    decoder = Decoder(pair, decode_request.prompt, params, Tree.chain(1))
+    text = TextStream(pair.tokenizer, decoder.prompt)
+    steps = list[Step]()
+    texts = list[str]()
+    end = time.monotonic() + PLAIN_SECONDS
+    decoder.prefill()
+    while decoder.finish is None and not should_stop() and time.monotonic() < end:
+        trace = decoder.step()
+        steps.append(step_of(trace))
+        texts.append("".join(map(text.add, trace.emitted)))
+    return PlainRun() if should_stop() else PlainRun(tuple(steps), tuple(texts))

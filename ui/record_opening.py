@@ -1,0 +1,130 @@
+"""Record the run that the page opens with: `python -m ui.record_opening`.
+
+Every prompt of assets/opening_prompts.json is decoded at temperature 0, with a tree and without a
+draft in turn, several times. A prompt's speed-up is its median. Of the runs in which a second or
+later child of the tree was accepted, the page opens with the one whose speed-up is nearest the
+median of all prompts. The file, assets/runs/welcome.json, has the speed-ups of all prompts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sequoia import Run, SamplingParams, SequoiaError, load_pair
+from sequoia.algorithm.step_trace import StepTrace
+from sequoia.assets_folder import ASSETS
+from ui.decode import recordings
+from ui.decode.request import DecodeRequest
+from ui.record import record_run
+from ui.serving.model_host import ModelHost
+from ui.shared.prompts import Preset, read_prompts
+from ui.shared.tree_menu import TreeRequest
+
+PROMPTS = ASSETS / "opening_prompts.json"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A prompt with its runs, all of the same text, fastest first by their speed-ups."""
+
+    name: str
+    runs: tuple[Run, ...]
+
+    @property
+    def speedup(self) -> float:
+        """The median over the runs."""
+        return statistics.median(map(speedup_of, self.runs))
+
+    @property
+    def run(self) -> Run:
+        """The run whose speed-up is nearest the median."""
+        return min(self.runs, key=lambda run: abs(speedup_of(run) - self.speedup))
+
+    @property
+    def has_side_child(self) -> bool:
+        return any(map(accepts_side_child, self.run.steps))
+
+
+def speedup_of(run: Run) -> float:
+    """Time of plain decoding per token over that of the run."""
+    tokens = sum(len(step.emitted) for step in run.steps)
+    return run.meta["plain_seconds"] * tokens / sum(step.total_seconds for step in run.steps)
+
+
+def accepts_side_child(step: StepTrace) -> bool:
+    """Whether a step accepted a node that is not the first child of its parent."""
+    return any(step.tree.ranks[node] > 0 for node in step.verdict.path[1:])
+
+
+def chosen(candidates: Sequence[Candidate]) -> Candidate:
+    """The candidate with a side child whose speed-up is nearest the median of all. Raises
+    SequoiaError if there is none."""
+    median = statistics.median(one.speedup for one in candidates)
+    branching = [one for one in candidates if one.has_side_child]
+    if not branching:
+        raise SequoiaError("no run accepted a second child; try a wider tree")
+    return min(branching, key=lambda one: abs(one.speedup - median))
+
+
+def opening_meta(candidates: Sequence[Candidate]) -> dict[str, Any]:
+    """What the page says about the choice: the median speed-up of all prompts, the range of 8 in
+    10, and each prompt's own."""
+    speedups = [one.speedup for one in candidates]
+    tenths = statistics.quantiles(speedups, n=10, method="inclusive")
+    return {
+        "median": round(statistics.median(speedups), 3),
+        "range": [round(tenths[0], 3), round(tenths[-1], 3)],
+        "prompts": [[one.name, round(one.speedup, 3)] for one in candidates],
+    }
+
+
+def record_all(
+    prompts: Sequence[Preset], asked: DecodeRequest, rounds: int, model_host: ModelHost
+) -> list[Candidate]:
+    """Run every prompt `rounds` times, all prompts once in each round."""
+    runs: dict[str, list[Run]] = {prompt.name: [] for prompt in prompts}
+    for number in range(rounds + 1):
+        for prompt in prompts:
+            run = record_run(replace(asked, prompt=prompt.text), model_host)
+            if number:  # the first round warms up
+                runs[prompt.name].append(run)
+    return [Candidate(name, tuple(sorted(made, key=speedup_of))) for name, made in runs.items()]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m ui.record_opening", description=str(__doc__).splitlines()[0]
+    )
+    parser.add_argument("--tokens", type=int, default=64)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--nodes", type=int, default=16)
+    parser.add_argument("--levels", type=int, default=6)
+    asked = parser.parse_args()
+    params = SamplingParams(temperature=0.0, max_new_tokens=asked.tokens, seed=0)
+    tree_request = TreeRequest("best", (asked.nodes, asked.levels))
+    model_host = ModelHost(load_pair, 1)
+    model_host.open()
+    request = DecodeRequest(" ", params, tree_request)
+    candidates = record_all(read_prompts(PROMPTS), request, asked.rounds, model_host)
+    best = chosen(candidates)
+    meta = opening_meta(candidates)
+    run = replace(best.run, meta={**best.run.meta, "opening": meta})
+    path = recordings.RUNS / f"{recordings.WELCOME}.json"
+    path.write_text(run.to_json(), encoding="utf-8")
+    for one in sorted(candidates, key=lambda one: one.speedup):
+        side = "side child" if one.has_side_child else ""
+        print(f"{one.name:18} {one.speedup:5.2f}x  {side}{'  <- chosen' if one is best else ''}")
+    low, high = meta["range"]
+    print(f"median {meta['median']:.2f}x, 8 in 10 from {low:.2f}x to {high:.2f}x -> {path}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except SequoiaError as problem:
+        sys.exit(str(problem))
