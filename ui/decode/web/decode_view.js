@@ -7,7 +7,7 @@ import { RunStore } from "./run_store.js";
 import { Scrubber } from "./scrubber.js";
 import { StepBars } from "./step_bars.js";
 import { TextView } from "./text_view.js";
-import { TreeView } from "./tree_view.js";
+import { TreePanel } from "./tree_panel.js";
 import * as dom from "../../shared/web/dom.js";
 import { el, show, svg } from "../../shared/web/dom.js";
 
@@ -64,7 +64,7 @@ class DecodeView {
     this.main = el("div", { class: "sq-main" }, frame);
     const left = el("div", { class: "sq-left" }, this.main);
     const right = el("div", { class: "sq-right" }, this.main);
-    this.tree = new TreeView(store, left, (isFlat) => this.arrange(isFlat));
+    this.tree = new TreePanel(store, left, (isFlat) => this.arrange(isFlat));
     this.bars = new StepBars(store, left, this.scrubber);
     this.text = new TextView(store, right, page);
     this.inspector = new Inspector(store, right);

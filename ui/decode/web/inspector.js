@@ -10,7 +10,8 @@ import { addTerm, markTerm } from "../../shared/web/tooltips.js";
 
 /**
  * @import { RunStore } from "./run_store.js"
- * @import { NodeId, StepView, Trial } from "./step_view.js"
+ * @import { StepView, Trial } from "./step_view.js"
+ * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 
 /** @type {Record<string, string>} labels, which tooltips.json explains as "why id" and so on */

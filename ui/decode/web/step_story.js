@@ -8,7 +8,8 @@ import * as stepWords from "./step_words.js";
 
 /**
  * @import { RunStore } from "./run_store.js"
- * @import { NodeId, StepView, Trial } from "./step_view.js"
+ * @import { StepView, Trial } from "./step_view.js"
+ * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 
 /** Pressing a token or a trial pins its node. */

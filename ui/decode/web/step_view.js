@@ -5,6 +5,7 @@ import { visible } from "../../shared/web/format.js";
 /**
  * @import { Meta } from "../../shared/web/run_facts.js"
  * @import { Topology } from "../../shared/web/tree_layout.js"
+ * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 
 /**
@@ -23,8 +24,6 @@ import { visible } from "../../shared/web/format.js";
  * @property {{draft?: number, verify?: number, overhead?: number}} [seconds]
  * @property {string | null} [finish] why the run ended with this step
  */
-
-/** @typedef {number | "bonus"} NodeId a node of the tree, or the token from the target */
 
 /**
  * One token that was tried: p and q are the residual probabilities at that moment.
