@@ -4,7 +4,7 @@
 import * as treeLayout from "../../../ui/shared/web/tree_layout.js";
 import * as stepWords from "../../../ui/decode/web/step_words.js";
 import { mountDecode } from "../../../ui/decode/web/decode_view.js";
-import { viewStep } from "../../../ui/decode/web/step_view.js";
+import { viewStep } from "../../../ui/shared/web/step_view.js";
 
 window.modules = { treeLayout, stepWords, viewStep, mountDecode };
 const STEP_MS = 100; // between steps that arrive live

@@ -3,7 +3,7 @@ import { keyOf } from "../../shared/web/tree_scene.js";
 
 /**
  * @import { Topology } from "../../shared/web/tree_layout.js"
- * @import { StepView } from "./step_view.js"
+ * @import { StepView } from "../../shared/web/step_view.js"
  * @import { Cell } from "../../shared/web/tree_scene.js"
  */
 

@@ -10,7 +10,7 @@ import { addTerm, markTerm } from "../../shared/web/tooltips.js";
 
 /**
  * @import { RunStore } from "./run_store.js"
- * @import { StepView, Trial } from "./step_view.js"
+ * @import { StepView, Trial } from "../../shared/web/step_view.js"
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 

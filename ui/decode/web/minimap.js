@@ -4,7 +4,7 @@ import { attr, el, svg } from "../../shared/web/dom.js";
 import { StatePaths } from "../../shared/web/tree_dots.js";
 
 /**
- * @import { StepView } from "./step_view.js"
+ * @import { StepView } from "../../shared/web/step_view.js"
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  * @typedef {{x: number, y: number, w: number, h: number}} Part shares of the tree's sides
  */

@@ -1,12 +1,12 @@
 /* What the page knows of a run, where it stands in it, and when to paint. Knows no elements. */
 import { Playback, SLOWEST_FRAME, prefersStillness } from "../../shared/web/playback.js";
-import { draftedOf, secondsOf, viewStep } from "./step_view.js";
+import { draftedOf, secondsOf, viewStep } from "../../shared/web/step_view.js";
 import * as treeLayout from "../../shared/web/tree_layout.js";
 
 /**
  * @import { Topology } from "../../shared/web/tree_layout.js"
  * @import { Meta } from "../../shared/web/run_facts.js"
- * @import { Step, StepView } from "./step_view.js"
+ * @import { Step, StepView } from "../../shared/web/step_view.js"
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 

@@ -3,7 +3,7 @@ import { attr, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { PlaybackBar, TRACK_HEIGHT as HEIGHT } from "../../shared/web/playback_bar.js";
 import { sourced } from "../../shared/web/run_words.js";
-import { draftedOf, secondsOf } from "./step_view.js";
+import { draftedOf, secondsOf } from "../../shared/web/step_view.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @import { RunStore } from "./run_store.js" */

@@ -4,13 +4,13 @@ import { makePanel } from "../../shared/web/panel.js";
 import * as dom from "../../shared/web/dom.js";
 import { attr, el, pool, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
-import { draftedOf, secondsOf } from "./step_view.js";
+import { draftedOf, secondsOf } from "../../shared/web/step_view.js";
 import * as treeLayout from "../../shared/web/tree_layout.js";
 
 /**
  * @import { RunStore } from "./run_store.js"
  * @import { Scrubber } from "./scrubber.js"
- * @import { Step } from "./step_view.js"
+ * @import { Step } from "../../shared/web/step_view.js"
  */
 
 const WINDOW = 80; // steps shown at most

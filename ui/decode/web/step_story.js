@@ -8,7 +8,7 @@ import * as stepWords from "./step_words.js";
 
 /**
  * @import { RunStore } from "./run_store.js"
- * @import { StepView, Trial } from "./step_view.js"
+ * @import { StepView, Trial } from "../../shared/web/step_view.js"
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 

@@ -3,7 +3,7 @@ import { apart, count, ms, percent, short } from "../../shared/web/format.js";
 import { finished, sourced } from "../../shared/web/run_words.js";
 
 /**
- * @import { StepView, Trial } from "./step_view.js"
+ * @import { StepView, Trial } from "../../shared/web/step_view.js"
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 

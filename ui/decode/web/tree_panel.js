@@ -12,7 +12,7 @@ import { TreeView } from "../../shared/web/tree_view.js";
 /**
  * @import { Item } from "./focus_layout.js"
  * @import { RunStore } from "./run_store.js"
- * @import { StepView } from "./step_view.js"
+ * @import { StepView } from "../../shared/web/step_view.js"
  * @import { Topology } from "../../shared/web/tree_layout.js"
  * @import { Cell, Column, Look, NodeId } from "../../shared/web/tree_scene.js"
  */

@@ -9,7 +9,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /**
  * @import { RunStore } from "./run_store.js"
- * @import { StepView } from "./step_view.js"
+ * @import { StepView } from "../../shared/web/step_view.js"
  * @import { TreePanel } from "./tree_panel.js"
  */
 

@@ -1,11 +1,11 @@
 /* One step as a picture needs it: the state of every node, its trial, and the token from the
    target. Pure. */
-import { visible } from "../../shared/web/format.js";
+import { visible } from "./format.js";
 
 /**
- * @import { Meta } from "../../shared/web/run_facts.js"
- * @import { Topology } from "../../shared/web/tree_layout.js"
- * @import { NodeId } from "../../shared/web/tree_scene.js"
+ * @import { Meta } from "./run_facts.js"
+ * @import { Topology } from "./tree_layout.js"
+ * @import { NodeId } from "./tree_scene.js"
  */
 
 /**

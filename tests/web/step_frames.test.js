@@ -1,0 +1,160 @@
+// A step in slow motion: its pictures in the order in which it happened, and their two clocks.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { chainEnd, result, trial } from "../../ui/shared/web/step_captions.js";
+import { stepFrames } from "../../ui/shared/web/step_frames.js";
+import { StepTimeline } from "../../ui/shared/web/step_timeline.js";
+import { viewStep } from "../../ui/shared/web/step_view.js";
+import { topology } from "../../ui/shared/web/tree_layout.js";
+
+// now -> a (-> b, c), d: "a" is accepted, "b" rejected, "c" accepted, then the target's own token
+const TREE = topology([-1, 0, 0, 1, 1]);
+const PIECES = new Map([..."xadbco"].map((piece, id) => [String(id), piece]));
+const [A, D, B, C] = [1, 2, 3, 4];
+
+/** A step of that tree; `trials`: [node, accepted] each. */
+function stepOf(trials, { path, temperature = 0, finish = null } = {}) {
+  const rows = trials.map(([node, accepted]) => [
+    node,
+    accepted ? 0.8 : 0.1,
+    0.5,
+    0.4,
+    accepted,
+    0.5,
+  ]);
+  const step = {
+    i: 0,
+    tree: 0,
+    tokens: [0, 1, 2, 3, 4],
+    trials: rows,
+    path,
+    bonus: 5,
+    emitted: [...path.slice(1), 5],
+    seconds: { draft: 0.004, verify: 0.002, overhead: 0.001 },
+    finish,
+  };
+  return viewStep(step, TREE, PIECES, { policy: { temperature } });
+}
+
+const SECOND_CHILD = [
+  [A, true],
+  [B, false],
+  [C, true],
+];
+const forked = (more) => stepOf(SECOND_CHILD, { path: [0, A, C], ...more });
+
+test("the pictures come in the order of the step", () => {
+  const phases = stepFrames(forked()).map(({ phase }) => phase);
+  assert.deepEqual(phases, ["guess", "guess", "check", "walk", "walk", "walk", "result"]);
+});
+
+test("the draft adds one level after another", () => {
+  const [first, second, check] = stepFrames(forked());
+  assert.deepEqual(first.states, ["root", "drafted", "drafted", "hidden", "hidden"]);
+  assert.deepEqual(second.states, ["root", "drafted", "drafted", "drafted", "drafted"]);
+  assert.deepEqual(check.states.slice(1), new Array(4).fill("checked"));
+});
+
+test("the walk decides one child after another, and the token of the target comes last", () => {
+  const frames = stepFrames(forked());
+  const walk = frames.filter(({ phase }) => phase === "walk");
+  assert.deepEqual(walk[0].states, ["root", "accepted", "drafted", "drafted", "drafted"]);
+  assert.equal(walk[1].states[B], "rejected");
+  assert.equal(walk[1].states[C], "drafted");
+  assert.equal(walk[2].states[C], "accepted");
+  assert.deepEqual(
+    walk.map(({ trial: index }) => index),
+    [0, 1, 2],
+  );
+  assert.deepEqual(frames.map(({ hasBonus }) => hasBonus).indexOf(true), frames.length - 1);
+});
+
+test("below a rejected child nothing can be reached any more", () => {
+  const [last] = stepFrames(
+    stepOf(
+      [
+        [A, false],
+        [D, false],
+      ],
+      { path: [0] },
+    ),
+  ).slice(-2);
+  assert.deepEqual(last.states, ["root", "rejected", "rejected", "never", "never"]);
+});
+
+test("the caption says where a chain would have ended, and what the tree gained", () => {
+  const step = forked();
+  assert.equal(chainEnd(step), 1);
+  assert.equal(
+    trial(step, 1),
+    "“b” is not what the large model writes. A chain would end here with 2 tokens. " +
+      "The tree has another child to try.",
+  );
+  assert.equal(
+    result(step),
+    "3 tokens from one step. 2 guesses stayed; the large model adds one of its own, as always. " +
+      "The second child brought 1 of them.",
+  );
+});
+
+test("above temperature 0 the caption compares the draw with p/q", () => {
+  const step = forked({ temperature: 0.6 });
+  assert.match(trial(step, 1), /^The draw 0\.40 is not below p\/q = 0\.20, so “b” is dropped\./);
+  assert.match(trial(step, 0), /^The large model finds “a” at least as likely/);
+});
+
+test("a step without an accepted guess gives the target's own token", () => {
+  const step = stepOf(
+    [
+      [A, false],
+      [D, false],
+    ],
+    { path: [0] },
+  );
+  assert.match(result(step), /^1 token from one step\. No guess stayed/);
+  assert.match(trial(step, 1), /No child is left to try\.$/);
+  assert.equal(chainEnd(step), 0);
+});
+
+test("why the run ended is said in its last step", () => {
+  assert.match(result(forked({ finish: "eos" })), /The text ends here\.$/);
+  assert.match(result(forked({ finish: "length" })), /it was asked for no more tokens\.$/);
+});
+
+test("the step's own clock passes with the pictures of each phase", () => {
+  const line = new StepTimeline(forked());
+  const end = (phase) => line.frames.findLastIndex((frame) => frame.phase === phase);
+  const close = (got, wanted) => assert.ok(Math.abs(got - wanted) < 1e-9, `${got} ${wanted}`);
+  close(line.clock[end("guess")], 0.004);
+  close(line.clock[end("check")], 0.006);
+  close(line.clock[end("walk")], 0.007);
+  close(line.clockAt(line.ends[0] / 2), 0.001);
+  close(line.clockAt(line.seconds + 1), 0.007);
+  assert.equal(line.frameAt(0), 0);
+  assert.equal(line.frameAt(line.ends[0]), 1);
+  assert.equal(line.frameAt(1e9), line.frames.length - 1);
+  assert.equal(line.first("walk"), 3);
+});
+
+test("plain decoding has a check and a result, and all its time passes", () => {
+  const alone = viewStep(
+    {
+      i: 0,
+      tree: 0,
+      tokens: [0],
+      trials: [],
+      path: [0],
+      bonus: 5,
+      emitted: [5],
+      seconds: { draft: 0, verify: 0.002, overhead: 0.001 },
+    },
+    topology([-1]),
+    PIECES,
+  );
+  const line = new StepTimeline(alone);
+  assert.deepEqual(
+    line.frames.map(({ phase }) => phase),
+    ["check", "result"],
+  );
+  assert.ok(Math.abs(line.clock.at(-1) - 0.003) < 1e-9);
+});

@@ -1,0 +1,124 @@
+/* What happens in a step, one sentence or two for each picture of it in slow motion. Every number
+   in them is the step's own. */
+import { apart, count } from "./format.js";
+import { draftedOf } from "./step_view.js";
+
+/** @import { StepView, Trial } from "./step_view.js" */
+
+const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
+
+const quoted = (step, node) => "“" + step.label(node) + "”";
+
+/**
+ * The draft has added level number `level`, counted from 1.
+ * @param {StepView} step
+ * @param {number} level
+ * @returns {string}
+ */
+export function guess({ topo }, level) {
+  const { levels, depth, n } = topo;
+  const here = depth.filter((one) => one > 0 && one <= level).length;
+  if (level === levels - 1) {
+    if (n === levels)
+      return `The small model has guessed ${count(n - 1, "token")}, one after another.`;
+    return `The small model has guessed ${count(n - 1, "token")}, up to ${levels - 1} in a row.`;
+  }
+  if (level === 1) return "The small model guesses what may come next.";
+  return `It guesses on from each of them: ${count(here, "token")} so far.`;
+}
+
+/**
+ * The target looks at all nodes.
+ * @param {StepView} step
+ * @returns {string}
+ */
+export function check({ topo }) {
+  if (topo.n === 1) return "The large model runs alone.";
+  if (topo.n === 2) return "The large model checks the guess.";
+  return `The large model checks all ${topo.n - 1} guesses in one pass.`;
+}
+
+/**
+ * Index of the trial at which a chain of first guesses would have ended, where the tree went on to
+ * another child; -1 where there is none.
+ * @param {StepView} step
+ * @returns {number}
+ */
+export function chainEnd({ topo, trials }) {
+  const at = trials.findIndex(({ accepted }) => !accepted);
+  if (at < 0 || at === trials.length - 1) return -1;
+  const isSibling = topo.parents[trials[at + 1].node] === topo.parents[trials[at].node];
+  return isSibling ? at : -1;
+}
+
+/**
+ * Trial number `i` was decided.
+ * @param {StepView} step
+ * @param {number} i
+ * @returns {string}
+ */
+export function trial(step, i) {
+  const one = step.trials[i];
+  return one.accepted ? kept(step, one) : dropped(step, one) + " " + afterwards(step, i);
+}
+
+function kept(step, one) {
+  const word = quoted(step, one.node);
+  if (one.u === null) return `${word} is the token that the large model drew, so it stays.`;
+  if (step.greedy) return `${word} is what the large model writes, so it stays.`;
+  if (one.p >= one.q)
+    return `The large model finds ${word} at least as likely as the small one does, so it stays.`;
+  const [u, ratio] = apart(one.u, one.p / one.q);
+  return `The draw ${u} is below p/q = ${ratio}, so ${word} stays.`;
+}
+
+function dropped(step, one) {
+  const word = quoted(step, one.node);
+  if (one.u === null) return `${word} is not the token that the large model drew.`;
+  if (step.greedy) return `${word} is not what the large model writes.`;
+  if (one.p === 0) return `The large model never writes ${word} here.`;
+  const [u, ratio] = apart(one.u, one.q > 0 ? one.p / one.q : 0);
+  return `The draw ${u} is not below p/q = ${ratio}, so ${word} is dropped.`;
+}
+
+function afterwards(step, i) {
+  const { topo, trials } = step;
+  const next = trials[i + 1];
+  const hasNext = next && topo.parents[next.node] === topo.parents[trials[i].node];
+  if (!hasNext) return "No child is left to try.";
+  if (chainEnd(step) !== i) return "The next child is tried.";
+  return `A chain would end here with ${count(i + 1, "token")}. The tree has another child to try.`;
+}
+
+/**
+ * What the step gave.
+ * @param {StepView} step
+ * @returns {string}
+ */
+export function result(step) {
+  const { emitted } = step.step;
+  const stayed = draftedOf(step.step);
+  const total = count(emitted.length, "token") + " from one step.";
+  if (!stayed)
+    return `${total} No guess stayed: the large model writes its own, as it would alone.`;
+  const own = emitted.length > stayed ? "; the large model adds one of its own, as always." : ".";
+  const guesses = stayed === 1 ? "1 guess stayed" : `${stayed} guesses stayed`;
+  return [total, guesses + own, side(step), ending(step)].filter(Boolean).join(" ");
+}
+
+// What the tree gained over a chain of its first guesses.
+function side(step) {
+  const at = chainEnd(step);
+  if (at < 0) return "";
+  const gained = step.step.emitted.length - (at + 1);
+  const child = step.trials.slice(at).find(({ accepted }) => accepted);
+  if (!child || gained < 1) return "";
+  const rank = ORDINALS[step.topo.rank[child.node]] ?? "next";
+  return `The ${rank} child brought ${gained} of them.`;
+}
+
+function ending({ step }) {
+  if (step.finish === "eos") return "The text ends here.";
+  if (step.finish === "length") return "The run ends here: it was asked for no more tokens.";
+  return "";
+}

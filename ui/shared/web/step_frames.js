@@ -1,0 +1,104 @@
+/* A step in slow motion, as still pictures in the order in which it happened: the draft adds level
+   after level, the target checks all nodes in one pass, the walk tries child after child, and the
+   result. Pure: a picture is plain data. */
+import * as captions from "./step_captions.js";
+
+/** @import { StepView } from "./step_view.js" */
+
+/** @typedef {"guess" | "check" | "walk" | "result"} Phase */
+
+/**
+ * One picture.
+ * @typedef {object} StepFrame
+ * @property {Phase} phase
+ * @property {string[]} states of the nodes: those of StepView; also "hidden"; "drafted", before the
+ *   target has looked; and "checked", while it looks
+ * @property {boolean} hasBonus whether the token from the target is drawn
+ * @property {number | null} trial index of the trial that is shown
+ * @property {string} words its caption
+ * @property {number} hold seconds that it stays in slow motion
+ */
+
+/** Seconds that pictures stay. */
+const LEVEL = 0.55;
+const ALL_LEVELS = 2.6; // of all levels together, at most
+const PASS = 1.6;
+const TRIAL = 0.85;
+const ALL_TRIALS = 6;
+const TURN = 1.9; // a rejection after which another child is tried
+const RESULT = 2.4;
+
+/**
+ * All pictures of a step.
+ * @param {StepView} step
+ * @returns {StepFrame[]}
+ */
+export function stepFrames(step) {
+  return [...guesses(step), check(step), ...walk(step), result(step)];
+}
+
+/** @type {(step: StepView) => StepFrame[]} */
+function guesses(step) {
+  const { topo } = step;
+  const count = topo.levels - 1;
+  const hold = Math.min(LEVEL, ALL_LEVELS / Math.max(count, 1));
+  return Array.from({ length: count }, (_, k) => ({
+    phase: "guess",
+    states: drawnAs(step, (node) => (topo.depth[node] <= k + 1 ? "drafted" : "hidden")),
+    hasBonus: false,
+    trial: null,
+    words: captions.guess(step, k + 1),
+    hold: k + 1 < count ? hold : hold + LEVEL,
+  }));
+}
+
+/** @type {(step: StepView) => StepFrame} */
+const check = (step) => ({
+  phase: "check",
+  states: drawnAs(step, () => "checked"),
+  hasBonus: false,
+  trial: null,
+  words: captions.check(step),
+  hold: PASS,
+});
+
+// After each trial: what the walk has not reached yet stays as drafted.
+/** @type {(step: StepView) => StepFrame[]} */
+function walk(step) {
+  const { trials, topo } = step;
+  const hold = Math.min(TRIAL, ALL_TRIALS / Math.max(trials.length, 1));
+  return trials.map((trial, i) => {
+    const tried = new Map(trials.slice(0, i + 1).map((one) => [one.node, one.accepted]));
+    const isDropped = (node) => {
+      for (let up = node; up > 0; up = topo.parents[up]) if (tried.get(up) === false) return true;
+      return false;
+    };
+    const stateOf = (node) => {
+      if (tried.has(node)) return tried.get(node) ? "accepted" : "rejected";
+      return isDropped(node) ? "never" : "drafted";
+    };
+    return {
+      phase: "walk",
+      states: drawnAs(step, stateOf),
+      hasBonus: false,
+      trial: i,
+      words: captions.trial(step, i),
+      hold: captions.chainEnd(step) === i ? TURN : hold,
+    };
+  });
+}
+
+/** @type {(step: StepView) => StepFrame} */
+const result = (step) => ({
+  phase: "result",
+  states: step.state,
+  hasBonus: step.kind !== "none",
+  trial: null,
+  words: captions.result(step),
+  hold: RESULT,
+});
+
+// The root is the root in every picture.
+function drawnAs({ topo }, stateOf) {
+  return topo.parents.map((_, node) => (node ? stateOf(node) : "root"));
+}

@@ -1,0 +1,86 @@
+/* Which picture of a step is shown when, in slow motion, and where the run's own clock stands
+   meanwhile. Pure. */
+import { stepFrames } from "./step_frames.js";
+
+/**
+ * @import { StepFrame } from "./step_frames.js"
+ * @import { StepView } from "./step_view.js"
+ */
+
+/** Phases of the clock whose time passes during a phase of the pictures. */
+const CLOCKS = { guess: ["draft"], check: ["verify"], walk: ["overhead"], result: [] };
+
+/** The pictures of one step on two clocks: that of the slow motion, and the step's own. */
+export class StepTimeline {
+  /** @type {number[]} when each picture ends, in seconds of slow motion */
+  ends = [];
+  /** @type {number[]} where the step's own clock stands then, in seconds */
+  clock = [];
+
+  /** @param {StepView} step */
+  constructor(step) {
+    /** @type {StepFrame[]} */
+    this.frames = stepFrames(step);
+    const times = this.times(step.step.seconds ?? {});
+    let end = 0;
+    let passed = 0;
+    this.frames.forEach(({ hold }, i) => {
+      end += hold;
+      passed += times[i];
+      this.ends.push(end);
+      this.clock.push(passed);
+    });
+  }
+
+  /** Seconds of slow motion. */
+  get seconds() {
+    return this.ends.at(-1);
+  }
+
+  /**
+   * The picture at a moment.
+   * @param {number} at seconds of slow motion
+   * @returns {number} its index
+   */
+  frameAt(at) {
+    const found = this.ends.findIndex((end) => at < end);
+    return found < 0 ? this.ends.length - 1 : found;
+  }
+
+  /**
+   * The first picture of a phase.
+   * @param {string} phase
+   * @returns {number} -1 where it has none
+   */
+  first(phase) {
+    return this.frames.findIndex((frame) => frame.phase === phase);
+  }
+
+  /**
+   * Where the step's own clock stands.
+   * @param {number} at seconds of slow motion
+   * @returns {number} seconds
+   */
+  clockAt(at) {
+    const i = this.frameAt(at);
+    const from = i ? this.ends[i - 1] : 0;
+    const before = i ? this.clock[i - 1] : 0;
+    const share = Math.min(1, (at - from) / (this.ends[i] - from));
+    return before + (this.clock[i] - before) * share;
+  }
+
+  // The step's own seconds that pass during each picture. What happens in a phase without pictures
+  // passes with the check.
+  times(seconds) {
+    const left = { ...seconds };
+    const share = (phase) => {
+      const count = this.frames.filter((frame) => frame.phase === phase).length;
+      const total = CLOCKS[phase].reduce((sum, name) => sum + (left[name] ?? 0), 0);
+      return count ? total / count : 0;
+    };
+    const each = Object.fromEntries(Object.keys(CLOCKS).map((phase) => [phase, share(phase)]));
+    if (this.first("guess") < 0) each.check += left.draft ?? 0;
+    if (this.first("walk") < 0) each.check += left.overhead ?? 0;
+    return this.frames.map(({ phase }) => each[phase]);
+  }
+}
