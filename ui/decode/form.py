@@ -133,10 +133,10 @@ class Controls:
         return [self.run, self.stop]
 
 
-def controls(limits: Limits) -> Controls:
-    """Lay out the form in the present column."""
+def controls(limits: Limits, prompt: str = "") -> Controls:
+    """Lay out the form in the present column. `prompt`: that of the run the page opens with."""
     return Controls(
-        prompt=prompt_box("pg", "Prompt (Ctrl+Enter to run)", 7),
+        prompt=prompt_box("pg", "Prompt (Ctrl+Enter to run)", 7, prompt),
         chat=chat_box("pg"),
         **_buttons(),
         **_tree(),
@@ -145,11 +145,12 @@ def controls(limits: Limits) -> Controls:
     )
 
 
-def prompt_box(form: str, label: str, lines: int) -> gr.Textbox:
-    """The prompt, whose id begins with `form`, and the buttons of the examples. The browser copies
-    an example into the prompt by itself; the texts are the program's, not a visitor's."""
+def prompt_box(form: str, label: str, lines: int, prompt: str = "") -> gr.Textbox:
+    """The prompt, whose id begins with `form`, and the buttons of the examples. It starts with
+    `prompt`, or with the first example. The browser copies an example into the prompt by itself;
+    the texts are the program's, not a visitor's."""
     box = gr.Textbox(
-        value=presets()[0].text,
+        value=prompt or presets()[0].text,
         label=label,
         lines=lines,
         max_lines=lines,

@@ -122,11 +122,13 @@ class RunStore(Generic[K]):
 
 @dataclass(frozen=True)
 class Shown:
-    """A run on screen: the message that shows it, the text of its file, and the file's name."""
+    """A run on screen: the message that shows it, the text of its file, the file's name, and its
+    prompt."""
 
     message: str
     file: str
     file_name: str
+    prompt: str = ""
 
 
 def opened(path: Any, most: int) -> Shown:
@@ -152,7 +154,10 @@ def played(run: Run, notice: str | None = None) -> Shown:
 def shown_as(run: Run, name: str, notice: str | None = None) -> Shown:
     """`run` under a `name` that the page chose."""
     return Shown(
-        messages.whole(run, name, notice=notice), run.to_json(), file_name("run", run.meta)
+        messages.whole(run, name, notice=notice),
+        run.to_json(),
+        file_name("run", run.meta),
+        str(run.meta.get("prompt", "")),
     )
 
 

@@ -48,7 +48,8 @@ class LiveView(SessionView[DecodeJob]):
         """Lay the view out in the present container."""
         side, main = side_and_main("pg")
         with side:
-            self.form: Controls = controls(self._limits)
+            prompt = self._welcome.prompt if self._welcome else ""
+            self.form: Controls = controls(self._limits, prompt)
             self.chats.append(self.form.chat)
         with main:
             self.stage = component.stage(self.get_steps)

@@ -1,6 +1,7 @@
 /* Joins the Decode tab's component to its view. */
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { formBeside } from "../../shared/web/form_buttons.js";
+import { showForm } from "../../shared/web/form_side.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
 import { mountDecode } from "./decode_view.js";
 import { refused } from "./form_changes.js";
@@ -18,12 +19,17 @@ import { refused } from "./form_changes.js";
 export function connect(element, props, watch, trigger, server) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".sq-stage");
-  const page = { ...formBeside("pg"), take: (meta) => trigger("take", meta) };
+  const take = (meta) => {
+    showForm(root, true);
+    trigger("take", meta);
+  };
+  const page = { ...formBeside("pg"), isPaced: true, take };
   const view = mountDecode(root, { server, page });
-  const take = (message) => {
+  const receive = (message) => {
     view.ingest(message);
+    if (message.meta) showForm(root, !message.meta.opening);
     rememberInAddress(message, "run");
     if (message.error) refused();
   };
-  connectComponent(root, props, watch, { ...view, take }, () => trigger("come"));
+  connectComponent(root, props, watch, { ...view, take: receive }, () => trigger("come"));
 }

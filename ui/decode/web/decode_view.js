@@ -1,7 +1,9 @@
 /* The Decode view: builds the panels, joins them to one store, and is all that the page around it
    needs to know. */
 import { DecodeKeys } from "./decode_keys.js";
+import { Headline } from "./headline.js";
 import { Inspector } from "./inspector.js";
+import { PlainText } from "./plain_text.js";
 import { RunHeader } from "./run_header.js";
 import { RunStore } from "./run_store.js";
 import { Scrubber } from "./scrubber.js";
@@ -20,7 +22,8 @@ import { el, show, svg } from "../../shared/web/dom.js";
 /**
  * What the page around the view can do.
  * @typedef {object} ForRuns
- * @property {(meta: Meta) => void} [take] fills its form with the settings of a run
+ * @property {(meta: Meta) => void} [take] shows its form, with the settings of a run
+ * @property {boolean} [isPaced] whether a run that is made here plays at an easy pace
  * @typedef {FormBeside & ForRuns} Page
  */
 
@@ -58,29 +61,25 @@ class DecodeView {
     this.root.classList.toggle("is-waiting", Boolean(this.skeleton));
     this.store = new RunStore(server);
     const { store } = this;
+    store.isPaced = Boolean(page.isPaced);
     const frame = el("div", { class: "sq-frame" }, this.root);
-    this.header = new RunHeader(store, frame);
+    this.headline = new Headline(store, frame, page);
+    this.texts = el("div", { class: "sq-texts" }, frame);
+    this.plain = new PlainText(store, this.texts);
+    this.text = new TextView(store, this.texts, page);
     this.scrubber = new Scrubber(store, frame);
     this.main = el("div", { class: "sq-main" }, frame);
     const left = el("div", { class: "sq-left" }, this.main);
     const right = el("div", { class: "sq-right" }, this.main);
-    this.tree = new TreePanel(store, left, (isFlat) => this.arrange(isFlat));
+    this.tree = new TreePanel(store, left);
     this.bars = new StepBars(store, left, this.scrubber);
-    this.text = new TextView(store, right, page);
     this.inspector = new Inspector(store, right);
+    this.header = new RunHeader(store, frame);
+    frame.prepend(this.header.banners);
     this.empty = this.makeEmpty(frame);
     this.keys = new DecodeKeys(store, this, page);
     store.onPaint(() => this.paint());
     store.changed();
-  }
-
-  // The text stands over the inspector, or below a tree that needs little height.
-  arrange(isFlat) {
-    if (this.isFlat === isFlat) return;
-    this.isFlat = isFlat;
-    this.main.classList.toggle("is-flat", isFlat);
-    (isFlat ? this.bars : this.inspector).root.before(this.text.root);
-    this.text.current = -1;
   }
 
   makeEmpty(frame) {
@@ -108,7 +107,12 @@ class DecodeView {
     root.dataset.step = String(store.at);
     root.dataset.steps = String(store.steps.length);
     if (!some) this.paintEmpty();
-    const panels = [this.header, this.bars, this.scrubber, this.tree, text, inspector];
+    const isOpening = Boolean(store.meta.opening);
+    root.classList.toggle("is-opening", isOpening);
+    show(this.texts, some || isWaiting);
+    show(this.headline.root, some || isWaiting);
+    this.headline.paint(isOpening);
+    const panels = [this.header, this.bars, this.plain, this.scrubber, this.tree, text, inspector];
     for (const panel of panels) panel.paint();
     text.settle(); // what asks for a layout comes last, so that there is one layout a frame
     inspector.story.settle();

@@ -77,7 +77,7 @@ export class RunHeader {
     const { store } = this;
     if (this.version !== store.version || this.meta !== store.meta) this.paintMeta();
     runWords.paintBadge(this.badge, store.run ? store.meta : null, store.done, "run");
-    this.paintTotals(store.totals());
+    this.paintTotals(store.totals(store.written));
     this.paintBanners();
     const end = store.version + ":" + store.last + store.ending;
     if (!store.done || this.spokenFor === end || store.last < 0) return;

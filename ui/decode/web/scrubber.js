@@ -1,21 +1,28 @@
-/* The bar of the Decode view: its track has one tick a step. */
-import { attr, svg, text } from "../../shared/web/dom.js";
+/* The bar of the Decode view. Its track has two rows on one time axis, plain decoding above the
+   run: each block is one step, hatched while the draft works, solid for the rest. */
+import { attr, el, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
-import { PlaybackBar, TRACK_HEIGHT as HEIGHT } from "../../shared/web/playback_bar.js";
+import { PlaybackBar } from "../../shared/web/playback_bar.js";
 import { sourced } from "../../shared/web/run_words.js";
-import { draftedOf, secondsOf } from "../../shared/web/step_view.js";
+import { secondsOf } from "../../shared/web/step_view.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @import { RunStore } from "./run_store.js" */
 
-const LEAST_TICK = 3; // px
-const MOST_TICK = 26;
+const ROW = 20; // px
+const GAP = 4; // px between the rows, and above and below them
+const SEAM = 1; // px between blocks
+const LEAST_NUMBER = 13; // px of a block with its number of tokens
+const LEAST_WIDE = 1.6; // px that a block is drawn at least
 const RATES = [
-  ["x0.25", "¼× real time"],
-  ["x0.5", "½× real time"],
-  ["x1", "real time"],
-  ["x2", "2× real time"],
-  ["x4", "4× real time"],
+  ["slow", "slow motion"],
+  ["easy", "easy pace"],
+  ["x0.02", "1/50 of real speed"],
+  ["x0.05", "1/20 of real speed"],
+  ["x0.1", "1/10 of real speed"],
+  ["x0.25", "1/4 of real speed"],
+  ["x0.5", "1/2 of real speed"],
+  ["x1", "real speed"],
   ["s1", "1 step / s"],
   ["s2", "2 steps / s"],
   ["s5", "5 steps / s"],
@@ -31,9 +38,18 @@ const WORDS = {
   rates: RATES,
 };
 
+/**
+ * A block of the track.
+ * @typedef {object} Block
+ * @property {number} from seconds
+ * @property {number} pass where the drafting ends
+ * @property {number} to
+ * @property {number} tokens
+ */
+
 /** The playback's controls. */
 export class Scrubber extends PlaybackBar {
-  shape = ""; // what the ticks were drawn for
+  shape = ""; // what the blocks were drawn for
   /** @type {{from: number, to: number} | null} the steps whose times are shown below */
   range = null;
 
@@ -43,10 +59,36 @@ export class Scrubber extends PlaybackBar {
    */
   constructor(store, host) {
     super(store, host, WORDS);
-    this.window = svg("rect", { class: "sq-track-window", y: "0", height: HEIGHT }, this.chart);
-    this.lost = svg("path", { class: "sq-tick-lost" }, this.chart);
-    this.draft = svg("path", { class: "sq-tick-draft" }, this.chart);
-    this.own = svg("path", { class: "sq-tick-own" }, this.chart);
+    const root = /** @type {HTMLElement} */ (this.track.parentElement);
+    root.classList.add("sq-beat");
+    const names = el("div", { class: "sq-beat-names", "aria-hidden": "true" });
+    this.names = [el("span", { text: "alone" }, names), el("span", { text: "with tree" }, names)];
+    const counts = el("div", { class: "sq-beat-counts", "aria-hidden": "true" });
+    this.counts = [el("span", {}, counts), el("span", {}, counts)];
+    this.track.before(names);
+    this.track.after(counts);
+    this.drawRows();
+  }
+
+  drawRows() {
+    const { chart } = this;
+    const hatch = { id: "sq-hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse" };
+    const pattern = svg("pattern", { ...hatch, patternTransform: "rotate(45)" }, chart);
+    svg("rect", { width: 6, height: 6, class: "sq-hatch-back" }, pattern);
+    svg("rect", { width: 3, height: 6, class: "sq-hatch-line" }, pattern);
+    this.window = svg("rect", { class: "sq-track-window", y: "0", height: "100%" }, chart);
+    this.lost = svg("path", { class: "sq-tick-lost" }, chart);
+    this.plain = svg("path", { class: "sq-beat-plain" }, chart);
+    this.draft = svg("path", { class: "sq-beat-draft" }, chart);
+    this.pass = svg("path", { class: "sq-beat-pass" }, chart);
+    this.numbers = svg("g", { class: "sq-beat-numbers" }, chart);
+  }
+
+  /** Seconds of the whole track. */
+  get span() {
+    const { store } = this;
+    const plain = store.plainEnds;
+    return Math.max(store.sums[store.last]?.seconds || 0, plain.at(-1) ?? 0, 1e-9);
   }
 
   paint() {
@@ -57,54 +99,100 @@ export class Scrubber extends PlaybackBar {
     text(this.place, some ? `step ${at + 1} / ${count}` : "no steps");
     const words = some ? this.describe(at) : "no steps yet";
     this.paintSlider(1, Math.max(count, 1), Math.max(at + 1, 1), words);
-    this.ticks();
-    if (some) this.head.style.left = ((at + 0.5) / count) * 100 + "%";
+    this.paintBlocks();
+    if (some) this.paintTime();
   }
 
-  ticks() {
+  // Nothing is drawn beyond the moment on screen.
+  paintTime() {
     const { store } = this;
-    const count = store.steps.length;
-    const wide = Math.max(this.size.w, 1);
-    const shape = [store.version, count, wide, store.steps.includes(null)].join();
-    if (this.shape !== shape) this.draw(count, wide);
-    this.shape = shape;
-    const { from, to } = this.range || { from: 0, to: count };
-    const each = wide / Math.max(count, 1);
-    attr(this.window, "x", from * each);
-    attr(this.window, "width", (to - from) * each);
-    this.window.style.display = to - from < count ? "" : "none";
+    const share = Math.min(1, store.time / this.span) * 100;
+    this.head.style.left = share + "%";
+    const hidden = `inset(0 ${(100 - share).toFixed(3)}% 0 0)`;
+    for (const part of [this.plain, this.draft, this.pass, this.numbers])
+      part.style.clipPath = "view-box " + hidden;
+    const made = store.totals(store.written).tokens;
+    const alone = store.plainTokens(store.time);
+    text(this.counts[0], store.plainEnds.length ? format.count(alone, "token") : "");
+    text(this.counts[1], format.count(made, "token"));
   }
 
-  // One tick a step while there is room for 3 px each, else one a bin: its greatest step, so that
-  // no peak is lost.
-  draw(count, wide) {
-    const bins = Math.min(count, Math.floor(wide / LEAST_TICK));
-    const each = wide / Math.max(bins, 1);
-    const thick = Math.min(Math.max(each - (each > 4 ? 2 : 0.6), 1), MOST_TICK);
-    const most = Math.max(this.store.totals(this.store.last).most, 2);
-    const parts = { draft: "", own: "", lost: "" };
-    for (let bin = 0; bin < bins; bin++) {
-      const from = Math.floor((bin * count) / bins);
-      const to = Math.max(Math.floor(((bin + 1) * count) / bins), from + 1);
-      const x = (bin * each + (each - thick) / 2).toFixed(1);
-      this.tick(parts, this.store.steps.slice(from, to), x, thick.toFixed(1), most);
-    }
-    attr(this.chart, "viewBox", `0 0 ${wide} ${HEIGHT}`);
+  paintBlocks() {
+    const { store } = this;
+    const wide = Math.max(this.size.w, 1);
+    const hasPlain = store.plainEnds.length > 0;
+    const shape = [store.version, store.steps.length, wide, store.steps.includes(null), hasPlain];
+    if (this.shape !== shape.join()) this.draw(wide, hasPlain);
+    this.shape = shape.join();
+    const { from, to } = this.range || { from: 0, to: store.steps.length };
+    const x = (i) => ((store.sums[i - 1]?.seconds || 0) / this.span) * wide;
+    attr(this.window, "x", x(from));
+    attr(this.window, "width", Math.max(0, x(to) - x(from)));
+    this.window.style.display = to - from < store.steps.length ? "" : "none";
+  }
+
+  draw(wide, hasPlain) {
+    const tall = hasPlain ? 2 * ROW + 3 * GAP : ROW + 2 * GAP;
+    this.track.style.height = tall + "px";
+    attr(this.chart, "viewBox", `0 0 ${wide} ${tall}`);
+    this.names[0].style.display = hasPlain ? "" : "none";
+    this.counts[0].style.display = hasPlain ? "" : "none";
+    const parts = { plain: "", draft: "", pass: "", lost: "" };
+    this.numbers.replaceChildren();
+    if (hasPlain) this.drawRow(this.plainBlocks(), GAP, wide, parts, ["plain", "plain"]);
+    const top = hasPlain ? ROW + 2 * GAP : GAP;
+    this.drawRow(this.stepBlocks(), top, wide, parts, ["draft", "pass"]);
+    this.drawLost(top, wide, parts);
     for (const key of Object.keys(parts)) attr(this[key], "d", parts[key]);
   }
 
-  tick(parts, here, x, w, most) {
-    const floor = HEIGHT - 2;
-    if (here.includes(null)) parts.lost += `M${x} 6h${w}V${floor}h-${w}z`;
-    const sizes = here.map((step) => step?.emitted.length ?? -1);
-    const step = here[sizes.indexOf(Math.max(...sizes))];
-    if (!step) return;
-    const unit = (HEIGHT - 6) / most;
-    const drafted = draftedOf(step);
-    const top = (floor - drafted * unit).toFixed(1);
-    const high = (unit - 0.6).toFixed(1);
-    if (drafted) parts.draft += `M${x} ${floor}V${top}h${w}V${floor}z`;
-    if (step.emitted.length > drafted) parts.own += `M${x} ${top}v-${high}h${w}v${high}z`;
+  /** @returns {Block[]} */
+  plainBlocks() {
+    const ends = this.store.plainEnds;
+    return ends.map((to, i) => ({ from: ends[i - 1] ?? 0, pass: ends[i - 1] ?? 0, to, tokens: 1 }));
+  }
+
+  /** @returns {Block[]} */
+  stepBlocks() {
+    const { steps, sums } = this.store;
+    const blocks = steps.map((step, i) => {
+      if (!step) return null;
+      const from = sums[i - 1]?.seconds || 0;
+      const to = sums[i].seconds;
+      return { from, pass: from + (step.seconds?.draft ?? 0), to, tokens: step.emitted.length };
+    });
+    return blocks.filter(Boolean);
+  }
+
+  /** @type {(blocks: Block[], y: number, wide: number, parts: Record<string, string>,
+   *   names: string[]) => void} */
+  drawRow(blocks, y, wide, parts, [drafting, passing]) {
+    const scale = wide / this.span;
+    let free = 0; // where the next block may begin: those too thin to be seen share one
+    for (const { from, pass, to, tokens } of blocks) {
+      const end = to * scale;
+      if (end - free < LEAST_WIDE) continue;
+      const start = Math.max(from * scale, free);
+      const middle = Math.max(pass * scale, start);
+      if (middle - start > SEAM) parts[drafting] += block(start, middle, y);
+      if (end - middle > SEAM) parts[passing] += block(middle, end - SEAM, y);
+      if (end - middle >= LEAST_NUMBER) this.number((middle + end) / 2, y, tokens);
+      free = end;
+    }
+  }
+
+  number(x, y, tokens) {
+    const look = { x: x.toFixed(1), y: y + ROW / 2, text: tokens };
+    svg("text", look, this.numbers);
+  }
+
+  // Steps that did not come have no time: each is a mark where it belongs.
+  drawLost(y, wide, parts) {
+    const { steps, sums } = this.store;
+    steps.forEach((step, i) => {
+      const x = (((sums[i]?.seconds || 0) / this.span) * wide).toFixed(1);
+      if (!step) parts.lost += `M${x} ${y}h3v${ROW}h-3z`;
+    });
   }
 
   describe(i) {
@@ -114,12 +202,14 @@ export class Scrubber extends PlaybackBar {
     return `step ${i + 1} · ${format.count(step.emitted.length, "token")} · ${time}`;
   }
 
+  // The step that is under way at a share of the track.
   at(share) {
-    const { last, steps } = this.store;
-    return Math.max(0, Math.min(last, Math.floor(share * steps.length)));
-  }
-
-  pointAt(i) {
-    super.pointAt(i, (i + 0.5) / this.store.steps.length);
+    const { last, sums } = this.store;
+    const time = share * this.span;
+    const found = sums.findIndex(({ seconds }) => seconds >= time);
+    return found < 0 ? last : found;
   }
 }
+
+const block = (from, to, y) =>
+  `M${from.toFixed(2)} ${y}H${to.toFixed(2)}V${y + ROW}H${from.toFixed(2)}z`;

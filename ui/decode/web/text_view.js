@@ -24,8 +24,7 @@ export class TextView {
   meta = null;
   /** @type {(HTMLElement | null)[]} of each step; null where it has not arrived */
   groups = [];
-  current = -1; // the step that is marked
-  marked = 0; // groups there were when it was
+  current = ""; // what is marked: step, end of what is written, number of steps
   /** @type {HTMLElement | null} what to scroll to */
   wanted = null;
   /** @type {HTMLElement | null} what was scrolled to */
@@ -87,7 +86,7 @@ export class TextView {
     for (let i = this.groups.length; i < steps.length; i++) this.append(i);
     const isGrowing = store.playing || (store.follow && !store.done);
     this.flow.classList.toggle("sq-flow-growing", isGrowing);
-    this.paintEnd(store.done && !(isGrowing && store.at < store.last));
+    this.paintEnd(store.done && store.written >= store.last);
     this.mark();
     this.link();
   }
@@ -148,7 +147,7 @@ export class TextView {
   restart() {
     this.version = this.store.version;
     this.groups = [];
-    this.current = -1;
+    this.current = "";
     this.flow.replaceChildren();
   }
 
@@ -171,20 +170,17 @@ export class TextView {
     step.emitted.forEach((_id, k) => writeToken(group, k, step));
   }
 
-  // Only groups between the old and the new place change their class.
   mark() {
-    const { at } = this.store;
+    const { at, written } = this.store;
     const all = this.flow.children;
-    if (this.current === at && this.marked === all.length) return;
-    const from = Math.max(Math.min(this.current, at), 0);
-    const to = Math.min(Math.max(this.current, at), all.length - 1);
-    for (let i = from; i <= to; i++) {
-      all[i].classList.toggle("sq-future", i > at);
-      all[i].classList.toggle("sq-now", i === at);
+    const key = [at, written, all.length].join();
+    if (this.current === key) return;
+    for (let i = 0; i < all.length; i++) {
+      all[i].classList.toggle("sq-future", i > written);
+      all[i].classList.toggle("sq-now", i === at && written >= at);
     }
-    this.current = at;
-    this.marked = all.length;
-    this.wanted = /** @type {HTMLElement} */ (all[at]);
+    this.current = key;
+    this.wanted = /** @type {HTMLElement} */ (all[Math.max(0, Math.min(written, all.length - 1))]);
   }
 
   /**

@@ -2,6 +2,7 @@
 import { focusLayout } from "./focus_layout.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { Minimap } from "./minimap.js";
+import { PhaseBar } from "./phase_bar.js";
 import { TreePointer } from "./tree_pointer.js";
 import { Legend, TreeNote, TreeTools, heatShade } from "./tree_tools.js";
 import { el, show } from "../../shared/web/dom.js";
@@ -43,16 +44,15 @@ export class TreePanel {
   /**
    * @param {RunStore} store
    * @param {Element} host
-   * @param {(isFlat: boolean) => void} onShape called with whether it is nearly a chain
    */
-  constructor(store, host, onShape) {
+  constructor(store, host) {
     this.store = store;
-    this.onShape = onShape;
     const panel = makePanel(host, { part: "tree", title: "Token tree", cls: "sq-tree" });
     this.panel = panel;
     this.tools = new TreeTools(store, panel.tools, this);
     this.legend = new Legend(panel.body);
     this.treeNote = new TreeNote(store, panel.body);
+    this.phases = new PhaseBar(store, panel.body);
     this.split = el("div", { class: "sq-tree-split" }, panel.body);
     this.pointer = new TreePointer(this);
     const look = { cls: "sq-tree-scroll", hasColumns: true, numbers: ["q", "p"] };
@@ -69,6 +69,7 @@ export class TreePanel {
     this.tools.paint(step);
     this.legend.paint(store, step);
     this.treeNote.paint();
+    this.phases.paint();
     this.panel.root.classList.toggle("is-focused", focused);
     this.panel.root.classList.toggle("sq-heat", store.heat && Boolean(step));
     if (!step) return this.blank();
@@ -95,7 +96,6 @@ export class TreePanel {
     const roof = Math.max(400, Math.min(window.innerHeight - 530, 780));
     const wish = focused ? roof : Math.max(Math.min(rows * 42 + 14, roof), least, 230);
     const basis = Math.round(isFlat ? Math.max(rows * 46 + 30, 104) : wish + 22) + "px";
-    this.onShape(isFlat);
     if (this.split.style.flexBasis !== basis) this.split.style.flexBasis = basis;
   }
 
@@ -131,7 +131,7 @@ export class TreePanel {
     const { store, view, drawn } = this;
     const { selected, pin, focused } = store;
     if (drawn?.topo !== step.topo) view.clear();
-    const isEased = !store.playing || store.duration(step.i) > EASED;
+    const isEased = !store.playing || store.picture !== null || store.duration(step.i) > EASED;
     view.draw({
       ...plan,
       focus: focused,
@@ -143,8 +143,15 @@ export class TreePanel {
         "is-selected": [keyOf(selected)],
         "is-pinned": pin === null ? [] : [keyOf(pin)],
         "is-match": hits.map(keyOf),
+        "is-tried": this.tried(step),
       },
     });
+  }
+
+  // The node whose trial the picture shows.
+  tried(step) {
+    const index = this.store.shown?.trial ?? null;
+    return index === null ? [] : [keyOf(step.trials[index].node)];
   }
 
   /** @type {(step: StepView, cell: Item) => Look} */
@@ -156,10 +163,18 @@ export class TreePanel {
       return { state: "more-" + cell.what, label };
     }
     const count = cell.folded ? "▸" + cell.folded : "";
-    const look = { state: step.stateOf(node), label: step.label(node), count };
+    const look = { state: this.stateOf(step, node), label: step.label(node), count };
     if (node === "bonus") return look;
     const heat = store.heat ? heatShade(store.share(step.step.tree, node)) : undefined;
     return { ...look, heat, numbers: node ? [step.q(node), step.p(node)] : undefined };
+  }
+
+  /** @type {(step: StepView, node: NodeId) => string} as the picture in slow motion has it */
+  stateOf(step, node) {
+    const { shown } = this.store;
+    if (!shown) return step.stateOf(node);
+    if (node === "bonus") return shown.hasBonus ? step.kind : "hidden";
+    return shown.states[node];
   }
 
   /**

@@ -1,4 +1,5 @@
 /* The strip at the top of the page: whether models are loaded, hiding the forms, dark and light. */
+import { toggleForm } from "./form_side.js";
 import "./toasts.js";
 
 /** @import { Props, Server, Trigger, Watch } from "./connect_component.js" */
@@ -28,13 +29,13 @@ export function connect(element, props, watch, trigger, server) {
     /** @type {HTMLElement} */
     const button = target.closest("[data-act]");
     if (!button) return;
-    ACTS[button.dataset.act]?.(button);
+    ACTS[button.dataset.act]?.();
   });
 }
 
-/** @type {Record<string, (button: HTMLElement) => void>} */
+/** @type {Record<string, () => void>} */
 const ACTS = {
-  panel: toggleForms,
+  panel: toggleForm,
   theme: () => document.body.classList.toggle("dark"),
   skip: focusView,
 };
@@ -61,12 +62,6 @@ function showStatus(element, text) {
   box.dataset.stage = status.stage;
   box.title = status.words;
   box.querySelector("span").textContent = status.words;
-}
-
-function toggleForms(button) {
-  const open = document.body.classList.toggle("pg-wide") === false;
-  button.setAttribute("aria-expanded", String(open));
-  window.dispatchEvent(new Event("resize"));
 }
 
 // Asks again and again, because another visitor may load other models.

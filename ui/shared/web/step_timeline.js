@@ -38,6 +38,15 @@ export class StepTimeline {
   }
 
   /**
+   * When a picture begins.
+   * @param {number} i its index
+   * @returns {number} seconds of slow motion
+   */
+  start(i) {
+    return i ? this.ends[i - 1] : 0;
+  }
+
+  /**
    * The picture at a moment.
    * @param {number} at seconds of slow motion
    * @returns {number} its index
@@ -63,7 +72,7 @@ export class StepTimeline {
    */
   clockAt(at) {
     const i = this.frameAt(at);
-    const from = i ? this.ends[i - 1] : 0;
+    const from = this.start(i);
     const before = i ? this.clock[i - 1] : 0;
     const share = Math.min(1, (at - from) / (this.ends[i] - from));
     return before + (this.clock[i] - before) * share;

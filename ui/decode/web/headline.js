@@ -1,0 +1,105 @@
+/* What the run shows in one number, what it is compared with, and what it costs. */
+import { button, el, show, text } from "../../shared/web/dom.js";
+import { known, ms, rate } from "../../shared/web/format.js";
+
+/**
+ * @import { Meta } from "../../shared/web/run_facts.js"
+ * @import { RunStore, Totals } from "./run_store.js"
+ */
+
+const PAPER = "https://arxiv.org/abs/2402.12374";
+const EVEN = 0.05; // a speed-up nearer to 1 than this is called the same speed
+
+/** The band above everything else. */
+export class Headline {
+  /**
+   * @param {RunStore} store
+   * @param {Element} host
+   * @param {{take?: (meta: Meta) => void}} [page] `take`: shows the form with a run's settings
+   */
+  constructor(store, host, { take } = {}) {
+    this.store = store;
+    this.canRun = Boolean(take);
+    this.root = el("section", { class: "sq-headline", "data-part": "headline" }, host);
+    this.number = el("p", { class: "sq-headline-number", "data-part": "speed-up" }, this.root);
+    const words = el("div", { class: "sq-headline-words" }, this.root);
+    this.claim = el("p", { class: "sq-headline-claim" }, words);
+    this.price = el("p", { class: "sq-headline-price", "data-part": "price" }, words);
+    this.basis = el("p", { class: "sq-headline-basis", "data-part": "basis" }, words);
+    this.acts = el("div", { class: "sq-headline-acts" }, this.root);
+    this.again = button(this.acts, { text: "Play again", part: "again", act: () => store.play() });
+    this.own = button(this.acts, {
+      text: "Run it yourself",
+      part: "own",
+      act: () => take?.(store.meta),
+    });
+    this.own.classList.add("sq-btn-main");
+    const link = { href: PAPER, target: "_blank", rel: "noreferrer", text: "The paper" };
+    this.paper = el("a", { class: "sq-headline-paper", ...link }, this.acts);
+  }
+
+  /** @param {boolean} isOpening whether this is the recording on which the page opens */
+  paint(isOpening) {
+    const { store } = this;
+    const totals = store.totals(store.written);
+    const isKnown = known(totals.speedup);
+    text(this.number, isKnown ? speed(totals.speedup) : tokens(totals));
+    text(this.claim, isKnown ? claim(store.meta) : waiting(store));
+    text(this.price, isKnown ? price(totals, store.meta) : "");
+    text(this.basis, basis(store.meta));
+    show(this.again, store.isWhole);
+    show(this.own, isOpening && this.canRun);
+    show(this.paper, isOpening);
+    show(this.acts, isOpening || store.isWhole);
+  }
+}
+
+/** @type {(times: number) => string} */
+function speed(times) {
+  if (Math.abs(times - 1) < EVEN) return "same speed";
+  return times > 1 ? times.toFixed(1) + "× faster" : times.toFixed(2) + "× as fast";
+}
+
+/** @type {(totals: Totals) => string} */
+const tokens = ({ tokensPerStep }) =>
+  known(tokensPerStep) ? rate(tokensPerStep) + " tokens per step" : "–";
+
+/** @type {(meta: Meta) => string} */
+function claim({ policy: params }) {
+  const isGreedy = params?.temperature === 0;
+  return isGreedy
+    ? "than the large model alone, and the same text"
+    : "than the large model alone, and the same output distribution";
+}
+
+/** @type {(store: RunStore) => string} */
+function waiting({ done, last, meta }) {
+  if (last < 0) return "";
+  if (!done)
+    return "The speed-up follows when the run is over and the large model was timed alone.";
+  return meta.tree?.wish?.[0] === "plain"
+    ? "The large model alone: one token per pass."
+    : "The large model alone was not timed, so there is no speed-up.";
+}
+
+/** @type {(totals: Totals, meta: Meta) => string} */
+function price({ tokensPerStep, seconds, steps }, { plain_seconds: plain }) {
+  const longer = seconds / steps / plain;
+  return (
+    `Each step gives ${tokensPerStep.toFixed(1)} tokens instead of 1 ` +
+    `and takes ${longer.toFixed(1)} times as long (${ms(seconds / steps)} instead of ${ms(plain)}).`
+  );
+}
+
+/** @type {(meta: Meta) => string} */
+function basis({ opening, label, device, date }) {
+  const place = [device, String(date || "").slice(0, 10)].filter(Boolean).join(", ");
+  const source = [label, place].filter(Boolean).join(" on ");
+  const stated = source && source[0].toUpperCase() + source.slice(1) + ".";
+  if (!opening) return stated;
+  const [low, high] = opening.range.map((one) => one.toFixed(1) + "×");
+  return (
+    `A typical one of ${opening.prompts.length} prompts: median ${opening.median.toFixed(1)}×, ` +
+    `8 in 10 from ${low} to ${high}. ${stated}`
+  );
+}
