@@ -79,7 +79,7 @@ WORDS = (
     Word(r"(store|stores|place|places) of (a|an|the|its) cache", "cache slots"),
     Word(r"stores?", "buffer, tensor, cache slots", only="sequoia/models/"),
     Word(r"ranges? of (a|an|the|this|its) (run|rate|figure|gain|speed up|speedup)s?", "interval"),
-    Word(r"(with|beyond|of) (its|their) ranges?|range (is|of) about", "95 % confidence interval"),
+    Word(r"(with|beyond|of) (its|their) ranges?|range (is|of) about", "95% confidence interval"),
     Word(
         r"\bgone(=|\(|\.set\(|\.is_set\(|: (Callable|threading\.Event))",
         "is_cancelled, should_stop",

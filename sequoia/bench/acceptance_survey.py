@@ -44,7 +44,7 @@ def survey(
     ranks: int,
     draws: int,
 ) -> dict[str, Any]:
-    """One entry for each kind of text and temperature: rates, counts, the 95 % confidence interval
+    """One entry for each kind of text and temperature: rates, counts, the 95% confidence interval
     of the first rank, repetition, how far draft and target agree on the prompts themselves, and the
     rates fitted to a tree of several levels, to plan with (see planning/fit_acceptance.py).
 

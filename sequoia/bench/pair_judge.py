@@ -294,7 +294,7 @@ def _figures(kind: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _changes(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[str]:
-    """Differences over the same excerpts, with 95 % confidence intervals (bootstrap)."""
+    """Differences over the same excerpts, with 95% confidence intervals (bootstrap)."""
     bits = _interval(list(zip(new["bits"], old["bits"], strict=True)), _bits_ratio)
     tokens = _interval(list(zip(new["forced"], old["forced"], strict=True)), _tokens_change)
     return [
@@ -317,7 +317,7 @@ def _tokens_change(pairs: Sequence[tuple[Any, Any]]) -> float:
 def _interval(
     pairs: Sequence[tuple[Any, Any]], measure: Callable[[Sequence[tuple[Any, Any]]], float]
 ) -> tuple[float, float, float]:
-    """The measure, and the bounds of its 95 % confidence interval."""
+    """The measure, and the bounds of its 95% confidence interval."""
     chance = random.Random(0)
     values = sorted(measure(chance.choices(pairs, k=len(pairs))) for _ in range(RESAMPLES))
     return measure(pairs), values[int(0.025 * RESAMPLES)], values[int(0.975 * RESAMPLES)]

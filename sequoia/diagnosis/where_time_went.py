@@ -100,7 +100,7 @@ def _sentences(tokens: float, step: dict[str, float], token: dict[str, float]) -
         f"{time_words(token['verify'])} for one token: {times:.2f} times as long, "
         f"measured.{_FASTER * (round(times, 2) < 1)}"
     )
-    share = f"{step['draft'] / sum(step.values()):.0%}".replace("%", " %")
+    share = f"{step['draft'] / sum(step.values()):.0%}"
     yield f"Drafting takes {time_words(step['draft'])} per step, {share} of its time, measured."
     yield (
         f"Everything else takes {time_words(step['overhead'])} per step "

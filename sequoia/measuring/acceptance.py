@@ -36,7 +36,7 @@ class CountedAcceptance:
 
     @property
     def intervals(self) -> tuple[tuple[float, float], ...]:
-        """95 % confidence interval of each rate (Wilson), as if visited nodes were independent."""
+        """95% confidence interval of each rate (Wilson), as if visited nodes were independent."""
         return tuple(wilson(count, self.visited) for count in self.accepted)
 
     @property

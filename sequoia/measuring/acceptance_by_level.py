@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 
-Z = 1.959964  # standard errors of a 95 % confidence interval
+Z = 1.959964  # standard errors of a 95% confidence interval
 SIGNIFICANCE = 0.05  # p-values below this, corrected for their number, reject the assumption
 _LEAST = 5.0  # expected counts below this are too few for the normal approximation
 
@@ -121,7 +121,7 @@ class DepthVerdict:
             f"child {self.rank + 1} of {parent} is accepted {self.here.rate:.0%} of "
             f"{self.here.visits} times, elsewhere {self.elsewhere.rate:.0%} of "
             f"{self.elsewhere.visits}"
-        ).replace("%", " %")
+        )
         tested = (
             f"p = {self.p_value:.2g} after Bonferroni, {self.compared} "
             f"comparison{'s' * (self.compared > 1)}"
@@ -166,7 +166,7 @@ def _p_value(a: Cell, b: Cell) -> float:
 
 
 def wilson(successes: float, trials: int) -> tuple[float, float]:
-    """The 95 % confidence interval of a rate (Wilson, 1927); (0, 1) without trials."""
+    """The 95% confidence interval of a rate (Wilson, 1927); (0, 1) without trials."""
     if not trials:
         return 0.0, 1.0
     rate = successes / trials

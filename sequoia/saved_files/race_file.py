@@ -64,9 +64,9 @@ class RaceLog:
     lanes: tuple[LaneLog, ...]
     results: tuple[Result | None, ...] | None = None
 
-    def moves(self) -> Iterator[tuple[int, int]]:
-        """(lane, step) in the order of the race: the next step is always made by the lane with the
-        least decode time, or the first of several."""
+    def in_order(self) -> Iterator[tuple[int, int]]:
+        """All steps as (lane, step), in the order of the race: the lane with the least decode time
+        makes the next step, the first of several that tie."""
         seconds = [0.0] * len(self.lanes)
         made = [0] * len(self.lanes)
         while running := [

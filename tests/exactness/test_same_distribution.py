@@ -77,7 +77,7 @@ def counted(distribution: Iterable[float], counts: Iterable[int]) -> FirstTokens
 
 
 def test_p_values_equal_those_of_chi_square_tables() -> None:
-    """Chi-square 3.841 with one degree of freedom is 5 %, and 5.991 with two."""
+    """Chi-square 3.841 with one degree of freedom is 5%, and 5.991 with two."""
     # 2 * 98**2 / 5000 = 3.842
     assert counted((0.5, 0.5), (5098, 4902)).p_value == pytest.approx(0.05, abs=2e-5)
     assert counted((0.5, 0.5), (50, 50)).p_value == 1

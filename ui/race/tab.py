@@ -292,7 +292,7 @@ class RaceTab(SessionView[RaceJob]):
             raise gr.Error(markup.toast(f"Not opened: {problem}"), print_exception=False) from None
 
     def get_moves(self, asked: Any) -> str:
-        """The moves that a browser missed, from [race, first] on, with all trees."""
+        """The steps that a browser missed, from [race, first] on, with all trees."""
         name, first = parse_missed(asked)
         kept = self._kept(name)
         if kept is None:

@@ -93,7 +93,7 @@ SHAPES = {
         ", planned for this machine",
         "planned for this machine",
         about=(
-            "The tree predicted to be fastest here. Among trees within 1 % of the fastest, the one "
+            "The tree predicted to be fastest here. Among trees within 1% of the fastest, the one "
             "with the most expected tokens per step. On small machines this is often just a chain."
         ),
     ),
@@ -259,7 +259,7 @@ class TreeRequest:
     def rule(self) -> str:
         """How the tree is chosen, if its name does not say so."""
         return (
-            f"among trees within {SLACK * 100:g} % of the fastest, the one with the most expected "
+            f"among trees within {SLACK * 100:g}% of the fastest, the one with the most expected "
             "tokens per step"
             if self.kind == "planned"
             else ""

@@ -11,7 +11,7 @@ const TICKS = [0.01, 0.1, 0.3, 0.6, 1];
 const KEY = [
   ["even", "smoothed, used for planning", "smoothed"],
   ["fit", "power-law fit", "power-law fit"],
-  ["range", "95 % interval of the counts", "interval"],
+  ["range", "95% interval of the counts", "interval"],
 ];
 const NAME = "Rates by rank; left and right change the rank, up and down its rate";
 
@@ -156,7 +156,7 @@ function title(k, rate, smoothed, counts, interval) {
   const parts = [`child ${k + 1}: ${rate.toPrecision(4)}`];
   if (interval) {
     const [low, high] = interval.map((value) => value.toFixed(4));
-    parts.push(`${counts.accepted[k] ?? 0} of ${counts.visited}, 95 % interval ${low} to ${high}`);
+    parts.push(`${counts.accepted[k] ?? 0} of ${counts.visited}, 95% interval ${low} to ${high}`);
   }
   if (smoothed) parts.push(`smoothed ${smoothed[k].toPrecision(4)}`);
   return parts.join(", ");
