@@ -16,8 +16,8 @@ from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
+from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
-from sequoia.decoding.growing_tree import Dynamic
 from sequoia.decoding.replanned_tree import Replanned
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.loading.large.load_large import StreamedModel, offloaded_by_accelerate

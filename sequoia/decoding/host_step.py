@@ -16,7 +16,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.algorithm.verifiers.verifier import Verifier
-from sequoia.decoding.drafter import Drafted, Drafter, GrowingTree
+from sequoia.decoding.drafter import Drafted, Drafter, DynamicTree
 from sequoia.decoding.step import Round
 from sequoia.models.per_tree import PerTree
 from sequoia.models.tree_forward import Context
@@ -48,7 +48,7 @@ class HostStep:
     def needs(self, _nodes: int) -> Counter[torch.device]:
         return Counter()
 
-    def __call__(self, shape: Tree | GrowingTree, clock: Clock) -> Round:
+    def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:
         if isinstance(shape, Tree):
             drafted = self._drafter.fill(shape, clock)
         else:

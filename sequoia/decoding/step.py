@@ -10,7 +10,7 @@ import torch
 
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
-from sequoia.decoding.drafter import Drafted, GrowingTree
+from sequoia.decoding.drafter import Drafted, DynamicTree
 from sequoia.this_machine.step_timer import Clock
 
 # with the target probability p of each node's token, None where the walk did not need it
@@ -28,7 +28,7 @@ class Step(Protocol):
         """Bytes by device that trees of `nodes` nodes take beside the models' caches."""
         ...
 
-    def __call__(self, shape: Tree | GrowingTree, clock: Clock) -> Round:
+    def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:
         """Draft `shape` and verify it. What both models wrote to their KV caches is not kept yet.
         The passes of draft and target are timed on the clock. Raises BadTree or BadModel."""
         ...

@@ -26,7 +26,7 @@ from sequoia.models.cuda_graphs import CudaCapture, Forward, GraphedForward
 from sequoia.models.fast_llama import FastLlama, fast_forward
 from sequoia.models.kv_cache import KVCache
 from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes
-from sequoia.models.tree_mask import GrowingTreeLayout, TreeLayout, causal
+from sequoia.models.tree_mask import DynamicTreeLayout, TreeLayout, causal
 
 _ALIGNED = 8  # numbers; 16 bytes of the narrowest type
 INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
@@ -247,7 +247,7 @@ class Context:
 
     @torch.inference_mode()
     def forward(
-        self, tokens: Sequence[int] | torch.Tensor, layout: TreeLayout | GrowingTreeLayout
+        self, tokens: Sequence[int] | torch.Tensor, layout: TreeLayout | DynamicTreeLayout
     ) -> torch.Tensor:
         """Logits (nodes, vocab) after each of the next `len(tokens)` nodes of `layout`, which are
         written but not kept. Tokens that are on the device already, (nodes,), stay there."""

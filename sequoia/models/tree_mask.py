@@ -80,7 +80,7 @@ def whole_tree_layout(spec: MaskSpec, tree: Tree) -> TreeLayout:
     return TreeLayout(tree, range(len(tree)), spec)
 
 
-class GrowingTreeLayout:
+class DynamicTreeLayout:
     """A TreeLayout that grows level by level: a new node sees what its parent sees, and itself.
     Allocated once for at most `most` nodes and used again by every tree."""
 

@@ -685,7 +685,7 @@ def test_a_tree_larger_than_its_tree_choice_allows_is_refused(grown: bool) -> No
             return Whole(TREES["bushy"]) if grown else TREES["bushy"]
 
     class Whole:
-        """A growing tree that is a given tree."""
+        """A dynamic tree that is a given tree."""
 
         def __init__(self, tree: Tree) -> None:
             self._levels = [*tree.inner]

@@ -163,8 +163,8 @@ SHAPES = {
     ),
     "dynamic": Shape(
         "Dynamic",
-        ", grown with the draft",
-        "dynamic, grown with the draft",
+        " tree, a new one every step",
+        "dynamic tree",
         ("Max nodes", "Max levels"),
         (64, 12),
         about="A new tree every step, larger where the draft is confident.",
