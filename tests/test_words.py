@@ -58,6 +58,7 @@ WORDS = (
     Word(r"quicken\w*", "speed up"),
     Word(r"cooled", "with temperature"),
     Word(r"sprouts?|sprout\w+", "dynamic tree"),
+    Word(r"number types?", "dtype; on the page: precision"),
     Word(r"(growing|context dependent) trees?", "dynamic tree"),
     Word(r"(take|takes|taken|took|taking) back", "undo, release, restore"),
     Word(r"(let|lets|letting) go", "release, free"),

@@ -2,7 +2,7 @@
 
 A decoder is timed over all prompts of a round, prefill included; each prompt is decoded by all
 decoders in turn. Ratios are taken within a round, over plain decoding on the same engine in its
-fastest number type. The table shows medians over rounds, with the lowest and the highest. The
+fastest dtype. The table shows medians over rounds, with the lowest and the highest. The
 machine's profile, used to plan trees and to predict speed-ups, is measured before each table. With
 --offload the rows of accelerate are measured after the others.
 """
@@ -97,7 +97,7 @@ def _introduce(options: Namespace, pair: Pair, others: dict[str, Pair]) -> None:
     )
     if len(others) == 1:
         print(
-            f"Plain decoding and transformers in {', '.join(others)} only; other number types are "
+            f"Plain decoding and transformers in {', '.join(others)} only; other dtypes are "
             "many times slower on this device."
         )
     print()
@@ -168,7 +168,7 @@ def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None
 
 
 def _sized(blocks: Sequence[Block], pair: Pair, sizes: Sequence[int]) -> None:
-    """Trees of given sizes, and plain decoding in the same number type."""
+    """Trees of given sizes, and plain decoding in the same dtype."""
     for block in blocks:
         block.time(sized(pair, sizes, block.acceptance(pair)))
         block.print()

@@ -27,13 +27,13 @@ from sequoia.loading.pair_request import PairRequest
 from sequoia.loading.weights.finite_weights import refuse_not_finite
 from sequoia.loading.weights.read_weights import Weights, read_weights
 from sequoia.models.chat.chat_template import ChatTemplate, chat_template
-from sequoia.models.fastest_number_type import MEASURED_UP_TO, best_dtype
+from sequoia.models.fastest_dtype import MEASURED_UP_TO, best_dtype
 from sequoia.models.pair import Pair, RecordedAcceptance
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
 from sequoia.renamed_keywords import renamed_keywords
+from sequoia.this_machine.dtypes import narrowest_dtype
 from sequoia.this_machine.memory import ROOM, require, require_possible
-from sequoia.this_machine.number_types import narrowest_dtype
 from sequoia.validate_input import whole
 
 # Bytes per parameter: the file as it is, both copies to choose from, and each one's packed weights.
@@ -209,7 +209,7 @@ def load_model(
     draft: bool,
     on_progress: OnProgress,
 ) -> TreeModel:
-    """The model with its weights in the given number type, or in the one in which a usual pass is
+    """The model with its weights in the given dtype, or in the one in which a usual pass is
     fastest; self-tested. Unused tensors are reported to `on_progress`."""
     device = where if isinstance(where, torch.device) else where.output
     weights = _weights(source, where, dtype or narrowest_dtype(device))

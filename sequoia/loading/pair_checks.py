@@ -17,7 +17,7 @@ from sequoia.library_errors import panicked, reason
 from sequoia.loading.folder_check import check_folder
 from sequoia.loading.model_families import refuse_unfit
 from sequoia.loading.weights.check_files import check_described, stored_tensors, weight_paths
-from sequoia.models.fastest_number_type import DTYPES
+from sequoia.models.fastest_dtype import DTYPES
 from sequoia.validate_input import shown
 
 
@@ -49,7 +49,7 @@ class Source:
 
     @property
     def stored_dtype(self) -> torch.dtype:
-        """The number type of its weight files, as the config states it."""
+        """The dtype of its weight files, as the config states it."""
         return getattr(self.config.get_text_config(), "dtype", None) or torch.float32
 
     @property
@@ -137,7 +137,7 @@ def checked_device(device: str) -> torch.device:
 
 
 def checked_dtype(dtype: str) -> torch.dtype | None:
-    """The number type called `dtype`, None for "auto". Raises BadModel for anything else."""
+    """The dtype called `dtype`, None for "auto". Raises BadModel for anything else."""
     if not isinstance(dtype, str) or dtype not in ("auto", *DTYPES):
         raise BadModel(f"dtype {shown(dtype)} is not one of auto, {', '.join(DTYPES)}")
     return DTYPES.get(dtype)

@@ -19,7 +19,7 @@ import torch
 from torch.nn import functional as F
 
 from sequoia.models.kv_cache import KVCache
-from sequoia.this_machine.number_types import narrowest_dtype
+from sequoia.this_machine.dtypes import narrowest_dtype
 
 Linear = Callable[[torch.Tensor], torch.Tensor]
 

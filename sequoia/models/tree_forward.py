@@ -30,7 +30,7 @@ from sequoia.models.tree_mask import DynamicTreeLayout, TreeLayout, causal
 
 _ALIGNED = 8  # numbers; 16 bytes of the narrowest type
 INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
-_COLDEST = 0.05  # down to this temperature, divided logits stay well within any number type
+_COLDEST = 0.05  # down to this temperature, divided logits stay well within any dtype
 # tokens; the mask grows with the square of them, so a longer prompt takes several passes
 PREFILL_CHUNK = 1024
 # what the fast forward raises for a model that is built differently from the rest of its family
@@ -86,14 +86,14 @@ class TreeModel:
 
     @property
     def numbers(self) -> str:
-        """The number type of the weights in use, by name."""
+        """The dtype of the weights in use, by name."""
         if getattr(self.forward, "int8", False):
             return "int8"
         return str(self.dtype).removeprefix("torch.")
 
     @property
     def mask_dtype(self) -> torch.dtype:
-        """Number type of the additive masks that the forward in use takes."""
+        """The dtype of the additive masks that the forward in use takes."""
         return getattr(self.forward, "mask_dtype", self.dtype)
 
     @property

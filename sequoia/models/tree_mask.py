@@ -16,7 +16,7 @@ from sequoia.algorithm.tree import Tree
 
 
 class MaskSpec(Protocol):
-    """What a mask has to fit: the prefix's greatest length, and the number type and device of the
+    """What a mask has to fit: the prefix's greatest length, and the dtype and device of the
     model's masks."""
 
     @property

@@ -118,7 +118,7 @@ def test_overflowed_logits_are_rejected(bad: float, temperature: float) -> None:
             row_warp(SamplingParams(temperature=temperature))(torch.tensor(row))
 
 
-def test_a_near_tie_is_resolved_in_the_number_type_of_the_logits() -> None:
+def test_a_near_tie_is_resolved_in_the_dtype_of_the_logits() -> None:
     logits = torch.tensor([1.0, 1.0 + 1e-9], dtype=torch.float64)
     assert (
         row_warp(SamplingParams())(logits).tolist()

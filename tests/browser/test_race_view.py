@@ -156,9 +156,9 @@ class Clock:
     """One lane's running sums."""
 
     def __init__(self, whole: dict[str, Any], lane: int) -> None:
-        self.steps = [step for step in whole["moves"] if step["lane"] == lane]
-        self.times = [0.0, *accumulate(sum(step["seconds"].values()) for step in self.steps)]
-        self.tokens = [0, *accumulate(len(step["text"]) for step in self.steps)]
+        self.made = [step for step in whole["moves"] if step["lane"] == lane]
+        self.times = [0.0, *accumulate(sum(step["seconds"].values()) for step in self.made)]
+        self.tokens = [0, *accumulate(len(step["text"]) for step in self.made)]
 
     def at(self, t: float) -> tuple[int, float]:
         k = bisect_right(self.times, t) - 1
@@ -168,7 +168,7 @@ class Clock:
         """(tokens, seconds) of each step that is over at t."""
         return [
             (len(step["text"]), sum(step["seconds"].values()))
-            for step, end in zip(self.steps, self.times[1:], strict=True)
+            for step, end in zip(self.made, self.times[1:], strict=True)
             if end <= t
         ]
 
@@ -230,7 +230,7 @@ def words(whole: dict[str, Any], index: int, t: float = float("inf")) -> str:
     clock = Clock(whole, index)
     return "".join(
         piece
-        for k, step in enumerate(clock.steps)
+        for k, step in enumerate(clock.made)
         if clock.times[k + 1] <= t
         for piece in step["text"]
     )
@@ -425,7 +425,7 @@ def test_figures_of_a_lane_are_pythons(page: Page) -> None:
     for index in range(4):
         clock = Clock(whole, index)
         node = page.locator(lane(index))
-        steps = len(clock.steps)
+        steps = len(clock.made)
         tokens = clock.tokens[-1]
         seconds = clock.times[-1]
         assert node.locator("[data-figure=tokensPerStep]").inner_text() == f"{tokens / steps:.2f}"
@@ -437,7 +437,7 @@ def test_figures_of_a_lane_are_pythons(page: Page) -> None:
         assert float(node.locator("[data-figure=nodes]").inner_text()) == LANES[index]["nodes"]
         assert text(page, lane(index, "tokens")) == "96 / 96 tokens"
         shares = [
-            sum(step["seconds"][phase] for step in clock.steps) / seconds
+            sum(step["seconds"][phase] for step in clock.made) / seconds
             for phase in ("draft", "verify", "overhead")
         ]
         grown = page.evaluate(

@@ -18,8 +18,8 @@ from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, Preset, presets
 from sequoia.loading.pair_checks import checked_device
 from sequoia.loading.pair_request import PairRequest
 from sequoia.models.describe import describe
+from sequoia.this_machine.dtypes import narrowest_dtype
 from sequoia.this_machine.memory import ROOM, free_bytes
-from sequoia.this_machine.number_types import narrowest_dtype
 from ui.models.load_job import Report
 from ui.models.model_types import types_message
 from ui.serving.model_host import named, parameter_count

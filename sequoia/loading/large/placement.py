@@ -136,7 +136,7 @@ def offload(
     converted: bool = False,
 ) -> OffloadPlacement:
     """The placement with `resident` layers on `device`, or as many as fit. free: bytes on `device`
-    and on the host. converted: the files have another number type, so that loading makes a copy of
+    and on the host. converted: the files have another dtype, so that loading makes a copy of
     all weights; otherwise files are mapped into memory, which takes none.
 
     Raises BadModel for a number outside 0 to the number of layers, OutOfMemory with the figures

@@ -1,4 +1,4 @@
-"""The header of a safetensors file: the names, number types and shapes of its tensors, checked
+"""The header of a safetensors file: the names, dtypes and shapes of its tensors, checked
 against the file's length.
 
 The format is 8 bytes that give the header's length, the header as JSON, and the tensors' bytes
@@ -29,7 +29,7 @@ _POINTER = b"version https://git-lfs"
 
 @dataclass(frozen=True)
 class Stored:
-    """A tensor in a file: its number type as safetensors names it, and its shape."""
+    """A tensor in a file: its dtype as safetensors names it, and its shape."""
 
     kind: str
     shape: tuple[int, ...]

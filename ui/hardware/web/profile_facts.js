@@ -6,7 +6,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
 
 /** @typedef {import("./hardware_view.js").Profile} Profile */
 
-const TERMS = { Prefix: "prefix", Precision: "number type" };
+const TERMS = { Prefix: "prefix", Precision: "precision" };
 
 /** The facts of a profile in a panel of their own. */
 export class ProfileFacts {
