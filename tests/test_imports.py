@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # row. Files outside all folders count as packages of their own.
 ENGINE = [
     {"errors", "assets_folder", "renamed_keywords"},
-    {"validate_input", "json_file", "library_errors"},
+    {"validate_input", "library_errors"},
     {"algorithm"},
     {"planning", "saved_files", "this_machine"},
     {"models"},

@@ -67,10 +67,12 @@ def main() -> None:
         prog="python -m ui.record", description=str(__doc__).splitlines()[0]
     )
     parser.add_argument("name", help="name of the file, without .json")
-    parser.add_argument("--preset", default=presets()[0].name, choices=known, help="the prompt")
-    parser.add_argument("--tokens", type=int, default=128)
-    parser.add_argument("--temperature", type=float, default=TEMPERATURE)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--preset", default=presets()[0].name, choices=known, help="which example prompt to decode"
+    )
+    parser.add_argument("--tokens", type=int, default=128, help="tokens to generate")
+    parser.add_argument("--temperature", type=float, default=TEMPERATURE, help="0 is greedy")
+    parser.add_argument("--seed", type=int, default=0, help="seed of all random draws")
     parser.add_argument(
         "--tree",
         default="planned",

@@ -131,7 +131,13 @@ def main(argv: Sequence[str] | None) -> None:
     parser = option_parser("python -m sequoia.survey", __doc__)
     parser.add_argument("--target", help="folder or Hugging Face id (default: the bundled pair)")
     parser.add_argument("--draft", help="folder or Hugging Face id")
-    parser.add_argument("--temperature", nargs="+", type=float, default=[0.0, 0.3, 0.6, 0.8, 1.0])
+    parser.add_argument(
+        "--temperature",
+        nargs="+",
+        type=float,
+        default=[0.0, 0.3, 0.6, 0.8, 1.0],
+        help="sampling temperatures; 0 is greedy",
+    )
     parser.add_argument(
         "--prompts",
         nargs="+",
@@ -145,7 +151,7 @@ def main(argv: Sequence[str] | None) -> None:
         "--draws",
         type=int,
         default=8,
-        help="continuations of each prompt above temperature 0",
+        help="continuations sampled per prompt at temperatures above 0",
     )
     parser.add_argument("--out", type=Path, help="file to write (default: print)")
     options = parser.parse_args(argv)

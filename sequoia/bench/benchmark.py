@@ -243,15 +243,23 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         default=["code", "prose"],
         help="code, prose, or JSON files with lists of texts",
     )
-    parser.add_argument("--limit", type=_positive, default=8, help="most prompts of each kind")
-    parser.add_argument("--temperature", nargs="+", type=float, default=[0.0, 0.6])
+    parser.add_argument(
+        "--limit", type=_positive, default=8, help="maximum number of prompts of each kind"
+    )
+    parser.add_argument(
+        "--temperature",
+        nargs="+",
+        type=float,
+        default=[0.0, 0.6],
+        help="sampling temperatures; 0 is greedy",
+    )
     parser.add_argument(
         "--tokens",
         type=int,
         default=128,
         help="new tokens per prompt; decoding does not stop at an end of text",
     )
-    parser.add_argument("--rounds", type=_positive, default=5)
+    parser.add_argument("--rounds", type=_positive, default=5, help="rounds over all decoders")
     parser.add_argument(
         "--assistant-tokens",
         nargs="+",
@@ -259,7 +267,7 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         default=[3, 5, 8],
         help="num_assistant_tokens to try",
     )
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="seed of all random draws")
     parser.add_argument(
         "--grid",
         action="store_true",

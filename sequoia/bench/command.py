@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
+from argparse import Action, ArgumentDefaultsHelpFormatter, ArgumentParser
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
@@ -14,11 +14,21 @@ from sequoia.errors import SequoiaError
 
 
 def option_parser(prog: str, doc: str | None) -> ArgumentParser:
-    """A parser whose description is the first line of `doc`."""
-    description = str(doc).split("\n")[0]
-    return ArgumentParser(
-        prog, description=description, formatter_class=ArgumentDefaultsHelpFormatter
-    )
+    """A parser whose description is the first line of `doc` without the command in it."""
+    description = str(doc).split("\n")[0].split(": `")[0].rstrip(".") + "."
+    return ArgumentParser(prog, description=description, formatter_class=_Defaults)
+
+
+class _Defaults(ArgumentDefaultsHelpFormatter):
+    """Adds the default to each option's help, unless it is none or the help states it already."""
+
+    def _get_help_string(self, action: Action) -> str | None:
+        words = action.help or ""
+        if action.default is None or action.default is False or "(default:" in words:
+            return words
+        if isinstance(action.default, list | tuple):
+            return f"{words} (default: {' '.join(map(str, action.default))})".strip()
+        return super()._get_help_string(action)
 
 
 def reports_errors(command: Callable[[Sequence[str] | None], None]) -> Callable[..., int]:

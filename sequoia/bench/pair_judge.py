@@ -376,14 +376,14 @@ def _options(argv: Sequence[str] | None) -> Namespace:
     parser.add_argument(
         "--excerpts", type=Path, default=ASSETS / "judge", help="folder with KIND.json"
     )
-    parser.add_argument("--kinds", nargs="+", default=["code", "prose"])
-    parser.add_argument("--limit", type=int, help="most excerpts of each kind")
-    parser.add_argument("--tokens", type=int, default=task.tokens, help="tokens of a continuation")
+    parser.add_argument("--kinds", nargs="+", default=["code", "prose"], help="kinds of excerpts")
+    parser.add_argument("--limit", type=int, help="maximum excerpts of each kind (default: all)")
+    parser.add_argument("--tokens", type=int, default=task.tokens, help="tokens per continuation")
     parser.add_argument(
         "--draws",
         type=int,
         default=task.draws,
-        help="continuations of each prompt above temperature 0",
+        help="continuations sampled per prompt at temperatures above 0",
     )
     parser.add_argument(
         "--timed", type=int, default=task.timed, help="prompts timed for the speed-up; 0 for none"

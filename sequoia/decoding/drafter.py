@@ -84,7 +84,7 @@ class Drafted:
         ]
 
     def refuse_nan(self) -> None:
-        """Raises BadModel where a draft distribution of the complete tree is NaN. All levels are
+        """Raises BadModel if a draft distribution of the complete tree is NaN. All levels are
         checked at once, as draft passes between them would evict the distributions from the
         processor's cache. Until then it does no harm: a draw from NaN is some token of the
         vocabulary."""
@@ -136,7 +136,7 @@ class Drafter:
         self.unread = prompt[-1:]
 
     def begin(self, tree: Tree = _ROOT) -> Drafted:
-        """A step's tree with the token of its root only. Raises BadTree where it is larger than its
+        """A step's tree with the token of its root only. Raises BadTree if it is larger than its
         TreeChoice allows."""
         check_size(self._most, tree)
         return Drafted(self.unread[-1], tree)
@@ -213,7 +213,7 @@ def _at(distributions: Distributions, drawn: Drawn) -> list[float]:
 
 
 def check_size(most: int, tree: Tree) -> None:
-    """Raises BadTree where a step's tree has more nodes than its TreeChoice allows: memory is
+    """Raises BadTree if a step's tree has more nodes than its TreeChoice allows: memory is
     allocated for no more."""
     if len(tree) > most:
         raise BadTree(f"a step's tree has {len(tree)} nodes; its TreeChoice allows {most} (most)")

@@ -2,8 +2,8 @@
 step.
 
 `step` reads as the paper's algorithm. Plain decoding is the same engine with a tree of one node
-and no draft. Knows nothing of planning: a tree comes in as a value (see measuring/defaults.py for
-the one planned for this machine); nor of where a step is verified (see choose_step.py).
+and no draft. Independent of planning: the tree is an argument (measuring/defaults.py plans one for
+this machine). Also independent of where a step is verified (see choose_step.py).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.decoding.drafter import Drafted, DynamicTree
 from sequoia.this_machine.step_timer import Clock
 
-# with the target probability p of each node's token, None where the walk did not need it
+# with the target probability p of each node's token, None if the walk did not need it
 Round = tuple[Drafted, Verdict, tuple[float | None, ...]]
 
 

@@ -72,7 +72,7 @@ def check_config(config: dict[str, Any], title: str) -> None:
 
 
 def check_token_ids(config: dict[str, Any], title: str, file: str) -> None:
-    """Raises BadModel where a token that begins, ends or pads a text is not a whole number, nor a
+    """Raises BadModel if a token that begins, ends or pads a text is not a whole number, nor a
     list of whole numbers."""
     for name, value in config.items():
         if name.endswith("_token_id"):
@@ -102,8 +102,7 @@ def _refuse_references(config: dict[str, Any], title: str) -> None:
     for name, value in _values(config):
         if OWN_ATTENTION.fullmatch(name) and isinstance(value, str) and "/" in value:
             raise BadModel(
-                f"{title}: its config asks for code from {shown(value)}, and code that is not "
-                "installed is never run"
+                f"{title}: its config asks for code from {shown(value)}; only installed code is run"
             )
 
 

@@ -130,7 +130,7 @@ def _plan(
     where: torch.device,
     dtype: torch.dtype | None,
 ) -> SpreadPlacement | OffloadPlacement | None:
-    """The placement of a target that is too large for `where`, None where both models fit
+    """The placement of a target that is too large for `where`, None if both models fit
     there."""
     target, draft = sources
     sizes = [loaded_bytes(source, where, dtype) for source in sources]
@@ -167,7 +167,7 @@ def _loaded(
 
 
 def _template(tokenizer: Any, on_progress: OnProgress) -> ChatTemplate | None:
-    """The chat template, tested once; None where there is none, or it fails."""
+    """The chat template, tested once; None if there is none, or it fails."""
     template = chat_template(tokenizer)
     words = "none comes with these models: prompts are used verbatim"
     try:
@@ -192,7 +192,7 @@ def loaded_bytes(source: Source, device: torch.device, dtype: torch.dtype | None
 
 
 def check_memory(weight_bytes: int, device: torch.device) -> None:
-    """Raises OutOfMemory where the weights, and some room for everything else, exceed what is
+    """Raises OutOfMemory if the weights, and some room for everything else, exceed what is
     free."""
     advice = (
         "; offload=True (--offload) leaves most of the target in host memory"
@@ -260,7 +260,7 @@ def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:
     ours, its = target.vocab, draft.vocab
     common = min(ours, its)
     if common < pieces:
-        raise BadPair(f"the tokenizer has {pieces} pieces, but the models have {ours} and {its}")
+        raise BadPair(f"the tokenizer has {pieces} tokens, but the models have {ours} and {its}")
     target.vocab = draft.vocab = common
     if ours == its:
         padding = f", of which the last {common - pieces:,} only pad" if common > pieces else ""
@@ -273,7 +273,7 @@ def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:
 
 def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
     """End-of-text ids from the generation config and the tokenizer. With none, a run ends at the
-    token limit only. Raises BadModel where one is not a whole number."""
+    token limit only. Raises BadModel if one is not a whole number."""
     configured = getattr(hf.generation_config, "eos_token_id", None)
     ids = configured if isinstance(configured, list) else [configured]
     what = "an end-of-text id (eos_token_id) of the target"

@@ -72,7 +72,7 @@ def checked_name(ref: Any) -> str:
 
 def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> Source:
     """Check the files in `folder` of the model called `name`, its config, and its weight files
-    unless `weight_bytes` is given. Raises BadModel where they are missing, unsafe or of a kind that
+    unless `weight_bytes` is given. Raises BadModel if they are missing, unsafe or of a kind that
     cannot run a tree."""
     title = _title(name, folder)
     refuse_unknown(title, check_folder(folder, title))
@@ -90,7 +90,7 @@ def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> So
 
 
 def check_weights(source: Source) -> None:
-    """Raises BadModel where the weight files, which are all there, are damaged or do not match the
+    """Raises BadModel if the weight files, which are all there, are damaged or do not match the
     config. Reads headers only."""
     tensors = stored_tensors(source.folder, source.title)
     refused(
@@ -101,7 +101,7 @@ def check_weights(source: Source) -> None:
 
 
 def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
-    """Raises BadModel where `config`, the object in a config.json, names no type of model that
+    """Raises BadModel if `config`, the object in a config.json, names no type of model that
     transformers knows without the model's own code."""
     kind = config.get("model_type")
     if not isinstance(kind, str) or not kind:
@@ -117,7 +117,7 @@ def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
 
 
 def checked_device(device: str) -> torch.device:
-    """The device named by `device`, the first of several for "spread". Raises BadModel where it
+    """The device named by `device`, the first of several for "spread". Raises BadModel if it
     does not exist."""
     if device in ("auto", "spread"):
         device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -144,7 +144,7 @@ def checked_dtype(dtype: str) -> torch.dtype | None:
 
 
 def local_bytes(folder: Path, title: str = "") -> int:
-    """Bytes of the weights in `folder`. Raises BadModel where it has no complete set of
+    """Bytes of the weights in `folder`. Raises BadModel if it has no complete set of
     safetensors."""
     return sum(path.stat().st_size for path in weight_paths(folder, title or folder.name))
 

@@ -98,7 +98,7 @@ def counting_tree(ranks: int, width: int, levels: int) -> Tree:
 @dataclass(frozen=True)
 class DepthVerdict:
     """Whether the counts are consistent with rates that depend on the rank alone. `holds` is None
-    where they are too few.
+    if they are too few.
 
     compared: number of cells with enough counts. The other fields describe the cell with the
     largest deviation; p_value: of that deviation, Bonferroni-corrected for all comparisons.

@@ -33,7 +33,7 @@ _PACKED_UP_TO = 2**30  # bytes of weights; the packed copy needs as many again
 
 
 def fast_forward(hf: Any, int8: bool = False) -> FastLlama | None:
-    """The fast forward of `hf`, or None where there is none: for another family, activation or
+    """The fast forward of `hf`, or None if there is none: for another family, activation or
     position scheme, or a model that is too large.
 
     int8: with weights rounded to int8, for a bfloat16 draft. Verification is exact for any draft

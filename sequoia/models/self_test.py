@@ -44,7 +44,7 @@ _OWN_POSITIONS = "; it counts positions in its own way, or lets tokens see those
 
 
 def self_test(model: TreeModel) -> None:
-    """Compare a tree with the same tokens in a row and with the bare model. Raises BadModel where
+    """Compare a tree with the same tokens in a row and with the bare model. Raises BadModel if
     the logits differ."""
     allowed = _allowed(model)
     start = time.perf_counter()
@@ -97,7 +97,7 @@ def _at_the_start(model: TreeModel, allowed: float) -> float:
 def _checked(
     model: TreeModel, what: str, why: str, found: Sequence[float], allowed: float
 ) -> float:
-    """The largest of the differences `found`. Raises BadModel where it is more than `allowed`."""
+    """The largest of the differences `found`. Raises BadModel if it is more than `allowed`."""
     worst = float(torch.tensor(found).max())  # NaN if any is, which Python's max would lose
     if math.isnan(worst):
         raise BadModel(

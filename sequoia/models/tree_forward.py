@@ -1,8 +1,8 @@
 """A causal language model that can run a tree: the nodes go through it in one forward pass after a
 prefix, and the accepted ones are kept.
 
-The model is Hugging Face's and stays untouched; the cache and the mask are ours. Knows nothing of
-drafts or verification.
+The model is Hugging Face's and stays untouched; the cache and the mask are ours. Independent of
+drafts and verification.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The tree attention mask, and the positions of a tree's nodes. Knows no model's forward and no
-tokens.
+"""The tree attention mask, and the positions of a tree's nodes. Independent of the model's
+forward and of tokens.
 
 A layout lists the nodes that go through a model after the prefix. Not every node does: the draft
 model never processes leaves.

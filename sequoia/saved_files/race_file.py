@@ -1,5 +1,5 @@
 """A race as one JSON file: every lane's run, step by step, and the results of the analysis after
-it. Knows nothing of models.
+it. Needs no models.
 
 A file: {format: "sequoia-race", version: 1, meta, lanes: [{name, how, verifier, plain, most,
 changes, run}], results}. `run` is a run file (see run_file.py). `results` is null, or has a result
@@ -57,7 +57,7 @@ class LaneLog:
 
 @dataclass(frozen=True)
 class RaceLog:
-    """A finished race. meta: what all lanes share. results: the analysis of each lane, None where
+    """A finished race. meta: what all lanes share. results: the analysis of each lane, None if
     there is none."""
 
     meta: Mapping[str, Any]

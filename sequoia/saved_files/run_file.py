@@ -1,7 +1,6 @@
 """A run as one JSON file, and its steps as messages to the page.
 
-Knows nothing of models: the file contains the text of its tokens, so it can be replayed without
-them.
+The file contains the text of its tokens, so it can be replayed without the models.
 """
 
 from __future__ import annotations

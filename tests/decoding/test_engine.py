@@ -294,7 +294,7 @@ def test_logits_that_overflowed_end_a_run(
     decoder.prefill()
     forward = model.forward
     model.forward = lambda *given: forward(*given).abs() * number
-    with pytest.raises(BadModel, match=f"the {which}'s logits hold NaN or infinity"):
+    with pytest.raises(BadModel, match=f"the {which}'s logits contain NaN or infinity"):
         decoder.step()
 
 
@@ -309,7 +309,7 @@ def test_a_draft_that_overflows_in_its_last_pass_ends_a_run(params: SamplingPara
     numbers = iter([1.0] * (tree.levels - 2) + [math.nan])
     forward = model.forward
     model.forward = lambda *given: forward(*given) * next(numbers)
-    with pytest.raises(BadModel, match="the draft's logits hold NaN"):
+    with pytest.raises(BadModel, match="the draft's logits contain NaN"):
         decoder.step()
 
 

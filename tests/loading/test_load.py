@@ -373,7 +373,7 @@ def test_tokenizers_of_one_size_with_other_pieces_are_refused(
     with pytest.raises(
         BadPair,
         match=(
-            r"differ in 2 pieces; the first is '.*', number .* "
+            r"differ in 2 tokens; the first is '.*', id .* "
             r"for the target and .* for the draft"
         ),
     ):
@@ -386,7 +386,7 @@ def test_tokenizers_of_other_sizes_are_refused(tmp_path: Path, good: tuple[str, 
     with pytest.raises(
         BadPair,
         match=(
-            r"differ in 8 pieces; the first is '.*', number 280 for the target and "
+            r"differ in 8 tokens; the first is '.*', id 280 for the target and "
             r"None for the draft"
         ),
     ):
@@ -413,7 +413,7 @@ def test_tokenizers_with_the_same_pieces_that_split_differently_are_refused(
 def test_models_with_fewer_tokens_than_the_tokenizer_are_refused(tmp_path: Path) -> None:
     folder = save(tiny_model(vocab=280), tmp_path / "small", tiny_tokenizer(288))
     with pytest.raises(
-        BadPair, match=r"the tokenizer has 288 pieces, but the models have 280 and 280"
+        BadPair, match=r"the tokenizer has 288 tokens, but the models have 280 and 280"
     ):
         load(folder, folder)
 

@@ -1,5 +1,5 @@
-"""Current and finished runs: stored for reload, written to files, and opened from them. Knows no
-components and no models."""
+"""Current and finished runs: stored for reload, written to files, and opened from them. Independent
+of Gradio and of models."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """One run in its own thread, and its messages: it waits for the models and its turn, then decodes.
-Knows no components."""
+Independent of Gradio."""
 
 from __future__ import annotations
 

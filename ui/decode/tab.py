@@ -243,7 +243,7 @@ class LiveView(SessionView[DecodeJob]):
         stored for reload. Raises Busy while the visitor's own run is going, and BadTrace."""
         going = self.sessions.get(visitor(request))
         if going and going.busy:
-            raise Busy("a run is going on in Decode; stop it first")
+            raise Busy("a run is in progress in Decode; stop it first")
         if (
             not run.steps or run.meta.get("label") != "measured"
         ):  # a run from a file is never labelled so, see ui.race.messages.OpenedRace

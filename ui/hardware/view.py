@@ -1,5 +1,5 @@
-"""The content of the Hardware view, computed from a profile, an acceptance vector and a run. Knows
-no components."""
+"""The content of the Hardware view, computed from a profile, an acceptance vector and a run.
+Independent of Gradio."""
 
 from __future__ import annotations
 

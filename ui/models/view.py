@@ -1,6 +1,6 @@
 """The content of the Models view: the named pairs and whether they fit this machine, the loaded
-pair, the progress of a load. Pure, except that it reads the free memory and disk. Knows no
-components."""
+pair, the progress of a load. Pure, except that it reads the free memory and disk. Independent
+of Gradio."""
 
 from __future__ import annotations
 

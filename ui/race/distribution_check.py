@@ -2,7 +2,7 @@
 of all lanes are compared with the target's distribution.
 
 Lanes draw in turns, so that all have about the same count whenever the check ends. It ends before
-the next draw as soon as another run waits for the models. Knows no thread and no page.
+the next draw as soon as another run waits for the models. Independent of threads and of the page.
 """
 
 from __future__ import annotations

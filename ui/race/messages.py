@@ -1,5 +1,5 @@
-"""Messages from the server to the Race view, as JSON strings, and the stored races. Knows no
-components and no models.
+"""Messages from the server to the Race view, as JSON strings, and the stored races. Independent
+of Gradio and of models.
 
 A message: {v, race, from, meta?, lanes?, trees?, moves, done, stopped?, error, notice, results?}.
 `moves` are steps, and `from` is the index of the first one, so that a reader notices a gap. Trees

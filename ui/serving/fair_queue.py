@@ -1,4 +1,4 @@
-"""A first-come, first-served queue of visitors for one engine. Knows no models."""
+"""A first-come, first-served queue of visitors for one engine. Independent of models."""
 
 from __future__ import annotations
 

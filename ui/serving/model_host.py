@@ -1,5 +1,5 @@
 """The loaded models: loaded in the background while the page is already up, replaced by others on
-request, and used by one visitor at a time. Knows no page.
+request, and used by one visitor at a time. Independent of the page.
 """
 
 from __future__ import annotations

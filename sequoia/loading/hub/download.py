@@ -154,7 +154,7 @@ class Downloads:
     # -- the process -------------------------------------------------------------------------------
 
     def _ask(self, model: str, command: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """The messages of the process about one command. Raises NotDownloaded where it fails, and
+        """The messages of the process about one command. Raises NotDownloaded if it fails, and
         Stopped."""
         self._worker = self._worker or WorkerProcess(
             _SCRIPT, {**_ENVIRONMENT, "HF_HUB_CACHE": constants.HF_HUB_CACHE}
@@ -203,14 +203,14 @@ class Rate:
 
 
 def require_room(needed: int) -> None:
-    """Raises NotDownloaded, with both figures, where the cache's disk lacks room for `needed` bytes
+    """Raises NotDownloaded, with both figures, if the cache's disk lacks room for `needed` bytes
     and ROOM_LEFT."""
     free = disk_free()
     if needed + ROOM_LEFT > free:
         raise NotDownloaded(
-            f"{size(needed)} are to be downloaded to {constants.HF_HUB_CACHE}, where {size(free)} "
-            f"are free, and {size(ROOM_LEFT)} have to stay free; make room, or set HF_HOME to a "
-            "folder on a larger disk"
+            f"the download of {size(needed)} does not fit in {constants.HF_HUB_CACHE}: "
+            f"{size(free)} are free, of which {size(ROOM_LEFT)} must stay free; "
+            "make room, or set HF_HOME to a folder on a larger disk"
         )
 
 

@@ -50,7 +50,7 @@ def plan_large(
     dtype: torch.dtype | None,
     offloaded: Any,
 ) -> SpreadPlacement | OffloadPlacement | None:
-    """The placement of a pair whose weights take `sizes` bytes, or None where all of it goes to
+    """The placement of a pair whose weights take `sizes` bytes, or None if all of it goes to
     `where`.
 
     device: as asked for; "spread" spreads the target, and so does "auto" where there are several

@@ -98,7 +98,7 @@ def spread(
 def _filled(
     parts: ModelParts, extra: ExtraBytes, devices: Sequence[torch.device], caps: Sequence[float]
 ) -> SpreadPlacement | None:
-    """The layers in order, each on the first device that has room for it under `caps`; None where
+    """The layers in order, each on the first device that has room for it under `caps`; None if
     one fits nowhere."""
     first = devices[0]
     last = devices[-1]

@@ -13,13 +13,11 @@ from sequoia.errors import BadModel
 
 @torch.inference_mode()
 def refuse_not_finite(hf: Any, title: str) -> None:
-    """Raises BadModel, naming the first tensor, where a weight of the model `hf` is NaN or
+    """Raises BadModel, naming the first tensor, if a weight of the model `hf` is NaN or
     infinite. Reads all of them once."""
     for name, weight in hf.named_parameters():
         if _is_here(weight) and not _is_finite(weight):
-            raise BadModel(
-                f"{title}: {name} has numbers that are NaN or infinite{_why(weight.dtype)}"
-            )
+            raise BadModel(f"{title}: {name} contains NaN or infinity{_why(weight.dtype)}")
 
 
 def _why(dtype: torch.dtype) -> str:

@@ -332,7 +332,7 @@ def test_numbers_that_overflowed_are_refused(which: str) -> None:
     forward = model.forward
     decoder.prefill()
     model.forward = lambda *given: forward(*given) * float("nan")
-    with pytest.raises(BadModel, match=f"the {which}'s logits hold NaN"):
+    with pytest.raises(BadModel, match=f"the {which}'s logits contain NaN"):
         decoder.step()
 
 

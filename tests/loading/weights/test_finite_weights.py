@@ -19,7 +19,7 @@ def test_one_such_number_is_found_in_every_dtype(value: float, dtype: torch.dtyp
     refuse_not_finite(model, "m")
     with torch.no_grad():
         model.model.layers[1].mlp.up_proj.weight[63, 31] = value
-    says = r"^m: model\.layers\.1\.mlp\.up_proj\.weight has numbers that are NaN or infinite"
+    says = r"^m: model\.layers\.1\.mlp\.up_proj\.weight contains NaN or infinity"
     with pytest.raises(BadModel, match=says):
         refuse_not_finite(model, "m")
 
@@ -42,7 +42,7 @@ def test_every_weight_is_checked(kind: str) -> None:
         with torch.no_grad():
             before = weight.view(-1)[-1].clone()
             weight.view(-1)[-1] = float("nan")
-            with pytest.raises(BadModel, match="NaN or infinite"):
+            with pytest.raises(BadModel, match="NaN or infinity"):
                 refuse_not_finite(model, "m")
             weight.view(-1)[-1] = before
     refuse_not_finite(model, "m")

@@ -508,7 +508,7 @@ def test_a_lane_does_not_replace_a_running_run(tab: RaceTab) -> None:
         holding = False
 
     tab._live.sessions._runs["one"] = Going()
-    with pytest.raises(gr.Error, match="a run is going on"):
+    with pytest.raises(gr.Error, match="a run is in progress"):
         tab.open_lane(event({"race": tab._welcome.name, "lane": 0}), request())
 
 

@@ -1,4 +1,4 @@
-/* What the page knows of a race, the race time it shows, and when to paint. Reading messages and
+/* The race as far as the page has it, the race time shown, and when to paint. Reading messages and
    painting are in Playback. A message's `moves` are steps: each is one step of one lane. */
 import { Playback, SLOWEST_FRAME } from "../../shared/web/playback.js";
 import { LaneTotals } from "./lane_totals.js";

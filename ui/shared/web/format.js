@@ -1,4 +1,4 @@
-/* Text and numbers as a person reads them. Knows nothing of runs, trees or the page. */
+/* Text and numbers as a person reads them. Independent of runs, trees and the page. */
 
 const NAMED = { "\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽", "\u007f": "␡" };
 // Format characters, bidi controls, odd spaces, private use, lone surrogates and non-characters are
