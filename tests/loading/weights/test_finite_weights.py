@@ -30,7 +30,7 @@ def test_numbers_too_large_for_float16_are_named_as_such() -> None:
         model.lm_head.weight[5, 5] = 1e5
     refuse_not_finite(model, "m")
     with pytest.raises(
-        BadModel, match="infinite in float16; if they are only too large for it, load it"
+        BadModel, match="infinity in float16; if the numbers are only too large for it, load the"
     ):
         refuse_not_finite(model.to(torch.float16), "m")
 
