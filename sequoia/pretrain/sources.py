@@ -216,17 +216,13 @@ def required(roots: Iterable[str] = ROOT_REQUIREMENTS) -> list[metadata.Distribu
             waiting += [
                 _bare(line) for line in distribution.requires or () if "extra ==" not in line
             ]
-    return [
-        found[name]
-        for name in sorted(found)
-        if not NOT_FREE_ENOUGH.search(_licence_of(found[name]))
-    ]
+    return [found[name] for name in sorted(found) if not _is_copyleft(licence(found[name]))]
 
 
-def _licence_of(distribution: metadata.Distribution) -> str:
-    """The licence, or "" if it includes a permissive one to choose."""
-    text = licence(distribution)
-    return "" if FREE.search(text) else text
+def _is_copyleft(text: str) -> bool:
+    """Whether a licence has a copyleft part that cannot be avoided by choosing another part."""
+    has_choice = " OR " in text.upper() and FREE.search(text)
+    return bool(NOT_FREE_ENOUGH.search(text)) and not has_choice
 
 
 def _bare(requirement: str) -> str:

@@ -259,6 +259,7 @@ def test_required_packages_are_found_recursively_and_permissive_ones_kept() -> N
     names = {distribution.metadata["Name"].lower() for distribution in required(["transformers"])}
     assert {"transformers", "tokenizers", "numpy", "huggingface_hub"} <= names
     assert "certifi" not in names  # MPL only
+    assert "tqdm" not in names  # MPL and MIT, not one of the two to choose
 
 
 @pytest.mark.slow
