@@ -22,7 +22,10 @@ def refuse_not_finite(hf: Any, title: str) -> None:
 
 def _why(dtype: torch.dtype) -> str:
     if dtype == torch.float16:
-        return " in float16; if the numbers are only too large for it, load the model in another precision"
+        return (
+            " in float16; if the numbers are only too large for it, load the model in another "
+            "precision"
+        )
     return ", so its weights are damaged"
 
 
