@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from pathlib import Path
+from typing import Any
 
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadProfile
@@ -15,28 +15,31 @@ from sequoia.validate_input import shown
 FOLDER = ASSETS / "hardware_profiles"
 
 
-@cache
 def profile_names() -> tuple[str, ...]:
     """Names of the profiles that come with the program, in alphabetical order, without those that
     another one has replaced."""
-    return tuple(sorted(name for name, path in _files().items() if not _replaced(path)))
+    return tuple(name for name, content in _files().items() if "replaced_by" not in content)
 
 
-@cache
 def named_profile(name: str) -> HardwareProfile:
     """The profile `name`, one of `profile_names()` or one that was replaced since. Raises
     BadProfile for other names."""
-    path = _files().get(name) if isinstance(name, str) else None
-    if path is None:
+    if not isinstance(name, str) or name not in _files():
         raise BadProfile(
             f"no hardware profile is named {shown(name)}; there are {', '.join(profile_names())}"
         )
-    return HardwareProfile.from_json(path.read_text(encoding="utf-8"))
+    return _profile(name)
 
 
-def _files() -> dict[str, Path]:
-    return {path.stem: path for path in FOLDER.glob("*.json")}
+@cache
+def _profile(name: str) -> HardwareProfile:
+    return HardwareProfile.from_dict(_files()[name])
 
 
-def _replaced(path: Path) -> bool:
-    return "replaced_by" in json.loads(path.read_text(encoding="utf-8"))
+@cache
+def _files() -> dict[str, dict[str, Any]]:
+    """Contents of all files, by name."""
+    return {
+        path.stem: json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(FOLDER.glob("*.json"))
+    }
