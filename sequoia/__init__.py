@@ -29,6 +29,7 @@ from sequoia.measuring.defaults import acceptance_of, default_plan, machine, spe
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.named_profiles import named_profile, profile_names
 from sequoia.planning.plan_for_machine import Plan, best_plan
 from sequoia.saved_files.run_file import Run
 
@@ -70,7 +71,9 @@ __all__ = [
     "machine",
     "measure_acceptance",
     "measure_profile",
+    "named_profile",
     "plain",
+    "profile_names",
     "run",
     "speculate",
 ]

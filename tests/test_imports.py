@@ -24,7 +24,7 @@ ENGINE = [
     {"measuring"},
     {"diagnosis", "exactness"},
     {"bench", "sweep"},
-    {"shapes", "survey", "judge_pair"},
+    {"shapes", "survey", "judge_pair", "profiles"},
 ]
 PAGE = [
     {"shared"},

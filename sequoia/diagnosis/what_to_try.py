@@ -13,7 +13,7 @@ from operator import attrgetter
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
-from sequoia.algorithm.step_trace import DecodeStats
+from sequoia.algorithm.step_trace import DecodeStats, require_one_clock
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.diagnosis.diagnosis import Diagnosis
 from sequoia.diagnosis.losses_and_remedies import DiagnosedRun
@@ -40,8 +40,10 @@ def diagnose(
 
     For a run whose trees change, pass `typical_tree` of their mean size. interval: of the run's
     speed-up; a change predicted within it is not recommended, nor one within the uncertainty of a
-    quick profile. Raises BadTrace if a run has no step, token or time.
+    quick profile. Raises BadTrace if a run has no step, token or time, or if the times of only one
+    are simulated.
     """
+    require_one_clock(stats, plain)
     diagnosed = DiagnosedRun(stats, tree, plain, acceptance, profile)
     listed = diagnosed.speedup * _MIN_LOSS_RATIO
     losses = (loss for loss in diagnosed.losses() if loss.without > listed)

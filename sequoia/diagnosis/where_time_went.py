@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sequoia.algorithm.step_trace import PHASES, DecodeStats
+from sequoia.algorithm.step_trace import PHASES, DecodeStats, require_one_clock
 from sequoia.errors import BadTrace
 from sequoia.planning.explain_plan import time_words
 from sequoia.validate_input import number, whole
@@ -49,8 +49,10 @@ def time_breakdown(stats: DecodeStats, plain: DecodeStats) -> tuple[Bar, ...]:
     """The bars "tokens", "verify", "draft" and "overhead" of the run `stats`, compared with the
     plain run `plain`.
 
-    Raises BadTrace if a run has no step or token, or its passes took no time.
+    Raises BadTrace if a run has no step or token, or its passes took no time, or if the times of
+    only one are simulated.
     """
+    require_one_clock(stats, plain)
     step = per_step(stats, "the run")
     token = per_token(plain)
     tokens = stats.tokens / stats.steps

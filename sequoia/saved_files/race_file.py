@@ -15,8 +15,17 @@ from typing import Any, TypeVar
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.errors import BadTrace
 from sequoia.saved_files.check_fields import list_of, text_of
-from sequoia.saved_files.run_file import MAX_CHARS, MAX_STEPS, Run, checked_meta
-from sequoia.validate_input import as_file, number, one_of, read_file, truth, whole, write_file
+from sequoia.saved_files.run_file import MAX_CHARS, MAX_STEPS, Run, checked_meta, clock_of
+from sequoia.validate_input import (
+    as_file,
+    number,
+    one_of,
+    read_file,
+    shown,
+    truth,
+    whole,
+    write_file,
+)
 
 MOST_LANES = 4
 # verdicts on whether decoding was lossless, as they are written in files
@@ -58,11 +67,20 @@ class LaneLog:
 @dataclass(frozen=True)
 class RaceLog:
     """A finished race. meta: what all lanes share. results: the analysis of each lane, None if
-    there is none."""
+    there is none. Raises BadTrace if the lanes' times are of different clocks."""
 
     meta: Mapping[str, Any]
     lanes: tuple[LaneLog, ...]
     results: tuple[Result | None, ...] | None = None
+
+    def __post_init__(self) -> None:
+        clock_of(self.meta)  # raises for a wrong label
+        clocks = sorted({clock_of(lane.run.meta) for lane in self.lanes})
+        if len(clocks) > 1:
+            raise BadTrace(
+                f"lanes with the clocks {', '.join(map(shown, clocks))}; all lanes of a race must "
+                "have one clock"
+            )
 
     def in_order(self) -> Iterator[tuple[int, int]]:
         """All steps as (lane, step), in the order of the race: the lane with the least decode time
