@@ -15,6 +15,7 @@ import { el, show, svg } from "../../shared/web/dom.js";
  * @import { Server } from "../../shared/web/connect_component.js"
  * @import { FormBeside } from "../../shared/web/form_buttons.js"
  * @import { Meta } from "../../shared/web/run_facts.js"
+ * @import { RunMessage } from "./run_store.js"
  */
 
 /**
@@ -22,6 +23,21 @@ import { el, show, svg } from "../../shared/web/dom.js";
  * @typedef {object} ForRuns
  * @property {(meta: Meta) => void} [take] fills its form with the settings of a run
  * @typedef {FormBeside & ForRuns} Page
+ */
+
+/**
+ * What the page and tests may call.
+ * @typedef {object} Mounted
+ * @property {(message: RunMessage | string) => void} ingest
+ * @property {(i: number) => void} seek
+ * @property {() => void} play
+ * @property {() => void} pause
+ * @property {() => void} live
+ * @property {(rate: string) => void} setRate
+ * @property {(mode: RunStore["mode"]) => void} setMode
+ * @property {() => void} destroy
+ * @property {RunStore} store
+ * @property {DecodeView} stage
  */
 
 const MARK = [
@@ -133,8 +149,7 @@ class DecodeView {
  * @param {HTMLElement} element its `.sq-stage`, or where one is to be made
  * @param {{server?: Server, page?: Page}} [options] `server.get_steps([run, from])` gives missing
  *   steps
- * @returns {Record<string, any>} what the page and tests may call: ingest, seek, play, pause, live,
- *   setRate, setMode, destroy; and the store
+ * @returns {Mounted}
  */
 export function mountDecode(element, options = {}) {
   const stage = new DecodeView(element, options);
