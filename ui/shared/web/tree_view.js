@@ -52,7 +52,7 @@ export class TreeView {
   pan = null;
   shape = ""; // what the frame was made for
   #family = "";
-  #face = "";
+  #sans = "";
   #waiting = false; // for the frame after a scroll
 
   /**
@@ -69,7 +69,7 @@ export class TreeView {
     this.size = sized(this.scroller, changed);
     document.fonts?.ready.then(() => {
       this.#family = "";
-      this.#face = "";
+      this.#sans = "";
       changed();
     });
     if (actions) this.connect(actions);
@@ -113,8 +113,8 @@ export class TreeView {
 
   /** The typeface of what stands beside them. */
   get face() {
-    this.#face ||= getComputedStyle(this.scroller).fontFamily;
-    return this.#face;
+    this.#sans ||= getComputedStyle(this.scroller).fontFamily;
+    return this.#sans;
   }
 
   /**
