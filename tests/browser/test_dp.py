@@ -297,7 +297,7 @@ def test_a_cell_with_one_choice_shows_no_curve(page: Any) -> None:
     assert page.locator(".dp-splits figcaption").inner_text() == "only one possible m"
     assert curve.is_hidden()
     press(page, "dp-grid", "ArrowUp")
-    assert page.locator(".dp-tree-svg").is_hidden()
+    assert page.locator("[data-part=dp-tree] svg").is_hidden()
     assert page.locator("svg [hidden], svg[hidden]").count() == 0
     give(page, n=24, levels=6)
     assert curve.is_visible()

@@ -134,7 +134,7 @@ def test_what_a_visitor_marked_is_not_in_it(page: Any, canned: dict[str, Any]) -
         pin=5,
         query=canned["128"]["pieces"][str(canned["128"]["steps"][2]["tokens"][5])].strip(),
     )
-    page.evaluate("() => { for (let i = 0; i < 12; i++) stage.stage.tree.pointer.zoomBy(0.5); }")
+    page.evaluate("() => { for (let i = 0; i < 12; i++) stage.stage.tree.view.pan.zoomBy(0.5); }")
     settle(page)
     assert all(page.locator(mark).count() for mark in (".is-pinned", ".is-match", ".sq-dots"))
     page.hover(".sq-n[data-node='3']", force=True)

@@ -27,7 +27,7 @@ test("a node that was opened shows what is below it", () => {
   const topo = topology(SMALL);
   const drawn = focusLayout(topo, stepOf(topo, "untried"), new Set(["n2"]), false);
   assert.deepEqual(keys(drawn), ["n0", "n1", "n2", "n5"]);
-  assert.equal(drawn.items[2].open, true);
+  assert.equal(drawn.items[2].folded, 0);
 });
 
 test("the bonus token stands behind the end of the path", () => {
@@ -52,7 +52,7 @@ test("many untried children become one group, which can be opened", () => {
 test("of many rejected children the first nine and the last three are drawn", () => {
   const topo = star(20);
   const { items } = focusLayout(topo, stepOf(topo, "rejected"), new Set(), false);
-  const group = items.find((item) => item.kind === "more");
+  const group = items.find((item) => item.count);
   assert.equal(items.length, 1 + 9 + 1 + 3);
   assert.deepEqual([group.key, group.count, group.nodes], ["g0:rejected", 8, 8]);
 });

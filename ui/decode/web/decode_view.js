@@ -7,7 +7,7 @@ import { RunStore } from "./run_store.js";
 import { Scrubber } from "./scrubber.js";
 import { StepBars } from "./step_bars.js";
 import { TextView } from "./text_view.js";
-import { TreeView } from "./tree_view.js";
+import { TreePanel } from "./tree_panel.js";
 import * as dom from "../../shared/web/dom.js";
 import { el, show, svg } from "../../shared/web/dom.js";
 
@@ -15,6 +15,7 @@ import { el, show, svg } from "../../shared/web/dom.js";
  * @import { Server } from "../../shared/web/connect_component.js"
  * @import { FormBeside } from "../../shared/web/form_buttons.js"
  * @import { Meta } from "../../shared/web/run_facts.js"
+ * @import { RunMessage } from "./run_store.js"
  */
 
 /**
@@ -22,6 +23,21 @@ import { el, show, svg } from "../../shared/web/dom.js";
  * @typedef {object} ForRuns
  * @property {(meta: Meta) => void} [take] fills its form with the settings of a run
  * @typedef {FormBeside & ForRuns} Page
+ */
+
+/**
+ * What the page and tests may call.
+ * @typedef {object} Mounted
+ * @property {(message: RunMessage | string) => void} ingest
+ * @property {(i: number) => void} seek
+ * @property {() => void} play
+ * @property {() => void} pause
+ * @property {() => void} live
+ * @property {(rate: string) => void} setRate
+ * @property {(mode: RunStore["mode"]) => void} setMode
+ * @property {() => void} destroy
+ * @property {RunStore} store
+ * @property {DecodeView} stage
  */
 
 const MARK = [
@@ -64,7 +80,7 @@ class DecodeView {
     this.main = el("div", { class: "sq-main" }, frame);
     const left = el("div", { class: "sq-left" }, this.main);
     const right = el("div", { class: "sq-right" }, this.main);
-    this.tree = new TreeView(store, left, (isFlat) => this.arrange(isFlat));
+    this.tree = new TreePanel(store, left, (isFlat) => this.arrange(isFlat));
     this.bars = new StepBars(store, left, this.scrubber);
     this.text = new TextView(store, right, page);
     this.inspector = new Inspector(store, right);
@@ -133,8 +149,7 @@ class DecodeView {
  * @param {HTMLElement} element its `.sq-stage`, or where one is to be made
  * @param {{server?: Server, page?: Page}} [options] `server.get_steps([run, from])` gives missing
  *   steps
- * @returns {Record<string, any>} what the page and tests may call: ingest, seek, play, pause, live,
- *   setRate, setMode, destroy; and the store
+ * @returns {Mounted}
  */
 export function mountDecode(element, options = {}) {
   const stage = new DecodeView(element, options);

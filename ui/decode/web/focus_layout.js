@@ -1,8 +1,10 @@
 /* The focus layout: a step's own part of a large tree. Pure. */
+import { keyOf } from "../../shared/web/tree_scene.js";
 
 /**
  * @import { Topology } from "../../shared/web/tree_layout.js"
  * @import { StepView } from "./step_view.js"
+ * @import { Cell } from "../../shared/web/tree_scene.js"
  */
 
 const FIRST_REJECTED = 9; // siblings of a kind that are drawn one by one
@@ -10,20 +12,13 @@ const LAST_REJECTED = 3;
 const FIRST_UNTRIED = 2;
 
 /**
- * A cell of the drawn tree.
- * @typedef {object} Item
- * @property {string} key "n12", "bonus", or of siblings folded together "g<parent>:<kind>"
- * @property {"node" | "more" | "bonus"} kind
- * @property {number} node -1 where it is not one
- * @property {Item | null} parent
- * @property {number} col
- * @property {number} row
- * @property {number} folded nodes below it that are not drawn
- * @property {boolean} [open] whether a person unfolded it
- * @property {boolean} [end] whether nothing stands to its right
+ * A cell of the drawn tree; siblings folded together have the key "g<parent>:<kind>".
+ * @typedef {object} Fold
+ * @property {number} [folded] nodes below it that are not drawn
  * @property {number} [count] siblings folded together
  * @property {number} [nodes] in their subtrees
  * @property {"rejected" | "untried"} [what] they are
+ * @typedef {Cell & Fold} Item
  */
 
 /**
@@ -42,26 +37,25 @@ export function focusLayout(topo, view, opened, hasBonus) {
   const last = view.path.at(-1);
   let rows = 0;
   const place = (item) => {
-    items.push({ node: -1, folded: 0, row: rows, ...item });
+    items.push({ row: rows, ...item });
     return items.at(-1);
   };
 
   function visit(node, parent, col) {
-    const isOpen = onPath.has(node) || opened.has("n" + node);
+    const isOpen = onPath.has(node) || opened.has(keyOf(node));
     const entries = isOpen ? choose(topo, view, opened, node) : [];
     const endsPath = hasBonus && node === last;
     const folded = isOpen ? 0 : topo.size[node] - 1;
-    const open = isOpen && !onPath.has(node);
     const end = !entries.length && !endsPath;
-    const item = place({ key: "n" + node, kind: "node", node, parent, col, folded, open, end });
+    const item = place({ key: keyOf(node), parent, col, folded, end });
     entries.forEach((entry, i) => {
       if (i) rows++;
-      if (entry.kind === "node") visit(entry.node, item, col + 1);
-      else place({ ...entry, parent: item, col: col + 1 });
+      if (typeof entry === "number") visit(entry, item, col + 1);
+      else place({ ...entry, parent: item, col: col + 1, end: true });
     });
     if (!endsPath) return;
     if (entries.length) rows++;
-    place({ key: "bonus", kind: "bonus", parent: item, col: col + 1 });
+    place({ key: "bonus", parent: item, col: col + 1 });
   }
 
   if (topo.n) visit(0, null, 0);
@@ -76,14 +70,13 @@ function choose(topo, view, opened, node) {
   const groups = new Map();
   fold("rejected", rejected.slice(FIRST_REJECTED, -LAST_REJECTED), rejected);
   fold("untried", others.slice(FIRST_UNTRIED), others);
-  const drawn = children.map((child) => groups.get(child) || { kind: "node", node: child });
-  return [...new Set(drawn)];
+  return [...new Set(children.map((child) => groups.get(child) ?? child))];
 
   function fold(what, tail, whole) {
     const key = "g" + node + ":" + what;
     if (tail.length < 2 || tail.length === whole.length || opened.has(key)) return;
     const nodes = tail.reduce((sum, child) => sum + topo.size[child], 0);
-    const group = { key, kind: "more", count: tail.length, nodes, what };
+    const group = { key, count: tail.length, nodes, what };
     for (const child of tail) groups.set(child, group);
   }
 }

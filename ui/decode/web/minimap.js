@@ -1,9 +1,11 @@
 /* The whole tree as a small picture beside a part of it: one path a state, and a frame around the
    part that is visible. */
 import { attr, el, svg } from "../../shared/web/dom.js";
+import { StatePaths } from "../../shared/web/tree_dots.js";
 
 /**
- * @import { NodeId, StepView } from "./step_view.js"
+ * @import { StepView } from "./step_view.js"
+ * @import { NodeId } from "../../shared/web/tree_scene.js"
  * @typedef {{x: number, y: number, w: number, h: number}} Part shares of the tree's sides
  */
 
@@ -25,8 +27,7 @@ export class Minimap {
     el("div", { class: "sq-mini-title", text: "whole tree" }, this.root);
     const look = { class: "sq-mini-map", preserveAspectRatio: "none", role: "img" };
     this.box = svg("svg", { ...look, "aria-label": "Overview of the whole tree" }, this.root);
-    const path = (state) => svg("path", { class: "sq-mini-path", "data-s": state }, this.box);
-    this.paths = ORDER.map(path);
+    this.paths = new StatePaths(this.box, "sq-mini-path", ORDER);
     this.window = svg("rect", { class: "sq-mini-window" }, this.box);
     this.hits = svg("path", { class: "sq-mini-hits" }, this.box);
     this.dot = svg("path", { class: "sq-mini-dot" }, this.box);
@@ -49,11 +50,8 @@ export class Minimap {
         .filter((node) => node !== "bonus")
         .map(line)
         .join("");
-    const nodes = topo.parents.map((_, node) => node);
-    ORDER.forEach((state, i) => {
-      const same = (node) => view.state[node] === state || (i === 3 && node === 0);
-      attr(this.paths[i], "d", lines(nodes.filter(same)));
-    });
+    const state = (name) => (name === "root" ? "accepted" : name);
+    this.paths.draw(view.state.map((name, node) => [state(name), line(node)]));
     attr(this.hits, "d", lines(hits));
     attr(this.dot, "d", lines([selected]));
   }

@@ -6,7 +6,8 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
 /**
  * @import { Topology } from "../../shared/web/tree_layout.js"
  * @import { Meta } from "../../shared/web/run_facts.js"
- * @import { NodeId, Step, StepView } from "./step_view.js"
+ * @import { Step, StepView } from "./step_view.js"
+ * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 
 /**

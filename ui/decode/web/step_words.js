@@ -2,7 +2,10 @@
 import { apart, count, ms, percent, short } from "../../shared/web/format.js";
 import { finished, sourced } from "../../shared/web/run_words.js";
 
-/** @import { NodeId, StepView, Trial } from "./step_view.js" */
+/**
+ * @import { StepView, Trial } from "./step_view.js"
+ * @import { NodeId } from "../../shared/web/tree_scene.js"
+ */
 
 /** @type {Record<string, string>} the states of nodes in words */
 export const states = {

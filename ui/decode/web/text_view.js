@@ -11,7 +11,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
 /**
  * @import { Meta } from "../../shared/web/run_facts.js"
  * @import { RunStore } from "./run_store.js"
- * @import { NodeId } from "./step_view.js"
+ * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 
 const PROMPT_SHOWN = 400; // characters in its line

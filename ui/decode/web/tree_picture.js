@@ -5,11 +5,12 @@ import * as dom from "../../shared/web/dom.js";
 import { svg } from "../../shared/web/dom.js";
 import { factLines } from "../../shared/web/run_facts.js";
 import * as pictures from "../../shared/web/save_picture.js";
+import { columnNames } from "../../shared/web/tree_columns.js";
 import * as stepWords from "./step_words.js";
 
 /**
  * @import { RunStore } from "./run_store.js"
- * @import { TreeView } from "./tree_view.js"
+ * @import { TreePanel } from "./tree_panel.js"
  */
 
 const PAD = 14; // px around
@@ -207,17 +208,17 @@ function about({ meta, focused }, wide) {
 }
 
 /**
- * The step that a tree view has drawn.
+ * The step that is drawn.
  * @param {RunStore} store
- * @param {TreeView} tree
+ * @param {TreePanel} tree
  * @returns {SVGElement} an element of its own
  */
 export function treePicture(store, tree) {
-  const { view, plan } = tree.drawn;
-  const { frame } = tree.canvas;
+  const { drawn, view } = tree;
+  const { frame, scene } = view;
   const sheet = new Sheet(tree.panel.root);
-  sheet.lines(title(view, store.word), about(store, Math.max(frame.width, LEAST) - 2 * PAD));
+  sheet.lines(title(drawn, store.word), about(store, Math.max(frame.width, LEAST) - 2 * PAD));
   sheet.key(store.heat ? tree.legend.heat : tree.legend.states);
-  sheet.tree(tree.canvas.svg, frame, tree.columnNames(plan, 1));
+  sheet.tree(view.svg, frame, columnNames(scene.columns, view, 1));
   return sheet.whole();
 }

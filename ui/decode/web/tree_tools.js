@@ -10,7 +10,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /**
  * @import { RunStore } from "./run_store.js"
  * @import { StepView } from "./step_view.js"
- * @import { TreeView } from "./tree_view.js"
+ * @import { TreePanel } from "./tree_panel.js"
  */
 
 const SEARCH = {
@@ -28,7 +28,7 @@ export class TreeTools {
   /**
    * @param {RunStore} store
    * @param {HTMLElement} host
-   * @param {TreeView} tree
+   * @param {TreePanel} tree
    */
   constructor(store, host, tree) {
     this.store = store;
@@ -64,8 +64,8 @@ export class TreeTools {
     const zoom = segments(host, "Zoom");
     const make = (icon, label, hint, act) =>
       button(zoom, { icon, label, hint }).addEventListener("click", act);
-    const by = (factor) => () => this.tree.pointer.zoomBy(factor);
-    const fit = () => this.tree.pointer.zoomFit();
+    const by = (factor) => () => this.tree.view.pan.zoomBy(factor);
+    const fit = () => this.tree.view.pan.zoomFit();
     make("minus", "Zoom out", TOOLTIPS["button zoom out"], by(0.8));
     make("fit", "Fit the whole tree", TOOLTIPS["button fit"], fit);
     make("plus", "Zoom in", TOOLTIPS["button zoom in"], by(1.25));
@@ -75,7 +75,7 @@ export class TreeTools {
   save(format) {
     const { drawn } = this.tree;
     if (!drawn) return;
-    const name = "sequoia-step-" + (drawn.view.i + 1);
+    const name = "sequoia-step-" + (drawn.i + 1);
     pictures.drawing(treePicture(this.store, this.tree), format, name);
   }
 

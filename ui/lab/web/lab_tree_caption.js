@@ -61,7 +61,7 @@ function verdict(size, own, best, optimal) {
 // The node under the pointer or the keyboard with its own numbers; without one, the whole tree.
 function sentence(tree) {
   const hand = tree.state.shown === "hand";
-  const focused = hand || tree.canvas.svg.contains(document.activeElement) ? tree.at : null;
+  const focused = hand || tree.view.svg.contains(document.activeElement) ? tree.at : null;
   const node = tree.hover ?? focused;
   if (node === null || node >= tree.topo.n) return hand ? "" : overall(tree);
   return node === 0 ? ROOT : oneNode(tree, node);
@@ -76,8 +76,8 @@ function overall(tree) {
 }
 
 // Which levels are visible, where that is not all of them.
-function visibleLevels({ canvas, left, drawn }) {
-  const { frame, zoom, size } = canvas;
+function visibleLevels({ view, drawn }) {
+  const { frame, zoom, size, left } = view;
   const within = (col) =>
     frame.x(col) * zoom >= left && (frame.x(col + 1) - frame.gutter) * zoom <= left + size.w;
   const cols = Array.from({ length: drawn.cols }, (_, col) => col).filter(within);

@@ -63,9 +63,9 @@ export class LabTreeControls {
     });
     const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
     for (const [icon, label, call] of /** @type {[string, string, () => void][]} */ ([
-      ["minus", "Zoom out", () => tree.pan.zoomBy(0.8)],
-      ["fit", "Switch between the whole tree and a readable size", () => tree.pan.zoomFit()],
-      ["plus", "Zoom in", () => tree.pan.zoomBy(1.25)],
+      ["minus", "Zoom out", () => tree.view.pan.zoomBy(0.8)],
+      ["fit", "Switch between the whole tree and a readable size", () => tree.view.pan.zoomFit()],
+      ["plus", "Zoom in", () => tree.view.pan.zoomBy(1.25)],
     ]))
       button(zoom, { icon, label, act: call });
     rove(host);

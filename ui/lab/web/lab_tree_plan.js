@@ -1,23 +1,16 @@
 /* Which nodes of a tree are drawn, and where: of a large tree the best ones, of a deep one the
    levels that fit. Pure. */
+import { keyOf } from "../../shared/web/tree_scene.js";
 
 const FOLD_ABOVE = 160; // nodes; larger trees show their best ones and fold the rest
 const DRAWN = 110; // of them
 
-/** @typedef {ReturnType<typeof import("../../shared/web/tree_layout.js").topology>} Topology */
-
 /**
- * A drawn node. `hidden`: folded nodes below it; `end`: nothing is drawn to its right.
- * @typedef {object} Item
- * @property {string} key
- * @property {number} node
- * @property {Item | null} parent
- * @property {number} col
- * @property {number} row
- * @property {number} hidden
- * @property {boolean} end
+ * @import { Topology } from "../../shared/web/tree_layout.js"
+ * @import { Cell } from "../../shared/web/tree_scene.js"
  */
 
+/** @typedef {Cell & {node: number, hidden: number}} Item `hidden`: folded nodes below it */
 /** @typedef {{items: Item[], rows: number, cols: number}} Plan */
 
 /**
@@ -61,7 +54,7 @@ export function planTree(topo, { all, opened, best, deepest }) {
     const folded = topo.children[node].filter((child) => !visible(child));
     const hidden = folded.reduce((sum, child) => sum + topo.size[child], 0);
     const end = !shown.length;
-    const item = { key: "n" + node, node, parent, col: topo.depth[node], row, hidden, end };
+    const item = { key: keyOf(node), node, parent, col: topo.depth[node], row, hidden, end };
     items.push(item);
     if (end) row++;
     for (const child of shown.reverse()) stack.push([child, item]);

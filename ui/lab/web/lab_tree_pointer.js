@@ -1,47 +1,56 @@
-/* What a person does to the Lab's tree with the pointer and the keyboard. */
+/* What it means when a person points at a node of the Lab's tree, presses it or types there. */
 import { formatShare } from "./export_tree.js";
-import { attr } from "../../shared/web/dom.js";
+import { nodeOf } from "../../shared/web/tree_scene.js";
 
-const nodeOf = (pill) => (pill ? Number(pill.dataset.node) : null);
-
-/** Presses and keys on the nodes of a tree. */
+/** The actions of the Lab's tree. */
 export class LabTreePointer {
   /** @param {import("./lab_tree.js").LabTree} tree */
   constructor(tree) {
     this.tree = tree;
-    const { canvas } = tree;
-    const { scroller } = canvas;
-    canvas.listen(
-      {
-        hover: (pill) => tree.point(nodeOf(pill)),
-        press: (pill, event) => this.press(nodeOf(pill), event.shiftKey),
-        focus: (pill) => this.focused(pill),
-        key: (event, pill) => this.key(event, nodeOf(pill)),
-      },
-      tree.pan,
-    );
-    const scrolled = () => tree.scrolled(scroller.scrollLeft, scroller.scrollTop);
-    scroller.addEventListener("scroll", scrolled, { passive: true });
   }
 
-  focused(pill) {
-    const { tree } = this;
-    const node = nodeOf(pill);
-    if (node === null) return;
-    tree.at = node;
+  changed() {
+    this.tree.state.changed();
+  }
+
+  scrolled() {
+    this.tree.paint();
+  }
+
+  /** @param {string | null} key */
+  hover(key) {
+    this.tree.point(nodeOf(key));
+  }
+
+  /** @param {string} key */
+  focus(key) {
+    this.tree.at = Number(nodeOf(key));
+    this.changed();
+  }
+
+  /**
+   * @param {string} key
+   * @returns {string}
+   */
+  name(key) {
+    const { topo, f } = this.tree;
+    const node = nodeOf(key);
     const name = node ? "node " + node : "root";
-    const level = tree.topo.depth[node] + 1;
-    const chance = formatShare(tree.f[node]);
-    attr(pill, "aria-label", `${name}, level ${level}, accepted with probability ${chance}`);
-    tree.state.changed();
+    const chance = formatShare(f[node]);
+    return `${name}, level ${topo.depth[node] + 1}, accepted with probability ${chance}`;
   }
 
-  // By hand: one more child (with shift: remove it). Otherwise: expand.
-  press(node, remove = false) {
+  /**
+   * By hand: one more child (with shift: remove it). Otherwise: expand.
+   * @param {string} key
+   * @param {boolean} [shift]
+   */
+  press(key, shift = false) {
     const { tree } = this;
+    const node = Number(nodeOf(key));
     tree.at = node;
-    if (tree.state.shown === "hand") return this.edit(remove ? "remove" : "add", node);
-    if (tree.byNode.get(node)?.hidden) this.unfold(node);
+    if (tree.state.shown === "hand") this.edit(shift ? "remove" : "add", node);
+    else if (tree.byNode.get(node)?.hidden) this.unfold(node);
     else tree.opened.delete(node);
     tree.state.changed();
   }
@@ -68,49 +77,24 @@ export class LabTreePointer {
     }
   }
 
-  key(event, node) {
-    if (!this.act(event, node)) return;
-    event.preventDefault();
-    event.stopPropagation();
-  }
-
-  // Whether the key means something here.
-  act({ key, ctrlKey, metaKey, altKey }, node) {
-    const hand = this.tree.state.shown === "hand";
-    if ((ctrlKey || metaKey) && key.toLowerCase() === "z" && hand) this.tree.undo();
-    else if (ctrlKey || metaKey || altKey || node === null) return false;
-    else if (hand && (key === "Delete" || key === "Backspace")) {
-      this.edit("remove", node);
-      this.refocus();
-    } else if (key === "Enter" || (hand && key === "+")) {
-      this.press(node);
-      this.refocus();
-    } else if (key.startsWith("Arrow")) this.walk(key);
+  /**
+   * @param {KeyboardEvent} event
+   * @param {string | null} cell
+   * @returns {boolean} whether the key means something here
+   */
+  type({ key, ctrlKey, metaKey, altKey }, cell) {
+    const { tree } = this;
+    const isCommand = ctrlKey || metaKey;
+    if (tree.state.shown !== "hand") return false;
+    if (isCommand && key.toLowerCase() === "z") {
+      tree.undo();
+      return true;
+    }
+    if (isCommand || altKey || cell === null) return false;
+    if (key === "+") this.press(cell);
+    else if (key === "Delete" || key === "Backspace") this.edit("remove", Number(nodeOf(cell)));
     else return false;
+    tree.view.refocus();
     return true;
   }
-
-  /** Focus the node again once it is drawn. */
-  refocus() {
-    requestAnimationFrame(() => requestAnimationFrame(() => this.tree.focus(this.tree.at)));
-  }
-
-  // Right: to the first child; left: to the parent; up and down: to the nearest node there.
-  walk(arrow) {
-    const { byNode, at } = this.tree;
-    const here = byNode.get(at) || byNode.get(0);
-    const items = [...byNode.values()];
-    const next = {
-      ArrowRight: () => items.find((item) => item.parent === here),
-      ArrowLeft: () => here.parent,
-      ArrowDown: () => nearest(items, here, (item) => item.row > here.row),
-      ArrowUp: () => nearest(items, here, (item) => item.row < here.row),
-    }[arrow]();
-    if (next) this.tree.focus(next.node);
-  }
-}
-
-function nearest(items, here, fits) {
-  const far = (item) => Math.abs(item.row - here.row) + 3 * Math.abs(item.col - here.col);
-  return items.filter(fits).sort((a, b) => far(a) - far(b))[0];
 }

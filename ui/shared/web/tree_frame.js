@@ -14,13 +14,17 @@ const PAD = 14;
 const CORNER = 4;
 const SQUEEZE = 0.8; // of a text's width, to which its letters may be set closer
 const LEAST_SCALE = 0.7;
-const LEAST_SIZE = 12; // px of type
+/** px of type at least */
+export const LEAST_SIZE = 12;
 const MOST_SIZE = 13.5;
 const LEAST_DRAWN = 8; // px of type as zoomed, below which labels are hidden
 const NARROWEST = 50; // px of a column whose text may be cut, where all columns then fit
 const NARROW = 64; // the same, where the box scrolls anyway
 const WIDEST = 190;
-const MOST_TEXT = 240;
+/** px of a text at most */
+export const MOST_TEXT = 240;
+const MOST_WHOLE = { x: 84, y: 26 }; // px between two nodes of a whole tree
+const WHOLE_LABEL = 36; // px for a label behind its last column
 const INSIDE = 7; // px of a pill around its text
 const CACHED = 20_000; // widths
 /** @type {Map<string, number>} */
@@ -29,7 +33,7 @@ let pen = null;
 
 /**
  * Where something stands in the grid.
- * @typedef {{row: number, col: number}} Cell
+ * @typedef {{row: number, col: number}} Place
  */
 
 /**
@@ -42,6 +46,8 @@ let pen = null;
  * @property {number} width
  * @property {number} height
  * @property {number} gutter px between columns
+ * @property {number} corner px of an edge's round corners
+ * @property {number} [column] px a column takes, where all are equal
  * @property {number} least px of text in the narrowest column
  * @property {(col: number) => number} x the left edge of a column
  * @property {(col: number) => number} text px of text in a column
@@ -124,8 +130,8 @@ const between = (least, value, most) => Math.max(least, Math.min(most, value));
  * @param {number} grid.width px of the box
  * @param {number} grid.height
  * @param {boolean} grid.focus whether it is the focus layout, of part of a tree
- * @param {(size: number) => number[]} [grid.wants] of the focus layout: px of each column's text at
- *   a type size; where equal columns do not fit, each gets as much as it needs
+ * @param {number[]} [grid.wants] of the focus layout: px of each column's text in small type; where
+ *   equal columns do not fit, each gets as much as it needs
  * @param {number} [grid.word] the widest text of a cell at 1 px of type size: equal columns may
  *   then be as narrow as that text in small type, and no text is cut
  * @param {number} [grid.tail] px kept free behind the last column
@@ -147,7 +153,7 @@ export function makeFrame({ rows, cols, width, height, focus, wants, word, tail 
     ? LEAST_SIZE
     : between(LEAST_SIZE, Math.min(whole, pill * 0.78), MOST_SIZE);
   const lefts = Array.from({ length: cols + 1 }, (_, col) => PAD + col * column);
-  if (isCrowded) pack(lefts, wants(size), room);
+  if (isCrowded) pack(lefts, wants, room);
   const widthAt = (col) => lefts[col + 1] - lefts[col] - gutter;
   const middle = roomy ? pitch / 2 - 6 : pitch / 2;
   return {
@@ -156,12 +162,42 @@ export function makeFrame({ rows, cols, width, height, focus, wants, word, tail 
     size,
     roomy,
     gutter,
+    corner: CORNER,
     width: Math.max(lefts[cols] - gutter + PAD + tail, 10),
     height: rows * pitch + 12,
     least: Math.min(...lefts.slice(1).map((_, col) => widthAt(col))),
     x: (col) => lefts[col],
     text: (col) => Math.min(widthAt(col) - INSIDE, MOST_TEXT),
     y: (row) => 6 + row * pitch + middle,
+  };
+}
+
+/**
+ * Lay out a whole tree as dots in the middle of a box.
+ * @param {{rows: number, cols: number, width: number, height: number}} grid
+ * @returns {Frame}
+ */
+export function wholeFrame({ rows, cols, width, height }) {
+  const pitch = Math.min(MOST_WHOLE.y, (height - 2 * PAD) / rows);
+  const steps = Math.max(cols - 1, 1);
+  const column = Math.min(MOST_WHOLE.x, (width - 2 * PAD - WHOLE_LABEL) / steps);
+  const corner = Math.min(CORNER, pitch / 2, column / 3);
+  const left = (width - column * (cols - 1)) / 2;
+  const top = (height - pitch * rows) / 2;
+  return {
+    pitch,
+    column,
+    corner,
+    width,
+    height,
+    pill: pitch,
+    size: LEAST_SIZE,
+    roomy: false,
+    gutter: Math.min(TIGHT, column / 2) + corner,
+    least: column,
+    x: (col) => left + col * column,
+    text: () => column,
+    y: (row) => top + (row + 0.5) * pitch,
   };
 }
 
@@ -194,55 +230,56 @@ const points = (grid, from, to) => ({
   y0: grid.y(from.row),
   x1: grid.x(to.col),
   y1: grid.y(to.row),
-  trunk: grid.x(from.col + 1) - grid.gutter + CORNER,
+  trunk: grid.x(from.col + 1) - grid.gutter + grid.corner,
 });
 
 /**
  * The path from a parent's cell to a child's: along the row, down the gutter before the child's
  * column, round the corner.
  * @param {Frame} grid
- * @param {Cell} from
- * @param {Cell} to
+ * @param {Place} from
+ * @param {Place} to
  * @returns {string}
  */
 export function edge(grid, from, to) {
   const { x0, y0, x1, y1, trunk } = points(grid, from, to);
   if (from.row === to.row) return `M${x0} ${y0}H${x1}`;
-  const corner = `q${CORNER} 0 ${CORNER} ${CORNER}`;
-  return `M${x0} ${y0}H${trunk - CORNER}${corner}V${y1 - CORNER}q0 ${CORNER} ${CORNER} ${CORNER}H${x1}`;
+  const { corner: c } = grid;
+  const out = `M${x0} ${y0}H${trunk - c}q${c} 0 ${c} ${c}`;
+  return `${out}V${y1 - c}q0 ${c} ${c} ${c}H${x1}`;
 }
 
 /**
  * The child's own part only: from the trunk it shares with its siblings into its cell.
  * @param {Frame} grid
- * @param {Cell} from
- * @param {Cell} to
+ * @param {Place} from
+ * @param {Place} to
  * @returns {string}
  */
 export function branch(grid, from, to) {
   if (from.row === to.row) return edge(grid, from, to);
   const { y0, x1, y1, trunk } = points(grid, from, to);
-  return `M${trunk} ${y0 + CORNER}V${y1 - CORNER}q0 ${CORNER} ${CORNER} ${CORNER}H${x1}`;
+  const { corner: c } = grid;
+  return `M${trunk} ${y0 + c}V${y1 - c}q0 ${c} ${c} ${c}H${x1}`;
 }
 
 /**
- * The path to the token from the target. After a leaf the row is free; otherwise it goes out at the
- * cell's top and along between two rows.
+ * The path to a cell in the same row past the cells between: out at the cell's top and along
+ * between two rows. To another row it is the branch.
  * @param {Frame} grid
- * @param {Cell} from
- * @param {Cell} to
- * @param {boolean} straight whether the row is free
+ * @param {Place} from
+ * @param {Place} to
  * @returns {string}
  */
-export function bonus(grid, from, to, straight) {
-  if (straight) return edge(grid, from, to);
+export function lifted(grid, from, to) {
+  if (from.row !== to.row) return branch(grid, from, to);
   const { x0, y0, x1, y1 } = points(grid, from, to);
   const { pitch, pill } = grid;
   const clear = grid.roomy ? (pitch - NOTE_HEIGHT) / 2 : Math.max(pill / 2 + 1.5, pitch / 2);
   const lift = y0 - clear; // between two rows, clear of their notes
   const out = x0 + 8;
   const back = x1 - 8;
-  const c = Math.min(CORNER, clear / 2);
+  const c = Math.min(grid.corner, clear / 2);
   const up = `M${out} ${y0}V${lift + c}q0 ${-c} ${c} ${-c}`;
   return `${up}H${back - c}q${c} 0 ${c} ${c}V${y1 - c}q0 ${c} ${c} ${c}H${x1}`;
 }

@@ -35,7 +35,7 @@ export class DpTreePanel {
       this.confirm();
     });
     rove(head);
-    this.tree = new DpTree(host, () => dp.changed());
+    this.tree = new DpTree(host);
   }
 
   // The Lab's tree, which changes, may be out of view.

@@ -45,7 +45,7 @@ export class Dp {
   steps = [];
   /** @type {number[] | null} */
   parents = null;
-  /** @type {import("./dp_tree.js").Topology | null} */
+  /** @type {import("../../../shared/web/tree_layout.js").Topology | null} */
   topo = null;
   /** @type {number[]} */
   scores = [];
