@@ -26,7 +26,7 @@ from tqdm import tqdm
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree, expected_tokens
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.algorithm.step_trace import StepTrace, repetition
+from sequoia.algorithm.step_trace import StepTrace, emitted_tokens, repetition
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
 from sequoia.bench.command import option_parser, reports_errors, write_json
@@ -231,7 +231,7 @@ def _speed_up(pair: Pair, excerpts: Sequence[Excerpt], tree: Tree, task: Task) -
         usual, _ = _timed(lambda prompt=prompt: plain(pair, prompt, params))
         quick, steps = _timed(lambda prompt=prompt: run(Decoder(pair, prompt, params, tree)))
         ratios.append(usual / quick)
-        repeated.append(repetition([token for step in steps for token in step.emitted]))
+        repeated.append(repetition(emitted_tokens(steps)))
     return {
         "median": statistics.median(ratios),
         "lowest": min(ratios),

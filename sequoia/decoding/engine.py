@@ -185,5 +185,5 @@ def run(decoder: Decoder) -> Iterator[StepTrace]:
 def plain(pair: Pair, prompt: str, params: SamplingParams) -> Iterator[StepTrace]:
     """Autoregressive decoding on the same engine, one token a step: the baseline of
     every speed-up shown."""
-    pair.require_room(pair.encode(prompt), params.max_new_tokens)
+    pair.require_room(prompt, params.max_new_tokens)
     return run(Decoder(pair, prompt, params, Tree.chain(1)))

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, fields, replace
 import torch
 
 from sequoia.algorithm.distributions import target_rows
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
@@ -72,7 +73,7 @@ def find_position(
     prompt: str,
     text: Sequence[int],
     params: SamplingParams,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: ShouldStop = lambda: False,
 ) -> TextPosition:
     """The first position in `text`, the tokens after `prompt`, at which the target distribution has
     at least LEAST_BITS of entropy. If none of the first MOST_PLACES does, the one with the most

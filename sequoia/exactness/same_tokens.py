@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.decoding.tree_choice import TreeChoice
@@ -114,7 +115,7 @@ def check_text(
     plain: Sequence[int],
     tree: Tree | Callable[[], TreeChoice] = USUAL_TREE,
     verifier: str = DEFAULT_VERIFIER,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: ShouldStop = lambda: False,
 ) -> TextMatch:
     """The tokens `run` emitted at temperature 0 after `prompt`, compared with the tokens of plain
     decoding; see `judge`.

@@ -15,9 +15,10 @@ import torch
 from transformers.utils import logging as transformers_logging
 
 from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadModel, BadPair, BadPrompt, Stopped
-from sequoia.loading.find_pair import OnProgress, ShouldStop, found_pair, printer
+from sequoia.loading.find_pair import OnProgress, found_pair, printer
 from sequoia.loading.hub.download import size
 from sequoia.loading.large.load_large import placed, plan_large
 from sequoia.loading.large.placement import HOST, OffloadPlacement, SpreadPlacement

@@ -26,7 +26,7 @@ from sequoia.models.cuda_graphs import CudaCapture, Forward, GraphedForward
 from sequoia.models.fast_llama import FastLlama, fast_forward
 from sequoia.models.kv_cache import KVCache
 from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes
-from sequoia.models.tree_mask import GrowingTreeLayout, TreeLayout, causal
+from sequoia.models.tree_mask import GrowingTreeLayout, TreeLayout, causal, whole_tree_layout
 
 _ALIGNED = 8  # numbers; 16 bytes of the narrowest type
 INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
@@ -329,7 +329,7 @@ def branched(
     before = before or tokens
     context = model.open(len(before) + 13, first)
     context.extend(before)
-    branch = context.forward(tokens, TreeLayout(Tree((-1, 0, 0)), range(3), context))[2].double()
+    branch = context.forward(tokens, whole_tree_layout(context, Tree((-1, 0, 0))))[2].double()
     context.keep([0, 2])
     return branch, context.extend(tokens[:1]).double()
 
@@ -367,10 +367,15 @@ def tolerance(dtype: torch.dtype) -> float:
     return 0.1 if is_half(dtype) else 1e-3
 
 
+def sample_tokens(model: TreeModel) -> list[int]:
+    """Three tokens to try `model` with, which any vocabulary has."""
+    return [token % model.vocab for token in (1, 2, 3)]
+
+
 def _sample_logits(model: TreeModel) -> tuple[torch.Tensor, torch.Tensor]:
     """(vocab,) logits of a tree's branch after three tokens and after seven: a CUDA graph captured
     at one length of text has to be right for others."""
-    tokens = [token % model.vocab for token in (1, 2, 3)]
+    tokens = sample_tokens(model)
     with model.capturing():
         return branched(model, tokens)[0], branched(model, tokens, (tokens * 3)[:7])[0]
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from sequoia import Tree, TreeChoice
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.exactness.same_distribution import (
     LEAST_BITS,
     MOST_PLACES,
@@ -42,7 +43,7 @@ class DistributionCheck:
         finished: FinishedRace,
         tree_of: Callable[[int], Tree | Callable[[], TreeChoice]],
         seconds: float,
-        should_stop: Callable[[], bool],
+        should_stop: ShouldStop,
         is_awaited: Callable[[], bool],
     ) -> None:
         self._finished = finished
