@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import gradio as gr
 
@@ -38,35 +38,47 @@ START_OVER = "Start over"
 
 
 @dataclass(frozen=True)
-class Controls:
-    """The components by name; FORM lists those whose values make a request."""
+class RunControls:
+    """The components that the forms of a run and of a race have in common, by name. `names` lists
+    those whose values make a request."""
+
+    names: ClassVar[tuple[str, ...]]
 
     prompt: gr.Textbox
     chat: gr.Checkbox
     run: gr.Button
-    step: gr.Button
     stop: gr.Button
-    tree: gr.Dropdown
-    first: gr.Number
-    second: gr.Number
-    branching: gr.Textbox
-    verifier: gr.Dropdown
     temperature: gr.Number
     top_p: gr.Number
     max_new_tokens: gr.Number
     seed: gr.Number
-    compare: gr.Checkbox
     save: gr.DownloadButton
     open: gr.UploadButton
     example: gr.Button
 
     @property
     def form(self) -> set[Any]:
-        return {getattr(self, name) for name in FORM}
+        """The components whose values make a request."""
+        return {getattr(self, name) for name in self.names}
 
     def values(self, data: Mapping[Any, Any]) -> dict[str, Any]:
-        """The values of the form, by name."""
-        return {name: data[getattr(self, name)] for name in FORM}
+        """Their values, by name."""
+        return {name: data[getattr(self, name)] for name in self.names}
+
+
+@dataclass(frozen=True)
+class Controls(RunControls):
+    """The components by name."""
+
+    names = FORM
+
+    step: gr.Button
+    tree: gr.Dropdown
+    first: gr.Number
+    second: gr.Number
+    branching: gr.Textbox
+    verifier: gr.Dropdown
+    compare: gr.Checkbox
 
     @property
     def buttons(self) -> list[Any]:

@@ -12,7 +12,8 @@ import gradio as gr
 from gradio.utils import get_upload_folder
 
 from sequoia import Run, SequoiaError
-from ui.decode import component, messages, recordings
+from ui.decode import messages, recordings
+from ui.decode.component import SKELETON
 from ui.decode.form import LOADING, RESUME, RUN, START_OVER, Controls, controls
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest, settings_of
@@ -25,7 +26,7 @@ from ui.serving.sessions import Busy
 from ui.shared import markup
 from ui.shared.call_modules import call
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
-from ui.shared.layout import side_and_main
+from ui.shared.layout import drawn, side_and_main
 from ui.shared.menus import on_choice
 
 Updates = dict[Any, Any]
@@ -51,7 +52,7 @@ class LiveView(SessionView[DecodeJob]):
             self.form: Controls = controls(self._limits)
             self.chats.append(self.form.chat)
         with main:
-            self.stage = component.stage(self.get_steps)
+            self.stage = drawn("pg", "decode/connect", ["come", "take"], SKELETON, self.get_steps)
 
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect components and handlers."""

@@ -24,9 +24,8 @@ from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.session_view import SessionView
 from ui.shared import saved_profiles
-from ui.shared.call_modules import connect
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
-from ui.shared.layout import busy_buttons, side_and_main, start_button, stop_button
+from ui.shared.layout import busy_buttons, drawn, side_and_main, start_button, stop_button
 from ui.shared.saved_profiles import Entry
 
 HERE = "here"
@@ -60,7 +59,10 @@ class HardwareTab(SessionView[ProfileJob]):
         with side:
             self._form()
         with main:
-            self.board = _board()
+            # it fires `select` whenever it becomes visible
+            self.board = drawn(
+                "hw", "hardware/hardware_view", ["select"], '<div class="sq-stage hw-stage"></div>'
+            )
 
     def _form(self) -> None:
         plain: dict[str, Any] = {"value": None, "filterable": False}
@@ -310,18 +312,6 @@ def _report_message(report: Report) -> str:
     share = None if report.over else report.share
     error = report.error and f"Not measured: {report.error}"
     return notice_message(error=error, notice=report.words or None, share=share)
-
-
-def _board() -> gr.HTML:
-    """The component that the browser draws. Its value is a message of view.py. It fires `select`
-    whenever it becomes visible."""
-    return gr.HTML(
-        html_template='<div class="sq-stage hw-stage"></div>',
-        apply_default_css=False,
-        elem_id="hw-view",
-        elem_classes="pg-view",
-        js_on_load=connect("hardware/hardware_view", ["select"]),
-    )
 
 
 def _known(key: Any, among: Mapping[str, Any], otherwise: Any) -> Any:

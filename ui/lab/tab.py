@@ -99,11 +99,10 @@ class LabTab(SessionView[AcceptanceJob]):
     async def come(self, store: Any) -> AsyncIterator[str]:
         """The pair's figures when the lab becomes visible, and again once the models are loaded.
         store: the profiles saved in the browser, untrusted."""
-        loading = not self._model_host.settled
-        yield message_text(self._known(store))
-        if loading:
-            await settled(self._model_host)
+        while not self._model_host.settled:
             yield message_text(self._known(store))
+            await settled(self._model_host)
+        yield message_text(self._known(store))
 
     def _known(self, store: Any) -> dict[str, Any]:
         pair = pair_now(self._model_host)

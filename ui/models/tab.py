@@ -24,9 +24,8 @@ from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, sent_with
 from ui.shared import markup
-from ui.shared.call_modules import connect
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
-from ui.shared.layout import busy_buttons, side_and_main, start_button, stop_button
+from ui.shared.layout import busy_buttons, drawn, side_and_main, start_button, stop_button
 from ui.shared.menus import on_choice
 
 FORM = ("pair", "target", "draft", "device", "dtype", "offload")
@@ -46,12 +45,11 @@ class ModelsTab(SessionView[LoadJob]):
         with side:
             self._form()
         with main:
-            self.board = gr.HTML(
-                html_template='<div class="sq-stage md-stage"></div>',
-                apply_default_css=False,
-                elem_id="md-view",
-                elem_classes="pg-view",
-                js_on_load=connect("models/models_view", ["select", "choose"]),
+            self.board = drawn(
+                "md",
+                "models/models_view",
+                ["select", "choose"],
+                '<div class="sq-stage md-stage"></div>',
             )
 
     def _form(self) -> None:
@@ -108,11 +106,10 @@ class ModelsTab(SessionView[LoadJob]):
 
     async def come(self) -> AsyncIterator[str]:
         """The view when it becomes visible, and again once the models are loaded."""
-        loading = not self._model_host.settled
-        yield self._whole()
-        if loading:
-            await settled(self._model_host)
+        while not self._model_host.settled:
             yield self._whole()
+            await settled(self._model_host)
+        yield self._whole()
 
     def fields(self, name: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         """Updates for the pair `name`: the fields of two own models are shown or hidden, and

@@ -11,7 +11,7 @@ import gradio as gr
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.saved_files.race_file import MOST_LANES
-from ui.decode.form import RUN, chat_box, files, prompt_box
+from ui.decode.form import RUN, RunControls, chat_box, files, prompt_box
 from ui.race.request import NO_LANE
 from ui.serving.limits import Limits
 from ui.shared import labels
@@ -38,41 +38,24 @@ class LaneControls:
 
 
 @dataclass(frozen=True)
-class RaceControls:
+class RaceControls(RunControls):
     """The components by name."""
 
-    prompt: gr.Textbox
-    chat: gr.Checkbox
-    run: gr.Button
-    stop: gr.Button
+    names = ("prompt", "chat", "check", *PARAMS)
+
     lanes: tuple[LaneControls, ...]
-    temperature: gr.Number
-    top_p: gr.Number
-    max_new_tokens: gr.Number
-    seed: gr.Number
     check: gr.Checkbox
-    save: gr.DownloadButton
-    open: gr.UploadButton
-    example: gr.Button
 
     @property
     def form(self) -> set[Any]:
         """The components whose values make a request."""
-        return {
-            self.prompt,
-            self.chat,
-            self.check,
-            *(getattr(self, name) for name in PARAMS),
-            *(part for lane in self.lanes for part in (lane.kind, lane.verifier, lane.numbers)),
-        }
+        lanes = (part for lane in self.lanes for part in (lane.kind, lane.verifier, lane.numbers))
+        return {*super().form, *lanes}
 
     def values(self, data: Mapping[Any, Any]) -> dict[str, Any]:
         """The values of the form, as RaceRequest.parse expects them."""
         return {
-            "prompt": data[self.prompt],
-            "chat": data[self.chat],
-            "check": data[self.check],
-            **{name: data[getattr(self, name)] for name in PARAMS},
+            **super().values(data),
             "lanes": [
                 (data[lane.kind], data[lane.numbers], data[lane.verifier]) for lane in self.lanes
             ],

@@ -1,13 +1,15 @@
-"""Parts of the page that several views have: two columns, the buttons that start and stop, and the
-fields of the sampling parameters."""
+"""Parts of the page that several views have: two columns, the component that the browser draws, the
+buttons that start and stop, and the fields of the sampling parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any
 
 import gradio as gr
 
+from ui.shared.call_modules import connect
 from ui.shared.prompts import TEMPERATURE
 
 
@@ -18,6 +20,34 @@ def side_and_main(view: str) -> tuple[gr.Column, gr.Column]:
             gr.Column(elem_id=f"{view}-side", elem_classes="pg-side", scale=0, min_width=276),
             gr.Column(elem_id=f"{view}-main", elem_classes="pg-main", min_width=480),
         )
+
+
+def drawn(
+    view: str,
+    script: str,
+    events: Sequence[str],
+    template: str = '<div class="sq-stage"></div>',
+    missed: Callable[[Any], str] | None = None,
+) -> gr.HTML:
+    """The component that `script`, a module of the page, draws into; its value is a message. The
+    ids of its elements begin with `view`. missed: the method that gives the browser what it has
+    missed, by its own name."""
+    return gr.HTML(
+        html_template=template,
+        apply_default_css=False,
+        elem_id=f"{view}-view",
+        elem_classes="pg-view",
+        server_functions=[_function(missed)] if missed else [],
+        js_on_load=connect(script, events, server=missed is not None),
+    )
+
+
+def _function(method: Callable[[Any], str]) -> Callable[[Any], str]:
+    @wraps(method)
+    def function(asked: Any) -> str:  # Gradio marks the function, which a method would not allow
+        return method(asked)
+
+    return function
 
 
 def start_button(label: str, elem_id: str) -> gr.Button:
