@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sequoia.errors import SequoiaError
+from sequoia.text_files import write_text
 
 
 def option_parser(prog: str, doc: str | None) -> ArgumentParser:
@@ -38,5 +39,4 @@ def reports_errors(command: Callable[[Sequence[str] | None], None]) -> Callable[
 
 def write_json(path: Path, data: Any) -> None:
     """Write `data` to `path`, and make its folder if it does not exist."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(data, indent=1) + "\n")

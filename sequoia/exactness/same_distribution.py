@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import torch
@@ -30,7 +30,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.decoding.engine import Decoder
-from sequoia.decoding.tree_choice import TreeChoice
+from sequoia.decoding.tree_choice import TreeSource
 from sequoia.errors import BadModel, BadSamplingParams
 from sequoia.exactness.same_tokens import reference_logits
 from sequoia.models.pair import Pair
@@ -253,7 +253,7 @@ def first_tokens(
     pair: Pair,
     prompt: str,
     params: SamplingParams,
-    tree: Tree | Callable[[], TreeChoice],
+    tree: TreeSource,
     verifier: str = DEFAULT_VERIFIER,
     draws: int = 400,
     batch: int = 25,

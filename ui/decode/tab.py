@@ -12,6 +12,7 @@ import gradio as gr
 from gradio.utils import get_upload_folder
 
 from sequoia import Run, SequoiaError
+from sequoia.text_files import write_text
 from ui.decode import messages, recordings
 from ui.decode.component import SKELETON
 from ui.decode.form import LOADING, RESUME, RUN, START_OVER, Controls, controls
@@ -323,6 +324,5 @@ def download(text: str, name: str) -> dict[str, Any]:
     up."""
     # Gradio reads the file later, so no other visitor's may have the same path
     path = Path(get_upload_folder()) / "runs" / recordings.new_name() / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
     return gr.update(value=str(path), interactive=True)

@@ -7,7 +7,6 @@ value.
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ import gradio as gr
 from sequoia import SamplingParams, SequoiaError, Tree, machine
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
+from sequoia.text_files import load_json
 from sequoia.validate_input import shown, whole
 from ui.decode.tab import LiveView
 from ui.hardware.tab import HardwareTab
@@ -106,7 +106,7 @@ class LabTab(SessionView[AcceptanceJob]):
 
     def _known(self, store: Any) -> dict[str, Any]:
         pair = pair_now(self._model_host)
-        survey = json.loads((BUNDLED_PAIR / "acceptance.json").read_text(encoding="utf-8"))
+        survey = load_json(BUNDLED_PAIR / "acceptance.json")
         named = [
             {"key": CODE, "label": "all code prompts"},
             *({"key": one.name, "label": one.name} for one in presets()),

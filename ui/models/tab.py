@@ -14,7 +14,7 @@ import torch
 from huggingface_hub import constants
 
 from sequoia import SequoiaError
-from sequoia.loading.pair_catalog import BUNDLED_NAME
+from sequoia.loading.pair_catalog import BUNDLED_NAME, find
 from sequoia.models.fastest_number_type import DTYPES
 from ui.models import view
 from ui.models.load_job import LoadJob
@@ -114,7 +114,7 @@ class ModelsTab(SessionView[LoadJob]):
     def fields(self, name: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         """Updates for the pair `name`: the fields of two own models are shown or hidden, and
         streaming is set as the pair needs it."""
-        one = view.known(name)
+        one = find(name)
         own = gr.update(visible=name == OWN)
         return own, own, gr.update(value=bool(one and one.offload))
 
