@@ -22,6 +22,16 @@ def option_parser(prog: str, doc: str | None) -> ArgumentParser:
     )
 
 
+def add_pair_options(parser: ArgumentParser) -> None:
+    """The options that choose the two models."""
+    parser.add_argument(
+        "--target", help="folder or Hugging Face id of the target (default: the bundled one)"
+    )
+    parser.add_argument(
+        "--draft", help="folder or Hugging Face id of the draft (default: the bundled one)"
+    )
+
+
 def reports_errors(command: Callable[[Sequence[str] | None], None]) -> Callable[..., int]:
     """`command` with an exit status: a SequoiaError is printed in one line, and the status is 2."""
 

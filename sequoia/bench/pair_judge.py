@@ -28,7 +28,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace, emitted_tokens, repetition
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
-from sequoia.bench.command import option_parser, reports_errors, write_json
+from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
 from sequoia.bench.parses import parses
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import SequoiaError
@@ -365,8 +365,7 @@ def main(argv: Sequence[str] | None) -> None:
 def _options(argv: Sequence[str] | None) -> Namespace:
     task = Task()
     parser = option_parser("python -m sequoia.judge_pair", __doc__)
-    parser.add_argument("--target", help="folder of the target (default: the bundled one)")
-    parser.add_argument("--draft", help="folder of the draft (default: the bundled one)")
+    add_pair_options(parser)
     parser.add_argument(
         "--before", type=Path, help="file that --json wrote for another pair, to compare with"
     )

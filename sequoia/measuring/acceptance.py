@@ -79,7 +79,7 @@ def count_acceptance(
         )
         by_level += AcceptanceByLevel.fold(traces)
         repeated.append(repetition(emitted_tokens(traces)))
-    root = [by_level.cells.get((0, rank), Cell(0, 0)) for rank in range(len(tree.children[0]))]
+    root = [by_level.cells.get((0, rank), Cell()) for rank in range(len(tree.children[0]))]
     return CountedAcceptance(
         tuple(cell.accepted for cell in root),
         root[0].visits if root else 0,

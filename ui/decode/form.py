@@ -12,7 +12,7 @@ from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verifier
 from ui.serving.limits import Limits
 from ui.shared import labels, markup
-from ui.shared.layout import sampling_fields, start_button, stop_button
+from ui.shared.layout import menu, sampling_fields, start_button, stop_button
 from ui.shared.prompts import presets
 from ui.shared.tree_menu import SHAPES, TEXTS
 
@@ -219,24 +219,22 @@ def _tree() -> dict[str, Any]:
     parts: dict[str, Any] = {}
     hidden: dict[str, Any] = {"visible": False, "min_width": 60}  # `shaped` gives labels and values
     with gr.Group(elem_classes="pg-group"):
-        parts["tree"] = gr.Dropdown(
+        parts["tree"] = menu(
             [(shape.label, kind) for kind, shape in SHAPES.items()],
-            value="planned",
-            label="Tree",
+            "Tree",
+            "pg-tree",
+            "planned",
             info=SHAPES["planned"].about,
-            elem_id="pg-tree",
-            filterable=False,
         )
         with gr.Row():
             parts["first"] = gr.Number(elem_id="pg-first", **hidden)
             parts["second"] = gr.Number(elem_id="pg-second", **hidden)
             parts["branching"] = gr.Textbox(max_lines=1, elem_id="pg-branching", **hidden)
-        parts["verifier"] = gr.Dropdown(
+        parts["verifier"] = menu(
             [(_named(one), key) for key, one in VERIFIERS.items()],
-            value=DEFAULT_VERIFIER,
-            label="Verifier",
-            elem_id="pg-verifier",
-            filterable=False,
+            "Verifier",
+            "pg-verifier",
+            DEFAULT_VERIFIER,
         )
     return parts
 

@@ -25,8 +25,8 @@ from ui.serving.model_host import ModelHost, made_with
 from ui.serving.session_view import SessionView
 from ui.shared import saved_profiles
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
-from ui.shared.layout import busy_buttons, drawn, side_and_main, start_button, stop_button
-from ui.shared.saved_profiles import Entry
+from ui.shared.layout import busy_buttons, drawn, menu, side_and_main, start_button, stop_button
+from ui.shared.saved_profiles import SAVED, Entry
 
 HERE = "here"
 NONE = "none"
@@ -65,23 +65,16 @@ class HardwareTab(SessionView[ProfileJob]):
             )
 
     def _form(self) -> None:
-        plain: dict[str, Any] = {"value": None, "filterable": False}
         self.store = gr.BrowserState([], storage_key="sequoia-profiles", secret="sequoia-profiles")
         with gr.Row(elem_classes="pg-go"):
             self.measure_it = start_button("Measure this machine", "hw-measure")
             self.stop_it = stop_button("hw-stop")
         with gr.Group(elem_classes="pg-group"):
             shipped = _named(saved_profiles.shipped())
-            self.profile = gr.Dropdown(
-                shipped, label="Hardware profile", elem_id="hw-profile", **plain
-            )
-            self.against = gr.Dropdown(
-                [("nothing", NONE), *shipped], label="Compare with", elem_id="hw-against", **plain
-            )
+            self.profile = menu(shipped, "Hardware profile", "hw-profile")
+            self.against = menu([("nothing", NONE), *shipped], "Compare with", "hw-against")
         with gr.Group(elem_classes="pg-group"):
-            self.rates = gr.Dropdown(
-                _rate_choices(view.rates_of(None)), label="Acceptance", elem_id="hw-rates", **plain
-            )
+            self.rates = menu(_rate_choices(view.rates_of(None)), "Acceptance", "hw-rates")
             # not a Number: Gradio shows an empty one as 0
             self.nodes = gr.Textbox(
                 label="Max nodes",
@@ -227,12 +220,7 @@ class HardwareTab(SessionView[ProfileJob]):
         if pair:
             bundled = pair.name == BUNDLED_NAME
             here = {HERE: Entry("this machine", machine(pair), bundled=bundled)}
-        saved = saved_profiles.saved_entries(store)
-        return {
-            **here,
-            **{f"kept:{name}": entry for name, entry in saved.items()},
-            **saved_profiles.shipped(),
-        }
+        return {**here, **saved_profiles.all_entries(store)}
 
     # -- measuring ---------------------------------------------------------------------------------
 
@@ -289,7 +277,7 @@ class HardwareTab(SessionView[ProfileJob]):
     def drop(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
         """Remove the current profile from the browser; shipped profiles cannot be removed."""
         asked = self._asked(data)
-        name = asked.profile.removeprefix("kept:") if isinstance(asked.profile, str) else None
+        name = asked.profile.removeprefix(SAVED) if isinstance(asked.profile, str) else None
         if name not in saved_profiles.saved_entries(asked.store):
             return self._refused(
                 BadProfile("only profiles that you saved can be removed"), "Not removed"
@@ -300,7 +288,7 @@ class HardwareTab(SessionView[ProfileJob]):
     def _stored(self, entry: Entry, asked: FormValues, request: gr.Request) -> Updates:
         store = saved_profiles.add_entry(asked.store, entry)
         return {
-            **self._shown(replace(asked, profile=f"kept:{entry.name}", store=store), request),
+            **self._shown(replace(asked, profile=SAVED + entry.name, store=store), request),
             self.store: store,
         }
 

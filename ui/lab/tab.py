@@ -134,10 +134,9 @@ class LabTab(SessionView[AcceptanceJob]):
             "ways": [{"key": key, "label": label} for key, (label, _) in WAYS.items()],
             "profile": machine(pair).to_dict() if pair else None,
             "profiles": [
-                _profile_message(f"kept:{name}", entry)
-                for name, entry in saved_profiles.saved_entries(store).items()
-            ]
-            + [_profile_message(name, entry) for name, entry in saved_profiles.shipped().items()],
+                _profile_message(key, entry)
+                for key, entry in saved_profiles.all_entries(store).items()
+            ],
         }
 
     # -- measuring ---------------------------------------------------------------------------------

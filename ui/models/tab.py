@@ -25,7 +25,7 @@ from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, sent_with
 from ui.shared import markup
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
-from ui.shared.layout import busy_buttons, drawn, side_and_main, start_button, stop_button
+from ui.shared.layout import busy_buttons, drawn, menu, side_and_main, start_button, stop_button
 from ui.shared.menus import on_choice
 
 FORM = ("pair", "target", "draft", "device", "dtype", "offload")
@@ -58,26 +58,14 @@ class ModelsTab(SessionView[LoadJob]):
             self.stop_it = stop_button("md-stop")
         self.problem = gr.HTML(visible=False, elem_id="md-problem")
         with gr.Group(elem_classes="pg-group"):
-            self.pair = gr.Dropdown(
-                [(one, one) for one in view.NAMES] + [("two models of your own", OWN)],
-                value=BUNDLED_NAME,
-                label="Pair",
-                elem_id="md-pair",
-                filterable=False,
+            self.pair = menu(
+                [*view.NAMES, ("two models of your own", OWN)], "Pair", "md-pair", BUNDLED_NAME
             )
             self.target = _model_field("Target", "md-target")
             self.draft = _model_field("Draft (same tokenizer)", "md-draft")
         with gr.Group(elem_classes="pg-group"):
-            self.device = gr.Dropdown(
-                _devices(), value="auto", label="Device", elem_id="md-device", filterable=False
-            )
-            self.dtype = gr.Dropdown(
-                ["auto", *DTYPES],
-                value="auto",
-                label="Precision",
-                elem_id="md-dtype",
-                filterable=False,
-            )
+            self.device = menu(_devices(), "Device", "md-device", "auto")
+            self.dtype = menu(["auto", *DTYPES], "Precision", "md-dtype", "auto")
             self.offload = gr.Checkbox(
                 label="Stream the target from host memory",
                 value=False,

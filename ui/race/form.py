@@ -15,7 +15,7 @@ from ui.decode.form import RUN, RunControls, chat_box, files, prompt_box
 from ui.race.request import NO_LANE
 from ui.serving.limits import Limits
 from ui.shared import labels
-from ui.shared.layout import busy_buttons, sampling_fields, start_button, stop_button
+from ui.shared.layout import busy_buttons, menu, sampling_fields, start_button, stop_button
 from ui.shared.tree_menu import SHAPES
 
 DEFAULT_LANES = ("plain", "chain", "planned", "dynamic")
@@ -106,23 +106,16 @@ def _lane(number: int) -> LaneControls:
     choices = [*((shape.name, kind) for kind, shape in SHAPES.items()), ("no lane", NO_LANE)]
     with gr.Group(elem_classes="pg-group rc-lane"):
         with gr.Row():
-            menu = gr.Dropdown(
-                choices,
-                value=kind,
-                label=f"Lane {number}",
-                filterable=False,
-                scale=3,
-                min_width=60,
-                elem_id=f"rc-kind-{number}",
+            kinds = menu(
+                choices, f"Lane {number}", f"rc-kind-{number}", kind, scale=3, min_width=60
             )
-            verifiers = gr.Dropdown(
+            verifiers = menu(
                 [(one.label, key) for key, one in VERIFIERS.items()],
-                value=DEFAULT_VERIFIER,
-                label="Verifier",
-                filterable=False,
+                "Verifier",
+                f"rc-verifier-{number}",
+                DEFAULT_VERIFIER,
                 scale=2,
                 min_width=60,
-                elem_id=f"rc-verifier-{number}",
                 visible=verifier["visible"],
             )
         text = gr.Textbox(
@@ -134,7 +127,7 @@ def _lane(number: int) -> LaneControls:
             elem_classes="rc-numbers",
             visible=numbers["visible"],
         )
-    return LaneControls(menu, verifiers, text)
+    return LaneControls(kinds, verifiers, text)
 
 
 def details_of(kind: Any) -> tuple[dict[str, Any], dict[str, Any]]:

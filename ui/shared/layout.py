@@ -1,5 +1,5 @@
 """Parts of the page that several views have: two columns, the component that the browser draws, the
-buttons that start and stop, and the fields of the sampling parameters."""
+buttons that start and stop, menus, and the fields of the sampling parameters."""
 
 from __future__ import annotations
 
@@ -63,6 +63,15 @@ def stop_button(elem_id: str) -> gr.Button:
 def busy_buttons(start: gr.Button, stop: gr.Button, busy: bool) -> dict[Any, Any]:
     """Updates of the two for when the work begins, or has ended."""
     return {start: gr.update(interactive=not busy), stop: gr.update(interactive=busy)}
+
+
+def menu(
+    choices: Sequence[Any], label: str, elem_id: str, value: Any = None, **options: Any
+) -> gr.Dropdown:
+    """A menu of `choices`: values, or pairs of what is shown and the value."""
+    return gr.Dropdown(
+        choices, label=label, elem_id=elem_id, value=value, filterable=False, **options
+    )
 
 
 def sampling_fields(
