@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import sysconfig
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -201,11 +201,10 @@ def installed(folders: Sequence[Path | str] = ()) -> Iterator[Source]:
                 yield _source(distribution, is_required=False)
 
 
-def required() -> list[metadata.Distribution]:
-    """The installed distributions of ROOT_REQUIREMENTS and all that they depend on, directly or
-    indirectly, by name."""
+def required(roots: Iterable[str] = ROOT_REQUIREMENTS) -> list[metadata.Distribution]:
+    """The installed distributions that `roots` depend on, directly or indirectly, by name."""
     found: dict[str, metadata.Distribution] = {}
-    waiting = list(ROOT_REQUIREMENTS)
+    waiting = list(roots)
     while waiting:
         name = waiting.pop()
         try:
