@@ -26,7 +26,7 @@ from sequoia.errors import BadTree
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import Context
 from sequoia.renamed_keywords import renamed_keywords
-from sequoia.this_machine.memory import require_each
+from sequoia.this_machine.memory import DeviceBytes, require_each
 from sequoia.this_machine.step_timer import Clock, synchronize
 
 _SMALLER = "; ask for fewer tokens or a smaller tree"
@@ -75,13 +75,13 @@ class Decoder:
         return self.needs.total()
 
     @property
-    def needs(self) -> Counter[torch.device]:
+    def needs(self) -> DeviceBytes:
         """Those bytes by device."""
         found = sum((context.needs(self.tree_choice.most) for context in self.contexts), Counter())
         return found + self._draft_and_verify.needs(self.tree_choice.most)
 
     @property
-    def missing(self) -> Counter[torch.device]:
+    def missing(self) -> DeviceBytes:
         """Those of them that are not allocated yet, by device."""
         return self.needs - sum((context.held() for context in self.contexts), Counter())
 

@@ -27,6 +27,7 @@ from sequoia.models.fast_llama import FastLlama, fast_forward
 from sequoia.models.kv_cache import KVCache
 from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes
 from sequoia.models.tree_mask import GrowingTreeLayout, TreeLayout, causal, whole_tree_layout
+from sequoia.this_machine.memory import DeviceBytes
 
 _ALIGNED = 8  # numbers; 16 bytes of the narrowest type
 INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
@@ -207,7 +208,7 @@ class Context:
     def mask_dtype(self) -> torch.dtype:
         return self.model.mask_dtype
 
-    def needs(self, nodes: int) -> Counter[torch.device]:
+    def needs(self, nodes: int) -> DeviceBytes:
         """Bytes by device that this run will keep allocated with trees of `nodes` nodes: KV cache,
         mask and logits."""
         if not self.capacity:
@@ -216,11 +217,11 @@ class Context:
         beside = mask_and_logit_bytes(self.capacity, nodes, model.vocab, model.mask_dtype.itemsize)
         return Counter({model.device: beside}) + self._cache_bytes()
 
-    def held(self) -> Counter[torch.device]:
+    def held(self) -> DeviceBytes:
         """Those of them that are allocated already: the KV cache of an earlier run."""
         return self._cache_bytes() if self.kv_cache.allocated else Counter()
 
-    def _cache_bytes(self) -> Counter[torch.device]:
+    def _cache_bytes(self) -> DeviceBytes:
         model = self.model
         each = cache_bytes(model.config, self.kv_cache.capacity, model.mask_dtype.itemsize)
         return Counter({device: each * n for device, n in Counter(model.layer_devices).items()})

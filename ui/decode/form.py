@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verifier
 from ui.serving.limits import Limits
 from ui.shared import labels, markup
+from ui.shared.events import FormData, Updates
 from ui.shared.layout import menu, sampling_fields, start_button, stop_button
 from ui.shared.prompts import presets
 from ui.shared.tree_menu import SHAPES, TEXTS
@@ -61,7 +62,7 @@ class RunControls:
         """The components whose values make a request."""
         return {getattr(self, name) for name in self.names}
 
-    def values(self, data: Mapping[Any, Any]) -> dict[str, Any]:
+    def values(self, data: FormData) -> dict[str, Any]:
         """Their values, by name."""
         return {name: data[getattr(self, name)] for name in self.names}
 
@@ -95,7 +96,7 @@ class Controls(RunControls):
         """The components that `shaped` may change."""
         return [self.tree, self.first, self.second, self.branching]
 
-    def shaped(self, kind: Any, numbers: Sequence[Any] | None = None) -> dict[Any, Any]:
+    def shaped(self, kind: Any, numbers: Sequence[Any] | None = None) -> Updates:
         """Updates for the shape `kind`: its description, and its fields with their labels and
         `numbers` or their defaults."""
         shape = SHAPES.get(kind) if isinstance(kind, str) else None
@@ -111,19 +112,19 @@ class Controls(RunControls):
             updates[field] = gr.update(visible=True, label=label, value=value)
         return {self.tree: gr.update(info=shape.about), **updates}
 
-    def put(self, kind: str, numbers: Sequence[Any]) -> dict[Any, Any]:
+    def put(self, kind: str, numbers: Sequence[Any]) -> Updates:
         """Updates that copy a tree to the form: the shape `kind` with its `numbers`."""
         return {
             **self.shaped(kind, numbers),
             self.tree: gr.update(value=kind, info=SHAPES[kind].about),
         }
 
-    def going(self) -> dict[Any, Any]:
+    def going(self) -> Updates:
         """Updates for when a run begins. Save is disabled too: its file is of an earlier run."""
         updates = {button: gr.update(interactive=False) for button in self.buttons}
         return {**updates, self.stop: gr.update(interactive=True, value=STOP)}
 
-    def resting(self, continues: bool) -> dict[Any, Any]:
+    def resting(self, continues: bool) -> Updates:
         """Updates for when a run has ended, or is paused and `continues` with Resume."""
         updates = {button: gr.update(interactive=True) for button in self.buttons}
         paused = {
@@ -132,7 +133,7 @@ class Controls(RunControls):
         }
         return {**updates, **(paused if continues else self.anew())}
 
-    def anew(self) -> dict[Any, Any]:
+    def anew(self) -> Updates:
         """Updates for when there is no run to resume."""
         return {
             self.run: gr.update(interactive=True, value=RUN),

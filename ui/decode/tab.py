@@ -4,7 +4,7 @@ any value."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,9 @@ from ui.serving.session_view import SessionView, parse_missed, sent_with
 from ui.serving.sessions import Busy
 from ui.shared import markup
 from ui.shared.call_modules import call
-from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
+from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work, visitor
 from ui.shared.layout import drawn, side_and_main
 from ui.shared.menus import on_choice
-
-Updates = dict[Any, Any]
 
 
 class LiveView(SessionView[DecodeJob]):
@@ -118,11 +116,11 @@ class LiveView(SessionView[DecodeJob]):
 
     # -- runs --------------------------------------------------------------------------------------
 
-    def run(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
+    def run(self, data: FormData, request: gr.Request) -> Iterator[str]:
         """Run to the end: a new run, or the paused one if the form was not changed since."""
         yield from self._carry_out(data, request, None)
 
-    def step(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
+    def step(self, data: FormData, request: gr.Request) -> Iterator[str]:
         """Make one step of the paused run, or of a new one if there is none or the form was changed
         since."""
         yield from self._carry_out(data, request, 1)
@@ -142,9 +140,7 @@ class LiveView(SessionView[DecodeJob]):
             **self._discarded(request),
         }
 
-    def _carry_out(
-        self, data: Mapping[Any, Any], request: gr.Request, steps: int | None
-    ) -> Iterator[str]:
+    def _carry_out(self, data: FormData, request: gr.Request, steps: int | None) -> Iterator[str]:
         try:
             run = self._chosen(
                 DecodeRequest.parse(self.form.values(data), self._limits), visitor(request)

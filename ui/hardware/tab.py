@@ -24,7 +24,7 @@ from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.session_view import SessionView
 from ui.shared import saved_profiles
-from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
+from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work, visitor
 from ui.shared.layout import busy_buttons, drawn, menu, side_and_main, start_button, stop_button
 from ui.shared.saved_profiles import SAVED, Entry
 
@@ -32,7 +32,6 @@ HERE = "here"
 NONE = "none"
 DEFAULT_RATES = "T0.6"
 _NUMBER = re.compile(r"\s*[0-9]{1,8}\s*")
-Updates = dict[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -123,7 +122,7 @@ class HardwareTab(SessionView[ProfileJob]):
 
     # -- looking -----------------------------------------------------------------------------------
 
-    async def come(self, data: Mapping[Any, Any], request: gr.Request) -> AsyncIterator[Updates]:
+    async def come(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
         """The view when it becomes visible, and again once the models are loaded."""
         asked = self._asked(data)
         while not self._model_host.settled:
@@ -132,12 +131,12 @@ class HardwareTab(SessionView[ProfileJob]):
             asked = replace(asked, profile=HERE, rates=None)
         yield self._shown(asked, request)
 
-    def look(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
+    def look(self, data: FormData, request: gr.Request) -> Updates:
         """The board for another choice in the form, and the menu of profiles to compare with."""
         updates = self._shown(self._asked(data), request)
         return {part: updates[part] for part in (self.board, self.against) if part in updates}
 
-    def _asked(self, data: Mapping[Any, Any]) -> FormValues:
+    def _asked(self, data: FormData) -> FormValues:
         return FormValues(
             data[self.profile],
             data[self.against],
@@ -224,7 +223,7 @@ class HardwareTab(SessionView[ProfileJob]):
 
     # -- measuring ---------------------------------------------------------------------------------
 
-    def measure(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[Updates]:
+    def measure(self, data: FormData, request: gr.Request) -> Iterator[Updates]:
         """Measure this machine and show the new profile. After Stop, nothing has changed."""
         task = ProfileJob(self._model_host)
         pair = pair_now(self._model_host)
@@ -248,7 +247,7 @@ class HardwareTab(SessionView[ProfileJob]):
 
     # -- keeping -----------------------------------------------------------------------------------
 
-    def keep(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
+    def keep(self, data: FormData, request: gr.Request) -> Updates:
         """Save the current profile in the browser under a name."""
         asked = self._asked(data)
         try:
@@ -265,7 +264,7 @@ class HardwareTab(SessionView[ProfileJob]):
         except SequoiaError as problem:
             return self._refused(problem, "Not saved")
 
-    def take(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
+    def take(self, data: FormData, request: gr.Request) -> Updates:
         """Import a file: its profile is saved in the browser and shown."""
         try:
             return self._stored(
@@ -274,7 +273,7 @@ class HardwareTab(SessionView[ProfileJob]):
         except SequoiaError as problem:
             return self._refused(problem, "Not imported")
 
-    def drop(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
+    def drop(self, data: FormData, request: gr.Request) -> Updates:
         """Remove the current profile from the browser; shipped profiles cannot be removed."""
         asked = self._asked(data)
         name = asked.profile.removeprefix(SAVED) if isinstance(asked.profile, str) else None

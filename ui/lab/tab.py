@@ -29,7 +29,7 @@ from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, sent_with
 from ui.shared import markup, saved_profiles
 from ui.shared.call_modules import call, connect
-from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
+from ui.shared.events import QUIET, UNQUEUED, Updates, model_work, visitor
 from ui.shared.message_text import message_text
 from ui.shared.prompts import presets
 from ui.shared.saved_profiles import Entry
@@ -38,7 +38,6 @@ CODE = "code"  # all presets that are code
 TYPED = "typed"  # a text typed by the visitor
 COUNT_TOKENS = 128  # new tokens per prompt
 MOST_TYPED = 4000  # characters
-Updates = dict[Any, Any]
 
 
 @dataclass(frozen=True)

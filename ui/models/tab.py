@@ -6,7 +6,7 @@ A public page does not have this view; the handlers refuse its visitors all the 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import gradio as gr
@@ -24,12 +24,11 @@ from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, sent_with
 from ui.shared import markup
-from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
+from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work, visitor
 from ui.shared.layout import busy_buttons, drawn, menu, side_and_main, start_button, stop_button
 from ui.shared.menus import on_choice
 
 FORM = ("pair", "target", "draft", "device", "dtype", "offload")
-Updates = dict[Any, Any]
 
 
 class ModelsTab(SessionView[LoadJob]):
@@ -119,7 +118,7 @@ class ModelsTab(SessionView[LoadJob]):
 
     # -- loading -----------------------------------------------------------------------------------
 
-    def change(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[Updates]:
+    def change(self, data: FormData, request: gr.Request) -> Iterator[Updates]:
         """Download and load the requested models; all tabs use them afterwards. If that fails, the
         current models stay. A refused request is the form's only error: that of an earlier load is
         cleared."""

@@ -3,7 +3,6 @@ nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ from ui.decode.form import RUN, RunControls, chat_box, files, prompt_box
 from ui.race.request import NO_LANE
 from ui.serving.limits import Limits
 from ui.shared import labels
+from ui.shared.events import FormData, Updates
 from ui.shared.layout import busy_buttons, menu, sampling_fields, start_button, stop_button
 from ui.shared.tree_menu import SHAPES
 
@@ -52,7 +52,7 @@ class RaceControls(RunControls):
         lanes = (part for lane in self.lanes for part in (lane.kind, lane.verifier, lane.numbers))
         return {*super().form, *lanes}
 
-    def values(self, data: Mapping[Any, Any]) -> dict[str, Any]:
+    def values(self, data: FormData) -> dict[str, Any]:
         """The values of the form, as RaceRequest.parse expects them."""
         return {
             **super().values(data),
@@ -66,7 +66,7 @@ class RaceControls(RunControls):
         """The components that `resting` may change."""
         return [self.run, self.stop, self.save, self.open, self.example]
 
-    def resting(self, rests: bool = True) -> dict[Any, Any]:
+    def resting(self, rests: bool = True) -> Updates:
         """Updates for when a race is over; with False, for when it begins. Save is disabled then
         too: its file is of an earlier race."""
         others = {
@@ -74,7 +74,7 @@ class RaceControls(RunControls):
         }
         return {**busy_buttons(self.run, self.stop, not rests), **others}
 
-    def checking(self) -> dict[Any, Any]:
+    def checking(self) -> Updates:
         """Updates for when only the check of the output goes on: Stop ends it, and so does Run."""
         return {**self.resting(False), self.run: gr.update(interactive=True)}
 

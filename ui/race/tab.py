@@ -4,7 +4,7 @@ any value."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +29,7 @@ from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, parse_missed, sent_with
 from ui.shared import markup
 from ui.shared.call_modules import call
-from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
+from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work, visitor
 from ui.shared.layout import drawn, side_and_main
 from ui.shared.menus import on_choice
 from ui.shared.tree_menu import entry_of
@@ -37,7 +37,6 @@ from ui.shared.tree_menu import entry_of
 RACES = ASSETS / "races"
 WELCOME = "welcome"
 _CHECK_ENDS_WITHIN = 10.0  # seconds; one draw of a large model may take that long
-Updates = dict[Any, Any]
 
 
 def opened(path: Any, most: int) -> OpenedRace:
@@ -125,7 +124,7 @@ class RaceTab(SessionView[RaceJob]):
 
     # -- races -------------------------------------------------------------------------------------
 
-    def run(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
+    def run(self, data: FormData, request: gr.Request) -> Iterator[str]:
         """A race to its end and its analysis, except for the check of losslessness. Ends the check
         of the visitor's last race."""
         try:
@@ -142,7 +141,7 @@ class RaceTab(SessionView[RaceJob]):
             if not race.checking:
                 race.halt()
 
-    def _start(self, who: str, data: Mapping[Any, Any]) -> RaceJob:
+    def _start(self, who: str, data: FormData) -> RaceJob:
         """A new race of the visitor, running. Raises SequoiaError if it is refused."""
         self._starting.add(who)
         try:
@@ -209,7 +208,7 @@ class RaceTab(SessionView[RaceJob]):
         numbers, verifier = details_of(kind)
         return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier
 
-    def apply(self, data: Mapping[Any, Any], event: gr.EventData) -> Updates:
+    def apply(self, data: FormData, event: gr.EventData) -> Updates:
         """Copy a suggested tree to the form of its lane."""
         asked = sent_with(event)
         slots = [lane for lane in self.form.lanes if data[lane.kind] != NO_LANE] or list(

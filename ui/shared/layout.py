@@ -10,6 +10,7 @@ from typing import Any
 import gradio as gr
 
 from ui.shared.call_modules import connect
+from ui.shared.events import Updates
 from ui.shared.prompts import TEMPERATURE
 
 
@@ -60,7 +61,7 @@ def stop_button(elem_id: str) -> gr.Button:
     return gr.Button("Stop", elem_id=elem_id, scale=1, min_width=50, interactive=False)
 
 
-def busy_buttons(start: gr.Button, stop: gr.Button, busy: bool) -> dict[Any, Any]:
+def busy_buttons(start: gr.Button, stop: gr.Button, busy: bool) -> Updates:
     """Updates of the two for when the work begins, or has ended."""
     return {start: gr.update(interactive=not busy), stop: gr.update(interactive=busy)}
 
