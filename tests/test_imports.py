@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # From the bottom up. A package may import those in the rows before its own, and none in its own
 # row. Files outside all folders count as packages of their own.
 ENGINE = [
-    {"errors", "assets_folder", "renamed_keywords"},
+    {"errors", "assets_folder", "renamed_keywords", "text_files"},
     {"validate_input", "library_errors"},
     {"algorithm"},
     {"planning", "saved_files", "this_machine"},

@@ -12,6 +12,7 @@ from typing import Any
 
 from sequoia import SamplingParams, SequoiaError, load_pair
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.text_files import write_text
 from ui.decode import recordings
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest
@@ -95,8 +96,7 @@ def main() -> None:
         else record(DecodeRequest(prompt, params, tree_request), model_host)
     )
     path = (tab.RACES if asked.race else recordings.RUNS) / f"{asked.name}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
     print(f"{path}: {len(text) / 1e3:.0f} kB")
 
 

@@ -135,6 +135,11 @@ def _counted(counts: Sequence[int], ranks: Iterable[int]) -> tuple[int, ...]:
     return tuple(counted)
 
 
+def emitted_tokens(traces: Iterable[StepTrace]) -> list[int]:
+    """The tokens of all steps, in order."""
+    return [token for trace in traces for token in trace.emitted]
+
+
 def repetition(tokens: Sequence[int], n: int = 8) -> float:
     """Share of the n-grams of `tokens` that occurred earlier in the text, 0 to 1. Repetitive text
     is easier to draft, so a high value makes acceptance look better than it is."""

@@ -19,7 +19,7 @@ from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.command import option_parser, reports_errors, write_json
+from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
 from sequoia.bench.prompts import text_list
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadAcceptance
@@ -129,8 +129,7 @@ def tokens_per_step(
 @reports_errors
 def main(argv: Sequence[str] | None) -> None:
     parser = option_parser("python -m sequoia.survey", __doc__)
-    parser.add_argument("--target", help="folder or Hugging Face id (default: the bundled pair)")
-    parser.add_argument("--draft", help="folder or Hugging Face id")
+    add_pair_options(parser)
     parser.add_argument(
         "--temperature",
         nargs="+",

@@ -22,7 +22,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.command import option_parser, reports_errors, write_json
+from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
 from sequoia.bench.decoders import (
     Contestant,
     accelerated,
@@ -217,10 +217,7 @@ _layers = _at_least(0, "a number of layers")
 
 def _options(argv: Sequence[str] | None) -> Namespace:
     parser = option_parser("python -m sequoia.bench", __doc__)
-    parser.add_argument(
-        "--target", help="folder or Hugging Face id of the target (default: the bundled pair)"
-    )
-    parser.add_argument("--draft", help="folder or Hugging Face id of the draft")
+    add_pair_options(parser)
     parser.add_argument("--device", default="auto", help="auto, spread, cpu, cuda or cuda:NUMBER")
     parser.add_argument(
         "--offload",

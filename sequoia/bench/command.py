@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sequoia.errors import SequoiaError
+from sequoia.text_files import write_text
 
 
 def option_parser(prog: str, doc: str | None) -> ArgumentParser:
@@ -31,6 +32,16 @@ class _Defaults(ArgumentDefaultsHelpFormatter):
         return super()._get_help_string(action)
 
 
+def add_pair_options(parser: ArgumentParser) -> None:
+    """The options that choose the two models."""
+    parser.add_argument(
+        "--target", help="folder or Hugging Face id of the target (default: the bundled one)"
+    )
+    parser.add_argument(
+        "--draft", help="folder or Hugging Face id of the draft (default: the bundled one)"
+    )
+
+
 def reports_errors(command: Callable[[Sequence[str] | None], None]) -> Callable[..., int]:
     """`command` with an exit status: a SequoiaError is printed in one line, and the status is 2."""
 
@@ -48,5 +59,4 @@ def reports_errors(command: Callable[[Sequence[str] | None], None]) -> Callable[
 
 def write_json(path: Path, data: Any) -> None:
     """Write `data` to `path`, and make its folder if it does not exist."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(data, indent=1) + "\n")

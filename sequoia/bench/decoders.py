@@ -14,7 +14,7 @@ import torch
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.algorithm.step_trace import DecodeStats, StepTrace
+from sequoia.algorithm.step_trace import DecodeStats, StepTrace, emitted_tokens
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
@@ -173,7 +173,7 @@ def _with_tree(pair: Pair, tree: Tree | TreeChoice) -> Decode:
 def _traced(start: Callable[[str, SamplingParams], Iterator[StepTrace]]) -> Decode:
     def decode(prompt: str, params: SamplingParams) -> tuple[list[int], DecodeStats]:
         traces = list(start(prompt, params))
-        return [token for trace in traces for token in trace.emitted], DecodeStats.fold(traces)
+        return emitted_tokens(traces), DecodeStats.fold(traces)
 
     return decode
 

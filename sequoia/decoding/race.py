@@ -55,7 +55,7 @@ class Race:
             raise BadSamplingParams(
                 f"a race of {shown(len(lanes))} lanes; expected 1 to {MOST_LANES}"
             )
-        pair.require_room(pair.encode(prompt), params.max_new_tokens)
+        pair.require_room(prompt, params.max_new_tokens)
         self.lanes = tuple(lanes)
         self.decoders = tuple(
             Decoder(pair, prompt, params, lane.tree, lane.verifier) for lane in lanes

@@ -3,14 +3,12 @@ host_step.py and cuda/cuda_step.py."""
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Protocol
-
-import torch
 
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.decoding.drafter import Drafted, DynamicTree
+from sequoia.this_machine.memory import DeviceBytes
 from sequoia.this_machine.step_timer import Clock
 
 # with the target probability p of each node's token, None if the walk did not need it
@@ -24,7 +22,7 @@ class Step(Protocol):
         """Build once what all steps with `tree` share."""
         ...
 
-    def needs(self, nodes: int, /) -> Counter[torch.device]:
+    def needs(self, nodes: int, /) -> DeviceBytes:
         """Bytes by device that trees of `nodes` nodes take beside the models' caches."""
         ...
 

@@ -3,6 +3,7 @@ steps; the trees of dynamic_tree.py grow while they are drafted."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from sequoia.algorithm.tree import Tree
@@ -34,6 +35,11 @@ class TreeChoice(Protocol):
     def learn(self, tree: Tree, verdict: Verdict) -> None:
         """Called after each step with its tree and verdict."""
         ...
+
+
+# A tree, or a function that makes a new TreeChoice for each run: a TreeChoice learns, and some runs
+# must not depend on others.
+TreeSource = Tree | Callable[[], TreeChoice]
 
 
 class FixedTree:

@@ -16,14 +16,15 @@ rounding was measured to change the logits of this text. Everything else is unde
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
 
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
-from sequoia.decoding.tree_choice import TreeChoice
+from sequoia.decoding.tree_choice import TreeSource
 from sequoia.errors import BadModel, OutOfMemory, Stopped
 from sequoia.exactness.float32_rerun import in_float32, raise_if_stopped, tokens_of
 from sequoia.library_errors import reason
@@ -112,9 +113,9 @@ def check_text(
     prompt: str,
     run: Sequence[int],
     plain: Sequence[int],
-    tree: Tree | Callable[[], TreeChoice] = USUAL_TREE,
+    tree: TreeSource = USUAL_TREE,
     verifier: str = DEFAULT_VERIFIER,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: ShouldStop = lambda: False,
 ) -> TextMatch:
     """The tokens `run` emitted at temperature 0 after `prompt`, compared with the tokens of plain
     decoding; see `judge`.

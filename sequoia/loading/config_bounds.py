@@ -149,7 +149,7 @@ def _check_value(name: str, value: Any, title: str) -> None:
         )
     if isinstance(value, float) and math.isnan(value):
         raise BadModel(f"{title}: {name} in its config is not a number (NaN)")
-    if isinstance(value, int) and not isinstance(value, bool):
+    if type(value) is int:
         bounds = ((low, high) for words, low, high in BOUNDS if words.search(name))
         low, high = next(bounds, ANYTHING)
         if not low <= value <= high:
@@ -159,7 +159,7 @@ def _check_value(name: str, value: Any, title: str) -> None:
 
 
 def _is_whole(value: Any, low: int, high: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+    return type(value) is int and low <= value <= high
 
 
 def _parts(config: dict[str, Any]) -> Iterator[dict[str, Any]]:

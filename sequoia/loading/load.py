@@ -6,7 +6,6 @@ show it (see pair_checks.py), afterwards by a self-test.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,10 @@ import torch
 from transformers.utils import logging as transformers_logging
 
 from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadModel, BadPair, BadPrompt, Stopped
-from sequoia.loading.find_pair import OnProgress, ShouldStop, found_pair, printer
+from sequoia.loading.find_pair import OnProgress, found_pair, printer
 from sequoia.loading.hub.download import size
 from sequoia.loading.large.load_large import placed, plan_large
 from sequoia.loading.large.placement import HOST, OffloadPlacement, SpreadPlacement
@@ -32,6 +32,7 @@ from sequoia.models.pair import Pair, RecordedAcceptance
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
 from sequoia.renamed_keywords import renamed_keywords
+from sequoia.text_files import load_json
 from sequoia.this_machine.dtypes import narrowest_dtype
 from sequoia.this_machine.memory import ROOM, require, require_possible
 from sequoia.validate_input import whole
@@ -289,7 +290,7 @@ def recorded_acceptances(path: Path) -> tuple[RecordedAcceptance, ...]:
     where the file is missing."""
     if not path.is_file():
         return ()
-    rows = json.loads(path.read_text(encoding="utf-8"))["measured"]
+    rows = load_json(path)["measured"]
     return tuple(
         RecordedAcceptance(
             float(row["temperature"]),

@@ -25,8 +25,8 @@ class Cell:
     `accepted`: how many of those children were accepted; not a whole number where it is an expected
     value."""
 
-    visits: int
-    accepted: float
+    visits: int = 0
+    accepted: float = 0
 
     @property
     def rate(self) -> float:
@@ -54,13 +54,13 @@ class AcceptanceByLevel:
             onward = set(trace.verdict.path)
             for depth, node in enumerate(trace.verdict.path):
                 for rank, child in enumerate(trace.tree.children[node]):
-                    cells[depth, rank] = cells.get((depth, rank), Cell(0, 0)) + Cell(
+                    cells[depth, rank] = cells.get((depth, rank), Cell()) + Cell(
                         1, int(child in onward)
                     )
         return cls(cells)
 
     def __add__(self, other: AcceptanceByLevel) -> AcceptanceByLevel:
-        none = Cell(0, 0)
+        none = Cell()
         keys = self.cells.keys() | other.cells.keys()
         return AcceptanceByLevel(
             {key: self.cells.get(key, none) + other.cells.get(key, none) for key in keys}
@@ -78,7 +78,7 @@ class AcceptanceByLevel:
         """All depths together, except depth `but`."""
         return sum(
             (cell for (depth, k), cell in self.cells.items() if k == rank and depth != but),
-            Cell(0, 0),
+            Cell(),
         )
 
 
@@ -108,8 +108,8 @@ class DepthVerdict:
     compared: int
     depth: int = 0
     rank: int = 0
-    here: Cell = Cell(0, 0)
-    elsewhere: Cell = Cell(0, 0)
+    here: Cell = Cell()
+    elsewhere: Cell = Cell()
     p_value: float = 1.0
 
     @property

@@ -3,7 +3,6 @@ nothing and runs no model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -113,14 +112,15 @@ class Pair:
             )
         return ids
 
-    def require_room(self, prompt: Sequence[int], new: int) -> None:
+    def require_room(self, prompt: str, new: int) -> None:
         """Raises BadPrompt if `prompt` and `new` tokens are more than the models can be used
         for, although a config states a longer context. Without such a limit a run just ends at the
         end of the context."""
-        total = len(prompt) + new
+        tokens = len(self.encode(prompt))
+        total = tokens + new
         if total > self.limit and self.limit_reason:
             raise BadPrompt(
-                f"the prompt's {len(prompt)} tokens and {new} new ones are {total}; the models' "
+                f"the prompt's {tokens} tokens and {new} new ones are {total}; the models' "
                 f"context holds {self.limit}: {self.limit_reason}"
             )
 

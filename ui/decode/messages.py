@@ -71,9 +71,9 @@ def notice_message(*, error: str | None = None, notice: str | None = None) -> st
     return message_text({"v": VERSION, "error": error, "notice": notice})
 
 
-def whole(run: Run, name: str, notice: str | None = None) -> str:
+def whole(run: Run, name: str) -> str:
     """All of `run` as one message."""
-    return message_text({**_slice(run, name, 0), "done": True, "error": None, "notice": notice})
+    return message_text({**_slice(run, name, 0), "done": True, "error": None, "notice": None})
 
 
 def since(run: Run, name: str, first: int) -> str:

@@ -4,13 +4,14 @@ Independent of Gradio."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from sequoia import Decoder, Pair, Recorder, SequoiaError, StepTrace, Tree
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.decoding.recorder import prompt_pieces
 from sequoia.diagnosis.speedup_interval import Step
 from sequoia.errors import OutOfMemory
@@ -138,7 +139,7 @@ class DecodeJob(RunJob):
         return self.request.compare and self.request.tree_request.kind != "plain"
 
     def _begin(self, pair: Pair) -> Decoder:
-        pair.require_room(pair.encode(self.request.prompt), self.request.params.max_new_tokens)
+        pair.require_room(self.request.prompt, self.request.params.max_new_tokens)
         chosen = self.request.tree_request.tree(
             pair, self.request.params, self.request.verifier, self.request.prompt
         )
@@ -176,9 +177,7 @@ class DecodeJob(RunJob):
         return {**self._meta, **compared_with_plain(self._made, plain)} if plain else None
 
 
-def plain_steps(
-    pair: Pair, decode_request: DecodeRequest, should_stop: Callable[[], bool]
-) -> list[Step]:
+def plain_steps(pair: Pair, decode_request: DecodeRequest, should_stop: ShouldStop) -> list[Step]:
     """The steps of a short plain run; none if it was stopped."""
     params = replace(
         decode_request.params,

@@ -59,7 +59,7 @@ class StoredRace:
         """The race as it is saved to a file."""
         return RaceLog(self.meta, self._lanes, self.results)
 
-    def whole(self, notice: str | None = None) -> str:
+    def whole(self) -> str:
         """All of it as one message."""
         return message_text(
             {
@@ -67,7 +67,7 @@ class StoredRace:
                 "done": True,
                 "stopped": self._stopped,
                 "error": None,
-                "notice": notice,
+                "notice": None,
             }
         )
 

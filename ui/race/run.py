@@ -8,11 +8,12 @@ limit.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from sequoia import Acceptance, Lane, Pair, Race, Recorder, StepTrace, Tree, TreeChoice
+from sequoia.decoding.tree_choice import TreeSource
 from sequoia.saved_files.race_file import LaneLog, Result
 from sequoia.saved_files.run_file import Run
 from ui.decode.recordings import RunStore
@@ -273,7 +274,7 @@ class RaceJob(RunJob):
             return "the race reached its time limit"
         return "another run is waiting for the models" if awaited else "the race was stopped"
 
-    def _tree(self, finished: FinishedRace, i: int) -> Tree | Callable[[], TreeChoice]:
+    def _tree(self, finished: FinishedRace, i: int) -> TreeSource:
         """The tree of lane i. If it changes, a function that makes a new TreeChoice for each draw,
         since a TreeChoice learns and draws must be independent."""
         tree = finished.lanes[i].tree

@@ -3,10 +3,10 @@ assets/prompts.json."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from sequoia.assets_folder import ASSETS
+from sequoia.text_files import load_json
 
 # default of the forms; at 0 the bundled pair soon repeats itself, which flatters speculation
 TEMPERATURE = 0.6
@@ -23,6 +23,4 @@ class Preset:
 
 def presets() -> tuple[Preset, ...]:
     """All presets in the order of the file. The first one is in the form when the page opens."""
-    return tuple(
-        Preset(**entry) for entry in json.loads(FILE.read_text(encoding="utf-8"))["prompts"]
-    )
+    return tuple(Preset(**entry) for entry in load_json(FILE)["prompts"])

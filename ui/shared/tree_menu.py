@@ -3,6 +3,7 @@ becomes a Tree."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -47,6 +48,7 @@ class Shape:
         return self.name + self.more
 
 
+_NUMBER = re.compile("-?[0-9]{1,6}")
 # What the messages of Tree begin with, and the label of the field they are about.
 _LABELS = {
     "nodes of the chain": "Nodes",
@@ -66,25 +68,30 @@ def _whole(value: Any, label: str, least: int, most: int) -> None:
         raise with_labels(problem, {label: label}) from None
 
 
+def typed_numbers(text: Any, longest: int) -> list[int] | None:
+    """The whole numbers that `text` lists, apart by commas or spaces; None if it is anything else,
+    or has more than `longest` characters."""
+    if not isinstance(text, str) or len(text) > longest:
+        return None
+    parts = text.replace(",", " ").replace("−", "-").split()
+    return list(map(int, parts)) if all(map(_NUMBER.fullmatch, parts)) else None
+
+
 def _branching(text: Any) -> Tree:
-    if not isinstance(text, str) or len(text) > 200:
-        raise BadTree(f"branching: {shown(text)}; enter whole numbers such as 4, 2, 2")
-    parts = text.replace(",", " ").split()
-    if not parts or not all(part.isascii() and part.isdigit() and len(part) < 5 for part in parts):
+    numbers = typed_numbers(text, 200)
+    if not numbers or not all(1 <= number <= MAX_NODES for number in numbers):
         raise BadTree(
             f"branching: {shown(text)}; enter one whole number per level, such as 4, 2, 2, each "
             f"from 1 to {MAX_NODES}"
         )
-    return Tree.from_branching([int(part) for part in parts])
+    return Tree.from_branching(numbers)
 
 
 def _listed(text: Any) -> Tree:
-    if not isinstance(text, str) or len(text) > 8 * MAX_NODES:
-        raise BadTree(f"parents: {shown(text)}; enter the parent of each node, such as -1 0 0 1")
-    parts = text.replace(",", " ").replace("−", "-").split()
-    if not all(part.removeprefix("-").isdecimal() and part.isascii() for part in parts):
+    numbers = typed_numbers(text, 8 * MAX_NODES)
+    if numbers is None:
         raise BadTree(f"parents: {shown(text)}; enter one whole number per node, such as -1 0 0 1")
-    return Tree.from_parents([int(part) for part in parts])
+    return Tree.from_parents(numbers)
 
 
 SHAPES = {

@@ -28,6 +28,7 @@ from sequoia.decoding.step import Round, Step
 from sequoia.models.per_tree import PerTree
 from sequoia.models.tree_forward import Context
 from sequoia.models.tree_mask import TreeLayout, whole_tree_layout
+from sequoia.this_machine.memory import DeviceBytes
 from sequoia.this_machine.step_timer import Clock, Spans, synchronize
 
 _log = logging.getLogger(__name__)
@@ -97,7 +98,7 @@ class CudaStep:
         self._nodes(tree)
         self._layout(tree)
 
-    def needs(self, nodes: int) -> Counter[torch.device]:
+    def needs(self, nodes: int) -> DeviceBytes:
         return Counter({self._target.device: distribution_bytes(nodes, self._target.model.vocab)})
 
     def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:

@@ -18,6 +18,7 @@ from typing import Any
 
 from huggingface_hub import constants
 
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.errors import BadModel, NotDownloaded, Stopped
 from sequoia.loading.hub.model_files import cached, hub_folder, is_hub_id, small_files, weight_files
 from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
@@ -84,7 +85,7 @@ class Downloads:
     def __init__(
         self,
         on_progress: Callable[[Progress], None] = lambda _: None,
-        should_stop: Callable[[], bool] = lambda: False,
+        should_stop: ShouldStop = lambda: False,
         online: bool | None = None,
     ) -> None:
         self._on_progress = on_progress

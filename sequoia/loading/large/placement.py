@@ -15,7 +15,7 @@ import torch
 from sequoia.errors import BadModel, OutOfMemory
 from sequoia.loading.large.model_parts import ModelParts
 from sequoia.loading.large.offload import streamed_layers
-from sequoia.this_machine.memory import size
+from sequoia.this_machine.memory import DeviceBytes, size
 from sequoia.validate_input import whole
 
 # of the free memory that may be planned; the rest is for short-lived results of single operations
@@ -44,7 +44,7 @@ class SpreadPlacement:
     where: Mapping[str, int | str]
     layer_devices: tuple[torch.device, ...]
     output: torch.device
-    needs: Counter[torch.device]
+    needs: DeviceBytes
 
     @property
     def words(self) -> str:
