@@ -17,12 +17,12 @@ examples:
   python app.py --port 8000 --host 0.0.0.0        for everyone on the local network
   python app.py --pair qwen3-8b                   a pair by name, downloaded if necessary
   python app.py --target ./big --draft ./small    two models of your own with the same tokenizer
-  python app.py --target ./huge --draft ./small --offload    the large one does not fit the GPU
+  python app.py --target ./huge --draft ./small --offload    the large one does not fit on the GPU
   python app.py --public                          tighter limits, for unknown visitors
 
 The page shows a recorded run at once, while the models load. GRADIO_SERVER_PORT sets the port if
 --port does not. Other pairs can be loaded in the Models tab while the page runs. Nothing is sent
-anywhere and nothing is downloaded, unless you choose models of the Hugging Face Hub, here or in
+anywhere and nothing is downloaded, unless you choose models from the Hugging Face Hub, here or in
 that tab, or use --share.
 """
 

@@ -16,8 +16,8 @@ from sequoia.algorithm.best_tree import best_tree, dp_table, expected_tokens
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
+from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
-from sequoia.decoding.growing_tree import Dynamic
 from sequoia.decoding.race import Lane, Race
 from sequoia.decoding.recorder import Recorder
 from sequoia.decoding.replanned_tree import Replanned
@@ -29,6 +29,7 @@ from sequoia.measuring.defaults import acceptance_of, default_plan, machine, spe
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.named_profiles import named_profile, profile_names
 from sequoia.planning.plan_for_machine import Plan, best_plan
 from sequoia.saved_files.run_file import Run
 
@@ -70,7 +71,9 @@ __all__ = [
     "machine",
     "measure_acceptance",
     "measure_profile",
+    "named_profile",
     "plain",
+    "profile_names",
     "run",
     "speculate",
 ]

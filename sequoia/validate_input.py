@@ -1,5 +1,5 @@
 """Validation of input: numbers, lists and files from outside become plain Python values, or raise
-the caller's own SequoiaError. Knows nothing of what the files contain."""
+the caller's own SequoiaError. The files' contents do not matter here."""
 
 from __future__ import annotations
 

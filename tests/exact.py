@@ -33,7 +33,7 @@ class Enumerator:
     """A Chance that follows a script of outcome numbers, takes the first outcome beyond its end,
     and computes the joint probability.
 
-    Probabilities keep the number type of the distributions: Fractions make the result exact.
+    Probabilities keep the dtype of the distributions: Fractions make the result exact.
     """
 
     def __init__(self, script: Sequence[int] = ()) -> None:

@@ -195,11 +195,11 @@ OTHERS: dict[str, Any] = {
     "activation is a list": {"hidden_act": ["silu"]},
     "epsilon is a word": {"rms_norm_eps": "small"},
     "epsilon is a list": {"rms_norm_eps": []},
-    "number type unknown": {"dtype": "float7"},
-    "number type is code": {"dtype": "__import__('os')"},
-    "number type is whole": {"dtype": "int8"},
-    "number type is a number": {"dtype": 5},
-    "number type is a list": {"dtype": []},
+    "dtype unknown": {"dtype": "float7"},
+    "dtype is code": {"dtype": "__import__('os')"},
+    "dtype is whole": {"dtype": "int8"},
+    "dtype is a number": {"dtype": 5},
+    "dtype is a list": {"dtype": []},
     "rope is a word": {"rope_parameters": "default"},
     "rope of unknown kind": {"rope_parameters": {"rope_type": "spiral"}},
     "rope without factor": {"rope_parameters": {"rope_type": "linear", "rope_theta": 1e4}},
@@ -367,8 +367,8 @@ def _many(found: dict[str, Any]) -> None:
 
 def headers() -> Folders:
     one = {
-        "an unknown number type": entry(dtype="F7"),
-        "no number type": entry(dtype=None),
+        "an unknown dtype": entry(dtype="F7"),
+        "no dtype": entry(dtype=None),
         "8-bit numbers": entry(dtype="F8_E4M3"),
         "whole numbers": entry(dtype="I32"),
         "a negative shape": entry(shape=[-32, -32]),

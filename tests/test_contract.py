@@ -72,7 +72,9 @@ KINDS = {
     "machine": "function",
     "measure_acceptance": "function",
     "measure_profile": "function",
+    "named_profile": "function",
     "plain": "function",
+    "profile_names": "function",
     "run": "function",
     "speculate": "function",
 }
@@ -159,6 +161,7 @@ MEMBERS = {
         "overhead",
         "level_seconds",
         "plain_seconds",
+        "calibrated_up_to",
         "to_json",
     ),
     "Lane": ("is_plain",),
@@ -196,6 +199,7 @@ COMMANDS = {
     ),
     "sequoia.shapes": "--device --rounds --seconds --out",
     "sequoia.survey": "--target --draft --temperature --prompts --tokens --ranks --draws --out",
+    "sequoia.profiles": "--kind --temperature --profile",
     "sequoia.judge_pair": (
         "--target --draft --before --excerpts --kinds --limit --tokens --draws --timed --threads "
         "--json"
@@ -388,6 +392,32 @@ def test_acceptance_and_profiles_have_their_constructors() -> None:
     assert PROFILE.verify_seconds(n=1) == PROFILE.plain_seconds == 0.02
     assert PROFILE.draft_seconds_at(width=1) == PROFILE.level_seconds(width=1) == 0.0015
     assert PROFILE.overhead(n=1, drafted=1) == 0
+
+
+def test_a_profile_is_computed_or_found_by_name() -> None:
+    profile = HardwareProfile.roofline(
+        device={"name": "card", "memory_gb_per_s": 1000, "tflops": 100, "link_gb_per_s": 25},
+        target={
+            "name": "large",
+            "parameters": 7e9,
+            "layers": 32,
+            "launch_us_per_layer": 30,
+            "bytes_per_weight": 2,
+            "kv_bytes_per_token": 524288,
+            "offloaded": 0.0,
+        },
+        draft={"name": "small", "parameters": 7e7, "layers": 2, "launch_us_per_layer": 30},
+        prefix_length=256,
+        overhead_seconds=0.001,
+        level_overhead=0.0001,
+        calibrated_nodes=64,
+        dtype="bfloat16",
+        date="2026-01-31",
+    )
+    assert profile.source == "simulated"
+    assert profile.calibrated_up_to == 64
+    assert "a100-llama-2-7b-eager" in sequoia.profile_names()
+    assert isinstance(sequoia.named_profile(name="a100-llama-2-7b-eager"), HardwareProfile)
 
 
 def test_a_run_is_written_and_read(objects: dict[str, Any]) -> None:

@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # From the bottom up. A package may import those in the rows before its own, and none in its own
 # row. Files outside all folders count as packages of their own.
 ENGINE = [
-    {"errors", "assets_folder", "renamed_keywords"},
-    {"validate_input", "json_file", "library_errors"},
+    {"errors", "assets_folder", "renamed_keywords", "text_files"},
+    {"validate_input", "library_errors"},
     {"algorithm"},
     {"planning", "saved_files", "this_machine"},
     {"models"},
@@ -24,7 +24,7 @@ ENGINE = [
     {"measuring"},
     {"diagnosis", "exactness"},
     {"bench", "sweep"},
-    {"shapes", "survey", "judge_pair"},
+    {"shapes", "survey", "judge_pair", "profiles"},
 ]
 PAGE = [
     {"shared"},

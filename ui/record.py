@@ -12,6 +12,7 @@ from typing import Any
 
 from sequoia import Run, SamplingParams, SequoiaError, load_pair
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.text_files import write_text
 from ui.decode import recordings
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest
@@ -72,10 +73,12 @@ def main() -> None:
         prog="python -m ui.record", description=str(__doc__).splitlines()[0]
     )
     parser.add_argument("name", help="name of the file, without .json")
-    parser.add_argument("--preset", default=presets()[0].name, choices=known, help="the prompt")
-    parser.add_argument("--tokens", type=int, default=128)
-    parser.add_argument("--temperature", type=float, default=TEMPERATURE)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--preset", default=presets()[0].name, choices=known, help="which example prompt to decode"
+    )
+    parser.add_argument("--tokens", type=int, default=128, help="tokens to generate")
+    parser.add_argument("--temperature", type=float, default=TEMPERATURE, help="0 is greedy")
+    parser.add_argument("--seed", type=int, default=0, help="seed of all random draws")
     parser.add_argument(
         "--tree",
         default="planned",
@@ -98,8 +101,7 @@ def main() -> None:
         else record(DecodeRequest(prompt, params, tree_request), model_host)
     )
     path = (tab.RACES if asked.race else recordings.RUNS) / f"{asked.name}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
     print(f"{path}: {len(text) / 1e3:.0f} kB")
 
 

@@ -1,5 +1,5 @@
-"""Acceptance vectors: how often verification accepts each child. Knows nothing of trees, hardware,
-or how the rates were measured.
+"""Acceptance vectors: how often verification accepts each child. Independent of trees, of hardware
+and of how the rates were measured.
 
 `rates[k]` is the unconditional probability, at an accepted node, that child number k (0 is drafted
 first) is the accepted one (paper: section 3.1). At most one child is accepted, so the rates sum to

@@ -1,4 +1,5 @@
-"""From logits to probabilities: temperature, then top-p. Target and draft are treated alike."""
+"""From logits to probabilities: temperature, then top-p. The draft's distribution differs from the
+target's in two details, which `draft_rows` explains."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ Warp = Callable[[torch.Tensor], torch.Tensor]  # (..., vocab) logits -> (..., vo
 
 def target_rows(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
     """p, (..., vocab) float64, for the logits (..., vocab) under `params`. Temperature 0 gives
-    one-hot rows; it is no other special case.
+    one-hot rows.
 
     Raises BadModel if the largest logit of a row is NaN or infinite: at temperature 0 no later code
     would notice.
@@ -41,8 +42,8 @@ def row_warp(params: SamplingParams) -> Callable[[torch.Tensor], np.ndarray]:
 
 
 def target_warp(params: SamplingParams) -> Warp:
-    """`target_rows` as a function that does not check for overflow, which would have to wait for
-    the device. Rows that have overflowed are NaN."""
+    """`target_rows` as a function that does not check for overflow, because a check would have to
+    wait for the device. Rows that have overflowed are NaN."""
     if params.temperature == 0:
         return _one_hot
     uncut = _softmax(params.temperature, torch.float64)
@@ -88,8 +89,8 @@ def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
 
 
 def _softmax(temperature: float, dtype: torch.dtype) -> Warp:
-    """Softmax at a temperature above 0. All decisions are made here and not in the returned
-    function, because steps are short."""
+    """Softmax at a temperature above 0. All decisions are made here, because the returned
+    function is called at every step and has to be fast."""
     if temperature == 1:
         return partial(torch.softmax, dim=-1, dtype=dtype)
     divisor = partial(_divisor, max(temperature, _MIN_TEMPERATURE), dtype)
@@ -142,6 +143,6 @@ def checked(distributions: torch.Tensor, model: str) -> torch.Tensor:
 def overflowed(model: str) -> BadModel:
     """The error for logits of the "target" or "draft" that are not finite."""
     return BadModel(
-        f"the {model}'s logits hold NaN or infinity: its number format has overflowed; try another "
-        "precision"
+        f"the {model}'s logits contain NaN or infinity: it overflowed in this precision; try "
+        "another"
     )

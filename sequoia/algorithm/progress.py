@@ -1,4 +1,4 @@
-"""Progress of long work, reported to a function as the share that is done."""
+"""Long work: a function to which the share that is done is reported, and one that may stop it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from sequoia.algorithm.step_trace import StepTrace
 # Called with the share that is done, 0 to 1, after every pass or step. An exception that it raises
 # ends the work.
 Progress = Callable[[float], None]
+# Asked between two passes or steps; the work ends once it returns True.
+ShouldStop = Callable[[], bool]
 
 
 def progress_of_part(progress: Progress, number: int, of: int) -> Progress:

@@ -75,8 +75,8 @@ class Seeded:
         cumulative = weights.cumsum(dtype=np.float64).data
         if not 0 < cumulative[-1] < math.inf:
             raise BadModel(
-                f"the probabilities sum to {cumulative[-1]} instead of 1: the model's numbers have "
-                "overflowed; try another precision"
+                f"the probabilities sum to {cumulative[-1]} instead of 1: the model overflowed in "
+                "this precision; try another"
             )
         # u <= 1 - 2**-53, so u * total rounds to less than the total, and the search ends at a
         # token whose weight is not 0.

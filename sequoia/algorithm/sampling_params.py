@@ -1,7 +1,7 @@
 """SamplingParams: the settings of one decoding run, validated in one place.
 
-Whatever a user typed becomes a valid value here or raises BadSamplingParams. Knows nothing of
-models or of what the settings do.
+Whatever a user typed becomes a valid value here or raises BadSamplingParams. Independent
+of models and of what the settings do.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.errors import BadTrace
+from sequoia.validate_input import shown
 
 PHASES = ("draft", "verify", "overhead")
 FINISHES = ("eos", "length", "context")
@@ -25,7 +27,8 @@ class StepTrace:
     verdict: the result of verification. emitted: token ids added by the step: the accepted path
     without the root, then the bonus token, cut where the run ended. seconds: wall time by phase
     (draft: draft model; verify: target model; overhead: everything else). finish: None, or why the
-    run ended here.
+    run ended here. clock: empty if `seconds` were measured, else the machine they were simulated
+    for.
     """
 
     index: int
@@ -38,6 +41,7 @@ class StepTrace:
     emitted: tuple[int, ...]
     seconds: Mapping[str, float]
     finish: str | None = None
+    clock: str = ""
 
     @property
     def total_seconds(self) -> float:
@@ -50,7 +54,7 @@ class DecodeStats:
 
     Verification tried tried[k] nodes of sibling rank k and accepted accepted[k] of them. visited
     counts the accepted nodes that have children, so accepted[k] / visited is the unconditional
-    acceptance rate.
+    acceptance rate. clock: that of all steps, see StepTrace.
     """
 
     steps: int = 0
@@ -59,6 +63,7 @@ class DecodeStats:
     visited: int = 0
     tried: tuple[int, ...] = ()
     accepted: tuple[int, ...] = ()
+    clock: str = ""
 
     @classmethod
     def fold(cls, traces: Iterable[StepTrace]) -> DecodeStats:
@@ -68,7 +73,10 @@ class DecodeStats:
         return stats
 
     def add(self, trace: StepTrace) -> DecodeStats:
-        """These totals with one more step."""
+        """These totals with one more step. Raises BadTrace if its times are of another clock:
+        measured and simulated times are never added up."""
+        if self.steps:
+            require_one_clock(trace, self)
         ranks = trace.tree.ranks
         trials = trace.verdict.trials
         visited = sum(bool(trace.tree.children[node]) for node in trace.verdict.path)
@@ -79,6 +87,7 @@ class DecodeStats:
             self.visited + visited,
             _counted(self.tried, (ranks[trial.node] for trial in trials)),
             _counted(self.accepted, (ranks[trial.node] for trial in trials if trial.accepted)),
+            trace.clock,
         )
 
     @property
@@ -105,12 +114,30 @@ class DecodeStats:
         return tuple(count / self.visited for count in self.accepted) if self.visited else ()
 
 
+def require_one_clock(one: StepTrace | DecodeStats, other: StepTrace | DecodeStats) -> None:
+    """Raises BadTrace if the times of `one` and `other` are of different clocks."""
+    if one.clock != other.clock:
+        raise BadTrace(
+            f"{_clock_words(one.clock)} with {_clock_words(other.clock)} in one figure; all times "
+            "must be of one clock"
+        )
+
+
+def _clock_words(clock: str) -> str:
+    return f"simulated times of {shown(clock)}" if clock else "measured times"
+
+
 def _counted(counts: Sequence[int], ranks: Iterable[int]) -> tuple[int, ...]:
     counted = list(counts)
     for rank in ranks:
         counted += [0] * (rank + 1 - len(counted))
         counted[rank] += 1
     return tuple(counted)
+
+
+def emitted_tokens(traces: Iterable[StepTrace]) -> list[int]:
+    """The tokens of all steps, in order."""
+    return [token for trace in traces for token in trace.emitted]
 
 
 def repetition(tokens: Sequence[int], n: int = 8) -> float:

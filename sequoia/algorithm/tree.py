@@ -1,4 +1,4 @@
-"""The topology of token trees: the parent of every node. Knows nothing of tokens, models or
+"""The topology of token trees: the parent of every node. Independent of tokens, models and
 probabilities.
 
 Nodes are numbered breadth first. The root is 0, and siblings are in draft order. `n` includes the

@@ -2,5 +2,6 @@
 evaluation of a pair.
 
 benchmark, decoders (those that are compared), table (rounds and columns), prompts; random_weights;
-acceptance_survey; pair_judge, parses; command (what all commands share).
+acceptance_survey; pair_judge, parses; ready_profiles (plans for known machines, which measure
+nothing); command (what all commands share).
 """

@@ -19,7 +19,7 @@ from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.command import option_parser, reports_errors, write_json
+from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
 from sequoia.bench.prompts import text_list
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadAcceptance
@@ -44,7 +44,7 @@ def survey(
     ranks: int,
     draws: int,
 ) -> dict[str, Any]:
-    """One entry for each kind of text and temperature: rates, counts, the 95 % confidence interval
+    """One entry for each kind of text and temperature: rates, counts, the 95% confidence interval
     of the first rank, repetition, how far draft and target agree on the prompts themselves, and the
     rates fitted to a tree of several levels, to plan with (see planning/fit_acceptance.py).
 
@@ -129,9 +129,14 @@ def tokens_per_step(
 @reports_errors
 def main(argv: Sequence[str] | None) -> None:
     parser = option_parser("python -m sequoia.survey", __doc__)
-    parser.add_argument("--target", help="folder or Hugging Face id (default: the bundled pair)")
-    parser.add_argument("--draft", help="folder or Hugging Face id")
-    parser.add_argument("--temperature", nargs="+", type=float, default=[0.0, 0.3, 0.6, 0.8, 1.0])
+    add_pair_options(parser)
+    parser.add_argument(
+        "--temperature",
+        nargs="+",
+        type=float,
+        default=[0.0, 0.3, 0.6, 0.8, 1.0],
+        help="sampling temperatures; 0 is greedy",
+    )
     parser.add_argument(
         "--prompts",
         nargs="+",
@@ -145,7 +150,7 @@ def main(argv: Sequence[str] | None) -> None:
         "--draws",
         type=int,
         default=8,
-        help="continuations of each prompt above temperature 0",
+        help="continuations sampled per prompt at temperatures above 0",
     )
     parser.add_argument("--out", type=Path, help="file to write (default: print)")
     options = parser.parse_args(argv)

@@ -2,7 +2,7 @@
 
 A decoder is timed over all prompts of a round, prefill included; each prompt is decoded by all
 decoders in turn. Ratios are taken within a round, over plain decoding on the same engine in its
-fastest number type. The table shows medians over rounds, with the lowest and the highest. The
+fastest dtype. The table shows medians over rounds, with the lowest and the highest. The
 machine's profile, used to plan trees and to predict speed-ups, is measured before each table. With
 --offload the rows of accelerate are measured after the others.
 """
@@ -22,7 +22,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.command import option_parser, reports_errors, write_json
+from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
 from sequoia.bench.decoders import (
     Contestant,
     accelerated,
@@ -97,7 +97,7 @@ def _introduce(options: Namespace, pair: Pair, others: dict[str, Pair]) -> None:
     )
     if len(others) == 1:
         print(
-            f"Plain decoding and transformers in {', '.join(others)} only; other number types are "
+            f"Plain decoding and transformers in {', '.join(others)} only; other dtypes are "
             "many times slower on this device."
         )
     print()
@@ -168,7 +168,7 @@ def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None
 
 
 def _sized(blocks: Sequence[Block], pair: Pair, sizes: Sequence[int]) -> None:
-    """Trees of given sizes, and plain decoding in the same number type."""
+    """Trees of given sizes, and plain decoding in the same dtype."""
     for block in blocks:
         block.time(sized(pair, sizes, block.acceptance(pair)))
         block.print()
@@ -217,10 +217,7 @@ _layers = _at_least(0, "a number of layers")
 
 def _options(argv: Sequence[str] | None) -> Namespace:
     parser = option_parser("python -m sequoia.bench", __doc__)
-    parser.add_argument(
-        "--target", help="folder or Hugging Face id of the target (default: the bundled pair)"
-    )
-    parser.add_argument("--draft", help="folder or Hugging Face id of the draft")
+    add_pair_options(parser)
     parser.add_argument("--device", default="auto", help="auto, spread, cpu, cuda or cuda:NUMBER")
     parser.add_argument(
         "--offload",
@@ -243,15 +240,23 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         default=["code", "prose"],
         help="code, prose, or JSON files with lists of texts",
     )
-    parser.add_argument("--limit", type=_positive, default=8, help="most prompts of each kind")
-    parser.add_argument("--temperature", nargs="+", type=float, default=[0.0, 0.6])
+    parser.add_argument(
+        "--limit", type=_positive, default=8, help="maximum number of prompts of each kind"
+    )
+    parser.add_argument(
+        "--temperature",
+        nargs="+",
+        type=float,
+        default=[0.0, 0.6],
+        help="sampling temperatures; 0 is greedy",
+    )
     parser.add_argument(
         "--tokens",
         type=int,
         default=128,
         help="new tokens per prompt; decoding does not stop at an end of text",
     )
-    parser.add_argument("--rounds", type=_positive, default=5)
+    parser.add_argument("--rounds", type=_positive, default=5, help="rounds over all decoders")
     parser.add_argument(
         "--assistant-tokens",
         nargs="+",
@@ -259,7 +264,7 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         default=[3, 5, 8],
         help="num_assistant_tokens to try",
     )
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="seed of all random draws")
     parser.add_argument(
         "--grid",
         action="store_true",

@@ -4,20 +4,41 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
+from argparse import Action, ArgumentDefaultsHelpFormatter, ArgumentParser
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
 from sequoia.errors import SequoiaError
+from sequoia.text_files import write_text
 
 
 def option_parser(prog: str, doc: str | None) -> ArgumentParser:
-    """A parser whose description is the first line of `doc`."""
-    description = str(doc).split("\n")[0]
-    return ArgumentParser(
-        prog, description=description, formatter_class=ArgumentDefaultsHelpFormatter
+    """A parser whose description is the first line of `doc` without the command in it."""
+    description = str(doc).split("\n")[0].split(": `")[0].rstrip(".") + "."
+    return ArgumentParser(prog, description=description, formatter_class=_Defaults)
+
+
+class _Defaults(ArgumentDefaultsHelpFormatter):
+    """Adds the default to each option's help, unless it is none or the help states it already."""
+
+    def _get_help_string(self, action: Action) -> str | None:
+        words = action.help or ""
+        if action.default is None or action.default is False or "(default:" in words:
+            return words
+        if isinstance(action.default, list | tuple):
+            return f"{words} (default: {' '.join(map(str, action.default))})".strip()
+        return super()._get_help_string(action)
+
+
+def add_pair_options(parser: ArgumentParser) -> None:
+    """The options that choose the two models."""
+    parser.add_argument(
+        "--target", help="folder or Hugging Face id of the target (default: the bundled one)"
+    )
+    parser.add_argument(
+        "--draft", help="folder or Hugging Face id of the draft (default: the bundled one)"
     )
 
 
@@ -38,5 +59,4 @@ def reports_errors(command: Callable[[Sequence[str] | None], None]) -> Callable[
 
 def write_json(path: Path, data: Any) -> None:
     """Write `data` to `path`, and make its folder if it does not exist."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(data, indent=1) + "\n")

@@ -14,17 +14,17 @@ import torch
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.algorithm.step_trace import DecodeStats, StepTrace
+from sequoia.algorithm.step_trace import DecodeStats, StepTrace, emitted_tokens
 from sequoia.algorithm.tree import Tree
+from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
-from sequoia.decoding.growing_tree import Dynamic
 from sequoia.decoding.replanned_tree import Replanned
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.loading.large.load_large import StreamedModel, offloaded_by_accelerate
 from sequoia.loading.load import load_pair
 from sequoia.measuring.defaults import SLACK
 from sequoia.models.attention_kernels import without_cudnn_attention
-from sequoia.models.fastest_number_type import least_seconds
+from sequoia.models.fastest_dtype import least_seconds
 from sequoia.models.pair import Pair
 from sequoia.models.pair_cache import PairCache
 from sequoia.models.pass_times import Pass, opened
@@ -32,7 +32,7 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, best_plan, bounds, predict
 
-HOPELESS = 3.0  # a number type this many times slower than the fastest is left out
+HOPELESS = 3.0  # a dtype this many times slower than the fastest is left out
 _ONE_ROW_PASSES = 30
 GRID_NODES = (3, 5, 8, 12, 16, 24, 32)
 GRID_LEVELS = (3, 4, 6, 8, 12)
@@ -86,10 +86,11 @@ def ours(
 
 
 def fastest_plain(pair: Pair, others: dict[str, Pair], profile: HardwareProfile) -> float:
-    """Seconds per token of plain decoding in its fastest number type, which need not be that of the
-    trees: a pass over one row, and the overhead. The ratio between the types is timed here, side by
-    side, and applied to the pass of the profile, so that a machine that has since changed its pace
-    does not distort the predictions."""
+    """Seconds per token of plain decoding in its fastest dtype, which need not be that of the
+    trees: a pass over one row, and the overhead.
+
+    The ratio between the dtypes is timed here, side by side, and applied to the profile's pass, so
+    that the predictions stay right on a machine that has become slower or faster since."""
     own, *passes = [
         Pass(opened(one.target, 1, profile.prefix_length), 1) for one in (pair, *others.values())
     ]
@@ -172,13 +173,13 @@ def _with_tree(pair: Pair, tree: Tree | TreeChoice) -> Decode:
 def _traced(start: Callable[[str, SamplingParams], Iterator[StepTrace]]) -> Decode:
     def decode(prompt: str, params: SamplingParams) -> tuple[list[int], DecodeStats]:
         traces = list(start(prompt, params))
-        return [token for trace in traces for token in trace.emitted], DecodeStats.fold(traces)
+        return emitted_tokens(traces), DecodeStats.fold(traces)
 
     return decode
 
 
 def hugging_face(pairs: dict[str, Pair], assistant_tokens: Sequence[int]) -> Iterator[Contestant]:
-    """`generate()`, plain and assisted, in each number type."""
+    """`generate()`, plain and assisted, in each dtype."""
     for name, pair in pairs.items():
         yield _always(f"transformers generate(), {name}", "generate", _generate(pair, None))
         for count in assistant_tokens:
@@ -236,7 +237,7 @@ def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
 
 
 def other_dtypes(named: dict[str, Any], device: str) -> dict[str, Pair]:
-    """The pair in each number type that plain decoding is tried in, without an end-of-text token so
+    """The pair in each dtype that plain decoding is tried in, without an end-of-text token so
     that decoding does not stop early. A type that is many times slower on this device, as bfloat16
     on many CPUs, is left out: it cannot be the fastest."""
     pairs = {

@@ -7,7 +7,6 @@ continuations: how repetitive they are, and whether code is still valid Python.
 
 from __future__ import annotations
 
-import json
 import math
 import random
 import statistics
@@ -26,10 +25,10 @@ from tqdm import tqdm
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree, expected_tokens
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.algorithm.step_trace import StepTrace, repetition
+from sequoia.algorithm.step_trace import StepTrace, emitted_tokens, repetition
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
-from sequoia.bench.command import option_parser, reports_errors, write_json
+from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
 from sequoia.bench.parses import parses
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import SequoiaError
@@ -37,6 +36,7 @@ from sequoia.loading.load import load_pair
 from sequoia.measuring.acceptance_teacher_forced import shared_mass, teacher_forced_acceptance
 from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.pair import Pair
+from sequoia.text_files import load_json
 
 TEMPERATURES = (0.0, 0.6)
 USUAL = 0.6  # temperature of the figures that are given for one temperature only
@@ -231,7 +231,7 @@ def _speed_up(pair: Pair, excerpts: Sequence[Excerpt], tree: Tree, task: Task) -
         usual, _ = _timed(lambda prompt=prompt: plain(pair, prompt, params))
         quick, steps = _timed(lambda prompt=prompt: run(Decoder(pair, prompt, params, tree)))
         ratios.append(usual / quick)
-        repeated.append(repetition([token for step in steps for token in step.emitted]))
+        repeated.append(repetition(emitted_tokens(steps)))
     return {
         "median": statistics.median(ratios),
         "lowest": min(ratios),
@@ -294,7 +294,7 @@ def _figures(kind: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _changes(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[str]:
-    """Differences over the same excerpts, with 95 % confidence intervals (bootstrap)."""
+    """Differences over the same excerpts, with 95% confidence intervals (bootstrap)."""
     bits = _interval(list(zip(new["bits"], old["bits"], strict=True)), _bits_ratio)
     tokens = _interval(list(zip(new["forced"], old["forced"], strict=True)), _tokens_change)
     return [
@@ -317,7 +317,7 @@ def _tokens_change(pairs: Sequence[tuple[Any, Any]]) -> float:
 def _interval(
     pairs: Sequence[tuple[Any, Any]], measure: Callable[[Sequence[tuple[Any, Any]]], float]
 ) -> tuple[float, float, float]:
-    """The measure, and the bounds of its 95 % confidence interval."""
+    """The measure, and the bounds of its 95% confidence interval."""
     chance = random.Random(0)
     values = sorted(measure(chance.choices(pairs, k=len(pairs))) for _ in range(RESAMPLES))
     return measure(pairs), values[int(0.025 * RESAMPLES)], values[int(0.975 * RESAMPLES)]
@@ -330,10 +330,7 @@ def excerpts_of(folder: Path, kind: str, limit: int | None = None) -> list[Excer
     """The excerpts in `folder`/KIND.json; raises SequoiaError if there are none."""
     path = folder / f"{kind}.json"
     try:
-        found = [
-            Excerpt(item["source"], item["prompt"], item["rest"])
-            for item in json.loads(path.read_text(encoding="utf-8"))
-        ]
+        found = [Excerpt(item["source"], item["prompt"], item["rest"]) for item in load_json(path)]
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise SequoiaError(
             f"{str(path)[:200]!r} is not a list of excerpts: {str(problem)[:200]}"
@@ -357,7 +354,7 @@ def main(argv: Sequence[str] | None) -> None:
     if options.threads:
         torch.set_num_threads(options.threads)
     kinds = {kind: excerpts_of(options.excerpts, kind, options.limit) for kind in options.kinds}
-    before = json.loads(options.before.read_text(encoding="utf-8")) if options.before else None
+    before = load_json(options.before) if options.before else None
     task = Task(options.tokens, options.draws, options.timed)
     found = judge(pair_of(options.target, options.draft), kinds, task)
     print(table(found, before))
@@ -368,22 +365,21 @@ def main(argv: Sequence[str] | None) -> None:
 def _options(argv: Sequence[str] | None) -> Namespace:
     task = Task()
     parser = option_parser("python -m sequoia.judge_pair", __doc__)
-    parser.add_argument("--target", help="folder of the target (default: the bundled one)")
-    parser.add_argument("--draft", help="folder of the draft (default: the bundled one)")
+    add_pair_options(parser)
     parser.add_argument(
         "--before", type=Path, help="file that --json wrote for another pair, to compare with"
     )
     parser.add_argument(
         "--excerpts", type=Path, default=ASSETS / "judge", help="folder with KIND.json"
     )
-    parser.add_argument("--kinds", nargs="+", default=["code", "prose"])
-    parser.add_argument("--limit", type=int, help="most excerpts of each kind")
-    parser.add_argument("--tokens", type=int, default=task.tokens, help="tokens of a continuation")
+    parser.add_argument("--kinds", nargs="+", default=["code", "prose"], help="kinds of excerpts")
+    parser.add_argument("--limit", type=int, help="maximum excerpts of each kind (default: all)")
+    parser.add_argument("--tokens", type=int, default=task.tokens, help="tokens per continuation")
     parser.add_argument(
         "--draws",
         type=int,
         default=task.draws,
-        help="continuations of each prompt above temperature 0",
+        help="continuations sampled per prompt at temperatures above 0",
     )
     parser.add_argument(
         "--timed", type=int, default=task.timed, help="prompts timed for the speed-up; 0 for none"

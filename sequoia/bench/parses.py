@@ -1,4 +1,4 @@
-"""Whether a truncated text is valid Python so far. Knows nothing of models."""
+"""Whether a truncated text is valid Python so far."""
 
 from __future__ import annotations
 

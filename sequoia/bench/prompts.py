@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from sequoia.errors import SequoiaError
+from sequoia.text_files import load_json
 
 
 def text_list(name: str, folder: Path) -> list[str]:
@@ -14,7 +14,7 @@ def text_list(name: str, folder: Path) -> list[str]:
     bundled = folder / f"{name}.json"
     path = bundled if bundled.is_file() else Path(name)
     try:
-        texts = json.loads(path.read_text(encoding="utf-8"))
+        texts = load_json(path)
     except (OSError, ValueError) as problem:
         known = ", ".join(sorted(file.stem for file in folder.glob("*.json")))
         raise SequoiaError(

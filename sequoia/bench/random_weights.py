@@ -34,8 +34,8 @@ from sequoia.models.pair import Pair
 from sequoia.models.pass_times import Pass, opened
 from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.this_machine.dtypes import narrowest_dtype
 from sequoia.this_machine.memory import require
-from sequoia.this_machine.number_types import narrowest_dtype
 from sequoia.this_machine.step_timer import synchronize
 from sequoia.validate_input import shown
 

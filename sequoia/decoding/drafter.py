@@ -26,7 +26,7 @@ from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.errors import BadTree
 from sequoia.models.per_tree import PerTree
 from sequoia.models.tree_forward import Context
-from sequoia.models.tree_mask import GrowingTreeLayout, TreeLayout
+from sequoia.models.tree_mask import DynamicTreeLayout, TreeLayout
 from sequoia.this_machine.step_timer import Clock
 
 # draft distributions q of one level (nodes, vocab), an array where they are on the host
@@ -34,7 +34,7 @@ Distributions = np.ndarray | torch.Tensor
 _ROOT = Tree.chain(1)
 
 
-class GrowingTree(Protocol):
+class DynamicTree(Protocol):
     """A tree that grows level by level, numbered breadth first."""
 
     @property
@@ -84,7 +84,7 @@ class Drafted:
         ]
 
     def refuse_nan(self) -> None:
-        """Raises BadModel where a draft distribution of the complete tree is NaN. All levels are
+        """Raises BadModel if a draft distribution of the complete tree is NaN. All levels are
         checked at once, as draft passes between them would evict the distributions from the
         processor's cache. Until then it does no harm: a draw from NaN is some token of the
         vocabulary."""
@@ -136,7 +136,7 @@ class Drafter:
         self.unread = prompt[-1:]
 
     def begin(self, tree: Tree = _ROOT) -> Drafted:
-        """A step's tree with the token of its root only. Raises BadTree where it is larger than its
+        """A step's tree with the token of its root only. Raises BadTree if it is larger than its
         TreeChoice allows."""
         check_size(self._most, tree)
         return Drafted(self.unread[-1], tree)
@@ -153,27 +153,25 @@ class Drafter:
         drafted.refuse_nan()
         return drafted
 
-    def follow(self, growing: GrowingTree, clock: Clock) -> Drafted:
+    def follow(self, shape: DynamicTree, clock: Clock) -> Drafted:
         """Tokens for a tree that grows by the draft's distributions."""
         drafted = self.begin()
-        layout = self._growing
+        layout = self._dynamic_layout
         layout.clear()
-        while nodes := growing.front:
-            check_size(self._most, growing.tree)
+        while nodes := shape.front:
+            check_size(self._most, shape.tree)
             if nodes[0]:  # the root goes through the draft with the prefix
                 drafted.row.update({node: len(layout) + i for i, node in enumerate(nodes)})
-                layout.add([drafted.row.get(growing.tree.parents[node]) for node in nodes])
+                layout.add([drafted.row.get(shape.tree.parents[node]) for node in nodes])
             distributions = checked(self._distributions(nodes, drafted, layout, clock), "draft")
-            drafted.grow(
-                nodes, distributions, self._draw(distributions, growing.grow(distributions))
-            )
-        check_size(self._most, growing.tree)
-        drafted.tree = growing.tree
+            drafted.grow(nodes, distributions, self._draw(distributions, shape.grow(distributions)))
+        check_size(self._most, shape.tree)
+        drafted.tree = shape.tree
         return drafted
 
     @cached_property
-    def _growing(self) -> GrowingTreeLayout:
-        return GrowingTreeLayout(self.context, self._most)
+    def _dynamic_layout(self) -> DynamicTreeLayout:
+        return DynamicTreeLayout(self.context, self._most)
 
     def keep(self, drafted: Drafted, verdict: Verdict) -> None:
         """Keep the accepted path. Its last node, where it is a leaf, has not gone through the draft
@@ -190,7 +188,7 @@ class Drafter:
         self,
         nodes: Sequence[int],
         drafted: Drafted,
-        layout: TreeLayout | GrowingTreeLayout,
+        layout: TreeLayout | DynamicTreeLayout,
         clock: Clock,
     ) -> torch.Tensor:
         """Draft distributions (nodes, vocab) after the nodes of one level."""
@@ -215,7 +213,7 @@ def _at(distributions: Distributions, drawn: Drawn) -> list[float]:
 
 
 def check_size(most: int, tree: Tree) -> None:
-    """Raises BadTree where a step's tree has more nodes than its TreeChoice allows: memory is
+    """Raises BadTree if a step's tree has more nodes than its TreeChoice allows: memory is
     allocated for no more."""
     if len(tree) > most:
         raise BadTree(f"a step's tree has {len(tree)} nodes; its TreeChoice allows {most} (most)")

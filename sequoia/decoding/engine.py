@@ -2,8 +2,8 @@
 step.
 
 `step` reads as the paper's algorithm. Plain decoding is the same engine with a tree of one node
-and no draft. Knows nothing of planning: a tree comes in as a value (see measuring/defaults.py for
-the one planned for this machine); nor of where a step is verified (see choose_step.py).
+and no draft. Independent of planning: the tree is an argument (measuring/defaults.py plans one for
+this machine). Also independent of where a step is verified (see choose_step.py).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sequoia.errors import BadTree
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import Context
 from sequoia.renamed_keywords import renamed_keywords
-from sequoia.this_machine.memory import require_each
+from sequoia.this_machine.memory import DeviceBytes, require_each
 from sequoia.this_machine.step_timer import Clock, synchronize
 
 _SMALLER = "; ask for fewer tokens or a smaller tree"
@@ -75,13 +75,13 @@ class Decoder:
         return self.needs.total()
 
     @property
-    def needs(self) -> Counter[torch.device]:
+    def needs(self) -> DeviceBytes:
         """Those bytes by device."""
         found = sum((context.needs(self.tree_choice.most) for context in self.contexts), Counter())
         return found + self._draft_and_verify.needs(self.tree_choice.most)
 
     @property
-    def missing(self) -> Counter[torch.device]:
+    def missing(self) -> DeviceBytes:
         """Those of them that are not allocated yet, by device."""
         return self.needs - sum((context.held() for context in self.contexts), Counter())
 
@@ -185,5 +185,5 @@ def run(decoder: Decoder) -> Iterator[StepTrace]:
 def plain(pair: Pair, prompt: str, params: SamplingParams) -> Iterator[StepTrace]:
     """Autoregressive decoding on the same engine, one token a step: the baseline of
     every speed-up shown."""
-    pair.require_room(pair.encode(prompt), params.max_new_tokens)
+    pair.require_room(prompt, params.max_new_tokens)
     return run(Decoder(pair, prompt, params, Tree.chain(1)))

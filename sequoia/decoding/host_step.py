@@ -8,7 +8,6 @@ from collections import Counter
 from functools import partial
 
 import numpy as np
-import torch
 
 from sequoia.algorithm.distributions import row_warp
 from sequoia.algorithm.sampling import Chance
@@ -16,11 +15,12 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.algorithm.verifiers.verifier import Verifier
-from sequoia.decoding.drafter import Drafted, Drafter, GrowingTree
+from sequoia.decoding.drafter import Drafted, Drafter, DynamicTree
 from sequoia.decoding.step import Round
 from sequoia.models.per_tree import PerTree
 from sequoia.models.tree_forward import Context
 from sequoia.models.tree_mask import whole_tree_layout
+from sequoia.this_machine.memory import DeviceBytes
 from sequoia.this_machine.step_timer import Clock
 
 
@@ -45,10 +45,10 @@ class HostStep:
     def prepare(self, tree: Tree) -> None:
         self._nodes(tree)
 
-    def needs(self, _nodes: int) -> Counter[torch.device]:
+    def needs(self, _nodes: int) -> DeviceBytes:
         return Counter()
 
-    def __call__(self, shape: Tree | GrowingTree, clock: Clock) -> Round:
+    def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:
         if isinstance(shape, Tree):
             drafted = self._drafter.fill(shape, clock)
         else:

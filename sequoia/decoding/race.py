@@ -1,9 +1,9 @@
 """A race: several ways to decode one prompt, side by side on one device, each with its own clock.
 
 Lanes take turns, so none takes time from another: a lane's clock is the sum of its own steps, and
-the lane with the least time on its clock moves next. Each lane runs almost as if it had the machine
-to itself; they only share the processor's cache and evict each other's data from it. The prefill is
-on no clock.
+the lane with the least time on its clock takes the next step. Each lane runs almost as if it had
+the machine to itself; the lanes only share the processor's cache, and evict each other's data from
+it. The prefill is on no clock.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Race:
             raise BadSamplingParams(
                 f"a race of {shown(len(lanes))} lanes; expected 1 to {MOST_LANES}"
             )
-        pair.require_room(pair.encode(prompt), params.max_new_tokens)
+        pair.require_room(prompt, params.max_new_tokens)
         self.lanes = tuple(lanes)
         self.decoders = tuple(
             Decoder(pair, prompt, params, lane.tree, lane.verifier) for lane in lanes

@@ -3,17 +3,15 @@ host_step.py and cuda/cuda_step.py."""
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Protocol
-
-import torch
 
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
-from sequoia.decoding.drafter import Drafted, GrowingTree
+from sequoia.decoding.drafter import Drafted, DynamicTree
+from sequoia.this_machine.memory import DeviceBytes
 from sequoia.this_machine.step_timer import Clock
 
-# with the target probability p of each node's token, None where the walk did not need it
+# with the target probability p of each node's token, None if the walk did not need it
 Round = tuple[Drafted, Verdict, tuple[float | None, ...]]
 
 
@@ -24,11 +22,11 @@ class Step(Protocol):
         """Build once what all steps with `tree` share."""
         ...
 
-    def needs(self, nodes: int, /) -> Counter[torch.device]:
+    def needs(self, nodes: int, /) -> DeviceBytes:
         """Bytes by device that trees of `nodes` nodes take beside the models' caches."""
         ...
 
-    def __call__(self, shape: Tree | GrowingTree, clock: Clock) -> Round:
+    def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:
         """Draft `shape` and verify it. What both models wrote to their KV caches is not kept yet.
         The passes of draft and target are timed on the clock. Raises BadTree or BadModel."""
         ...

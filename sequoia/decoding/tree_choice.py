@@ -1,13 +1,14 @@
 """Where each step's tree comes from: a fixed one here; replanned_tree.py plans again every few
-steps, growing_tree.py grows one with the draft."""
+steps; the trees of dynamic_tree.py grow while they are drafted."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
-from sequoia.decoding.drafter import GrowingTree
+from sequoia.decoding.drafter import DynamicTree
 
 
 class TreeChoice(Protocol):
@@ -17,16 +18,16 @@ class TreeChoice(Protocol):
 
     @property
     def most(self) -> int:
-        """Nodes that a step's tree may have, the root included."""
+        """The most nodes a step's tree may have, root included."""
         ...
 
     @property
     def widest(self) -> int:
-        """Children that a node may have at most; 0 where the tree grows by the draft's
-        distributions, which cannot give more children than there are tokens."""
+        """The most children a node may have; 0 for dynamic trees, whose nodes never have more
+        children than there are tokens."""
         ...
 
-    def next(self, levels: int) -> Tree | GrowingTree:
+    def next(self, levels: int) -> Tree | DynamicTree:
         """The next step's tree, of at most `levels` levels: complete, or one that grows while it is
         drafted."""
         ...
@@ -34,6 +35,11 @@ class TreeChoice(Protocol):
     def learn(self, tree: Tree, verdict: Verdict) -> None:
         """Called after each step with its tree and verdict."""
         ...
+
+
+# A tree, or a function that makes a new TreeChoice for each run: a TreeChoice learns, and some runs
+# must not depend on others.
+TreeSource = Tree | Callable[[], TreeChoice]
 
 
 class FixedTree:

@@ -1,4 +1,4 @@
-"""A 95 % confidence interval for the speed-up of one run, from how much its pace varied. Measures
+"""A 95% confidence interval for the speed-up of one run, from how much its pace varied. Measures
 nothing.
 
 A run's pace varies with its text and with what else the machine is doing. Each run is cut into
@@ -17,14 +17,14 @@ from dataclasses import dataclass
 
 SEGMENTS = 8
 LEAST_SEGMENTS = 3
-# 97.5 % quantiles of Student's t by number of segments (degrees of freedom: one less)
+# 97.5% quantiles of Student's t by number of segments (degrees of freedom: one less)
 _T = {3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365}
 Step = tuple[int, float]  # tokens, seconds
 
 
 @dataclass(frozen=True)
 class SpeedupInterval:
-    """A speed-up and its 95 % confidence interval (approximate), from `least` to `most`."""
+    """A speed-up and its 95% confidence interval (approximate), from `least` to `most`."""
 
     speedup: float
     least: float

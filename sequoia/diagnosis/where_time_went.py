@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sequoia.algorithm.step_trace import PHASES, DecodeStats
+from sequoia.algorithm.step_trace import PHASES, DecodeStats, require_one_clock
 from sequoia.errors import BadTrace
 from sequoia.planning.explain_plan import time_words
 from sequoia.validate_input import number, whole
@@ -49,8 +49,10 @@ def time_breakdown(stats: DecodeStats, plain: DecodeStats) -> tuple[Bar, ...]:
     """The bars "tokens", "verify", "draft" and "overhead" of the run `stats`, compared with the
     plain run `plain`.
 
-    Raises BadTrace if a run has no step or token, or its passes took no time.
+    Raises BadTrace if a run has no step or token, or its passes took no time, or if the times of
+    only one are simulated.
     """
+    require_one_clock(stats, plain)
     step = per_step(stats, "the run")
     token = per_token(plain)
     tokens = stats.tokens / stats.steps
@@ -100,7 +102,7 @@ def _sentences(tokens: float, step: dict[str, float], token: dict[str, float]) -
         f"{time_words(token['verify'])} for one token: {times:.2f} times as long, "
         f"measured.{_FASTER * (round(times, 2) < 1)}"
     )
-    share = f"{step['draft'] / sum(step.values()):.0%}".replace("%", " %")
+    share = f"{step['draft'] / sum(step.values()):.0%}"
     yield f"Drafting takes {time_words(step['draft'])} per step, {share} of its time, measured."
     yield (
         f"Everything else takes {time_words(step['overhead'])} per step "

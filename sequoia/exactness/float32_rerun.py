@@ -9,12 +9,13 @@ decoder emits the tokens of plain decoding there.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
 
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
@@ -59,7 +60,7 @@ def tokens_of(
     count: int,
     tree: Tree | TreeChoice,
     verifier: str,
-    should_stop: Callable[[], bool],
+    should_stop: ShouldStop,
 ) -> list[int]:
     """The first `count` tokens at temperature 0. Raises Stopped once `should_stop()` is true,
     OutOfMemory for KV caches that do not fit, and what decoding raises."""
@@ -71,7 +72,7 @@ def tokens_of(
     return tokens
 
 
-def raise_if_stopped(should_stop: Callable[[], bool]) -> None:
+def raise_if_stopped(should_stop: ShouldStop) -> None:
     """Raises Stopped if `should_stop()` is true."""
     if should_stop():
         raise Stopped("it was stopped")

@@ -19,17 +19,18 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import torch
 
 from sequoia.algorithm.distributions import target_rows
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.decoding.engine import Decoder
-from sequoia.decoding.tree_choice import TreeChoice
+from sequoia.decoding.tree_choice import TreeSource
 from sequoia.errors import BadModel, BadSamplingParams
 from sequoia.exactness.same_tokens import reference_logits
 from sequoia.models.pair import Pair
@@ -72,7 +73,7 @@ def find_position(
     prompt: str,
     text: Sequence[int],
     params: SamplingParams,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: ShouldStop = lambda: False,
 ) -> TextPosition:
     """The first position in `text`, the tokens after `prompt`, at which the target distribution has
     at least LEAST_BITS of entropy. If none of the first MOST_PLACES does, the one with the most
@@ -252,7 +253,7 @@ def first_tokens(
     pair: Pair,
     prompt: str,
     params: SamplingParams,
-    tree: Tree | Callable[[], TreeChoice],
+    tree: TreeSource,
     verifier: str = DEFAULT_VERIFIER,
     draws: int = 400,
     batch: int = 25,

@@ -16,14 +16,15 @@ rounding was measured to change the logits of this text. Everything else is unde
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
 
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
-from sequoia.decoding.tree_choice import TreeChoice
+from sequoia.decoding.tree_choice import TreeSource
 from sequoia.errors import BadModel, OutOfMemory, Stopped
 from sequoia.exactness.float32_rerun import in_float32, raise_if_stopped, tokens_of
 from sequoia.library_errors import reason
@@ -33,7 +34,7 @@ from sequoia.models.tree_forward import is_half, own_logits, own_logits_from
 from sequoia.validate_input import whole
 
 # The largest difference that is a tie. Every sum of a forward pass is rounded to half an ulp of its
-# number type, and another order of terms is rounded differently. Over L layers, 2 L such roundings
+# dtype, and another order of terms is rounded differently. Over L layers, 2 L such roundings
 # are a random walk of about sqrt(2 L) half-ulps of the logits' spread, which is a quarter of the
 # top logit or more; twice that for two logits of two runs. L = 32 gives 2 to 4 ulp, and 16 is four
 # times the larger of these. A wrong row, mask or position changes logits by their whole spread: 128
@@ -112,9 +113,9 @@ def check_text(
     prompt: str,
     run: Sequence[int],
     plain: Sequence[int],
-    tree: Tree | Callable[[], TreeChoice] = USUAL_TREE,
+    tree: TreeSource = USUAL_TREE,
     verifier: str = DEFAULT_VERIFIER,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: ShouldStop = lambda: False,
 ) -> TextMatch:
     """The tokens `run` emitted at temperature 0 after `prompt`, compared with the tokens of plain
     decoding; see `judge`.
@@ -147,7 +148,7 @@ def check_text(
 
 
 def _match(pair: Pair, prompt: str, run: Sequence[int], plain: Sequence[int]) -> TextMatch:
-    """The verdict by the logits of the target in its own number type: on the first difference, and
+    """The verdict by the logits of the target in its own dtype: on the first difference, and
     after a tie on the rest of `run`."""
     at = compare(run, plain)
     if at is None:
@@ -196,9 +197,8 @@ def judge(
     """The verdict on two texts, given the target's `logits` (vocab,) for the first token that
     differs.
 
-    It is a tie if the logits of both tokens are at most TIE_ULP of `dtype`, the model's number
-    type, below the best one. Raises BadModel if these are not finite or the tokens are out of
-    bounds.
+    It is a tie if the logits of both tokens are at most TIE_ULP of the model's `dtype` below
+    the best one. Raises BadModel if these are not finite or the tokens are out of bounds.
     """
     at = compare(run, plain)
     compared = min(len(run), len(plain))

@@ -72,7 +72,7 @@ def check_config(config: dict[str, Any], title: str) -> None:
 
 
 def check_token_ids(config: dict[str, Any], title: str, file: str) -> None:
-    """Raises BadModel where a token that begins, ends or pads a text is not a whole number, nor a
+    """Raises BadModel if a token that begins, ends or pads a text is not a whole number, nor a
     list of whole numbers."""
     for name, value in config.items():
         if name.endswith("_token_id"):
@@ -102,8 +102,7 @@ def _refuse_references(config: dict[str, Any], title: str) -> None:
     for name, value in _values(config):
         if OWN_ATTENTION.fullmatch(name) and isinstance(value, str) and "/" in value:
             raise BadModel(
-                f"{title}: its config asks for code from {shown(value)}, and code that is not "
-                "installed is never run"
+                f"{title}: its config asks for code from {shown(value)}; only installed code is run"
             )
 
 
@@ -150,7 +149,7 @@ def _check_value(name: str, value: Any, title: str) -> None:
         )
     if isinstance(value, float) and math.isnan(value):
         raise BadModel(f"{title}: {name} in its config is not a number (NaN)")
-    if isinstance(value, int) and not isinstance(value, bool):
+    if type(value) is int:
         bounds = ((low, high) for words, low, high in BOUNDS if words.search(name))
         low, high = next(bounds, ANYTHING)
         if not low <= value <= high:
@@ -160,7 +159,7 @@ def _check_value(name: str, value: Any, title: str) -> None:
 
 
 def _is_whole(value: Any, low: int, high: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+    return type(value) is int and low <= value <= high
 
 
 def _parts(config: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.loading.hub.download import Downloads, Listing, Progress, require_room
 from sequoia.loading.pair_checks import (
@@ -29,7 +30,6 @@ from sequoia.loading.tokenizers.compare_tokenizers import matching_tokenizer
 # progress of a download, a check that was passed, or what is being done now
 LoadNews = Progress | PassedCheck | str
 OnProgress = Callable[[LoadNews], None]
-ShouldStop = Callable[[], bool]
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from sequoia.errors import BadModel
-from sequoia.json_file import read_bytes, read_object
 from sequoia.loading.config_bounds import check_config, check_token_ids
+from sequoia.loading.json_file import read_bytes, read_object
 from sequoia.validate_input import shown
 
 CONFIG = "config.json"
@@ -48,7 +48,7 @@ _KINDS = (
 
 def check_folder(folder: Path, title: str) -> dict[str, Any]:
     """Check all of `folder` but its weights; returns the object in its config.json. Raises BadModel
-    where a file is not a plain file of this folder, is too large or damaged, or refers to files or
+    if a file is not a plain file of this folder, is too large or damaged, or refers to files or
     code elsewhere, and where the config is out of bounds."""
     names = _check_entries(folder, title)
     if CONFIG not in names:
@@ -68,7 +68,7 @@ def check_folder(folder: Path, title: str) -> dict[str, Any]:
 
 
 def _check_entries(folder: Path, title: str) -> set[str]:
-    """Names of the files in `folder`. Raises BadModel where an entry is neither file nor folder, or
+    """Names of the files in `folder`. Raises BadModel if an entry is neither file nor folder, or
     a link to somewhere else."""
     home = Path(os.path.realpath(folder))
     files = set[str]()
@@ -98,7 +98,7 @@ def _checked(path: Path, home: Path, title: str) -> set[str]:
 
 
 def _check_link(path: Path, home: Path, title: str) -> None:
-    """Raises BadModel where a link leads out of its folder, unless to the blobs where the hub's
+    """Raises BadModel if a link leads out of its folder, unless to the blobs where the hub's
     client keeps the content of that model's files."""
     what = f"{title}: {path.name[:80]} is a link"
     try:
@@ -169,7 +169,7 @@ def _check_tokenizer_config(config: dict[str, Any], title: str) -> None:
 
 
 def read_tokenizer(folder: Path, title: str) -> str | None:
-    """The text of the folder's tokenizer.json; None where it has none."""
+    """The text of the folder's tokenizer.json; None if it has none."""
     if not (folder / TOKENIZER).is_file():
         return None
     data = read_bytes(folder / TOKENIZER, f"{title}: {TOKENIZER}", _MOST_OTHER, BadModel)

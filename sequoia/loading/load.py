@@ -6,7 +6,6 @@ show it (see pair_checks.py), afterwards by a self-test.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,10 @@ import torch
 from transformers.utils import logging as transformers_logging
 
 from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadModel, BadPair, BadPrompt, Stopped
-from sequoia.loading.find_pair import OnProgress, ShouldStop, found_pair, printer
+from sequoia.loading.find_pair import OnProgress, found_pair, printer
 from sequoia.loading.hub.download import size
 from sequoia.loading.large.load_large import placed, plan_large
 from sequoia.loading.large.placement import HOST, OffloadPlacement, SpreadPlacement
@@ -27,13 +27,14 @@ from sequoia.loading.pair_request import PairRequest
 from sequoia.loading.weights.finite_weights import refuse_not_finite
 from sequoia.loading.weights.read_weights import Weights, read_weights
 from sequoia.models.chat.chat_template import ChatTemplate, chat_template
-from sequoia.models.fastest_number_type import MEASURED_UP_TO, best_dtype
+from sequoia.models.fastest_dtype import MEASURED_UP_TO, best_dtype
 from sequoia.models.pair import Pair, RecordedAcceptance
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
 from sequoia.renamed_keywords import renamed_keywords
+from sequoia.text_files import load_json
+from sequoia.this_machine.dtypes import narrowest_dtype
 from sequoia.this_machine.memory import ROOM, require, require_possible
-from sequoia.this_machine.number_types import narrowest_dtype
 from sequoia.validate_input import whole
 
 # Bytes per parameter: the file as it is, both copies to choose from, and each one's packed weights.
@@ -130,7 +131,7 @@ def _plan(
     where: torch.device,
     dtype: torch.dtype | None,
 ) -> SpreadPlacement | OffloadPlacement | None:
-    """The placement of a target that is too large for `where`, None where both models fit
+    """The placement of a target that is too large for `where`, None if both models fit
     there."""
     target, draft = sources
     sizes = [loaded_bytes(source, where, dtype) for source in sources]
@@ -167,7 +168,7 @@ def _loaded(
 
 
 def _template(tokenizer: Any, on_progress: OnProgress) -> ChatTemplate | None:
-    """The chat template, tested once; None where there is none, or it fails."""
+    """The chat template, tested once; None if there is none, or it fails."""
     template = chat_template(tokenizer)
     words = "none comes with these models: prompts are used verbatim"
     try:
@@ -192,7 +193,7 @@ def loaded_bytes(source: Source, device: torch.device, dtype: torch.dtype | None
 
 
 def check_memory(weight_bytes: int, device: torch.device) -> None:
-    """Raises OutOfMemory where the weights, and some room for everything else, exceed what is
+    """Raises OutOfMemory if the weights, and some room for everything else, exceed what is
     free."""
     advice = (
         "; offload=True (--offload) leaves most of the target in host memory"
@@ -209,7 +210,7 @@ def load_model(
     draft: bool,
     on_progress: OnProgress,
 ) -> TreeModel:
-    """The model with its weights in the given number type, or in the one in which a usual pass is
+    """The model with its weights in the given dtype, or in the one in which a usual pass is
     fastest; self-tested. Unused tensors are reported to `on_progress`."""
     device = where if isinstance(where, torch.device) else where.output
     weights = _weights(source, where, dtype or narrowest_dtype(device))
@@ -260,7 +261,7 @@ def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:
     ours, its = target.vocab, draft.vocab
     common = min(ours, its)
     if common < pieces:
-        raise BadPair(f"the tokenizer has {pieces} pieces, but the models have {ours} and {its}")
+        raise BadPair(f"the tokenizer has {pieces} tokens, but the models have {ours} and {its}")
     target.vocab = draft.vocab = common
     if ours == its:
         padding = f", of which the last {common - pieces:,} only pad" if common > pieces else ""
@@ -273,7 +274,7 @@ def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:
 
 def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
     """End-of-text ids from the generation config and the tokenizer. With none, a run ends at the
-    token limit only. Raises BadModel where one is not a whole number."""
+    token limit only. Raises BadModel if one is not a whole number."""
     configured = getattr(hf.generation_config, "eos_token_id", None)
     ids = configured if isinstance(configured, list) else [configured]
     what = "an end-of-text id (eos_token_id) of the target"
@@ -289,7 +290,7 @@ def recorded_acceptances(path: Path) -> tuple[RecordedAcceptance, ...]:
     where the file is missing."""
     if not path.is_file():
         return ()
-    rows = json.loads(path.read_text(encoding="utf-8"))["measured"]
+    rows = load_json(path)["measured"]
     return tuple(
         RecordedAcceptance(
             float(row["temperature"]),

@@ -57,7 +57,7 @@ _ENCODERS = frozenset(
 
 
 def refuse_unfit(name: str, config: Any) -> None:
-    """Raises BadModel where a model of the whole `config` cannot run a tree."""
+    """Raises BadModel if a model of the whole `config` cannot run a tree."""
     kind = getattr(config, "model_type", "?")
     if type(config) not in AutoModelForCausalLM._model_mapping and not _is_encoder_decoder(config):
         raise BadModel(

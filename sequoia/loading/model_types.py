@@ -49,7 +49,7 @@ class KnownTypes:
 
 
 def known_types(file: Path = FILE) -> KnownTypes:
-    """The list in `file`. Raises BadModel where the file is damaged."""
+    """The list in `file`. Raises BadModel if the file is damaged."""
     return read_file(file.read_text(encoding="utf-8"), "model-types", _MOST_CHARS, BadModel, _read)
 
 

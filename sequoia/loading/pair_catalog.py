@@ -5,13 +5,13 @@ Data: assets/pair_catalog.json. Loads nothing.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadModel
+from sequoia.text_files import load_json
 from sequoia.validate_input import shown
 
 FILE = ASSETS / "pair_catalog.json"
@@ -58,7 +58,7 @@ class Preset:
 @cache
 def presets() -> tuple[Preset, ...]:
     """All pairs that have a name, except the bundled one."""
-    data = json.loads(FILE.read_text(encoding="utf-8"))
+    data = load_json(FILE)
     models = {name: Model(name, **facts) for name, facts in data["models"].items()}
     return tuple(
         Preset(**{**row, "target": models[row["target"]], "draft": models[row["draft"]]})
@@ -66,11 +66,15 @@ def presets() -> tuple[Preset, ...]:
     )
 
 
+def find(name: Any) -> Preset | None:
+    """The pair called `name`; None for the bundled pair and for unknown names."""
+    return next((one for one in presets() if one.name == name), None)
+
+
 def preset(name: Any) -> Preset:
     """The pair called `name`. Raises BadModel, which lists the known ones."""
-    for one in presets():
-        if one.name == name:
-            return one
+    if found := find(name):
+        return found
     known = ", ".join([BUNDLED_NAME, *(one.name for one in presets())])
     raise BadModel(
         f"unknown pair {shown(name)}; known: {known}; for other models give draft= and target="

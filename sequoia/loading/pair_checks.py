@@ -17,7 +17,7 @@ from sequoia.library_errors import panicked, reason
 from sequoia.loading.folder_check import check_folder
 from sequoia.loading.model_families import refuse_unfit
 from sequoia.loading.weights.check_files import check_described, stored_tensors, weight_paths
-from sequoia.models.fastest_number_type import DTYPES
+from sequoia.models.fastest_dtype import DTYPES
 from sequoia.validate_input import shown
 
 
@@ -49,7 +49,7 @@ class Source:
 
     @property
     def stored_dtype(self) -> torch.dtype:
-        """The number type of its weight files, as the config states it."""
+        """The dtype of its weight files, as the config states it."""
         return getattr(self.config.get_text_config(), "dtype", None) or torch.float32
 
     @property
@@ -72,7 +72,7 @@ def checked_name(ref: Any) -> str:
 
 def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> Source:
     """Check the files in `folder` of the model called `name`, its config, and its weight files
-    unless `weight_bytes` is given. Raises BadModel where they are missing, unsafe or of a kind that
+    unless `weight_bytes` is given. Raises BadModel if they are missing, unsafe or of a kind that
     cannot run a tree."""
     title = _title(name, folder)
     refuse_unknown(title, check_folder(folder, title))
@@ -90,7 +90,7 @@ def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> So
 
 
 def check_weights(source: Source) -> None:
-    """Raises BadModel where the weight files, which are all there, are damaged or do not match the
+    """Raises BadModel if the weight files, which are all there, are damaged or do not match the
     config. Reads headers only."""
     tensors = stored_tensors(source.folder, source.title)
     refused(
@@ -101,7 +101,7 @@ def check_weights(source: Source) -> None:
 
 
 def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
-    """Raises BadModel where `config`, the object in a config.json, names no type of model that
+    """Raises BadModel if `config`, the object in a config.json, names no type of model that
     transformers knows without the model's own code."""
     kind = config.get("model_type")
     if not isinstance(kind, str) or not kind:
@@ -117,7 +117,7 @@ def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
 
 
 def checked_device(device: str) -> torch.device:
-    """The device named by `device`, the first of several for "spread". Raises BadModel where it
+    """The device named by `device`, the first of several for "spread". Raises BadModel if it
     does not exist."""
     if device in ("auto", "spread"):
         device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -137,14 +137,14 @@ def checked_device(device: str) -> torch.device:
 
 
 def checked_dtype(dtype: str) -> torch.dtype | None:
-    """The number type called `dtype`, None for "auto". Raises BadModel for anything else."""
+    """The dtype called `dtype`, None for "auto". Raises BadModel for anything else."""
     if not isinstance(dtype, str) or dtype not in ("auto", *DTYPES):
         raise BadModel(f"dtype {shown(dtype)} is not one of auto, {', '.join(DTYPES)}")
     return DTYPES.get(dtype)
 
 
 def local_bytes(folder: Path, title: str = "") -> int:
-    """Bytes of the weights in `folder`. Raises BadModel where it has no complete set of
+    """Bytes of the weights in `folder`. Raises BadModel if it has no complete set of
     safetensors."""
     return sum(path.stat().st_size for path in weight_paths(folder, title or folder.name))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadPair
-from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, preset, presets
+from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, find, preset
 from sequoia.validate_input import shown
 
 
@@ -69,8 +69,8 @@ class PairRequest:
     @property
     def streamed(self) -> bool | int:
         """`offload`, or True where the pair of this name needs its target's layers streamed."""
-        needs_it = any(one.name == self.name and one.offload for one in presets())
-        return needs_it if self.offload is False else self.offload
+        one = find(self.name)
+        return bool(one and one.offload) if self.offload is False else self.offload
 
     @property
     def title(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.progress import Progress, progress_of_part, with_progress
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.algorithm.step_trace import repetition
+from sequoia.algorithm.step_trace import emitted_tokens, repetition
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.decoding.engine import Decoder, run
@@ -36,7 +36,7 @@ class CountedAcceptance:
 
     @property
     def intervals(self) -> tuple[tuple[float, float], ...]:
-        """95 % confidence interval of each rate (Wilson), as if visited nodes were independent."""
+        """95% confidence interval of each rate (Wilson), as if visited nodes were independent."""
         return tuple(wilson(count, self.visited) for count in self.accepted)
 
     @property
@@ -78,8 +78,8 @@ def count_acceptance(
             steps, params.max_new_tokens, progress_of_part(progress, done, len(prompts))
         )
         by_level += AcceptanceByLevel.fold(traces)
-        repeated.append(repetition([token for trace in traces for token in trace.emitted]))
-    root = [by_level.cells.get((0, rank), Cell(0, 0)) for rank in range(len(tree.children[0]))]
+        repeated.append(repetition(emitted_tokens(traces)))
+    root = [by_level.cells.get((0, rank), Cell()) for rank in range(len(tree.children[0]))]
     return CountedAcceptance(
         tuple(cell.accepted for cell in root),
         root[0].visits if root else 0,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 
-Z = 1.959964  # standard errors of a 95 % confidence interval
+Z = 1.959964  # standard errors of a 95% confidence interval
 SIGNIFICANCE = 0.05  # p-values below this, corrected for their number, reject the assumption
 _LEAST = 5.0  # expected counts below this are too few for the normal approximation
 
@@ -25,8 +25,8 @@ class Cell:
     `accepted`: how many of those children were accepted; not a whole number where it is an expected
     value."""
 
-    visits: int
-    accepted: float
+    visits: int = 0
+    accepted: float = 0
 
     @property
     def rate(self) -> float:
@@ -54,13 +54,13 @@ class AcceptanceByLevel:
             onward = set(trace.verdict.path)
             for depth, node in enumerate(trace.verdict.path):
                 for rank, child in enumerate(trace.tree.children[node]):
-                    cells[depth, rank] = cells.get((depth, rank), Cell(0, 0)) + Cell(
+                    cells[depth, rank] = cells.get((depth, rank), Cell()) + Cell(
                         1, int(child in onward)
                     )
         return cls(cells)
 
     def __add__(self, other: AcceptanceByLevel) -> AcceptanceByLevel:
-        none = Cell(0, 0)
+        none = Cell()
         keys = self.cells.keys() | other.cells.keys()
         return AcceptanceByLevel(
             {key: self.cells.get(key, none) + other.cells.get(key, none) for key in keys}
@@ -78,7 +78,7 @@ class AcceptanceByLevel:
         """All depths together, except depth `but`."""
         return sum(
             (cell for (depth, k), cell in self.cells.items() if k == rank and depth != but),
-            Cell(0, 0),
+            Cell(),
         )
 
 
@@ -98,7 +98,7 @@ def counting_tree(ranks: int, width: int, levels: int) -> Tree:
 @dataclass(frozen=True)
 class DepthVerdict:
     """Whether the counts are consistent with rates that depend on the rank alone. `holds` is None
-    where they are too few.
+    if they are too few.
 
     compared: number of cells with enough counts. The other fields describe the cell with the
     largest deviation; p_value: of that deviation, Bonferroni-corrected for all comparisons.
@@ -108,8 +108,8 @@ class DepthVerdict:
     compared: int
     depth: int = 0
     rank: int = 0
-    here: Cell = Cell(0, 0)
-    elsewhere: Cell = Cell(0, 0)
+    here: Cell = Cell()
+    elsewhere: Cell = Cell()
     p_value: float = 1.0
 
     @property
@@ -121,7 +121,7 @@ class DepthVerdict:
             f"child {self.rank + 1} of {parent} is accepted {self.here.rate:.0%} of "
             f"{self.here.visits} times, elsewhere {self.elsewhere.rate:.0%} of "
             f"{self.elsewhere.visits}"
-        ).replace("%", " %")
+        )
         tested = (
             f"p = {self.p_value:.2g} after Bonferroni, {self.compared} "
             f"comparison{'s' * (self.compared > 1)}"
@@ -166,7 +166,7 @@ def _p_value(a: Cell, b: Cell) -> float:
 
 
 def wilson(successes: float, trials: int) -> tuple[float, float]:
-    """The 95 % confidence interval of a rate (Wilson, 1927); (0, 1) without trials."""
+    """The 95% confidence interval of a rate (Wilson, 1927); (0, 1) without trials."""
     if not trials:
         return 0.0, 1.0
     rate = successes / trials

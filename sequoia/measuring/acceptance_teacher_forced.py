@@ -26,7 +26,7 @@ from sequoia.algorithm.distributions import draft_rows, target_rows
 from sequoia.algorithm.progress import Progress, progress_of_part, with_progress
 from sequoia.algorithm.sampling import Chance, chance_for
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.algorithm.step_trace import repetition
+from sequoia.algorithm.step_trace import emitted_tokens, repetition
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.decoding.engine import plain
@@ -35,7 +35,7 @@ from sequoia.measuring.acceptance import CountedAcceptance
 from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, Cell
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
-from sequoia.models.tree_mask import TreeLayout
+from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.validate_input import whole
 
 LATEST = 256  # `agreement` looks only at the last 256 tokens of each text
@@ -154,7 +154,7 @@ def _text(
     if not own:
         return ids, 1
     steps = with_progress(plain(pair, prompt, params), params.max_new_tokens, progress)
-    made = [token for step in steps for token in step.emitted]
+    made = emitted_tokens(steps)
     return (*ids, *made[:-1]), len(ids)  # no token was drawn after the last one
 
 
@@ -180,7 +180,7 @@ def _logits(model: TreeModel, text: Sequence[int], first: int) -> Iterator[torch
     if first > 1:
         context.extend(text[: first - 1])
     rest = text[first - 1 :]
-    rows = TreeLayout(Tree.chain(min(BLOCK, len(rest))), range(min(BLOCK, len(rest))), context)
+    rows = whole_tree_layout(context, Tree.chain(min(BLOCK, len(rest))))
     for start in range(0, len(rest), BLOCK):
         block = rest[start : start + BLOCK]
         yield context.forward(block, rows)

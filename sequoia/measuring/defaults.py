@@ -149,7 +149,7 @@ def speculate(
     Arguments are checked at the call, before the first step; raises BadPrompt, BadTree or
     BadSamplingParams.
     """
-    pair.require_room(pair.encode(prompt), params.max_new_tokens)
+    pair.require_room(prompt, params.max_new_tokens)
     if tree is None:
         verifier_named(verifier)  # raises before anything is measured
         tree = default_plan(pair, params, verifier, [prompt]).tree

@@ -2,5 +2,5 @@
 
 tree_forward (the model), kv_cache, tree_mask, per_tree, fast_llama, cuda_graphs (faster forwards);
 pair, pair_cache, streamed_text (two models and their tokenizer); self_test, context_length,
-layer_configs (what a model can do); pass_times, fastest_number_type, memory_needs, describe.
+layer_configs (what a model can do); pass_times, fastest_dtype, memory_needs, describe.
 """

@@ -96,4 +96,4 @@ def _limits(config: Any) -> Iterator[ContextLength]:
 
 def _count(value: Any) -> int:
     """`value` where it is a positive whole number, else 0."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    return value if type(value) is int and value > 0 else 0

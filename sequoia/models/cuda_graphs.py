@@ -31,7 +31,7 @@ _Size = tuple[int, int, bool]  # rows, reach, last_only
 
 STEP = 512  # columns by which reaches differ
 MOST_ROWS = 1024  # larger passes keep the GPU busy without a graph
-# graphs of one KV cache: each holds its logits, and growing trees have many sizes
+# graphs of one KV cache: each holds its logits, and dynamic trees have many sizes
 MOST_SIZES = 32
 # Many sizes occur only once or twice; capturing those would not pay.
 PASSES_BEFORE_CAPTURE = 2

@@ -40,7 +40,7 @@ def _cpu_names() -> Iterator[str]:
 
 
 def dtype_name(pair: Pair) -> str:
-    """The number types of target and draft."""
+    """The dtypes of target and draft."""
     names = [model.numbers for model in (pair.target, pair.draft)]
     return names[0] if names[0] == names[1] else f"{names[0]}, draft {names[1]}"
 

@@ -19,7 +19,7 @@ import torch
 from torch.nn import functional as F
 
 from sequoia.models.kv_cache import KVCache
-from sequoia.this_machine.number_types import narrowest_dtype
+from sequoia.this_machine.dtypes import narrowest_dtype
 
 Linear = Callable[[torch.Tensor], torch.Tensor]
 
@@ -33,7 +33,7 @@ _PACKED_UP_TO = 2**30  # bytes of weights; the packed copy needs as many again
 
 
 def fast_forward(hf: Any, int8: bool = False) -> FastLlama | None:
-    """The fast forward of `hf`, or None where there is none: for another family, activation or
+    """The fast forward of `hf`, or None if there is none: for another family, activation or
     position scheme, or a model that is too large.
 
     int8: with weights rounded to int8, for a bfloat16 draft. Verification is exact for any draft

@@ -1,5 +1,5 @@
 """The KV cache of one run, preallocated: a run writes slots after its prefix, then keeps some of
-them. Knows no model.
+them. Independent of the model.
 
 `transformers` calls `update(k, v, layer_idx)` on it as on any of its caches. Nothing is allocated
 after a layer's first call.

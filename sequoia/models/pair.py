@@ -3,7 +3,6 @@ nothing and runs no model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -26,7 +25,7 @@ class RecordedAcceptance:
 
     agreement: the mean overlap of p and q over those texts' own tokens (see `agreement` in
     measuring/acceptance_teacher_forced.py); by it the kind of another text is recognised. None
-    where it was not counted.
+    if it was not counted.
     """
 
     temperature: float
@@ -40,10 +39,10 @@ class Pair:
     """What decoding needs. `begin` is put before every prompt, and each of `stop` ends a run;
     `known` are shipped acceptance vectors, those of the usual kind of text first; `measured` keeps
     what measuring/defaults.py finds out about this very pair, so that it measures only once.
-    `template` wraps a prompt as a chat message, None where the models have none; with `chats` every
+    `template` wraps a prompt as a chat message, None if the models have none; with `chats` every
     prompt is wrapped.
 
-    Raises BadPair where the two vocabularies differ in size.
+    Raises BadPair if the two vocabularies differ in size.
     """
 
     name: str
@@ -84,7 +83,7 @@ class Pair:
         """Token ids of `prompt`, or with `chat` of the chat message made of it, up to where the
         answer begins. None: as `chats` says.
 
-        Raises BadPrompt where it is empty, not text, too long, leaves no room for an answer or
+        Raises BadPrompt if it is empty, not text, too long, leaves no room for an answer or
         makes the chat template fail.
         """
         if not isinstance(prompt, str) or not prompt.strip():
@@ -103,25 +102,26 @@ class Pair:
         )
         if not ids:
             raise BadPrompt(
-                "the prompt has no tokens: this pair's tokenizer knows none of its characters"
+                "the prompt has no tokens: this pair's tokenizer covers none of its characters"
             )
         if len(ids) >= self.limit:
             why = f": {self.limit_reason}" if self.limit_reason else ""
             raise BadPrompt(
-                f"the prompt has {len(ids)} tokens; the models hold {self.limit}, at least one of "
-                f"which must be new{why}"
+                f"the prompt has {len(ids)} tokens; the models' context holds {self.limit}, and at "
+                f"least one must be new{why}"
             )
         return ids
 
-    def require_room(self, prompt: Sequence[int], new: int) -> None:
-        """Raises BadPrompt where `prompt` and `new` tokens are more than the models can be used
+    def require_room(self, prompt: str, new: int) -> None:
+        """Raises BadPrompt if `prompt` and `new` tokens are more than the models can be used
         for, although a config states a longer context. Without such a limit a run just ends at the
         end of the context."""
-        total = len(prompt) + new
+        tokens = len(self.encode(prompt))
+        total = tokens + new
         if total > self.limit and self.limit_reason:
             raise BadPrompt(
-                f"the prompt's {len(prompt)} tokens and {new} new ones are {total}; the models "
-                f"hold {self.limit} of both together: {self.limit_reason}"
+                f"the prompt's {tokens} tokens and {new} new ones are {total}; the models' "
+                f"context holds {self.limit}: {self.limit_reason}"
             )
 
     def _text(self, prompt: str) -> tuple[int, ...]:

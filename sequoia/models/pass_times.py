@@ -7,7 +7,7 @@ import time
 from sequoia.algorithm.progress import Progress
 from sequoia.algorithm.tree import Tree
 from sequoia.models.tree_forward import Context, TreeModel
-from sequoia.models.tree_mask import TreeLayout
+from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.this_machine.step_timer import synchronize
 
 
@@ -19,10 +19,8 @@ class Pass:
         self.size = size
         self._context = context
         self._tokens = [i % context.model.vocab for i in range(size)]
-        self._layout = TreeLayout(
-            Tree.from_branching([1] * min(size - 1, 7) + [max(size - 8, 1)] * (size > 8)),
-            range(size),
-            context,
+        self._layout = whole_tree_layout(
+            context, Tree.from_branching([1] * min(size - 1, 7) + [max(size - 8, 1)] * (size > 8))
         )
         self.times: list[float] = []
         context.capture([size])

@@ -12,9 +12,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from sequoia.models.tree_forward import TreeModel, own_logits
+from sequoia.models.tree_forward import TreeModel, own_logits, sample_tokens
 
-_TOKENS = (1, 2, 3)
 _CONVERSIONS = ("aten::_to_copy", "aten::to", "aten::copy_")
 
 
@@ -22,7 +21,7 @@ def has_router(model: TreeModel) -> bool:
     """Whether `model` selects items such as experts by comparing activations; rounding can then
     change the selection and make the output jump. Runs one pass over three tokens."""
     with _Choices() as choices:
-        own_logits(model, [token % model.vocab for token in _TOKENS])
+        own_logits(model, sample_tokens(model))
     return choices.made
 
 

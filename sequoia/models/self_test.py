@@ -27,6 +27,7 @@ from sequoia.models.tree_forward import (
     is_half,
     own_logits,
     own_logits_from,
+    sample_tokens,
     tolerance,
     transformers_forward,
 )
@@ -36,7 +37,6 @@ _PASSES_AT_START = 6
 _PASSES_ELSEWHERE = 4
 # Tokens before a tree. Another number than at the start, in case code remembers that one.
 _PREFIX = 7
-_TOKENS = (1, 2, 3)
 _BRANCH = "its logits for a branch of a tree differ from those for the same tokens in a row"
 _ALONE = "its logits for a text with the mask and positions given to it differ from those without"
 _IGNORES_MASK = "; it ignores the mask or the positions that a tree needs"
@@ -44,7 +44,7 @@ _OWN_POSITIONS = "; it counts positions in its own way, or lets tokens see those
 
 
 def self_test(model: TreeModel) -> None:
-    """Compare a tree with the same tokens in a row and with the bare model. Raises BadModel where
+    """Compare a tree with the same tokens in a row and with the bare model. Raises BadModel if
     the logits differ."""
     allowed = _allowed(model)
     start = time.perf_counter()
@@ -81,7 +81,7 @@ def _where(tested: Sequence[int]) -> str:
 def _at_the_start(model: TreeModel, allowed: float) -> float:
     """The largest difference between a three-token tree, the same tokens one after the other, and
     those on the bare model, as a share of the logits' spread."""
-    tokens = [token % model.vocab for token in _TOKENS]
+    tokens = sample_tokens(model)
     text = [*tokens, tokens[0], tokens[2]]
     with model.capturing():
         branch, after = branched(model, tokens)
@@ -97,7 +97,7 @@ def _at_the_start(model: TreeModel, allowed: float) -> float:
 def _checked(
     model: TreeModel, what: str, why: str, found: Sequence[float], allowed: float
 ) -> float:
-    """The largest of the differences `found`. Raises BadModel where it is more than `allowed`."""
+    """The largest of the differences `found`. Raises BadModel if it is more than `allowed`."""
     worst = float(torch.tensor(found).max())  # NaN if any is, which Python's max would lose
     if math.isnan(worst):
         raise BadModel(
@@ -146,7 +146,7 @@ def _around(model: TreeModel, position: int, prefix: int) -> list[float]:
     """Differences to the bare model of a tree whose root is right before `position`, and of the
     token after one of its branches, which is right after it. `prefix` tokens come before."""
     first = position - 1 - prefix
-    tokens = [token % model.vocab for token in _TOKENS]
+    tokens = sample_tokens(model)
     before = [tokens[i % 3] for i in range(prefix)]
     with model.capturing():
         branch, after = branched(model, tokens, before, first)

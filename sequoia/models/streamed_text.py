@@ -219,5 +219,5 @@ def _cleans(tokenizer: Any) -> bool:
 
 
 def _backend(tokenizer: Any, part: str) -> Any:
-    """That part of the `tokenizers` object behind `tokenizer`; None where there is none."""
+    """That part of the `tokenizers` object behind `tokenizer`; None if there is none."""
     return getattr(getattr(tokenizer, "backend_tokenizer", None), part, None)

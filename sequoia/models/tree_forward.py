@@ -1,8 +1,8 @@
 """A causal language model that can run a tree: the nodes go through it in one forward pass after a
 prefix, and the accepted ones are kept.
 
-The model is Hugging Face's and stays untouched; the cache and the mask are ours. Knows nothing of
-drafts or verification.
+The model is Hugging Face's and stays untouched; the cache and the mask are ours. Independent of
+drafts and verification.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from sequoia.models.cuda_graphs import CudaCapture, Forward, GraphedForward
 from sequoia.models.fast_llama import FastLlama, fast_forward
 from sequoia.models.kv_cache import KVCache
 from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes
-from sequoia.models.tree_mask import GrowingTreeLayout, TreeLayout, causal
+from sequoia.models.tree_mask import DynamicTreeLayout, TreeLayout, causal, whole_tree_layout
+from sequoia.this_machine.memory import DeviceBytes
 
 _ALIGNED = 8  # numbers; 16 bytes of the narrowest type
 INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
-_COLDEST = 0.05  # down to this temperature, divided logits stay well within any number type
+_COLDEST = 0.05  # down to this temperature, divided logits stay well within any dtype
 # tokens; the mask grows with the square of them, so a longer prompt takes several passes
 PREFILL_CHUNK = 1024
 # what the fast forward raises for a model that is built differently from the rest of its family
@@ -86,14 +87,14 @@ class TreeModel:
 
     @property
     def numbers(self) -> str:
-        """The number type of the weights in use, by name."""
+        """The dtype of the weights in use, by name."""
         if getattr(self.forward, "int8", False):
             return "int8"
         return str(self.dtype).removeprefix("torch.")
 
     @property
     def mask_dtype(self) -> torch.dtype:
-        """Number type of the additive masks that the forward in use takes."""
+        """The dtype of the additive masks that the forward in use takes."""
         return getattr(self.forward, "mask_dtype", self.dtype)
 
     @property
@@ -207,7 +208,7 @@ class Context:
     def mask_dtype(self) -> torch.dtype:
         return self.model.mask_dtype
 
-    def needs(self, nodes: int) -> Counter[torch.device]:
+    def needs(self, nodes: int) -> DeviceBytes:
         """Bytes by device that this run will keep allocated with trees of `nodes` nodes: KV cache,
         mask and logits."""
         if not self.capacity:
@@ -216,11 +217,11 @@ class Context:
         beside = mask_and_logit_bytes(self.capacity, nodes, model.vocab, model.mask_dtype.itemsize)
         return Counter({model.device: beside}) + self._cache_bytes()
 
-    def held(self) -> Counter[torch.device]:
+    def held(self) -> DeviceBytes:
         """Those of them that are allocated already: the KV cache of an earlier run."""
         return self._cache_bytes() if self.kv_cache.allocated else Counter()
 
-    def _cache_bytes(self) -> Counter[torch.device]:
+    def _cache_bytes(self) -> DeviceBytes:
         model = self.model
         each = cache_bytes(model.config, self.kv_cache.capacity, model.mask_dtype.itemsize)
         return Counter({device: each * n for device, n in Counter(model.layer_devices).items()})
@@ -247,7 +248,7 @@ class Context:
 
     @torch.inference_mode()
     def forward(
-        self, tokens: Sequence[int] | torch.Tensor, layout: TreeLayout | GrowingTreeLayout
+        self, tokens: Sequence[int] | torch.Tensor, layout: TreeLayout | DynamicTreeLayout
     ) -> torch.Tensor:
         """Logits (nodes, vocab) after each of the next `len(tokens)` nodes of `layout`, which are
         written but not kept. Tokens that are on the device already, (nodes,), stay there."""
@@ -329,7 +330,7 @@ def branched(
     before = before or tokens
     context = model.open(len(before) + 13, first)
     context.extend(before)
-    branch = context.forward(tokens, TreeLayout(Tree((-1, 0, 0)), range(3), context))[2].double()
+    branch = context.forward(tokens, whole_tree_layout(context, Tree((-1, 0, 0))))[2].double()
     context.keep([0, 2])
     return branch, context.extend(tokens[:1]).double()
 
@@ -367,10 +368,15 @@ def tolerance(dtype: torch.dtype) -> float:
     return 0.1 if is_half(dtype) else 1e-3
 
 
+def sample_tokens(model: TreeModel) -> list[int]:
+    """Three tokens to try `model` with, which any vocabulary has."""
+    return [token % model.vocab for token in (1, 2, 3)]
+
+
 def _sample_logits(model: TreeModel) -> tuple[torch.Tensor, torch.Tensor]:
     """(vocab,) logits of a tree's branch after three tokens and after seven: a CUDA graph captured
     at one length of text has to be right for others."""
-    tokens = [token % model.vocab for token in (1, 2, 3)]
+    tokens = sample_tokens(model)
     with model.capturing():
         return branched(model, tokens)[0], branched(model, tokens, (tokens * 3)[:7])[0]
 

@@ -1,5 +1,5 @@
-"""The tree attention mask, and the positions of a tree's nodes. Knows no model's forward and no
-tokens.
+"""The tree attention mask, and the positions of a tree's nodes. Independent of the model's
+forward and of tokens.
 
 A layout lists the nodes that go through a model after the prefix. Not every node does: the draft
 model never processes leaves.
@@ -16,7 +16,7 @@ from sequoia.algorithm.tree import Tree
 
 
 class MaskSpec(Protocol):
-    """What a mask has to fit: the prefix's greatest length, and the number type and device of the
+    """What a mask has to fit: the prefix's greatest length, and the dtype and device of the
     model's masks."""
 
     @property
@@ -80,7 +80,7 @@ def whole_tree_layout(spec: MaskSpec, tree: Tree) -> TreeLayout:
     return TreeLayout(tree, range(len(tree)), spec)
 
 
-class GrowingTreeLayout:
+class DynamicTreeLayout:
     """A TreeLayout that grows level by level: a new node sees what its parent sees, and itself.
     Allocated once for at most `most` nodes and used again by every tree."""
 

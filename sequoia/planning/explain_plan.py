@@ -14,6 +14,8 @@ from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadProfile, BadTrace
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, SpeedupGrid
+from sequoia.planning.simulated_step_times import phases
+from sequoia.validate_input import shown
 
 _SAME = 1e-9  # speed-ups closer than this (relative) are equal
 _ACTIVITY = {"draft": "drafting", "verify": "verifying", "overhead": "overhead"}
@@ -26,15 +28,6 @@ def knee(profile: HardwareProfile) -> int | None:
     seconds = profile.verify_seconds
     nodes = 1 + bisect_left(range(1, last + 1), 2 * seconds(1), key=seconds)
     return nodes if nodes <= last else None
-
-
-def phases(tree: Tree, profile: HardwareProfile) -> dict[str, float]:
-    """Predicted seconds of one step with `tree` by phase. They sum to `step_seconds`."""
-    return {
-        "draft": sum(profile.draft_seconds_at(width) for width in tree.widths),
-        "verify": profile.verify_seconds(len(tree)),
-        "overhead": profile.overhead(len(tree), len(tree.widths)),
-    }
 
 
 # -- the best tree ---------------------------------------------------------------------------------
@@ -90,7 +83,26 @@ def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
         words += (
             f". The runner-up, {size_words(second.tree)}, would {_trade(second, best, profile)}"
         )
-    return words + "."
+    return f"{words}. {calibration_words(best.tree, profile)}".rstrip()
+
+
+def calibration_words(tree: Tree, profile: HardwareProfile) -> str:
+    """A warning if `tree` is larger than any whose time was measured or compared with a
+    measurement. Empty otherwise, and for plain decoding."""
+    most = profile.calibrated_up_to
+    if len(tree) <= max(most, 1):
+        return ""
+    if profile.source == "simulated" and not most:
+        return "These times are simulated: none was compared with a measurement."
+    if profile.source == "simulated":
+        return (
+            f"These times are simulated and were compared with measurements up to {most} nodes; "
+            f"for {len(tree)} nodes they are extrapolated."
+        )
+    return (
+        f"Times are known up to {most} node{'s' * (most > 1)}; for {len(tree)} nodes they are "
+        "extrapolated."
+    )
 
 
 def runner_up(grid: SpeedupGrid) -> Plan | None:
@@ -251,11 +263,16 @@ def compare(
     stats: DecodeStats, plan: Plan, profile: HardwareProfile, plain_seconds: float | None = None
 ) -> Comparison:
     """The prediction of `plan` compared with a run of its tree. Raises BadTrace for a run without
-    steps or time.
+    steps or time, or with simulated times.
 
     plain_seconds: time per token of plain decoding if it was measured. Without it, the profile's is
     used for both.
     """
+    if stats.clock:
+        raise BadTrace(
+            f"a run with the simulated times of {shown(stats.clock)}; a prediction is compared "
+            "with measured times only"
+        )
     if not stats.steps or not stats.tokens or not stats.seconds["verify"] > 0:
         raise BadTrace(
             f"a run of {stats.steps} steps, {stats.tokens} tokens and {stats.seconds['verify']:g} "

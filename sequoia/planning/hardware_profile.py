@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from datetime import date as Date
 from datetime import datetime
 from functools import cached_property
 from numbers import Real
@@ -19,6 +20,7 @@ import numpy as np
 
 from sequoia.algorithm.acceptance import non_increasing
 from sequoia.errors import BadProfile
+from sequoia.planning.roofline import Roofline, RooflineDevice, RooflineModel
 from sequoia.validate_input import (
     as_file,
     check_format,
@@ -38,6 +40,16 @@ MAX_SECONDS = 1e6
 MAX_TEXT = 200
 MAX_JSON_CHARS = 256 * 1024
 SOURCES = ("measured", "recorded", "paper", "simulated")
+# in files
+_ROOFLINE_NEEDED = ("device", "target", "draft")
+_ROOFLINE_OPTIONS = (
+    "prefix_length",
+    "overhead_seconds",
+    "level_overhead",
+    "calibrated_nodes",
+    "dtype",
+    "date",
+)
 
 
 @dataclass(frozen=True)
@@ -48,7 +60,8 @@ class HardwareProfile:
     decoding. draft_seconds: one draft pass over that many nodes of a level. overhead_seconds: time
     that a step with that many nodes spends outside both models, as one number or as points.
     level_overhead: added to that for each level with a draft pass. source: one of SOURCES. date:
-    ISO 8601. versions: library to version.
+    ISO 8601. versions: library to version. calibrated_nodes: the largest tree whose time was
+    compared with a measurement, 0 if none was; None for the largest size in target_seconds.
 
     Sizes increase. Between two points time is interpolated linearly and never decreases; beyond the
     last point it is extrapolated from the last two.
@@ -66,6 +79,7 @@ class HardwareProfile:
     overhead_seconds: tuple[Point, ...] = ((1, 0.0, 0.0),)
     versions: tuple[tuple[str, str], ...] = ()
     level_overhead: float = 0.0
+    calibrated_nodes: int | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.overhead_seconds, Real):
@@ -87,6 +101,10 @@ class HardwareProfile:
         checked["level_overhead"] = number(
             self.level_overhead, "level_overhead", 0, MAX_SECONDS, BadProfile
         )
+        if self.calibrated_nodes is not None:
+            checked["calibrated_nodes"] = whole(
+                self.calibrated_nodes, "calibrated_nodes", 0, MAX_SIZE, BadProfile
+            )
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if self.target_seconds[0][0] != 1:
@@ -94,6 +112,53 @@ class HardwareProfile:
                 f"target_seconds starts at {self.target_seconds[0][0]} nodes; it must start at 1 "
                 "(plain decoding)"
             )
+
+    @classmethod
+    def roofline(
+        cls,
+        device: RooflineDevice | Mapping[str, Any],
+        target: RooflineModel | Mapping[str, Any],
+        draft: RooflineModel | Mapping[str, Any],
+        *,
+        prefix_length: int = 0,
+        overhead_seconds: float | tuple[Point, ...] = 0.0,
+        level_overhead: float = 0.0,
+        calibrated_nodes: int = 0,
+        dtype: str = "",
+        date: str | None = None,
+    ) -> HardwareProfile:
+        """A simulated profile, computed from published figures by the roofline model (Williams et
+        al., 2009; see sequoia/planning/roofline.py).
+
+        device, target, draft: values of that module, or mappings of their fields. dtype: as it is
+        shown; by default from the bytes per weight. date: ISO 8601, by default today. Raises
+        BadProfile naming the part, the field, the value and the bound.
+        """
+        # checked at run time; the annotations of Roofline are those after its own check
+        parts: dict[str, Any] = {"device": device, "target": target, "draft": draft}
+        roofline = Roofline(**parts, prefix_length=prefix_length)
+        return cls(
+            device=roofline.device.name,
+            dtype=dtype or f"{8 * roofline.target.bytes_per_weight:g} bits per weight",
+            target=roofline.target.name,
+            draft=roofline.draft.name,
+            prefix_length=roofline.prefix_length,
+            target_seconds=roofline.points("target"),
+            draft_seconds=roofline.points("draft"),
+            source="simulated",
+            date=Date.today().isoformat() if date is None else date,
+            overhead_seconds=overhead_seconds,  # pyright: ignore[reportArgumentType]
+            level_overhead=level_overhead,
+            calibrated_nodes=calibrated_nodes,
+        )
+
+    @property
+    def calibrated_up_to(self) -> int:
+        """Nodes of the largest tree whose time was measured, or compared with a measurement. 0 if
+        none was. Times of larger trees are extrapolated."""
+        if self.calibrated_nodes is None:
+            return self.target_seconds[-1][0]
+        return self.calibrated_nodes
 
     def verify_seconds(self, n: int) -> float:
         """One target pass over `n` nodes."""
@@ -131,14 +196,22 @@ class HardwareProfile:
         return _line(self.overhead_seconds)
 
     def to_dict(self) -> dict[str, Any]:
-        """The profile as JSON values, with its format."""
-        return as_file(asdict(self), "profile")
+        """The profile as JSON values, with its format. Older versions of the program read it
+        too."""
+        data = asdict(self)
+        if self.calibrated_nodes is None:
+            del data["calibrated_nodes"]
+        return as_file(data, "profile")
 
     @classmethod
     def from_dict(cls, data: Any) -> HardwareProfile:
-        """The profile that `to_dict` wrote. Raises BadProfile for anything else. Files from before
-        `level_overhead` include it in `overhead_seconds`."""
-        data = {"level_overhead": 0.0, **check_format(data, "profile", BadProfile)}
+        """The profile that `to_dict` wrote, or that of the parameters of a roofline in the file.
+        Raises BadProfile for anything else. Files from before `level_overhead` include it in
+        `overhead_seconds`."""
+        data = check_format(data, "profile", BadProfile)
+        if "roofline" in data:
+            data = _with_roofline(data)
+        data = {"level_overhead": 0.0, "calibrated_nodes": None, **data}
         names = [field.name for field in fields(cls)]
         if missing := [name for name in names if name not in data]:
             raise BadProfile(
@@ -154,6 +227,27 @@ class HardwareProfile:
     def from_json(cls, text: str) -> HardwareProfile:
         """The profile in `text`, as written by `to_json`. Raises BadProfile for anything else."""
         return cls.from_dict(read_json(text, "profile", MAX_JSON_CHARS, BadProfile))
+
+
+def _with_roofline(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of a profile file with the curves of its roofline, unless it has its own: curves
+    measured later replace computed ones. While one of the two models is computed, the profile is
+    simulated."""
+    computed = HardwareProfile.roofline(**_roofline_parameters(data["roofline"])).to_dict()
+    is_measured = "target_seconds" in data and "draft_seconds" in data
+    return {**computed, **data, **({} if is_measured else {"source": "simulated"})}
+
+
+def _roofline_parameters(value: Any) -> dict[str, Any]:
+    """The arguments of `HardwareProfile.roofline` in a file."""
+    if not isinstance(value, Mapping):
+        raise BadProfile(f"roofline must be an object of its parameters, not {shown(value)}")
+    if missing := [name for name in _ROOFLINE_NEEDED if name not in value]:
+        raise BadProfile(
+            f"roofline has no {', '.join(missing)}; it needs {', '.join(_ROOFLINE_NEEDED)}"
+        )
+    known = (*_ROOFLINE_NEEDED, *_ROOFLINE_OPTIONS)
+    return {one_of(name, "roofline", known, BadProfile): part for name, part in value.items()}
 
 
 def _line(points: tuple[Point, ...]) -> np.ndarray:

@@ -120,6 +120,24 @@ def best_plan(
     return predict(tree, acceptance, profile)
 
 
+def best_chain(
+    acceptance: Acceptance, profile: HardwareProfile, max_nodes: int | None = None
+) -> Plan:
+    """The fastest chain of up to `max_nodes` nodes: what a planned tree is compared with. By
+    default it may have as many levels as a planned tree. The vector is smoothed as in `best_plan`.
+    Raises BadTree for maxima outside 1 to MAX_NODES."""
+    max_nodes = whole(
+        bounds(profile)[1] if max_nodes is None else max_nodes, "max_nodes", 1, MAX_NODES, BadTree
+    )
+    acceptance = acceptance.smoothed()
+    only_first = Acceptance(acceptance.rates[:1])  # the best trees are then chains
+    growth = best_first(only_first, max_nodes, max_nodes)
+    speedups = _speedups(growth, StepTimes(profile, max_nodes), profile)
+    nodes = int(speedups.argmax()) + 1
+    is_faster = speedups[nodes - 1] > 1 + _ROUNDING
+    return predict(Tree.chain(nodes if is_faster else 1), acceptance, profile)
+
+
 def _growths(
     acceptance: Acceptance, profile: HardwareProfile, max_nodes: int, max_levels: int
 ) -> Iterator[tuple[Growth, np.ndarray]]:
@@ -128,9 +146,14 @@ def _growths(
     times = StepTimes(profile, max_nodes)
     for levels in range(2, max_levels + 1):
         growth = best_first(acceptance, max_nodes, levels)
-        yield growth, profile.plain_seconds * np.array(growth.totals) / [*times.steps(growth)]
+        yield growth, _speedups(growth, times, profile)
         if max(growth.depths) + 1 < levels:
             break  # the trees have fewer levels than allowed, so allowing more changes nothing
+
+
+def _speedups(growth: Growth, times: StepTimes, profile: HardwareProfile) -> np.ndarray:
+    """Predicted speed-ups of the first 1, 2, ... nodes of `growth`, (nodes,)."""
+    return profile.plain_seconds * np.array(growth.totals) / [*times.steps(growth)]
 
 
 def _most_tokens(found: Sequence[tuple[Growth, np.ndarray]], least: float) -> Tree:

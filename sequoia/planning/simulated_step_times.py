@@ -8,10 +8,69 @@ are in seconds.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from sequoia.algorithm.best_tree import Growth
+from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
-from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.errors import BadProfile
+from sequoia.planning.hardware_profile import MAX_TEXT, HardwareProfile
+from sequoia.validate_input import shown
+
+
+@dataclass(frozen=True)
+class SimulatedStep:
+    """Seconds of one step. levels: each draft pass, the root's first. verify: the target pass.
+    overhead: everything else."""
+
+    levels: tuple[float, ...]
+    verify: float
+    overhead: float
+
+    @property
+    def phases(self) -> dict[str, float]:
+        """Seconds by phase, as in `StepTrace.seconds`."""
+        return {"draft": sum(self.levels), "verify": self.verify, "overhead": self.overhead}
+
+
+@dataclass(frozen=True)
+class SimulatedClock:
+    """Step times of `profile` for steps that were decoded elsewhere: only their times are
+    simulated, while tokens, trees and acceptance stay.
+
+    name: shown with every figure of this clock; by default the profile's device. Raises BadProfile
+    for a name that is not a text of at most 200 characters.
+    """
+
+    profile: HardwareProfile
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or len(self.name) > MAX_TEXT:
+            raise BadProfile(
+                f"name: {shown(self.name)} is not a text of at most {MAX_TEXT} characters"
+            )
+        name = self.name.strip() or self.profile.device.strip() or "a machine without a name"
+        object.__setattr__(self, "name", name)
+
+    def step(self, tree: Tree) -> SimulatedStep:
+        """Times of a step that verifies `tree`. A tree that was cut, by the token limit or the end
+        of the context, takes the time of the cut tree; one node is plain decoding."""
+        return SimulatedStep(
+            tuple(self.profile.draft_seconds_at(width) for width in tree.widths),
+            self.profile.verify_seconds(len(tree)),
+            self.profile.overhead(len(tree), len(tree.widths)),
+        )
+
+    def retimed(self, trace: StepTrace) -> StepTrace:
+        """`trace` with simulated times in place of its own, and the name of this clock. The draft
+        passes are those that its tree needs; a dynamic tree may have needed more."""
+        return replace(trace, seconds=self.step(trace.tree).phases, clock=self.name)
+
+
+def phases(tree: Tree, profile: HardwareProfile) -> dict[str, float]:
+    """Predicted seconds of one step with `tree` by phase. They sum to `step_seconds`."""
+    return SimulatedClock(profile).step(tree).phases
 
 
 def step_seconds(tree: Tree, profile: HardwareProfile) -> float:

@@ -36,8 +36,8 @@ EPILOG = """steps, each in the folder --out:
   samples        let OUT/target write --tokens tokens for the draft to learn from (optional)
   draft          distil the draft at a constant learning rate
   draft-decay    reduce its learning rate to zero; saves OUT/draft
-  excerpts       write prompts and the rest of their texts from the sources that are never trained
-                 on, to evaluate pairs
+  excerpts       write prompts and their continuations from texts that are never trained on, to
+                 evaluate pairs
   all            all of these except samples and excerpts, with --tokens for the target and a third
                  of that for the draft
 

@@ -177,7 +177,7 @@ MANUALS = (
 def standard_library() -> Source:
     """The modules of Python's standard library, with their tests."""
     root = Path(sysconfig.get_path("stdlib"))
-    files = code_files(root, with_tests=True)
+    files = code_files(root)
     version = sysconfig.get_python_version()
     return Source(
         "Python standard library", version, "PSF-2.0", "code", root, files, is_required=True
@@ -290,13 +290,9 @@ def is_test(parts: Sequence[str]) -> bool:
     )
 
 
-def code_files(root: Path, with_tests: bool) -> tuple[Path, ...]:
-    """The allowed Python files below `root`, sorted."""
-    found = []
-    for path in root.rglob("*.py"):
-        parts = path.relative_to(root).parts
-        if is_allowed(parts) and (with_tests or not is_test(parts)):
-            found.append(path)
+def code_files(root: Path) -> tuple[Path, ...]:
+    """The allowed Python files below `root`, those of tests included, sorted."""
+    found = (path for path in root.rglob("*.py") if is_allowed(path.relative_to(root).parts))
     return tuple(sorted(found))
 
 

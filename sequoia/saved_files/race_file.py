@@ -1,5 +1,5 @@
 """A race as one JSON file: every lane's run, step by step, and the results of the analysis after
-it. Knows nothing of models.
+it. Needs no models.
 
 A file: {format: "sequoia-race", version: 1, meta, lanes: [{name, how, verifier, plain, most,
 changes, run}], results}. `run` is a run file (see run_file.py). `results` is null, or has a result
@@ -15,8 +15,17 @@ from typing import Any, TypeVar
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.errors import BadTrace
 from sequoia.saved_files.check_fields import list_of, text_of
-from sequoia.saved_files.run_file import MAX_CHARS, MAX_STEPS, Run, checked_meta
-from sequoia.validate_input import as_file, number, one_of, read_file, truth, whole, write_file
+from sequoia.saved_files.run_file import MAX_CHARS, MAX_STEPS, Run, checked_meta, clock_of
+from sequoia.validate_input import (
+    as_file,
+    number,
+    one_of,
+    read_file,
+    shown,
+    truth,
+    whole,
+    write_file,
+)
 
 MOST_LANES = 4
 # verdicts on whether decoding was lossless, as they are written in files
@@ -57,16 +66,25 @@ class LaneLog:
 
 @dataclass(frozen=True)
 class RaceLog:
-    """A finished race. meta: what all lanes share. results: the analysis of each lane, None where
-    there is none."""
+    """A finished race. meta: what all lanes share. results: the analysis of each lane, None if
+    there is none. Raises BadTrace if the lanes' times are of different clocks."""
 
     meta: Mapping[str, Any]
     lanes: tuple[LaneLog, ...]
     results: tuple[Result | None, ...] | None = None
 
-    def moves(self) -> Iterator[tuple[int, int]]:
-        """(lane, step) in the order of the race: the next step is always made by the lane with the
-        least decode time, or the first of several."""
+    def __post_init__(self) -> None:
+        clock_of(self.meta)  # raises for a wrong label
+        clocks = sorted({clock_of(lane.run.meta) for lane in self.lanes})
+        if len(clocks) > 1:
+            raise BadTrace(
+                f"lanes with the clocks {', '.join(map(shown, clocks))}; all lanes of a race must "
+                "have one clock"
+            )
+
+    def in_order(self) -> Iterator[tuple[int, int]]:
+        """All steps as (lane, step), in the order of the race: the lane with the least decode time
+        makes the next step, the first of several that tie."""
         seconds = [0.0] * len(self.lanes)
         made = [0] * len(self.lanes)
         while running := [

@@ -1,13 +1,12 @@
 """A run as one JSON file, and its steps as messages to the page.
 
-Knows nothing of models: the file contains the text of its tokens, so it can be replayed without
-them.
+The file contains the text of its tokens, so it can be replayed without the models.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sequoia.algorithm.step_trace import FINISHES, PHASES, StepTrace
@@ -30,6 +29,7 @@ from sequoia.validate_input import (
 MAX_STEPS = 4096
 MAX_CHARS = 64 * 1024 * 1024
 MAX_ID = 2**31
+MAX_CLOCK = 200  # characters of the name of a clock
 MAX_META_CHARS = 100_000  # of one text in a run's meta
 MAX_META_DEPTH = 6  # of its lists and objects
 
@@ -41,12 +41,23 @@ class Run:
     meta: what was run (models, device, sampling parameters, prompt, ...). pieces: the text of each
     token id on its own. texts: texts[i] has the text that each token emitted by step i added, ""
     while a character is incomplete.
+
+    A run with simulated times has the name of its clock in `meta["clock"]`, and the label
+    "simulated". Raises BadTrace if a step is of another clock.
     """
 
     meta: Mapping[str, Any]
     pieces: Mapping[int, str]
     steps: tuple[StepTrace, ...]
     texts: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self) -> None:
+        clock = clock_of(self.meta)
+        if other := [step for step in self.steps if step.clock != clock]:
+            raise BadTrace(
+                f"step {other[0].index} has the clock {shown(other[0].clock)}, but the run has "
+                f"{shown(clock)}; all times of a run must be of one clock"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """The run as JSON values. `Packer` describes the format of a step."""
@@ -72,6 +83,18 @@ class Run:
         """The run in `text`. Raises BadTrace, and nothing else, for anything but a complete and
         valid run file."""
         return read_file(text, "run", MAX_CHARS, BadTrace, _run)
+
+
+def clock_of(meta: Mapping[str, Any]) -> str:
+    """The machine that the times of a run with this meta were simulated for. Empty if they were
+    measured. Raises BadTrace if the label does not say simulated."""
+    clock = text_of(meta.get("clock", ""), "meta: clock", MAX_CLOCK)
+    if clock and meta.get("label") != "simulated":
+        raise BadTrace(
+            f"meta: label: {shown(meta.get('label'))}; a run with the clock {shown(clock)} must be "
+            "labelled simulated"
+        )
+    return clock
 
 
 class Packer:
@@ -127,7 +150,10 @@ def _run(data: Mapping[str, Any]) -> Run:
         whole(int(token), "token id", 0, MAX_ID, BadTrace): text_of(piece, "piece")
         for token, piece in _object(data["pieces"], "pieces").items()
     }
-    traces = tuple(_step(step, index, trees) for index, step in enumerate(steps))
+    clock = clock_of(meta)
+    traces = tuple(
+        replace(_step(step, index, trees), clock=clock) for index, step in enumerate(steps)
+    )
     if unnamed := {t for trace in traces for t in (*trace.tokens, *trace.emitted)} - pieces.keys():
         raise BadTrace(
             f"token {min(unnamed)} is drafted or emitted but has no text among the pieces"

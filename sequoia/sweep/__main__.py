@@ -61,7 +61,10 @@ def _parser() -> ArgumentParser:
         help="test only these types, and write nothing",
     )
     parser.add_argument(
-        "--variants", type=int, metavar="N", help="most variants of each type (default: all)"
+        "--variants",
+        type=int,
+        metavar="N",
+        help="maximum variants of each type (default: all)",
     )
     parser.add_argument("--jobs", type=int, default=1, help="types tested at the same time")
     parser.add_argument("--out", type=Path, default=FILE, help="the list to write")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.algorithm.step_trace import StepTrace
+from sequoia.algorithm.step_trace import emitted_tokens
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import plain
 from sequoia.errors import SequoiaError
@@ -105,17 +105,13 @@ def _compared(pair: Pair, folder: str) -> Outcome:
     prompt = ("0123456789" * CONTEXT)[: length - new]
     params = SamplingParams(max_new_tokens=new, ignore_eos=True)
     steps = list(speculate(pair, prompt, params, TREE))
-    runs = {"tree": _tokens(steps), "plain": _tokens(plain(pair, prompt, params))}
+    runs = {"tree": emitted_tokens(steps), "plain": emitted_tokens(plain(pair, prompt, params))}
     ids = list(pair.encode(prompt))
     own = generated(reference, ids, length)
     found = distances(pair.target, reference, [*ids, *own])
     distance = float(torch.tensor(found).max())  # NaN if any is
     words = _difference(runs, own, distance)
     return Outcome("differs" if words else "runs", words, distance, new - len(steps))
-
-
-def _tokens(steps: Iterable[StepTrace]) -> list[int]:
-    return [token for step in steps for token in step.emitted]
 
 
 def _difference(runs: Mapping[str, Sequence[int]], own: Sequence[int], distance: float) -> str:

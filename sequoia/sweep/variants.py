@@ -15,6 +15,7 @@ from sequoia.models.layer_configs import layer_configs
 from sequoia.sweep.toy_configs import CONTEXT, HEADS, toy_config
 
 Changes = dict[str, Any]
+NamedChanges = Iterator[tuple[str, Changes]]
 
 FULL = {"full_attention"}
 WINDOW = 16  # tokens; shorter than the toy context, so that the window has an effect
@@ -94,7 +95,7 @@ def _working(kind: str, name: str, changes: Changes) -> tuple[str, Changes]:
     return name if changes else "", changes
 
 
-def _booleans(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
+def _booleans(fields: Mapping[str, Any]) -> NamedChanges:
     """Each switch reversed: biases, tied embeddings, norms, parallel attention..."""
     for name, value in fields.items():
         if isinstance(value, bool) and name not in _NO_CHOICES:
@@ -106,7 +107,7 @@ def _booleans(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
             yield f"{name}={not value}", {name: not value, **heads}
 
 
-def _numbers(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
+def _numbers(fields: Mapping[str, Any]) -> NamedChanges:
     """Other numbers of heads, experts and special layers."""
     # in latent attention the keys of all heads come from one vector, and heads cannot share them
     fixed = _HEAD_FIELDS if fields.get("kv_lora_rank") else ()
@@ -117,7 +118,7 @@ def _numbers(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
         yield "n_group=2", {"n_group": 2, "topk_group": 1}
 
 
-def _factors(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
+def _factors(fields: Mapping[str, Any]) -> NamedChanges:
     """All factors different from 1, and the logits soft-capped."""
     changed = {
         name: _factor(name)
@@ -136,7 +137,7 @@ def _is_factor(name: str, value: Any) -> bool:
     return isinstance(value, float) or (value is None and "softcap" in name)
 
 
-def _rotary_parts(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
+def _rotary_parts(fields: Mapping[str, Any]) -> NamedChanges:
     """Another share of each head with rotary positions."""
     for name, value in _ROTARY_FIELDS.items():
         if name in fields:
@@ -146,7 +147,7 @@ def _rotary_parts(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
         yield "partial rotary", {"rope_parameters": {**ropes, "partial_rotary_factor": 0.25}}
 
 
-def _windows(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
+def _windows(fields: Mapping[str, Any]) -> NamedChanges:
     """Windows shorter than the context, for types without a list of layer types."""
     for name in _WINDOW_FIELDS:
         if name in fields and not fields.get("layer_types"):
@@ -188,7 +189,7 @@ def _one_rope(fields: Mapping[str, Any]) -> Changes:
     return {}
 
 
-def _ropes(config: Any, fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
+def _ropes(config: Any, fields: Mapping[str, Any]) -> NamedChanges:
     """Every scaling of rotary positions, from ORIGINAL to CONTEXT tokens."""
     ropes = fields.get("rope_parameters")
     if not ropes or "hidden_size" not in fields:

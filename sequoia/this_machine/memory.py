@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 import psutil
 import torch
 
 from sequoia.errors import OutOfMemory
+
+# bytes by device
+DeviceBytes = Counter[torch.device]
 
 ROOM = 1.1  # times the bytes of the weights: a tenth for everything else
 

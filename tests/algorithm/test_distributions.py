@@ -114,11 +114,11 @@ def test_overflowed_logits_are_rejected(bad: float, temperature: float) -> None:
     with pytest.raises(BadModel, match="NaN or infinity"):
         target_rows(torch.tensor([[-math.inf, -math.inf]]), SamplingParams(temperature=temperature))
     for row in ([bad, 1.0], [1.0, bad], [-math.inf, -math.inf]):
-        with pytest.raises(BadModel, match="the target's logits hold NaN or infinity"):
+        with pytest.raises(BadModel, match="the target's logits contain NaN or infinity"):
             row_warp(SamplingParams(temperature=temperature))(torch.tensor(row))
 
 
-def test_a_near_tie_is_resolved_in_the_number_type_of_the_logits() -> None:
+def test_a_near_tie_is_resolved_in_the_dtype_of_the_logits() -> None:
     logits = torch.tensor([1.0, 1.0 + 1e-9], dtype=torch.float64)
     assert (
         row_warp(SamplingParams())(logits).tolist()

@@ -169,7 +169,7 @@ def test_a_tree_that_learns_starts_anew_for_each_prompt(monkeypatch: pytest.Monk
         ([1.0, 2.9], [1.0, 9.0], ["float32", "bfloat16"]),
     ],
 )
-def test_only_a_number_type_that_is_always_too_slow_is_left_out(
+def test_only_a_dtype_that_is_always_too_slow_is_left_out(
     few: list[float],
     many: list[float],
     kept: list[str],
@@ -246,7 +246,7 @@ def test_the_greatest_seed_is_followed_by_0() -> None:
 
 
 @pytest.mark.slow
-def test_plain_decoding_is_predicted_in_the_faster_number_type(
+def test_plain_decoding_is_predicted_in_the_faster_dtype(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pair = tiny_pair()

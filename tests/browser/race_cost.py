@@ -67,23 +67,23 @@ def fill(visit: Page, tokens: int) -> None:
 
 
 def race(visit: Page) -> None:
-    """Start a race, and watch its frames from the first move on."""
+    """Start a race, and watch its frames from the first step on."""
     before = visit.evaluate(f"{STORE}.race")
     visit.click("#rc-run:not([disabled])")
     visit.wait_for_function(
-        f"b => {STORE}.race !== b && {STORE}.moves.length", arg=before, timeout=120_000
+        f"b => {STORE}.race !== b && {STORE}.steps.length", arg=before, timeout=120_000
     )
     visit.evaluate(WATCH)
 
 
-def measure(visit: Page, tokens: int, moves: int = 100) -> Iterator[str]:
+def measure(visit: Page, tokens: int, steps: int = 100) -> Iterator[str]:
     """Results, line by line, of a race of `tokens`, and of a long one that is stopped after
-    `moves`."""
+    `steps`."""
     fill(visit, tokens)
     yield from smooth(visit)
     visit.wait_for_selector("#rc-run:not([disabled])", timeout=120_000)
     visit.fill("#rc-tokens input", "2000")  # it has not ended by itself when it is stopped
-    yield stopped(visit, moves)
+    yield stopped(visit, steps)
 
 
 def smooth(visit: Page) -> Iterator[str]:
@@ -109,18 +109,18 @@ def in_words(gaps: Sequence[float]) -> str:
     )
 
 
-def stopped(visit: Page, moves: int) -> str:
+def stopped(visit: Page, steps: int) -> str:
     race(visit)
-    visit.wait_for_function(f"{STORE}.moves.length >= {moves}", timeout=120_000)
+    visit.wait_for_function(f"{STORE}.steps.length >= {steps}", timeout=120_000)
     more, took = visit.evaluate(f"""() => new Promise((over) => {{
-        const store = {STORE}, moves = store.moves.length, start = performance.now();
+        const store = {STORE}, steps = store.steps.length, start = performance.now();
         document.querySelector("#rc-stop").click();
         const look = () => (store.done
-          ? over([store.moves.length - moves, performance.now() - start])
+          ? over([store.steps.length - steps, performance.now() - start])
           : setTimeout(look, 1));
         look();
     }})""")
-    return f"Stop: {more} more moves came to the page, the race was over there after {took:.0f} ms"
+    return f"Stop: {more} more steps came to the page, the race was over there after {took:.0f} ms"
 
 
 def main() -> None:

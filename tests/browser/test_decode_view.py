@@ -1004,7 +1004,7 @@ REASONS = [  # temperature, trials, path, node, what is said
         [0],
         1,
         (
-            "The target gives this token 0.2 %, the draft 31 %. u = 0.44 is above p/q = 0.0065, so "
+            "The target gives this token 0.2%, the draft 31%. u = 0.44 is above p/q = 0.0065, so "
             "it is rejected. The draft’s probability is subtracted from the target’s and the rest "
             "renormalised."
         ),
@@ -1014,22 +1014,22 @@ REASONS = [  # temperature, trials, path, node, what is said
         [[1, 0.6, 0.5, 0.9, True, None]],
         [0, 1],
         1,
-        "The target gives this token 60 %, the draft 50 %. Since p ≥ q, it is always accepted.",
+        "The target gives this token 60%, the draft 50%. Since p ≥ q, it is always accepted.",
     ),
     (
         1,
         [[1, 0.0, 0.5, 0.0, False, 1.0]],
         [0],
         1,
-        "The target gives this token 0 %, the draft 50 %. Since p = 0, it is rejected for any u.",
+        "The target gives this token 0%, the draft 50%. Since p = 0, it is rejected for any u.",
     ),
     (
         1,
         [NO, [2, 0.0, 0.89, 0.039, False, 0.7]],
         [0],
         2,
-        "After the earlier rejections the target’s residual gives this token 0 %, the draft’s "
-        "89 %. Since p = 0, it is rejected for any u.",
+        "After the earlier rejections the target’s residual gives this token 0%, the draft’s "
+        "89%. Since p = 0, it is rejected for any u.",
     ),
     (
         0,
@@ -1090,7 +1090,7 @@ def figures(page: Any) -> dict[str, str]:
 
 
 def test_the_figures_say_which_probability_was_compared(page: Any) -> None:
-    """After rejections "0 %" stood beside "p, target 0.0034": the residual was meant."""
+    """After rejections "0%" stood beside "p, target 0.0034": the residual was meant."""
     trials = [[1, 0.002, 0.31, 0.44, False, 0.7], [2, 0.0, 0.89, 0.039, False, 0.7]]
     run = made([-1, 0, 0], trials=trials)
     run["steps"][0]["p"] = [None, 0.002, 0.0034]
@@ -1101,8 +1101,8 @@ def test_the_figures_say_which_probability_was_compared(page: Any) -> None:
         "0",
         "0.890",
     )
-    assert shown["residual mass"] == "70 %"
-    assert "residual gives this token 0 %, the draft’s 89 %" in text(page, "[data-part=why]")
+    assert shown["residual mass"] == "70%"
+    assert "residual gives this token 0%, the draft’s 89%" in text(page, "[data-part=why]")
 
 
 def test_at_temperature_0_no_draw_is_shown(page: Any) -> None:
@@ -1238,4 +1238,4 @@ def test_painting_times(
         with capsys.disabled():
             middle = times[len(times) // 2]
             late = times[int(len(times) * 0.95)]
-            print(f"\n  {name} nodes: paint median {middle:.1f} ms, 95 % {late:.1f} ms", end="")
+            print(f"\n  {name} nodes: paint median {middle:.1f} ms, 95% {late:.1f} ms", end="")

@@ -135,12 +135,12 @@ def test_hovering_a_cell_tells_its_values(opened: Callable[..., Page]) -> None:
 def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
     page = opened()
     before = board(page, "view.plan.nodes")
-    choose(page, "profile", "A100")
+    choose(page, "profile", "A100, 7B with 68M")
     until(page, "b.view.profile.label === 'paper'")
     assert page.locator("#hw-view [data-part=label]").inner_text() == "paper"
     assert board(page, "view.plan.nodes") > before
     assert drawn_nodes(page) == board(page, "view.plan.nodes")
-    choose(page, "against", "L40")
+    choose(page, "against", "L40 offloading, 70B with 8B")
     until(page, "b.verify.chart.node.data.filter(d => d.mode === 'lines+markers').length === 2")
     page.fill("#hw-nodes input", "16")
     page.press("#hw-nodes input", "Enter")
@@ -170,7 +170,7 @@ def test_nothing_lies_over_a_legend_and_a_zoomed_figure_comes_back(
     page.mouse.up()
     until(page, f"{range_of}[0] > {whole[0]} + 0.1")
     assert page.locator("#hw-view .modebar-btn").count() == 0
-    choose(page, "against", "L40")
+    choose(page, "against", "L40 offloading, 70B with 8B")
     until(page, "b.view.against !== null")
     assert page.evaluate(range_of)[0] > whole[0] + 0.1  # another choice keeps the zoom
     choose(page, "against", "nothing")
@@ -194,22 +194,22 @@ def test_words_are_explained_by_pointer_and_by_keyboard(opened: Callable[..., Pa
 
 def test_a_profile_compared_with_itself_shows_a_message(opened: Callable[..., Page]) -> None:
     page = opened()
-    choose(page, "against", "A100")
+    choose(page, "against", "A100, 7B with 68M")
     until(page, "b.view.against !== null")
-    choose(page, "profile", "A100")
+    choose(page, "profile", "A100, 7B with 68M")
     until(page, "b.view.profile.label === 'paper' && b.view.against === null")
     expect(page.locator("#hw-against input")).to_have_value("nothing")
     expect(page.locator("#hw-view [data-part=banner]")).to_contain_text("nothing to compare")
     page.click("#hw-against input")
     assert page.get_by_role("option", name="shown now").inner_text().startswith("A100")
-    page.get_by_role("option", name="L40").click()
+    page.get_by_role("option", name="L40 offloading, 70B with 8B").click()
     until(page, "b.view.against !== null")
     expect(page.locator("#hw-view [data-part=banner]")).to_be_hidden()
 
 
 def test_a_new_measurement_says_in_a_banner_what_changed(opened: Callable[..., Page]) -> None:
     page = opened()
-    words = "A one-token pass takes 6.6 ms, before 7.4 ms (-11 %)."
+    words = "A one-token pass takes 6.6 ms, before 7.4 ms (-11%)."
     page.evaluate(f"words => {BOARD}.take({{ view: {BOARD}.view, notice: words }})", words)
     banner = page.locator("#hw-view [data-part=banner]")
     expect(banner).to_have_text(words)

@@ -66,7 +66,7 @@ def test_a_lane_looked_at_keeps_its_numbers(visit: Visit) -> None:
 def test_a_view_made_too_late_for_its_first_value_asks_for_it(visit: Visit, view: str) -> None:
     page = visit()
     page.get_by_role("tab", name="Race").click()
-    until(page, "s.moves.length > 5")
+    until(page, "s.steps.length > 5")
     asked = page.evaluate(
         """(view) => new Promise((called) => {
         const element = document.createElement("div");
@@ -84,7 +84,7 @@ def test_a_view_made_too_late_for_its_first_value_asks_for_it(visit: Visit, view
 def test_a_race_from_the_recorded_one_to_a_saved_one(visit: Visit, tmp_path: Path) -> None:
     page = visit()
     page.get_by_role("tab", name="Race").click()  # a view is made when its tab is first opened
-    until(page, "s.moves.length > 5 && s.lanes.length === 4")
+    until(page, "s.steps.length > 5 && s.lanes.length === 4")
     assert store(page, "meta.label") == "recorded"
     to_race(page, tokens=24)
     assert "measured" not in page.locator("#rc-view").inner_text()
@@ -100,11 +100,11 @@ def test_a_race_from_the_recorded_one_to_a_saved_one(visit: Visit, tmp_path: Pat
         page.click("#rc-save")
     waiting.value.save_as(tmp_path / "race.json")
     saved = RaceLog.from_json((tmp_path / "race.json").read_text(encoding="utf-8"))
-    assert sum(len(lane.run.steps) for lane in saved.lanes) == store(page, "moves.length")
+    assert sum(len(lane.run.steps) for lane in saved.lanes) == store(page, "steps.length")
     name = store(page, "race")
     page.reload()
     page.get_by_role("tab", name="Race").click()
-    until(page, "s.moves.length > 0")
+    until(page, "s.steps.length > 0")
     assert store(page, "race") == name
     assert f"race={name}" in page.url
     page.locator(".race-lane[data-lane='1'] .race-foot button").click()
@@ -118,7 +118,7 @@ def test_a_race_from_the_recorded_one_to_a_saved_one(visit: Visit, tmp_path: Pat
 def test_what_a_race_costs_can_be_measured(visit: Visit) -> None:
     page = visit()
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
-    frames, *lanes, stopped = race_cost.measure(page, 24, moves=4)
+    frames, *lanes, stopped = race_cost.measure(page, 24, steps=4)
     assert frames.startswith("frames: ")
     assert [line.split("  ")[0] for line in lanes] == [
         "Sequoia, sized, Sequoia",
@@ -139,7 +139,7 @@ def test_keys_race_and_stop_only_where_the_race_is_in_front(visit: Visit) -> Non
     page.fill("#rc-prompt textarea", "0 " * 13 + "0")
     page.click("#rc-prompt textarea")
     page.keyboard.press("Control+Enter")
-    until(page, "s.meta.label === 'measured' && s.moves.length > 3")
+    until(page, "s.meta.label === 'measured' && s.steps.length > 3")
     page.keyboard.press("Escape")
     until(page, "s.done && s.stopped", 10)
     page.hover("#rc-run")

@@ -25,9 +25,7 @@ from sequoia.algorithm.step_trace import repetition
 from sequoia.diagnosis.speedup_interval import SpeedupInterval, speedup_interval
 
 MARKUP = "<img src=x onerror=window.hit=1> ${window.hit=2} {{value}} \u202e\u0000"
-LANES: list[
-    dict[str, Any]
-] = [  # with seconds of a move, tokens of a move at most, nodes of its tree
+LANES: list[dict[str, Any]] = [  # with seconds of a step, most tokens of a step, nodes of its tree
     {
         "name": "Sequoia",
         "kind": "planned",
@@ -69,16 +67,16 @@ LANES: list[
         "nodes": 8,
     },
 ]
-Moves = list[dict[str, Any]]
+Steps = list[dict[str, Any]]
 
 
 def race(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) -> dict[str, Any]:
-    """A whole recorded race, synthetic: the lane furthest behind on its clock moves next."""
+    """A whole recorded race, synthetic: the lane furthest behind on its clock steps next."""
     dice = random.Random(seed)
     kinds = [lane for lane in LANES if plain or not lane["plain"]][:lanes]
     clocks = [0.0] * len(kinds)
     done = [0] * len(kinds)
-    moves = []
+    steps = []
     while running := [lane for lane in range(len(kinds)) if done[lane] < tokens]:
         lane = min(running, key=clocks.__getitem__)
         n = min(dice.randint(1, kinds[lane]["most"]), tokens - done[lane])
@@ -86,7 +84,7 @@ def race(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) ->
             kinds[lane]["seconds"] * share * dice.uniform(0.8, 1.25)
             for share in (0.0 if n == 1 else 0.4, 0.5, 0.1)
         ]
-        moves.append(
+        steps.append(
             {
                 "lane": lane,
                 "tree": lane,
@@ -124,7 +122,7 @@ def race(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) ->
         "meta": meta,
         "lanes": head,
         "trees": [[k - 1 for k in range(kind["nodes"])] for kind in kinds],
-        "moves": moves,
+        "moves": steps,
         "done": True,
         "error": None,
         "notice": None,
@@ -132,7 +130,7 @@ def race(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) ->
 
 
 def part(whole: dict[str, Any], start: int, stop: int, **more: Any) -> dict[str, Any]:
-    """Moves [start, stop) as a message of a race under way."""
+    """Steps [start, stop) as a message of a race under way."""
     head = {
         "meta": {**whole["meta"], "label": "measured"},
         "lanes": whole["lanes"],
@@ -158,19 +156,19 @@ class Clock:
     """One lane's running sums."""
 
     def __init__(self, whole: dict[str, Any], lane: int) -> None:
-        self.moves = [move for move in whole["moves"] if move["lane"] == lane]
-        self.times = [0.0, *accumulate(sum(move["seconds"].values()) for move in self.moves)]
-        self.tokens = [0, *accumulate(len(move["text"]) for move in self.moves)]
+        self.made = [step for step in whole["moves"] if step["lane"] == lane]
+        self.times = [0.0, *accumulate(sum(step["seconds"].values()) for step in self.made)]
+        self.tokens = [0, *accumulate(len(step["text"]) for step in self.made)]
 
     def at(self, t: float) -> tuple[int, float]:
         k = bisect_right(self.times, t) - 1
         return self.tokens[k], self.times[k]
 
     def steps(self, t: float) -> list[tuple[int, float]]:
-        """(tokens, seconds) of each move that is over at t."""
+        """(tokens, seconds) of each step that is over at t."""
         return [
-            (len(move["text"]), sum(move["seconds"].values()))
-            for move, end in zip(self.moves, self.times[1:], strict=True)
+            (len(step["text"]), sum(step["seconds"].values()))
+            for step, end in zip(self.made, self.times[1:], strict=True)
             if end <= t
         ]
 
@@ -218,7 +216,7 @@ def text(page: Page, selector: str) -> str:
 
 
 def flow(page: Page, index: int) -> str:
-    """The text a lane shows, without its hidden moves."""
+    """The text a lane shows, without its hidden steps."""
     return page.evaluate(
         (
             "s => [...document.querySelector(s).children].filter(g => !g.hidden).map(g => "
@@ -232,9 +230,9 @@ def words(whole: dict[str, Any], index: int, t: float = float("inf")) -> str:
     clock = Clock(whole, index)
     return "".join(
         piece
-        for k, move in enumerate(clock.moves)
+        for k, step in enumerate(clock.made)
         if clock.times[k + 1] <= t
-        for piece in move["text"]
+        for piece in step["text"]
     )
 
 
@@ -297,7 +295,7 @@ def test_speedups_and_their_spread_are_pythons(page: Page, seed: int) -> None:
 
 
 def paced(tokens: int, seconds: dict[int, float], wild: tuple[int, ...] = ()) -> dict[str, Any]:
-    """A race of one token a move; `seconds` a move by lane, those of `wild` lanes up
+    """A race of one token a step; `seconds` a step by lane, those of `wild` lanes up
     and down by half."""
     whole = race(lanes=len(seconds), tokens=tokens)
     whole["moves"] = [
@@ -427,7 +425,7 @@ def test_figures_of_a_lane_are_pythons(page: Page) -> None:
     for index in range(4):
         clock = Clock(whole, index)
         node = page.locator(lane(index))
-        steps = len(clock.moves)
+        steps = len(clock.made)
         tokens = clock.tokens[-1]
         seconds = clock.times[-1]
         assert node.locator("[data-figure=tokensPerStep]").inner_text() == f"{tokens / steps:.2f}"
@@ -439,7 +437,7 @@ def test_figures_of_a_lane_are_pythons(page: Page) -> None:
         assert float(node.locator("[data-figure=nodes]").inner_text()) == LANES[index]["nodes"]
         assert text(page, lane(index, "tokens")) == "96 / 96 tokens"
         shares = [
-            sum(move["seconds"][phase] for move in clock.moves) / seconds
+            sum(step["seconds"][phase] for step in clock.made) / seconds
             for phase in ("draft", "verify", "overhead")
         ]
         grown = page.evaluate(
@@ -454,20 +452,20 @@ def test_a_text_that_repeats_itself_says_how_much_of_it_does(page: Page) -> None
     that the benchmark counts."""
     whole = race(lanes=2)
     for index, period in ((0, 11), (1, 1000)):
-        mine = [move for move in whole["moves"] if move["lane"] == index]
+        mine = [step for step in whole["moves"] if step["lane"] == index]
         pieces = iter(f"w{k % period}" for k in range(96))
-        for move in mine:
-            move["text"] = [next(pieces) for _ in move["text"]]
+        for step in mine:
+            step["text"] = [next(pieces) for _ in step["text"]]
     still(page, whole)
     tokens = [
-        int(piece[1:]) for move in whole["moves"] if move["lane"] == 0 for piece in move["text"]
+        int(piece[1:]) for step in whole["moves"] if step["lane"] == 0 for piece in step["text"]
     ]
     share = repetition(tokens)
     assert share > 0.8
-    assert text(page, f"{lane(0)} [data-figure=repeats]") == f"{share * 100:.0f} %"
-    said = f"{share * 100:.0f} % repeated text: easier to draft"
+    assert text(page, f"{lane(0)} [data-figure=repeats]") == f"{share * 100:.0f}%"
+    said = f"{share * 100:.0f}% repeated text: easier to draft"
     assert text(page, f"{lane(0)} .sq-loops") == said
-    assert text(page, f"{lane(1)} [data-figure=repeats]") == "0 %"
+    assert text(page, f"{lane(1)} [data-figure=repeats]") == "0%"
     assert page.locator(f"{lane(1)} .sq-loops").is_hidden()
     page.evaluate("stage.seek(0.02)")
     settle(page)
@@ -490,8 +488,8 @@ def test_without_a_plain_lane_the_slowest_is_the_measure(page: Page) -> None:
 
 
 def test_what_is_missing_is_a_dash(page: Page) -> None:
-    """Guards against NaN, Infinity and undefined on the page, before any move and after
-    moves without times."""
+    """Guards against NaN, Infinity and undefined on the page, before any step and after
+    steps without times."""
     whole = race(lanes=3)
     give(page, part(whole, 0, 0))
     assert page.locator(lane(0)).get_attribute("data-tokens") == "0"
@@ -501,7 +499,7 @@ def test_what_is_missing_is_a_dash(page: Page) -> None:
         {"lane": 1, "text": None, "seconds": {"draft": "x"}},
         {"lane": 77},
     ):
-        count = page.evaluate("stage.store.moves.length")
+        count = page.evaluate("stage.store.steps.length")
         give(page, {**part(whole, 0, 0), "from": count, "moves": [broken]})
     bars = [{"name": "tokens", "value": None, "loss": None, "words": None}]
     result = {
@@ -568,7 +566,7 @@ def test_keys_play_step_and_jump(page: Page) -> None:
     expect(page.locator("[data-part=help]")).to_contain_text("one step back or forward")
 
 
-def test_steps_visit_every_move_both_ways(page: Page) -> None:
+def test_arrow_keys_visit_every_step_both_ways(page: Page) -> None:
     whole = race(lanes=2, tokens=30)
     still(page, whole, 0)
     times = sorted({time for index in range(2) for time in Clock(whole, index).times})
@@ -628,7 +626,7 @@ def test_a_stream_in_small_batches_loses_nothing_and_rebuilds_nothing(page: Page
     whole = race(tokens=64)
     give(page, part(whole, 0, 4))
     page.evaluate(
-        "s => { window.firstMove = document.querySelector(s).firstChild; }", lane(0, "flow")
+        "s => { window.firstStep = document.querySelector(s).firstChild; }", lane(0, "flow")
     )
     count = len(whole["moves"])
     batches = [json.dumps(part(whole, k, k + 3, done=k + 3 >= count)) for k in range(4, count, 3)]
@@ -640,7 +638,7 @@ def test_a_stream_in_small_batches_loses_nothing_and_rebuilds_nothing(page: Page
     settle(page)
     assert [flow(page, index) for index in range(4)] == [words(whole, index) for index in range(4)]
     assert page.evaluate(
-        "s => window.firstMove === document.querySelector(s).firstChild", lane(0, "flow")
+        "s => window.firstStep === document.querySelector(s).firstChild", lane(0, "flow")
     )
     for index, trace in enumerate(drawn(page, "tokens")):
         clock = Clock(whole, index)
@@ -652,10 +650,10 @@ def test_messages_that_come_twice_change_nothing(page: Page) -> None:
     whole = race()
     for start, stop in ((0, 10), (10, 20), (10, 20), (0, 10), (15, 30)):
         give(page, part(whole, start, stop))
-    assert page.evaluate("stage.store.moves.length") == 30
+    assert page.evaluate("stage.store.steps.length") == 30
     assert page.evaluate("stage.store.trees.length") == 4
     assert (
-        sum(int(page.locator(lane(index)).get_attribute("data-moves") or 0) for index in range(4))
+        sum(int(page.locator(lane(index)).get_attribute("data-steps") or 0) for index in range(4))
         == 30
     )
 
@@ -686,7 +684,7 @@ def test_a_gap_is_shown_and_left_out_of_the_figures(page: Page) -> None:
     give(page, part(whole, 14, 20))
     assert text(page, "[data-part=gap]").startswith("Steps 11 to 14 did not arrive")
     assert (
-        sum(int(page.locator(lane(index)).get_attribute("data-moves") or 0) for index in range(4))
+        sum(int(page.locator(lane(index)).get_attribute("data-steps") or 0) for index in range(4))
         == 16
     )
 
@@ -730,7 +728,7 @@ def test_text_stays_at_its_end_unless_the_visitor_scrolled_up(page: Page) -> Non
     give(page, part(whole, 0, 500))
     gap = """() => {
       const box = document.querySelector('.race-text'),
-        last = [...box.querySelectorAll('.race-move')].at(-1);
+        last = [...box.querySelectorAll('.race-step')].at(-1);
       return box.getBoundingClientRect().bottom - last.getBoundingClientRect().bottom;
     }"""
     assert 0 <= page.evaluate(gap) < 40
@@ -740,7 +738,7 @@ def test_text_stays_at_its_end_unless_the_visitor_scrolled_up(page: Page) -> Non
     box.hover()
     page.mouse.wheel(0, -200)
     page.wait_for_timeout(300)
-    top = "() => document.querySelector('.race-move').getBoundingClientRect().top"
+    top = "() => document.querySelector('.race-step').getBoundingClientRect().top"
     before = page.evaluate(top)
     give(page, part(whole, 560, 620))
     assert page.evaluate(top) == pytest.approx(before, abs=1)
@@ -761,7 +759,7 @@ def test_four_long_lanes_paint_in_time(page: Page, capsys: pytest.CaptureFixture
       paints: stage.store.paints.slice().sort((a, b) => a - b),
       marks: window.marks, moves: window.whole.moves.length,
       tokens: stage.store.totals.map(f => f.at(stage.store.end).tokens),
-      texts: document.querySelectorAll('.race-move').length,
+      texts: document.querySelectorAll('.race-step').length,
     })""")
     assert got["tokens"] == [512] * 4
     assert got["texts"] == got["moves"]
@@ -770,7 +768,7 @@ def test_four_long_lanes_paint_in_time(page: Page, capsys: pytest.CaptureFixture
     paints = got["paints"]
     with capsys.disabled():
         print(
-            f"\nrace, 4 x 512 tokens: {len(paints)} paints, median {median(paints):.2f} ms, 95 % "
+            f"\nrace, 4 x 512 tokens: {len(paints)} paints, median {median(paints):.2f} ms, 95% "
             f"{paints[int(len(paints) * 0.95)]:.2f} ms, most {paints[-1]:.2f} ms; "
             f"{len(got['marks'])} drawings of figures"
         )
@@ -808,8 +806,8 @@ def test_a_new_race_clears_the_charts_at_once(page: Page) -> None:
     )
     page.wait_for_timeout(400)
     assert page.evaluate(SHOWN) == ["sentence", "sentence"]
-    first = next(k for k, move in enumerate(new["moves"]) if move["lane"] != 1)
-    other = next(k for k, move in enumerate(new["moves"]) if move["lane"] == 1)
+    first = next(k for k, step in enumerate(new["moves"]) if step["lane"] != 1)
+    other = next(k for k, step in enumerate(new["moves"]) if step["lane"] == 1)
     give(page, part(new, 0, max(first, other) + 1))
     drawn(page, "speedup")
     assert page.evaluate(SHOWN) == ["chart", "chart"]
@@ -1059,7 +1057,7 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     shown = ranged(Clock(whole, 0), Clock(whole, 1))
     sentences = page.locator(".race-fall p").all_inner_texts()
     assert sentences[:3] == [bar["words"] for bar in bars][:3]
-    assert sentences[3].startswith(f"words of overhead 95 % CI: {shown.least:.2f}–{shown.most:.2f}")
+    assert sentences[3].startswith(f"words of overhead 95% CI: {shown.least:.2f}–{shown.most:.2f}")
     assert page.locator(".race-remedies b").all_inner_texts() == ["1.90×", "2.00×", "1.00×"]
     assert page.locator(".race-remedy-label").all_inner_texts() == [
         "predicted, +0.30",
@@ -1168,8 +1166,8 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
     )
     assert cells == [
         ["next token", "target probability", "Sequoia", "Chain"],
-        ["·x", "60 %", "230 (240)", "250 (240)"],
-        ["all others", "40 %", "170 (160)", "150 (160)"],
+        ["·x", "60%", "230 (240)", "250 (240)"],
+        ["all others", "40%", "170 (160)", "150 (160)"],
         ["samples", "400 of 400", "400 of 400"],
         ["chi-square", "2.50 (1 d.f.)", "2.50 (1 d.f.)"],
         ["p-value", "0.25", "0.25"],
@@ -1283,7 +1281,7 @@ def test_terms_are_explained_on_focus_and_to_screen_readers(page: Page) -> None:
     assert card.is_hidden()
 
 
-def test_the_table_holds_every_move(page: Page) -> None:
+def test_the_table_holds_every_step(page: Page) -> None:
     whole = race(lanes=2)
     still(page, whole)
     with page.expect_download() as download:
@@ -1332,8 +1330,8 @@ def test_a_figure_that_is_kept_says_what_it_shows(page: Page) -> None:
 def test_hostile_texts_stay_texts(page: Page) -> None:
     """Guards against markup from models, visitors and files."""
     whole = race(lanes=2, tokens=12)
-    for move in whole["moves"]:
-        move["text"] = [MARKUP] * len(move["text"])
+    for step in whole["moves"]:
+        step["text"] = [MARKUP] * len(step["text"])
     for one in whole["lanes"]:
         one.update(name=MARKUP, how=MARKUP, verifier=MARKUP)
     whole["meta"].update(target=MARKUP, draft=MARKUP, device=MARKUP, prompt=MARKUP, title=MARKUP)

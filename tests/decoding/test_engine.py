@@ -294,7 +294,7 @@ def test_logits_that_overflowed_end_a_run(
     decoder.prefill()
     forward = model.forward
     model.forward = lambda *given: forward(*given).abs() * number
-    with pytest.raises(BadModel, match=f"the {which}'s logits hold NaN or infinity"):
+    with pytest.raises(BadModel, match=f"the {which}'s logits contain NaN or infinity"):
         decoder.step()
 
 
@@ -309,7 +309,7 @@ def test_a_draft_that_overflows_in_its_last_pass_ends_a_run(params: SamplingPara
     numbers = iter([1.0] * (tree.levels - 2) + [math.nan])
     forward = model.forward
     model.forward = lambda *given: forward(*given) * next(numbers)
-    with pytest.raises(BadModel, match="the draft's logits hold NaN"):
+    with pytest.raises(BadModel, match="the draft's logits contain NaN"):
         decoder.step()
 
 
@@ -685,7 +685,7 @@ def test_a_tree_larger_than_its_tree_choice_allows_is_refused(grown: bool) -> No
             return Whole(TREES["bushy"]) if grown else TREES["bushy"]
 
     class Whole:
-        """A growing tree that is a given tree."""
+        """A dynamic tree that is a given tree."""
 
         def __init__(self, tree: Tree) -> None:
             self._levels = [*tree.inner]

@@ -38,8 +38,8 @@ def test_each_lane_decodes_what_it_would_decode_alone() -> None:
         assert [step.tree for step in found] == [step.tree for step in alone]
 
 
-def test_the_lane_furthest_behind_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With synthetic times: a lane whose step takes three times as long moves a third as often."""
+def test_the_lane_furthest_behind_steps_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With synthetic times: a lane three times as slow makes a third as many steps."""
     take = {1: 3.0, 4: 1.0}  # seconds by nodes of the tree
     step = Decoder.step
 

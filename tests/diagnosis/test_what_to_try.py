@@ -11,8 +11,11 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import expected_tokens
 from sequoia.algorithm.step_trace import PHASES, DecodeStats
 from sequoia.algorithm.tree import Tree
+from sequoia.diagnosis.calibrated_profile import calibrated
+from sequoia.diagnosis.diagnosis import Diagnosis
+from sequoia.diagnosis.smaller_trees import smaller
 from sequoia.diagnosis.speedup_interval import SpeedupInterval
-from sequoia.diagnosis.what_to_try import Diagnosis, calibrated, diagnose, smaller, typical_tree
+from sequoia.diagnosis.what_to_try import diagnose, typical_tree
 from sequoia.errors import BadTrace, BadTree
 from sequoia.planning.explain_plan import phases
 from sequoia.planning.fit_acceptance import fitted

@@ -25,8 +25,8 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.algorithm.verifiers.walk import walk
+from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.engine import Decoder, plain
-from sequoia.decoding.growing_tree import Dynamic
 from sequoia.decoding.tree_choice import FixedTree
 from sequoia.errors import BadModel, BadPrompt, BadSamplingParams
 from sequoia.exactness.same_distribution import (
@@ -77,7 +77,7 @@ def counted(distribution: Iterable[float], counts: Iterable[int]) -> FirstTokens
 
 
 def test_p_values_equal_those_of_chi_square_tables() -> None:
-    """Chi-square 3.841 with one degree of freedom is 5 %, and 5.991 with two."""
+    """Chi-square 3.841 with one degree of freedom is 5%, and 5.991 with two."""
     # 2 * 98**2 / 5000 = 3.842
     assert counted((0.5, 0.5), (5098, 4902)).p_value == pytest.approx(0.05, abs=2e-5)
     assert counted((0.5, 0.5), (50, 50)).p_value == 1
@@ -231,7 +231,7 @@ def test_a_draw_that_belongs_to_another_verifier_differs(
 
 @pytest.mark.slow
 def test_trees_made_for_each_draw_are_tested_too() -> None:
-    """A FixedTree gives exactly the counts of its tree. A growing tree, a new one for each draw,
+    """A FixedTree gives exactly the counts of its tree. A dynamic tree, a new one for each draw,
     fits too."""
     assert (
         last("sequoia", tree=lambda: FixedTree(SIBLINGS), draws=50).counts

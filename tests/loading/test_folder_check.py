@@ -18,9 +18,9 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 
 from sequoia import load_pair
 from sequoia.errors import BadModel
-from sequoia.json_file import object_of
 from sequoia.loading.config_bounds import check_config
 from sequoia.loading.folder_check import check_folder
+from sequoia.loading.json_file import object_of
 from sequoia.loading.pair_checks import check_source
 
 COMMIT = "a" * 40

@@ -103,7 +103,7 @@ def test_a_good_pair_loads(good: tuple[str, str]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_number_type_is_chosen_by_default(kind: str, tmp_path: Path) -> None:
+def test_the_dtype_is_chosen_by_default(kind: str, tmp_path: Path) -> None:
     folder = save(tiny_model(kind), tmp_path / kind)
     pair = load(folder, folder, dtype="auto")
     assert {pair.target.dtype, pair.draft.dtype} <= {torch.float32, torch.bfloat16}
@@ -373,7 +373,7 @@ def test_tokenizers_of_one_size_with_other_pieces_are_refused(
     with pytest.raises(
         BadPair,
         match=(
-            r"differ in 2 pieces; the first is '.*', number .* "
+            r"differ in 2 tokens; the first is '.*', id .* "
             r"for the target and .* for the draft"
         ),
     ):
@@ -386,7 +386,7 @@ def test_tokenizers_of_other_sizes_are_refused(tmp_path: Path, good: tuple[str, 
     with pytest.raises(
         BadPair,
         match=(
-            r"differ in 8 pieces; the first is '.*', number 280 for the target and "
+            r"differ in 8 tokens; the first is '.*', id 280 for the target and "
             r"None for the draft"
         ),
     ):
@@ -413,7 +413,7 @@ def test_tokenizers_with_the_same_pieces_that_split_differently_are_refused(
 def test_models_with_fewer_tokens_than_the_tokenizer_are_refused(tmp_path: Path) -> None:
     folder = save(tiny_model(vocab=280), tmp_path / "small", tiny_tokenizer(288))
     with pytest.raises(
-        BadPair, match=r"the tokenizer has 288 pieces, but the models have 280 and 280"
+        BadPair, match=r"the tokenizer has 288 tokens, but the models have 280 and 280"
     ):
         load(folder, folder)
 
@@ -441,7 +441,7 @@ def test_a_cuda_device_with_too_high_a_number_is_refused(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     "dtype", ["int8", "float64", "", "torch.float32", None, 16, torch.float32, [], HUGE]
 )
-def test_unknown_number_types_are_refused(dtype: object) -> None:
+def test_unknown_dtypes_are_refused(dtype: object) -> None:
     with pytest.raises(BadModel, match=r"dtype .* is not one of auto, float32, bfloat16, float16"):
         checked_dtype(dtype)
 
@@ -457,7 +457,7 @@ def test_too_little_free_memory_is_reported_before_the_weights(
         load(*good)
 
 
-def test_memory_is_counted_in_the_number_type_in_use(tmp_path: Path) -> None:
+def test_memory_is_counted_in_the_dtype_in_use(tmp_path: Path) -> None:
     """A file in bfloat16 doubles when it is loaded as float32."""
     source = source_of(save(tiny_model().bfloat16(), tmp_path / "half"))
     cpu = torch.device("cpu")
@@ -470,7 +470,7 @@ def test_memory_is_counted_in_the_number_type_in_use(tmp_path: Path) -> None:
         == loaded_bytes(source, cpu, torch.float32)
         == source.weight_bytes
     )
-    # two number types are timed, each with packed weights
+    # two dtypes are timed, each with packed weights
     assert loaded_bytes(source, cpu, None) == 4 * source.weight_bytes
 
 

@@ -448,7 +448,7 @@ def test_bad_arguments_of_a_count_are_refused() -> None:
 
 
 @pytest.mark.slow
-def test_number_types_and_device_in_words() -> None:
+def test_dtypes_and_device_in_words() -> None:
     pair = tiny_pair()
     assert dtype_name(pair) == "float32"
     assert (

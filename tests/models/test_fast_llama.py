@@ -9,7 +9,7 @@ import pytest
 import torch
 from fakes import tiny_model, tree_logits
 
-from sequoia.models import fastest_number_type
+from sequoia.models import fastest_dtype
 from sequoia.models.fast_llama import fast_forward
 from sequoia.models.tree_forward import TreeModel, tolerance
 
@@ -63,7 +63,7 @@ def test_rotations_made_at_a_temperature_are_shared() -> None:
 
 
 @pytest.mark.parametrize("temperature", [0, 0.04])
-def test_a_temperature_too_low_for_the_number_type_is_applied_later(temperature: float) -> None:
+def test_a_temperature_too_low_for_the_dtype_is_applied_later(temperature: float) -> None:
     model = TreeModel(tiny_model("llama"), "llama").use_fast_forward()
     assert model.at_temperature(temperature) is model
 
@@ -159,15 +159,13 @@ def test_only_bfloat16_drafts_are_rounded() -> None:
 
 def test_a_target_is_never_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even where rounded weights would be the fastest by far."""
-    monkeypatch.setattr(fastest_number_type, "fastest", lambda models, width: models[-1])
+    monkeypatch.setattr(fastest_dtype, "fastest", lambda models, width: models[-1])
     assert (
-        fastest_number_type.best_dtype(
-            tiny_model("llama"), tiny_model("llama").to, "target", 16
-        ).numbers
+        fastest_dtype.best_dtype(tiny_model("llama"), tiny_model("llama").to, "target", 16).numbers
         == "bfloat16"
     )
     assert (
-        fastest_number_type.best_dtype(
+        fastest_dtype.best_dtype(
             tiny_model("llama"), tiny_model("llama").to, "draft", 2, draft=True
         ).numbers
         == "int8"
@@ -176,4 +174,4 @@ def test_a_target_is_never_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_context_shorter_than_the_timed_passes_is_no_obstacle() -> None:
     hf = tiny_model("gpt2", context=24)
-    assert fastest_number_type.best_dtype(hf, copy.deepcopy(hf).to, "short", 16).limit == 24
+    assert fastest_dtype.best_dtype(hf, copy.deepcopy(hf).to, "short", 16).limit == 24

@@ -18,7 +18,7 @@ from sequoia.errors import BadModel, BadPrompt
 from sequoia.models.kv_cache import KVCache
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
-from sequoia.models.tree_mask import GrowingTreeLayout, TreeLayout, TreeMask
+from sequoia.models.tree_mask import DynamicTreeLayout, TreeLayout, TreeMask
 
 # -- the KV cache ----------------------------------------------------------------------------------
 
@@ -148,26 +148,26 @@ def test_a_layout_of_some_nodes_lets_them_see_their_ancestors() -> None:
     ]
 
 
-def test_a_growing_layout_equals_that_of_the_grown_tree() -> None:
+def test_a_dynamic_layout_equals_that_of_the_grown_tree() -> None:
     """Random trees one after the other in one layout, some nodes left out: nodes of earlier trees
     must not be seen."""
     rng = np.random.default_rng(2)
     context = TreeModel(tiny_model(), "tiny").open(6)
-    growing = GrowingTreeLayout(context, 9)
+    dynamic = DynamicTreeLayout(context, 9)
     for _ in range(20):
         tree = Tree.from_parents(
             [-1, *(int(rng.integers(node)) for node in range(1, rng.integers(3, 10)))]
         )
         nodes = [node for level in tree.inner[1:] for node in level]
-        growing.clear()
+        dynamic.clear()
         for level in tree.inner[1:]:
-            growing.add(
+            dynamic.add(
                 [nodes.index(parent) if (parent := tree.parents[node]) else None for node in level]
             )
         fixed = TreeLayout(tree, nodes, context, below=1)
-        assert len(growing) == len(nodes)
-        assert growing.depths[: len(nodes)].tolist() == fixed.depths.tolist()
-        assert growing.mask.view(5, 0, len(nodes)).equal(fixed.mask.view(5, 0, len(nodes)))
+        assert len(dynamic) == len(nodes)
+        assert dynamic.depths[: len(nodes)].tolist() == fixed.depths.tolist()
+        assert dynamic.mask.view(5, 0, len(nodes)).equal(fixed.mask.view(5, 0, len(nodes)))
 
 
 # -- the context -----------------------------------------------------------------------------------

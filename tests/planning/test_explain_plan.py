@@ -13,7 +13,16 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadProfile, BadTrace
-from sequoia.planning.explain_plan import chosen, compare, knee, phases, runner_up, why, why_chain
+from sequoia.planning.explain_plan import (
+    calibration_words,
+    chosen,
+    compare,
+    knee,
+    phases,
+    runner_up,
+    why,
+    why_chain,
+)
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import (
     SpeedupGrid,
@@ -159,6 +168,42 @@ def test_every_kind_of_trade_off_is_described() -> None:
         assert "-" not in words.replace("runner-up", "").replace("e-0", "")
         assert words.endswith(".")
     assert seen >= {"would add", "would save", "Best: plain decoding"}
+
+
+@pytest.mark.parametrize(
+    ("source", "calibrated", "words"),
+    [
+        ("simulated", None, ""),  # the tree is smaller than the largest size known
+        ("simulated", 128, ""),
+        ("simulated", 0, "These times are simulated: none was compared with a measurement."),
+        (
+            "simulated",
+            8,
+            "These times are simulated and were compared with measurements up to 8 nodes; for "
+            "{n} nodes they are extrapolated.",
+        ),
+        ("recorded", 8, "Times are known up to 8 nodes; for {n} nodes they are extrapolated."),
+        ("paper", 1, "Times are known up to 1 node; for {n} nodes they are extrapolated."),
+    ],
+)
+def test_a_tree_beyond_what_was_calibrated_says_so(
+    source: str, calibrated: int | None, words: str
+) -> None:
+    profile = replace(PROFILE, source=source, calibrated_nodes=calibrated)
+    n = len(best_plan(RATES, profile, 64, 12).tree)
+    expected = words.format(n=n)
+    assert n > 8
+    assert calibration_words(best_plan(RATES, profile, 64, 12).tree, profile) == expected
+    assert why(GRID, profile).endswith(expected or ".")
+    assert ("extrapolated" in why(GRID, profile)) == ("extrapolated" in expected)
+    assert calibration_words(Tree.chain(1), profile) == ""
+
+
+def test_a_measured_profile_is_calibrated_up_to_its_largest_size() -> None:
+    assert PROFILE.calibrated_up_to == 128
+    assert replace(PROFILE, calibrated_nodes=0).calibrated_up_to == 0
+    assert calibration_words(Tree.chain(128), PROFILE) == ""
+    assert "for 129 nodes" in calibration_words(Tree.chain(129), PROFILE)
 
 
 # -- predicted and measured ------------------------------------------------------------------------

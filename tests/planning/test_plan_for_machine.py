@@ -17,7 +17,7 @@ from sequoia.algorithm.best_tree import best_tree, dp_table, expected_tokens
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadProfile, BadTree
 from sequoia.planning.hardware_profile import HardwareProfile
-from sequoia.planning.plan_for_machine import best_plan, predict, speedup_grid
+from sequoia.planning.plan_for_machine import best_chain, best_plan, predict, speedup_grid
 from sequoia.planning.simulated_step_times import step_seconds
 
 GOOD: dict[str, Any] = {
@@ -312,6 +312,30 @@ def test_best_plan_is_the_best_of_all_sizes_and_level_caps() -> None:
         plan = best_plan(acceptance, profile, 24, 7)
         assert plan == predict(plan.tree, acceptance, profile)
         assert plan.predicted_speedup == pytest.approx(best, rel=1e-11)
+
+
+def test_the_best_chain_is_the_best_of_all_chains() -> None:
+    rng = random.Random(4)
+    for _ in range(12):
+        profile = random_profile(rng)
+        acceptance = Acceptance((rng.uniform(0.1, 0.9), 0.05))
+        chains = [predict(Tree.chain(n), acceptance, profile) for n in range(1, 25)]
+        best = max(plan.predicted_speedup for plan in chains)
+        found = best_chain(acceptance, profile, 24)
+        assert found == predict(found.tree, acceptance, profile)
+        assert found.tree == Tree.chain(len(found.tree))
+        assert found.predicted_speedup == pytest.approx(best, rel=1e-11)
+
+
+def test_a_chain_has_no_more_levels_than_a_planned_tree() -> None:
+    """Otherwise the comparison would not be fair."""
+    free = replace(PROFILE, draft_seconds=[(1, 1e-9, 0.0)], target_seconds=[(1, 0.02, 0.0)])
+    certain = Acceptance((0.99,))
+    assert len(best_chain(certain, free).tree) == best_plan(certain, free).tree.levels == 16
+    assert len(best_chain(certain, free, 40).tree) == 40
+    assert len(best_chain(Acceptance((0.0,)), free).tree) == 1
+    with pytest.raises(BadTree, match="max_nodes: 0"):
+        best_chain(certain, free, 0)
 
 
 def test_best_plan_reaches_the_table_value_of_its_size_and_levels() -> None:

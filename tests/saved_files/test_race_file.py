@@ -129,15 +129,15 @@ def test_a_race_without_results_is_read(log: RaceLog) -> None:
     assert RaceLog.from_json(RaceLog(log.meta, log.lanes).to_json()).results is None
 
 
-def test_moves_are_in_the_order_of_the_race(log: RaceLog) -> None:
+def test_steps_are_in_the_order_of_the_race(log: RaceLog) -> None:
     """Every step once, each by the lane with the least decode time so far."""
-    moves = list(log.moves())
+    steps = list(log.in_order())
     seconds = [0.0] * 3
-    assert sorted(moves) == [
+    assert sorted(steps) == [
         (lane, step) for lane, one in enumerate(log.lanes) for step in range(len(one.run.steps))
     ]
     done = [0] * 3
-    for lane, step in moves:
+    for lane, step in steps:
         assert step == done[lane]
         assert all(
             seconds[lane] <= other_seconds

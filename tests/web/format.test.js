@@ -68,9 +68,9 @@ test("two numbers have as many digits as tell them apart", () => {
   assert.deepEqual(apart(0.5, 0.5), ["0.50", "0.50"]);
 });
 
-test("a share has two digits and never says 0 % for something", () => {
+test("a share has two digits and never says 0% for something", () => {
   const values = [0, 1, 0.5, 0.123, 0.0123, 0.00001, NaN];
-  const wanted = ["0 %", "100 %", "50 %", "12 %", "1.2 %", "under 0.01 %", "–"];
+  const wanted = ["0%", "100%", "50%", "12%", "1.2%", "under 0.01%", "–"];
   assert.deepEqual(each(percent, values), wanted);
 });
 

@@ -10,7 +10,7 @@ import {
   speedRatio,
 } from "../../ui/race/web/lane_totals.js";
 
-/** A lane whose moves take these seconds and give one token each; the last ends it. */
+/** A lane whose steps take these seconds and give one token each; the last ends it. */
 function lane(seconds, finished = true) {
   const totals = new LaneTotals();
   seconds.forEach((verify, k) => {
@@ -33,7 +33,7 @@ function dice(seed) {
   };
 }
 
-test("moves add up, phase by phase", () => {
+test("steps add up, phase by phase", () => {
   const totals = new LaneTotals();
   const seconds = { draft: 1, verify: 2, overhead: 0.5 };
   totals.add({ text: ["a", "b", "c"], drafted: 2, seconds }, 8);
@@ -41,7 +41,7 @@ test("moves add up, phase by phase", () => {
   const sum = totals.at(4.5);
   assert.equal(totals.clock, 4.5);
   assert.equal(totals.finish, "eos");
-  assert.deepEqual([sum.moves, sum.tokens, sum.drafted, sum.nodes], [2, 4, 3, 12]);
+  assert.deepEqual([sum.steps, sum.tokens, sum.drafted, sum.nodes], [2, 4, 3, 12]);
   assert.deepEqual([sum.draft, sum.verify, sum.overhead], [1, 3, 0.5]);
 });
 
@@ -53,7 +53,7 @@ test("times that are missing, negative or no numbers count as none", () => {
   assert.equal(totals.at(0).tokens, 1);
 });
 
-test("a move counts from the moment it is over", () => {
+test("a step counts from the moment it is over", () => {
   const totals = lane([1, 1, 1]);
   assert.deepEqual(
     [-1, 0, 0.99, 1, 2.5, 9].map((t) => totals.at(t).tokens),

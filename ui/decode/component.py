@@ -1,4 +1,4 @@
-"""The components that the browser draws into: the Decode view and the header. No values and no
+"""What the browser draws into: the outline of the Decode view, and the header. No values and no
 logic.
 
 Templates are static: whatever comes from a model or a visitor reaches the page as data and
@@ -21,23 +21,6 @@ SKELETON = (
     "<div><i></i><i></i><i></i><i></i></div></div></div>"
 )
 HEADER = UI / "shared" / "web" / "header.html"
-
-
-def stage(steps_since: Callable[[Any], str]) -> gr.HTML:
-    """The Decode view. Its value is a message (see messages.py); `steps_since([run, first])` gives
-    steps a browser has missed."""
-
-    def get_steps(asked: Any) -> str:  # Gradio marks the function, which a method would not allow
-        return steps_since(asked)
-
-    return gr.HTML(
-        html_template=SKELETON,
-        apply_default_css=False,
-        elem_id="pg-view",
-        elem_classes="pg-view",
-        server_functions=[get_steps],
-        js_on_load=connect("decode/connect", ["come", "take"], server=True),
-    )
 
 
 def header(status: Callable[[], str] | None = None) -> gr.HTML:

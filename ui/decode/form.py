@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import gradio as gr
 
@@ -12,7 +12,8 @@ from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verifier
 from ui.serving.limits import Limits
 from ui.shared import labels, markup
-from ui.shared.layout import sampling_fields, start_button, stop_button
+from ui.shared.events import FormData, Updates
+from ui.shared.layout import menu, sampling_fields, start_button, stop_button
 from ui.shared.prompts import presets
 from ui.shared.tree_menu import SHAPES, TEXTS
 
@@ -38,35 +39,47 @@ START_OVER = "Start over"
 
 
 @dataclass(frozen=True)
-class Controls:
-    """The components by name; FORM lists those whose values make a request."""
+class RunControls:
+    """The components that the forms of a run and of a race have in common, by name. `names` lists
+    those whose values make a request."""
+
+    names: ClassVar[tuple[str, ...]]
 
     prompt: gr.Textbox
     chat: gr.Checkbox
     run: gr.Button
-    step: gr.Button
     stop: gr.Button
-    tree: gr.Dropdown
-    first: gr.Number
-    second: gr.Number
-    branching: gr.Textbox
-    verifier: gr.Dropdown
     temperature: gr.Number
     top_p: gr.Number
     max_new_tokens: gr.Number
     seed: gr.Number
-    compare: gr.Checkbox
     save: gr.DownloadButton
     open: gr.UploadButton
     example: gr.Button
 
     @property
     def form(self) -> set[Any]:
-        return {getattr(self, name) for name in FORM}
+        """The components whose values make a request."""
+        return {getattr(self, name) for name in self.names}
 
-    def values(self, data: Mapping[Any, Any]) -> dict[str, Any]:
-        """The values of the form, by name."""
-        return {name: data[getattr(self, name)] for name in FORM}
+    def values(self, data: FormData) -> dict[str, Any]:
+        """Their values, by name."""
+        return {name: data[getattr(self, name)] for name in self.names}
+
+
+@dataclass(frozen=True)
+class Controls(RunControls):
+    """The components by name."""
+
+    names = FORM
+
+    step: gr.Button
+    tree: gr.Dropdown
+    first: gr.Number
+    second: gr.Number
+    branching: gr.Textbox
+    verifier: gr.Dropdown
+    compare: gr.Checkbox
 
     @property
     def buttons(self) -> list[Any]:
@@ -83,7 +96,7 @@ class Controls:
         """The components that `shaped` may change."""
         return [self.tree, self.first, self.second, self.branching]
 
-    def shaped(self, kind: Any, numbers: Sequence[Any] | None = None) -> dict[Any, Any]:
+    def shaped(self, kind: Any, numbers: Sequence[Any] | None = None) -> Updates:
         """Updates for the shape `kind`: its description, and its fields with their labels and
         `numbers` or their defaults."""
         shape = SHAPES.get(kind) if isinstance(kind, str) else None
@@ -99,19 +112,19 @@ class Controls:
             updates[field] = gr.update(visible=True, label=label, value=value)
         return {self.tree: gr.update(info=shape.about), **updates}
 
-    def put(self, kind: str, numbers: Sequence[Any]) -> dict[Any, Any]:
+    def put(self, kind: str, numbers: Sequence[Any]) -> Updates:
         """Updates that copy a tree to the form: the shape `kind` with its `numbers`."""
         return {
             **self.shaped(kind, numbers),
             self.tree: gr.update(value=kind, info=SHAPES[kind].about),
         }
 
-    def going(self) -> dict[Any, Any]:
+    def going(self) -> Updates:
         """Updates for when a run begins. Save is disabled too: its file is of an earlier run."""
         updates = {button: gr.update(interactive=False) for button in self.buttons}
         return {**updates, self.stop: gr.update(interactive=True, value=STOP)}
 
-    def resting(self, continues: bool) -> dict[Any, Any]:
+    def resting(self, continues: bool) -> Updates:
         """Updates for when a run has ended, or is paused and `continues` with Resume."""
         updates = {button: gr.update(interactive=True) for button in self.buttons}
         paused = {
@@ -120,7 +133,7 @@ class Controls:
         }
         return {**updates, **(paused if continues else self.anew())}
 
-    def anew(self) -> dict[Any, Any]:
+    def anew(self) -> Updates:
         """Updates for when there is no run to resume."""
         return {
             self.run: gr.update(interactive=True, value=RUN),
@@ -208,24 +221,22 @@ def _tree() -> dict[str, Any]:
     parts: dict[str, Any] = {}
     hidden: dict[str, Any] = {"visible": False, "min_width": 60}  # `shaped` gives labels and values
     with gr.Group(elem_classes="pg-group"):
-        parts["tree"] = gr.Dropdown(
+        parts["tree"] = menu(
             [(shape.label, kind) for kind, shape in SHAPES.items()],
-            value="planned",
-            label="Tree",
+            "Tree",
+            "pg-tree",
+            "planned",
             info=SHAPES["planned"].about,
-            elem_id="pg-tree",
-            filterable=False,
         )
         with gr.Row():
             parts["first"] = gr.Number(elem_id="pg-first", **hidden)
             parts["second"] = gr.Number(elem_id="pg-second", **hidden)
             parts["branching"] = gr.Textbox(max_lines=1, elem_id="pg-branching", **hidden)
-        parts["verifier"] = gr.Dropdown(
+        parts["verifier"] = menu(
             [(_named(one), key) for key, one in VERIFIERS.items()],
-            value=DEFAULT_VERIFIER,
-            label="Verifier",
-            elem_id="pg-verifier",
-            filterable=False,
+            "Verifier",
+            "pg-verifier",
+            DEFAULT_VERIFIER,
         )
     return parts
 

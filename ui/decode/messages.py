@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from sequoia.saved_files.run_file import MAX_STEPS, Run
+from sequoia.saved_files.run_file import MAX_STEPS, Run, clock_of
 from ui.shared.message_text import message_text
 
 VERSION = 1
@@ -71,9 +71,9 @@ def notice_message(*, error: str | None = None, notice: str | None = None) -> st
     return message_text({"v": VERSION, "error": error, "notice": notice})
 
 
-def whole(run: Run, name: str, notice: str | None = None) -> str:
+def whole(run: Run, name: str) -> str:
     """All of `run` as one message."""
-    return message_text({**_slice(run, name, 0), "done": True, "error": None, "notice": notice})
+    return message_text({**_slice(run, name, 0), "done": True, "error": None, "notice": None})
 
 
 def since(run: Run, name: str, first: int) -> str:
@@ -96,11 +96,14 @@ def _slice(run: Run, name: str, first: int) -> dict[str, Any]:
 
 def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
     """The meta of a run file, reduced to the fields the page knows and checked for their types. It
-    is never labelled measured."""
+    is never labelled measured; one with simulated times stays labelled simulated."""
     clean: dict[str, Any] = {
         name: meta[name][:MAX_TEXT] for name in _TEXTS if isinstance(meta.get(name), str)
     }
-    clean["label"] = "recorded"
+    clock = clock_of(meta)
+    clean["label"] = "simulated" if clock else "recorded"
+    if clock:
+        clean["clock"] = clock
     if meta.get("chat") is True:
         clean |= {"chat": True, "prompt_tokens": _tokens(meta.get("prompt_tokens"))}
     if isinstance(params := meta.get("policy"), Mapping):
@@ -115,7 +118,7 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
             **_valid(tree, ("wish",), _is_tree_request),
         }
     if _is_number(seconds := meta.get("plain_seconds", 0)) and 0 < seconds < 1e6:
-        clean |= {"plain_seconds": seconds, "plain_label": "recorded"}
+        clean |= {"plain_seconds": seconds, "plain_label": clean["label"]}
         if _is_interval(spread := meta.get("plain_spread"), seconds):
             clean["plain_spread"] = spread
         if meta.get("plain_lane") is True:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sequoia import Decoder, Pair, Tree
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.diagnosis.speedup_interval import Step
 from sequoia.models.streamed_text import TextStream
 from ui.decode.request import DecodeRequest
@@ -33,9 +33,7 @@ class PlainRun:
         }
 
 
-def plain_run(
-    pair: Pair, decode_request: DecodeRequest, should_stop: Callable[[], bool]
-) -> PlainRun:
+def plain_run(pair: Pair, decode_request: DecodeRequest, should_stop: ShouldStop) -> PlainRun:
     """Decode the prompt without a draft, for at most PLAIN_TOKENS tokens and PLAIN_SECONDS seconds.
     Without steps if it was stopped."""
     tokens = min(PLAIN_TOKENS, decode_request.params.max_new_tokens)

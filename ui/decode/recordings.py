@@ -1,5 +1,5 @@
-"""Current and finished runs: stored for reload, written to files, and opened from them. Knows no
-components and no models."""
+"""Current and finished runs: stored for reload, written to files, and opened from them. Independent
+of Gradio and of models."""
 
 from __future__ import annotations
 
@@ -143,18 +143,18 @@ def text_of(path: Any, most: int, kind: str) -> str:
     return uploaded_text(path, min(most, MAX_CHARS), f"{kind} file", BadTrace)
 
 
-def played(run: Run, notice: str | None = None) -> Shown:
+def played(run: Run) -> Shown:
     """`run`, labelled recorded whatever its own label. Raises BadTrace if it has no steps."""
     if not run.steps:
         raise BadTrace("the run file contains no steps, so there is nothing to play")
     run = replace(run, meta=messages.recorded(run.meta))
-    return shown_as(run, new_name(), notice)
+    return shown_as(run, new_name())
 
 
-def shown_as(run: Run, name: str, notice: str | None = None) -> Shown:
+def shown_as(run: Run, name: str) -> Shown:
     """`run` under a `name` that the page chose."""
     return Shown(
-        messages.whole(run, name, notice=notice),
+        messages.whole(run, name),
         run.to_json(),
         file_name("run", run.meta),
         str(run.meta.get("prompt", "")),

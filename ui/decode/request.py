@@ -1,4 +1,4 @@
-"""A requested run, made from the untrusted values of the form. Knows no components."""
+"""A requested run, made from the untrusted values of the form. Independent of Gradio."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """One run in its own thread, and its messages: it waits for the models and its turn, then decodes.
-Knows no components."""
+Independent of Gradio."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class DecodeJob(RunJob):
         return self.request.compare and self.request.tree_request.kind != "plain"
 
     def _begin(self, pair: Pair) -> Decoder:
-        pair.require_room(pair.encode(self.request.prompt), self.request.params.max_new_tokens)
+        pair.require_room(self.request.prompt, self.request.params.max_new_tokens)
         chosen = self.request.tree_request.tree(
             pair, self.request.params, self.request.verifier, self.request.prompt
         )

@@ -4,7 +4,7 @@ any value."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,9 @@ import gradio as gr
 from gradio.utils import get_upload_folder
 
 from sequoia import Run, SequoiaError
-from ui.decode import component, messages, recordings
+from sequoia.text_files import write_text
+from ui.decode import messages, recordings
+from ui.decode.component import SKELETON
 from ui.decode.form import LOADING, RESUME, RUN, START_OVER, Controls, controls
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest, settings_of
@@ -24,11 +26,9 @@ from ui.serving.session_view import SessionView, parse_missed, sent_with
 from ui.serving.sessions import Busy
 from ui.shared import markup
 from ui.shared.call_modules import call
-from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
-from ui.shared.layout import side_and_main
+from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work, visitor
+from ui.shared.layout import drawn, side_and_main
 from ui.shared.menus import on_choice
-
-Updates = dict[Any, Any]
 
 
 class LiveView(SessionView[DecodeJob]):
@@ -52,7 +52,7 @@ class LiveView(SessionView[DecodeJob]):
             self.form: Controls = controls(self._limits, prompt)
             self.chats.append(self.form.chat)
         with main:
-            self.stage = component.stage(self.get_steps)
+            self.stage = drawn("pg", "decode/connect", ["come", "take"], SKELETON, self.get_steps)
 
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect components and handlers."""
@@ -117,11 +117,11 @@ class LiveView(SessionView[DecodeJob]):
 
     # -- runs --------------------------------------------------------------------------------------
 
-    def run(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
+    def run(self, data: FormData, request: gr.Request) -> Iterator[str]:
         """Run to the end: a new run, or the paused one if the form was not changed since."""
         yield from self._carry_out(data, request, None)
 
-    def step(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
+    def step(self, data: FormData, request: gr.Request) -> Iterator[str]:
         """Make one step of the paused run, or of a new one if there is none or the form was changed
         since."""
         yield from self._carry_out(data, request, 1)
@@ -141,9 +141,7 @@ class LiveView(SessionView[DecodeJob]):
             **self._discarded(request),
         }
 
-    def _carry_out(
-        self, data: Mapping[Any, Any], request: gr.Request, steps: int | None
-    ) -> Iterator[str]:
+    def _carry_out(self, data: FormData, request: gr.Request, steps: int | None) -> Iterator[str]:
         try:
             run = self._chosen(
                 DecodeRequest.parse(self.form.values(data), self._limits), visitor(request)
@@ -244,7 +242,7 @@ class LiveView(SessionView[DecodeJob]):
         stored for reload. Raises Busy while the visitor's own run is going, and BadTrace."""
         going = self.sessions.get(visitor(request))
         if going and going.busy:
-            raise Busy("a run is going on in Decode; stop it first")
+            raise Busy("a run is in progress in Decode; stop it first")
         if (
             not run.steps or run.meta.get("label") != "measured"
         ):  # a run from a file is never labelled so, see ui.race.messages.OpenedRace
@@ -323,6 +321,5 @@ def download(text: str, name: str) -> dict[str, Any]:
     up."""
     # Gradio reads the file later, so no other visitor's may have the same path
     path = Path(get_upload_folder()) / "runs" / recordings.new_name() / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
     return gr.update(value=str(path), interactive=True)

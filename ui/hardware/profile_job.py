@@ -1,4 +1,4 @@
-"""One measurement of this machine, made in its own thread. Knows no page.
+"""One measurement of this machine, made in its own thread. Independent of the page.
 
 A measurement that is stopped or fails leaves the previous profile unchanged.
 """

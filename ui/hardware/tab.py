@@ -24,16 +24,14 @@ from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.session_view import SessionView
 from ui.shared import saved_profiles
-from ui.shared.call_modules import connect
-from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
-from ui.shared.layout import busy_buttons, side_and_main, start_button, stop_button
-from ui.shared.saved_profiles import Entry
+from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work, visitor
+from ui.shared.layout import busy_buttons, drawn, menu, side_and_main, start_button, stop_button
+from ui.shared.saved_profiles import SAVED, Entry
 
 HERE = "here"
 NONE = "none"
 DEFAULT_RATES = "T0.6"
 _NUMBER = re.compile(r"\s*[0-9]{1,8}\s*")
-Updates = dict[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -60,26 +58,22 @@ class HardwareTab(SessionView[ProfileJob]):
         with side:
             self._form()
         with main:
-            self.board = _board()
+            # it fires `select` whenever it becomes visible
+            self.board = drawn(
+                "hw", "hardware/hardware_view", ["select"], '<div class="sq-stage hw-stage"></div>'
+            )
 
     def _form(self) -> None:
-        plain: dict[str, Any] = {"value": None, "filterable": False}
         self.store = gr.BrowserState([], storage_key="sequoia-profiles", secret="sequoia-profiles")
         with gr.Row(elem_classes="pg-go"):
             self.measure_it = start_button("Measure this machine", "hw-measure")
             self.stop_it = stop_button("hw-stop")
         with gr.Group(elem_classes="pg-group"):
             shipped = _named(saved_profiles.shipped())
-            self.profile = gr.Dropdown(
-                shipped, label="Hardware profile", elem_id="hw-profile", **plain
-            )
-            self.against = gr.Dropdown(
-                [("nothing", NONE), *shipped], label="Compare with", elem_id="hw-against", **plain
-            )
+            self.profile = menu(shipped, "Hardware profile", "hw-profile")
+            self.against = menu([("nothing", NONE), *shipped], "Compare with", "hw-against")
         with gr.Group(elem_classes="pg-group"):
-            self.rates = gr.Dropdown(
-                _rate_choices(view.rates_of(None)), label="Acceptance", elem_id="hw-rates", **plain
-            )
+            self.rates = menu(_rate_choices(view.rates_of(None)), "Acceptance", "hw-rates")
             # not a Number: Gradio shows an empty one as 0
             self.nodes = gr.Textbox(
                 label="Max nodes",
@@ -128,7 +122,7 @@ class HardwareTab(SessionView[ProfileJob]):
 
     # -- looking -----------------------------------------------------------------------------------
 
-    async def come(self, data: Mapping[Any, Any], request: gr.Request) -> AsyncIterator[Updates]:
+    async def come(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
         """The view when it becomes visible, and again once the models are loaded."""
         asked = self._asked(data)
         while not self._model_host.settled:
@@ -137,12 +131,12 @@ class HardwareTab(SessionView[ProfileJob]):
             asked = replace(asked, profile=HERE, rates=None)
         yield self._shown(asked, request)
 
-    def look(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
+    def look(self, data: FormData, request: gr.Request) -> Updates:
         """The board for another choice in the form, and the menu of profiles to compare with."""
         updates = self._shown(self._asked(data), request)
         return {part: updates[part] for part in (self.board, self.against) if part in updates}
 
-    def _asked(self, data: Mapping[Any, Any]) -> FormValues:
+    def _asked(self, data: FormData) -> FormValues:
         return FormValues(
             data[self.profile],
             data[self.against],
@@ -225,16 +219,11 @@ class HardwareTab(SessionView[ProfileJob]):
         if pair:
             bundled = pair.name == BUNDLED_NAME
             here = {HERE: Entry("this machine", machine(pair), bundled=bundled)}
-        saved = saved_profiles.saved_entries(store)
-        return {
-            **here,
-            **{f"kept:{name}": entry for name, entry in saved.items()},
-            **saved_profiles.shipped(),
-        }
+        return {**here, **saved_profiles.all_entries(store)}
 
     # -- measuring ---------------------------------------------------------------------------------
 
-    def measure(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[Updates]:
+    def measure(self, data: FormData, request: gr.Request) -> Iterator[Updates]:
         """Measure this machine and show the new profile. After Stop, nothing has changed."""
         task = ProfileJob(self._model_host)
         pair = pair_now(self._model_host)
@@ -258,7 +247,7 @@ class HardwareTab(SessionView[ProfileJob]):
 
     # -- keeping -----------------------------------------------------------------------------------
 
-    def keep(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
+    def keep(self, data: FormData, request: gr.Request) -> Updates:
         """Save the current profile in the browser under a name."""
         asked = self._asked(data)
         try:
@@ -275,7 +264,7 @@ class HardwareTab(SessionView[ProfileJob]):
         except SequoiaError as problem:
             return self._refused(problem, "Not saved")
 
-    def take(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
+    def take(self, data: FormData, request: gr.Request) -> Updates:
         """Import a file: its profile is saved in the browser and shown."""
         try:
             return self._stored(
@@ -284,10 +273,10 @@ class HardwareTab(SessionView[ProfileJob]):
         except SequoiaError as problem:
             return self._refused(problem, "Not imported")
 
-    def drop(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
+    def drop(self, data: FormData, request: gr.Request) -> Updates:
         """Remove the current profile from the browser; shipped profiles cannot be removed."""
         asked = self._asked(data)
-        name = asked.profile.removeprefix("kept:") if isinstance(asked.profile, str) else None
+        name = asked.profile.removeprefix(SAVED) if isinstance(asked.profile, str) else None
         if name not in saved_profiles.saved_entries(asked.store):
             return self._refused(
                 BadProfile("only profiles that you saved can be removed"), "Not removed"
@@ -298,7 +287,7 @@ class HardwareTab(SessionView[ProfileJob]):
     def _stored(self, entry: Entry, asked: FormValues, request: gr.Request) -> Updates:
         store = saved_profiles.add_entry(asked.store, entry)
         return {
-            **self._shown(replace(asked, profile=f"kept:{entry.name}", store=store), request),
+            **self._shown(replace(asked, profile=SAVED + entry.name, store=store), request),
             self.store: store,
         }
 
@@ -310,18 +299,6 @@ def _report_message(report: Report) -> str:
     share = None if report.over else report.share
     error = report.error and f"Not measured: {report.error}"
     return notice_message(error=error, notice=report.words or None, share=share)
-
-
-def _board() -> gr.HTML:
-    """The component that the browser draws. Its value is a message of view.py. It fires `select`
-    whenever it becomes visible."""
-    return gr.HTML(
-        html_template='<div class="sq-stage hw-stage"></div>',
-        apply_default_css=False,
-        elem_id="hw-view",
-        elem_classes="pg-view",
-        js_on_load=connect("hardware/hardware_view", ["select"]),
-    )
 
 
 def _known(key: Any, among: Mapping[str, Any], otherwise: Any) -> Any:

@@ -1,5 +1,5 @@
-"""The content of the Hardware view, computed from a profile, an acceptance vector and a run. Knows
-no components."""
+"""The content of the Hardware view, computed from a profile, an acceptance vector and a run.
+Independent of Gradio."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def change_words(before: HardwareProfile | None, after: HardwareProfile) -> str:
     change = round((seconds / last - 1) * 100)
     if not change:
         return f"{words}, as before."
-    return f"{words}, before {time_words(last)} ({change:+d} %)."
+    return f"{words}, before {time_words(last)} ({change:+d}%)."
 
 
 # -- parts -----------------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ def _default(default: Plan, plan: Plan, here: bool) -> str:
     """The tree that Decode's default would choose with the same numbers, in words."""
     rule = (
         f"“Sequoia, planned for this machine” {'takes' if here else 'would take'} the tree with "
-        f"the most expected tokens within {SLACK * 100:g} % of the fastest"
+        f"the most expected tokens within {SLACK * 100:g}% of the fastest"
     )
     if default.tree == plan.tree:
         return f"{rule}: here it is the same tree."

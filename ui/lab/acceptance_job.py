@@ -84,7 +84,7 @@ class AcceptanceJob(MeasurementJob):
         return self._way(pair, self._prompts, self._params, self._progress)
 
     def _progress(self, share: float) -> None:
-        self.require_going()
+        self.raise_if_halted()
         now = time.monotonic()
         prompts = len(self._prompts)
         if share < 1 and now > self._end:

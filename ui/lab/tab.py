@@ -7,7 +7,6 @@ value.
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ import gradio as gr
 from sequoia import SamplingParams, SequoiaError, Tree, machine
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
+from sequoia.text_files import load_json
 from sequoia.validate_input import shown, whole
 from ui.decode.tab import LiveView
 from ui.hardware.tab import HardwareTab
@@ -29,7 +29,7 @@ from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, sent_with
 from ui.shared import markup, saved_profiles
 from ui.shared.call_modules import call, connect
-from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
+from ui.shared.events import QUIET, UNQUEUED, Updates, model_work, visitor
 from ui.shared.message_text import message_text
 from ui.shared.prompts import presets
 from ui.shared.saved_profiles import Entry
@@ -38,7 +38,6 @@ CODE = "code"  # all presets that are code
 TYPED = "typed"  # a text typed by the visitor
 COUNT_TOKENS = 128  # new tokens per prompt
 MOST_TYPED = 4000  # characters
-Updates = dict[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -99,15 +98,14 @@ class LabTab(SessionView[AcceptanceJob]):
     async def come(self, store: Any) -> AsyncIterator[str]:
         """The pair's figures when the lab becomes visible, and again once the models are loaded.
         store: the profiles saved in the browser, untrusted."""
-        loading = not self._model_host.settled
-        yield message_text(self._known(store))
-        if loading:
-            await settled(self._model_host)
+        while not self._model_host.settled:
             yield message_text(self._known(store))
+            await settled(self._model_host)
+        yield message_text(self._known(store))
 
     def _known(self, store: Any) -> dict[str, Any]:
         pair = pair_now(self._model_host)
-        survey = json.loads((BUNDLED_PAIR / "acceptance.json").read_text(encoding="utf-8"))
+        survey = load_json(BUNDLED_PAIR / "acceptance.json")
         named = [
             {"key": CODE, "label": "all code prompts"},
             *({"key": one.name, "label": one.name} for one in presets()),
@@ -135,10 +133,9 @@ class LabTab(SessionView[AcceptanceJob]):
             "ways": [{"key": key, "label": label} for key, (label, _) in WAYS.items()],
             "profile": machine(pair).to_dict() if pair else None,
             "profiles": [
-                _profile_message(f"kept:{name}", entry)
-                for name, entry in saved_profiles.saved_entries(store).items()
-            ]
-            + [_profile_message(name, entry) for name, entry in saved_profiles.shipped().items()],
+                _profile_message(key, entry)
+                for key, entry in saved_profiles.all_entries(store).items()
+            ],
         }
 
     # -- measuring ---------------------------------------------------------------------------------

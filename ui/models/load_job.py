@@ -1,5 +1,5 @@
 """Loads other models in a thread of its own: they are downloaded while other visitors decode, then
-loaded in turn. Knows no page.
+loaded in turn. Independent of the page.
 
 If it fails or is stopped, the current pair stays loaded.
 """

@@ -1,5 +1,5 @@
-"""The list of model types for the Models view: which run, which do not, and why. Knows no
-components."""
+"""The list of model types for the Models view: which run, which do not, and why. Independent
+of Gradio."""
 
 from __future__ import annotations
 

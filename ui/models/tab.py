@@ -6,7 +6,7 @@ A public page does not have this view; the handlers refuse its visitors all the 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import gradio as gr
@@ -14,8 +14,8 @@ import torch
 from huggingface_hub import constants
 
 from sequoia import SequoiaError
-from sequoia.loading.pair_catalog import BUNDLED_NAME
-from sequoia.models.fastest_number_type import DTYPES
+from sequoia.loading.pair_catalog import BUNDLED_NAME, find
+from sequoia.models.fastest_dtype import DTYPES
 from ui.models import view
 from ui.models.load_job import LoadJob
 from ui.models.request import OWN, field_of, parse
@@ -24,13 +24,11 @@ from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, sent_with
 from ui.shared import markup
-from ui.shared.call_modules import connect
-from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
-from ui.shared.layout import busy_buttons, side_and_main, start_button, stop_button
+from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work, visitor
+from ui.shared.layout import busy_buttons, drawn, menu, side_and_main, start_button, stop_button
 from ui.shared.menus import on_choice
 
 FORM = ("pair", "target", "draft", "device", "dtype", "offload")
-Updates = dict[Any, Any]
 
 
 class ModelsTab(SessionView[LoadJob]):
@@ -46,12 +44,11 @@ class ModelsTab(SessionView[LoadJob]):
         with side:
             self._form()
         with main:
-            self.board = gr.HTML(
-                html_template='<div class="sq-stage md-stage"></div>',
-                apply_default_css=False,
-                elem_id="md-view",
-                elem_classes="pg-view",
-                js_on_load=connect("models/models_view", ["select", "choose"]),
+            self.board = drawn(
+                "md",
+                "models/models_view",
+                ["select", "choose"],
+                '<div class="sq-stage md-stage"></div>',
             )
 
     def _form(self) -> None:
@@ -60,26 +57,14 @@ class ModelsTab(SessionView[LoadJob]):
             self.stop_it = stop_button("md-stop")
         self.problem = gr.HTML(visible=False, elem_id="md-problem")
         with gr.Group(elem_classes="pg-group"):
-            self.pair = gr.Dropdown(
-                [(one, one) for one in view.NAMES] + [("two models of your own", OWN)],
-                value=BUNDLED_NAME,
-                label="Pair",
-                elem_id="md-pair",
-                filterable=False,
+            self.pair = menu(
+                [*view.NAMES, ("two models of your own", OWN)], "Pair", "md-pair", BUNDLED_NAME
             )
             self.target = _model_field("Target", "md-target")
             self.draft = _model_field("Draft (same tokenizer)", "md-draft")
         with gr.Group(elem_classes="pg-group"):
-            self.device = gr.Dropdown(
-                _devices(), value="auto", label="Device", elem_id="md-device", filterable=False
-            )
-            self.dtype = gr.Dropdown(
-                ["auto", *DTYPES],
-                value="auto",
-                label="Precision",
-                elem_id="md-dtype",
-                filterable=False,
-            )
+            self.device = menu(_devices(), "Device", "md-device", "auto")
+            self.dtype = menu(["auto", *DTYPES], "Precision", "md-dtype", "auto")
             self.offload = gr.Checkbox(
                 label="Stream the target from host memory",
                 value=False,
@@ -108,16 +93,15 @@ class ModelsTab(SessionView[LoadJob]):
 
     async def come(self) -> AsyncIterator[str]:
         """The view when it becomes visible, and again once the models are loaded."""
-        loading = not self._model_host.settled
-        yield self._whole()
-        if loading:
-            await settled(self._model_host)
+        while not self._model_host.settled:
             yield self._whole()
+            await settled(self._model_host)
+        yield self._whole()
 
     def fields(self, name: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         """Updates for the pair `name`: the fields of two own models are shown or hidden, and
         streaming is set as the pair needs it."""
-        one = view.known(name)
+        one = find(name)
         own = gr.update(visible=name == OWN)
         return own, own, gr.update(value=bool(one and one.offload))
 
@@ -134,7 +118,7 @@ class ModelsTab(SessionView[LoadJob]):
 
     # -- loading -----------------------------------------------------------------------------------
 
-    def change(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[Updates]:
+    def change(self, data: FormData, request: gr.Request) -> Iterator[Updates]:
         """Download and load the requested models; all tabs use them afterwards. If that fails, the
         current models stay. A refused request is the form's only error: that of an earlier load is
         cleared."""

@@ -1,6 +1,6 @@
 """The content of the Models view: the named pairs and whether they fit this machine, the loaded
-pair, the progress of a load. Pure, except that it reads the free memory and disk. Knows no
-components."""
+pair, the progress of a load. Pure, except that it reads the free memory and disk. Independent
+of Gradio."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from sequoia import Pair
 from sequoia.errors import BadModel
 from sequoia.loading.hub.download import ROOM_LEFT, disk_free, is_here, size
 from sequoia.loading.hub.model_files import hub_folder
-from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, Preset, presets
+from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, Preset, find, presets
 from sequoia.loading.pair_checks import checked_device
 from sequoia.loading.pair_request import PairRequest
 from sequoia.models.describe import describe
+from sequoia.this_machine.dtypes import narrowest_dtype
 from sequoia.this_machine.memory import ROOM, free_bytes
-from sequoia.this_machine.number_types import narrowest_dtype
 from ui.models.load_job import Report
 from ui.models.model_types import types_message
 from ui.serving.model_host import named, parameter_count
@@ -80,7 +80,7 @@ def no_load_message(field: str | None = None) -> str:
 def require_fit(pair_request: PairRequest) -> None:
     """Raises BadModel for a named pair that cannot fit this machine, so that nothing of it is
     downloaded. Several cards together are not judged here: loading divides the pair among them."""
-    one = known(pair_request.name)
+    one = find(pair_request.name)
     if one is None or pair_request.device == "spread":
         return
     offload = one.offload or bool(pair_request.offload)
@@ -89,11 +89,6 @@ def require_fit(pair_request: PairRequest) -> None:
         raise BadModel(
             f"{one.name} does not fit this machine ({memory['words']}); choose a smaller pair"
         )
-
-
-def known(name: Any) -> Preset | None:
-    """The pair of the table called `name`."""
-    return next((one for one in presets() if one.name == name), None)
 
 
 def loaded(pair: Pair) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 of all lanes are compared with the target's distribution.
 
 Lanes draw in turns, so that all have about the same count whenever the check ends. It ends before
-the next draw as soon as another run waits for the models. Knows no thread and no page.
+the next draw as soon as another run waits for the models. Independent of threads and of the page.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from sequoia import Tree, TreeChoice
+from sequoia.algorithm.progress import ShouldStop
+from sequoia.decoding.tree_choice import TreeSource
 from sequoia.exactness.same_distribution import (
     LEAST_BITS,
     MOST_PLACES,
@@ -40,9 +41,9 @@ class DistributionCheck:
     def __init__(
         self,
         finished: FinishedRace,
-        tree_of: Callable[[int], Tree | Callable[[], TreeChoice]],
+        tree_of: Callable[[int], TreeSource],
         seconds: float,
-        should_stop: Callable[[], bool],
+        should_stop: ShouldStop,
         is_awaited: Callable[[], bool],
     ) -> None:
         self._finished = finished

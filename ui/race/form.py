@@ -3,7 +3,6 @@ nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +10,12 @@ import gradio as gr
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.saved_files.race_file import MOST_LANES
-from ui.decode.form import RUN, chat_box, files, prompt_box
+from ui.decode.form import RUN, RunControls, chat_box, files, prompt_box
 from ui.race.request import NO_LANE
 from ui.serving.limits import Limits
 from ui.shared import labels
-from ui.shared.layout import busy_buttons, sampling_fields, start_button, stop_button
+from ui.shared.events import FormData, Updates
+from ui.shared.layout import busy_buttons, menu, sampling_fields, start_button, stop_button
 from ui.shared.tree_menu import SHAPES
 
 DEFAULT_LANES = ("plain", "chain", "planned", "dynamic")
@@ -38,41 +38,24 @@ class LaneControls:
 
 
 @dataclass(frozen=True)
-class RaceControls:
+class RaceControls(RunControls):
     """The components by name."""
 
-    prompt: gr.Textbox
-    chat: gr.Checkbox
-    run: gr.Button
-    stop: gr.Button
+    names = ("prompt", "chat", "check", *PARAMS)
+
     lanes: tuple[LaneControls, ...]
-    temperature: gr.Number
-    top_p: gr.Number
-    max_new_tokens: gr.Number
-    seed: gr.Number
     check: gr.Checkbox
-    save: gr.DownloadButton
-    open: gr.UploadButton
-    example: gr.Button
 
     @property
     def form(self) -> set[Any]:
         """The components whose values make a request."""
-        return {
-            self.prompt,
-            self.chat,
-            self.check,
-            *(getattr(self, name) for name in PARAMS),
-            *(part for lane in self.lanes for part in (lane.kind, lane.verifier, lane.numbers)),
-        }
+        lanes = (part for lane in self.lanes for part in (lane.kind, lane.verifier, lane.numbers))
+        return {*super().form, *lanes}
 
-    def values(self, data: Mapping[Any, Any]) -> dict[str, Any]:
+    def values(self, data: FormData) -> dict[str, Any]:
         """The values of the form, as RaceRequest.parse expects them."""
         return {
-            "prompt": data[self.prompt],
-            "chat": data[self.chat],
-            "check": data[self.check],
-            **{name: data[getattr(self, name)] for name in PARAMS},
+            **super().values(data),
             "lanes": [
                 (data[lane.kind], data[lane.numbers], data[lane.verifier]) for lane in self.lanes
             ],
@@ -83,7 +66,7 @@ class RaceControls:
         """The components that `resting` may change."""
         return [self.run, self.stop, self.save, self.open, self.example]
 
-    def resting(self, rests: bool = True) -> dict[Any, Any]:
+    def resting(self, rests: bool = True) -> Updates:
         """Updates for when a race is over; with False, for when it begins. Save is disabled then
         too: its file is of an earlier race."""
         others = {
@@ -91,7 +74,7 @@ class RaceControls:
         }
         return {**busy_buttons(self.run, self.stop, not rests), **others}
 
-    def checking(self) -> dict[Any, Any]:
+    def checking(self) -> Updates:
         """Updates for when only the check of the output goes on: Stop ends it, and so does Run."""
         return {**self.resting(False), self.run: gr.update(interactive=True)}
 
@@ -123,23 +106,16 @@ def _lane(number: int) -> LaneControls:
     choices = [*((shape.name, kind) for kind, shape in SHAPES.items()), ("no lane", NO_LANE)]
     with gr.Group(elem_classes="pg-group rc-lane"):
         with gr.Row():
-            menu = gr.Dropdown(
-                choices,
-                value=kind,
-                label=f"Lane {number}",
-                filterable=False,
-                scale=3,
-                min_width=60,
-                elem_id=f"rc-kind-{number}",
+            kinds = menu(
+                choices, f"Lane {number}", f"rc-kind-{number}", kind, scale=3, min_width=60
             )
-            verifiers = gr.Dropdown(
+            verifiers = menu(
                 [(one.label, key) for key, one in VERIFIERS.items()],
-                value=DEFAULT_VERIFIER,
-                label="Verifier",
-                filterable=False,
+                "Verifier",
+                f"rc-verifier-{number}",
+                DEFAULT_VERIFIER,
                 scale=2,
                 min_width=60,
-                elem_id=f"rc-verifier-{number}",
                 visible=verifier["visible"],
             )
         text = gr.Textbox(
@@ -151,7 +127,7 @@ def _lane(number: int) -> LaneControls:
             elem_classes="rc-numbers",
             visible=numbers["visible"],
         )
-    return LaneControls(menu, verifiers, text)
+    return LaneControls(kinds, verifiers, text)
 
 
 def details_of(kind: Any) -> tuple[dict[str, Any], dict[str, Any]]:

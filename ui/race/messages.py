@@ -1,11 +1,11 @@
-"""Messages from the server to the Race view, as JSON strings, and the stored races. Knows no
-components and no models.
+"""Messages from the server to the Race view, as JSON strings, and the stored races. Independent
+of Gradio and of models.
 
 A message: {v, race, from, meta?, lanes?, trees?, moves, done, stopped?, error, notice, results?}.
-`from` is the index of the first move, so that a reader notices a gap. Trees are numbered across the
-race, and each is sent once. A move: {lane, tree, text: of each emitted token, drafted: how many of
-them the draft proposed, path, seconds: {draft, verify, overhead}, finish}. A lane: {name, how,
-verifier, plain, most, changes, kind: its tree in the menu or null}.
+`moves` are steps, and `from` is the index of the first one, so that a reader notices a gap. Trees
+are numbered across the race, and each is sent once. A step: {lane, tree, text: of each emitted
+token, drafted: how many of them the draft proposed, path, seconds: {draft, verify, overhead},
+finish}. A lane: {name, how, verifier, plain, most, changes, kind: its tree in the menu or null}.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from ui.shared.message_text import message_text
 from ui.shared.speedup_meta import compared_with_plain, step_of
 from ui.shared.tree_menu import SHAPES
 
-Move = dict[str, Any]
+Step = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Added:
-    """New moves in the form of a message, the index of the first, and the trees that no earlier
+    """New steps in the form of a message, the index of the first, and the trees that no earlier
     message had."""
 
     first: int
-    moves: list[Move]
+    steps: list[Step]
     trees: list[tuple[int, ...]]
 
 
 class StoredRace:
-    """A race that can be shown: its moves in order. Written by one thread, read by any."""
+    """A race that can be shown: its steps in order. Written by one thread, read by any."""
 
     def __init__(self, meta: Mapping[str, Any], lanes: Sequence[LaneLog]) -> None:
         self.name = new_name()
@@ -47,7 +47,7 @@ class StoredRace:
         self.results: tuple[Result | None, ...] | None = None
         self._lanes = tuple(lanes)
         self._lock = threading.Lock()
-        self._moves: list[Move] = []
+        self._steps: list[Step] = []
         self._trees: dict[Tree, int] = {}
 
     @property
@@ -59,7 +59,7 @@ class StoredRace:
         """The race as it is saved to a file."""
         return RaceLog(self.meta, self._lanes, self.results)
 
-    def whole(self, notice: str | None = None) -> str:
+    def whole(self) -> str:
         """All of it as one message."""
         return message_text(
             {
@@ -67,18 +67,18 @@ class StoredRace:
                 "done": True,
                 "stopped": self._stopped,
                 "error": None,
-                "notice": notice,
+                "notice": None,
             }
         )
 
     def since(self, first: int) -> str:
-        """Moves from `first` on, with all trees, for a reader that missed some."""
+        """Steps from `first` on, with all trees, for a reader that missed some."""
         return message_text(self._from(first))
 
     @property
     def _stopped(self) -> bool:
         """Whether a lane did not finish."""
-        ends = {move["lane"] for move in self._moves if move["finish"]}
+        ends = {step["lane"] for step in self._steps if step["finish"]}
         return len(ends) < len(self._lanes)
 
     def _from(self, first: int) -> dict[str, Any]:
@@ -90,14 +90,14 @@ class StoredRace:
                 "meta": self.meta,
                 "lanes": self.lanes,
                 "trees": [tree.parents for tree in self._trees],
-                "moves": self._moves[first:],
+                "moves": self._steps[first:],
                 **({"results": self.results} if self.results else {}),
             }
 
     def _keep(self, lane: int, trace: StepTrace, words: Sequence[str]) -> None:
         number = self._trees.setdefault(trace.tree, len(self._trees))
         self.weight += len(trace.tree)
-        self._moves.append(
+        self._steps.append(
             {
                 "lane": lane,
                 "tree": number,
@@ -138,7 +138,7 @@ class OpenedRace(StoredRace):
             ],
         )
         self.results = relabelled(log.results)
-        for lane, step in log.moves():
+        for lane, step in log.in_order():
             run = log.lanes[lane].run
             self._keep(lane, run.steps[step], run.texts[step])
 
@@ -155,12 +155,12 @@ class RaceRecording(StoredRace):
     def add(self, made: Iterable[tuple[int, StepTrace]]) -> Added:
         """Record the steps `made`, each with its lane."""
         with self._lock:
-            first = len(self._moves)
+            first = len(self._steps)
             trees = len(self._trees)
             for lane, trace in made:
                 self._keep(lane, trace, self._recorders[lane].add(trace)["step"]["text"])
             return Added(
-                first, self._moves[first:], [tree.parents for tree in [*self._trees][trees:]]
+                first, self._steps[first:], [tree.parents for tree in [*self._trees][trees:]]
             )
 
     def log(self) -> RaceLog:
@@ -202,7 +202,7 @@ def batch(
             "from": added.first,
             **({"meta": race.meta, "lanes": race.lanes} if first else {}),
             **({"trees": added.trees} if added.trees else {}),
-            "moves": added.moves,
+            "moves": added.steps,
             "done": done,
             **({"stopped": stopped} if done else {}),
             "error": error,

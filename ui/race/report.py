@@ -21,11 +21,12 @@ from sequoia import (
     SamplingParams,
     SequoiaError,
     Tree,
-    TreeChoice,
     acceptance_of,
     machine,
     plain,
 )
+from sequoia.algorithm.progress import ShouldStop
+from sequoia.decoding.tree_choice import TreeSource
 from sequoia.diagnosis.speedup_interval import Step, speedup_interval
 from sequoia.diagnosis.what_to_try import diagnose, typical_tree
 from sequoia.diagnosis.where_time_went import time_breakdown
@@ -135,8 +136,8 @@ class FinishedRace:
     def exactness_results(
         self,
         reference: Sequence[int] | None,
-        tree_of: Callable[[int], Tree | Callable[[], TreeChoice]],
-        should_stop: Callable[[], bool],
+        tree_of: Callable[[int], TreeSource],
+        should_stop: ShouldStop,
     ) -> Iterator[tuple[int, Result]]:
         """(lane index, result of comparing its text with `reference`, the plain tokens) at
         temperature 0. tree_of: a lane's tree, to repeat its run if rounding could explain a

@@ -1,4 +1,4 @@
-"""A requested race, made from the untrusted values of the form. Knows no components."""
+"""A requested race, made from the untrusted values of the form. Independent of Gradio."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sequoia.validate_input import shown
 from ui.decode.request import DecodeRequest
 from ui.serving.limits import Limits
 from ui.shared.labels import RACE
-from ui.shared.tree_menu import SHAPES, TEXTS, TreeRequest
+from ui.shared.tree_menu import SHAPES, TEXTS, TreeRequest, typed_numbers
 
 NO_LANE = "none"
 LEAST_LANES = 2
@@ -89,17 +89,15 @@ def _numbers(kind: Any, text: Any) -> tuple[Any, ...]:
     fields = SHAPES[kind].fields
     if not fields or kind in TEXTS:
         return (text,)[: len(fields)]
-    parts = text.replace(",", " ").split() if isinstance(text, str) and len(text) <= 100 else []
-    if len(parts) != len(fields) or not all(
-        part.isascii() and part.isdigit() and len(part) < 7 for part in parts
-    ):
+    numbers = typed_numbers(text, 100)
+    if numbers is None or len(numbers) != len(fields) or min(numbers) < 0:
         wanted = "a whole number" if len(fields) == 1 else f"{len(fields)} whole numbers"
         typed = f"{shown(text)}; " if text else ""
         raise BadTree(
             f"{', '.join(fields)}: {typed}enter {wanted} such as "
             f"{', '.join(map(str, SHAPES[kind].start))}"
         )
-    return tuple(map(int, parts))
+    return tuple(numbers)
 
 
 def _named(lanes: Sequence[tuple[TreeRequest, str]]) -> tuple[LaneRequest, ...]:

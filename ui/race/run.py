@@ -1,18 +1,19 @@
-"""One race in its own thread, and its messages: lanes move in turns, then the race is analysed.
+"""One race in its own thread, and its messages: lanes take turns, then the race is analysed.
 
 Stop ends all lanes after the current step. The analysis (where the time went, what to try, whether
-the output is lossless) is not part of any lane's decode time. Moves and analysis together take at
-most the seconds of the limits.
+the output is lossless) is not part of any lane's decode time. Steps and analysis share one time
+limit.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from sequoia import Acceptance, Lane, Pair, Race, Recorder, StepTrace, Tree, TreeChoice
+from sequoia.decoding.tree_choice import TreeSource
 from sequoia.saved_files.race_file import LaneLog, Result
 from sequoia.saved_files.run_file import Run
 from ui.decode.recordings import RunStore
@@ -32,7 +33,7 @@ _OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
 
 @dataclass(frozen=True)
 class Started:
-    """The first move is about to be made. meta: what all lanes have in common; the rest is in each
+    """The first step is about to begin. meta: what all lanes have in common; the rest is in each
     lane's log."""
 
     pair: Pair
@@ -42,14 +43,14 @@ class Started:
 
 
 @dataclass(frozen=True)
-class Moved:
+class StepMade:
     lane: int
     trace: StepTrace
 
 
 @dataclass(frozen=True)
-class MovesEnded:
-    """The last move was made; results follow."""
+class StepsEnded:
+    """The last step was made; results follow."""
 
     stopped: bool
 
@@ -87,15 +88,15 @@ class RaceJob(RunJob):
         self.request = race_request
         self._run_store = run_store
         self.checking = False
-        self._over: MovesEnded | None = None
+        self._over: StepsEnded | None = None
         self._lanes_sent = False  # whether the page knows the lanes
-        self._end = 0.0  # of moves and analysis, on the monotonic clock
+        self._end = 0.0  # of steps and analysis, on the monotonic clock
 
     def _take(self, event: Any) -> None:
         super()._take(event)
         if isinstance(event, Started):
             self._record(event)
-        elif isinstance(event, MovesEnded):
+        elif isinstance(event, StepsEnded):
             self._over = event
         elif isinstance(event, CheckBegins | Ended):
             self.checking = isinstance(event, CheckBegins)
@@ -104,7 +105,7 @@ class RaceJob(RunJob):
         if self.recording is None:
             return messages.notice_message(error=self.error, notice=self._notice)
         added = self.recording.add(
-            (event.lane, event.trace) for event in events if isinstance(event, Moved)
+            (event.lane, event.trace) for event in events if isinstance(event, StepMade)
         )
         results = None
         for event in events:
@@ -137,8 +138,8 @@ class RaceJob(RunJob):
         with self.turn(self.request.chat) as pair:
             race, acceptances = self._begin(pair)
             self._end = time.monotonic() + self._limits.seconds
-            tallies, late = self._move(race)
-            self.post(MovesEnded(bool(race.running)))
+            tallies, late = self._run_steps(race)
+            self.post(StepsEnded(bool(race.running)))
             # frees the caches before the analysis
             lanes = race.lanes
             race = None
@@ -184,9 +185,9 @@ class RaceJob(RunJob):
         self.post(Started(pair, race.prompt, shared, logs))
         return race, tuple(found.acceptance for found in chosen)
 
-    def _move(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:
-        """Make moves until the race ends, is stopped, or reaches the time limit; returns the
-        message about the time limit."""
+    def _run_steps(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:
+        """Make steps until the race ends, is stopped, or reaches the time limit. Returns each
+        lane's tally, and the message about the time limit if that was reached."""
         tallies = tuple(Tally() for _ in race.lanes)
         for decoder in race.decoders:  # as Race.prefill does, but Stop works between two lanes
             if not self.halted():
@@ -194,7 +195,7 @@ class RaceJob(RunJob):
         while race.running and not self.halted():
             lane, trace = race.step()
             tallies[lane].add(trace)
-            self.post(Moved(lane, trace))
+            self.post(StepMade(lane, trace))
             if self._late:
                 return tallies, self.overdue()
         return tallies, None
@@ -207,7 +208,7 @@ class RaceJob(RunJob):
         """Whether Stop was pressed or the time limit is reached."""
         return self.halted() or self._late
 
-    # -- after the race, in nobody's decode time ---------------------------------------------------
+    # -- after the race, in no lane's decode time --------------------------------------------------
 
     def _judge(self, finished: FinishedRace) -> None:
         self.post(Notice("Analysing where the time went"))
@@ -273,7 +274,7 @@ class RaceJob(RunJob):
             return "the race reached its time limit"
         return "another run is waiting for the models" if awaited else "the race was stopped"
 
-    def _tree(self, finished: FinishedRace, i: int) -> Tree | Callable[[], TreeChoice]:
+    def _tree(self, finished: FinishedRace, i: int) -> TreeSource:
         """The tree of lane i. If it changes, a function that makes a new TreeChoice for each draw,
         since a TreeChoice learns and draws must be independent."""
         tree = finished.lanes[i].tree

@@ -4,7 +4,7 @@ any value."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -28,16 +28,15 @@ from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, parse_missed, sent_with
 from ui.shared import markup
-from ui.shared.call_modules import call, connect
-from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
-from ui.shared.layout import side_and_main
+from ui.shared.call_modules import call
+from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work, visitor
+from ui.shared.layout import drawn, side_and_main
 from ui.shared.menus import on_choice
 from ui.shared.tree_menu import entry_of
 
 RACES = ASSETS / "races"
 WELCOME = "welcome"
 _CHECK_ENDS_WITHIN = 10.0  # seconds; one draw of a large model may take that long
-Updates = dict[Any, Any]
 
 
 def opened(path: Any, most: int) -> OpenedRace:
@@ -72,24 +71,9 @@ class RaceTab(SessionView[RaceJob]):
             self.form: RaceControls = race_controls(self._limits)
             self._live.chats.append(self.form.chat)
         with main:
-            self.board = self._board()
-
-    def _board(self) -> gr.HTML:
-        """The component that the browser draws. Its value is a message of messages.py."""
-
-        def get_moves(
-            asked: Any,
-        ) -> str:  # Gradio marks the function, which a method would not allow
-            return self.get_moves(asked)
-
-        return gr.HTML(
-            html_template='<div class="sq-stage"></div>',
-            apply_default_css=False,
-            elem_id="rc-view",
-            elem_classes="pg-view",
-            server_functions=[get_moves],
-            js_on_load=connect("race/connect", ["apply", "open", "come"], server=True),
-        )
+            self.board = drawn(
+                "rc", "race/connect", ["apply", "open", "come"], missed=self.get_moves
+            )
 
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect components and handlers."""
@@ -140,7 +124,7 @@ class RaceTab(SessionView[RaceJob]):
 
     # -- races -------------------------------------------------------------------------------------
 
-    def run(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
+    def run(self, data: FormData, request: gr.Request) -> Iterator[str]:
         """A race to its end and its analysis, except for the check of losslessness. Ends the check
         of the visitor's last race."""
         try:
@@ -157,7 +141,7 @@ class RaceTab(SessionView[RaceJob]):
             if not race.checking:
                 race.halt()
 
-    def _start(self, who: str, data: Mapping[Any, Any]) -> RaceJob:
+    def _start(self, who: str, data: FormData) -> RaceJob:
         """A new race of the visitor, running. Raises SequoiaError if it is refused."""
         self._starting.add(who)
         try:
@@ -224,7 +208,7 @@ class RaceTab(SessionView[RaceJob]):
         numbers, verifier = details_of(kind)
         return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier
 
-    def apply(self, data: Mapping[Any, Any], event: gr.EventData) -> Updates:
+    def apply(self, data: FormData, event: gr.EventData) -> Updates:
         """Copy a suggested tree to the form of its lane."""
         asked = sent_with(event)
         slots = [lane for lane in self.form.lanes if data[lane.kind] != NO_LANE] or list(
@@ -258,13 +242,13 @@ class RaceTab(SessionView[RaceJob]):
         kept = self.run_store.get(request.query_params.get("race"))
         if kept is None or not kept.weight:
             return self.example()
-        return {self.board: kept.whole(), self.form.save: self._file(kept)}
+        return self._shown(kept)
 
     def example(self) -> Updates:
         """The recorded race that is shipped with the program."""
         if self._welcome is None:
             return {self.board: notice_message(notice="No recorded race found; press Run.")}
-        return {self.board: self._welcome.whole(), self.form.save: self._file(self._welcome)}
+        return self._shown(self._welcome)
 
     def open(self, path: Any) -> Updates:
         """Play the race in an uploaded file. If it cannot be opened, the screen stays as it is."""
@@ -273,7 +257,7 @@ class RaceTab(SessionView[RaceJob]):
         except SequoiaError as problem:
             return {self.board: notice_message(error=f"Not opened: {problem}")}
         self.run_store.put(kept)
-        return {self.board: kept.whole(), self.form.save: self._file(kept)}
+        return self._shown(kept)
 
     def open_lane(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Play the run of one lane, {race, lane}, in Decode. Raises gr.Error, shown as a pop-up,
@@ -292,7 +276,7 @@ class RaceTab(SessionView[RaceJob]):
             raise gr.Error(markup.toast(f"Not opened: {problem}"), print_exception=False) from None
 
     def get_moves(self, asked: Any) -> str:
-        """The moves that a browser missed, from [race, first] on, with all trees."""
+        """The steps that a browser missed, from [race, first] on, with all trees."""
         name, first = parse_missed(asked)
         kept = self._kept(name)
         if kept is None:
@@ -308,6 +292,9 @@ class RaceTab(SessionView[RaceJob]):
             if self._welcome and name == self._welcome.name
             else self.run_store.get(name)
         )
+
+    def _shown(self, kept: StoredRace) -> Updates:
+        return {self.board: kept.whole(), self.form.save: self._file(kept)}
 
     def _file(self, kept: StoredRace) -> dict[str, Any]:
         """The update of the button that saves the race."""

@@ -1,4 +1,4 @@
-"""A first-come, first-served queue of visitors for one engine. Knows no models."""
+"""A first-come, first-served queue of visitors for one engine. Independent of models."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from sequoia.algorithm.progress import ShouldStop
 from ui.serving.sessions import Busy
 
 _LOOK_SECONDS = 0.1
+# Called with the number of visitors ahead, at first and at each change.
+OnPosition = Callable[[int], None]
 
 
 class Cancelled(Exception):
@@ -39,9 +42,7 @@ class FairQueue:
         return len(self._tickets) > 1
 
     @contextmanager
-    def turn(
-        self, should_stop: Callable[[], bool], on_position: Callable[[int], None]
-    ) -> Iterator[None]:
+    def turn(self, should_stop: ShouldStop, on_position: OnPosition) -> Iterator[None]:
         """Wait for the turn and hold it. `on_position` is called with the number of visitors ahead,
         at first and at each change.
 
@@ -63,9 +64,7 @@ class FairQueue:
                 raise Busy(f"{len(self._tickets)} runs are waiting already; try again in a minute")
             self._tickets.append(ticket)
 
-    def _wait(
-        self, ticket: object, should_stop: Callable[[], bool], on_position: Callable[[int], None]
-    ) -> None:
+    def _wait(self, ticket: object, should_stop: ShouldStop, on_position: OnPosition) -> None:
         last_position = 0
         with self._changed:
             while (ahead := self._tickets.index(ticket)) > 0:

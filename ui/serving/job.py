@@ -1,5 +1,5 @@
-"""A job in its own thread: it waits for its turn, posts events, and can be stopped. Knows no page
-and no kind of work.
+"""A job in its own thread: it waits for its turn, posts events, and can be stopped. Independent of
+the page and of the kind of work.
 
 Torch's inference mode belongs to a thread, but Gradio moves a generator from thread to thread. So
 each job that uses the models runs in a thread of its own.
@@ -40,9 +40,9 @@ class Notice:
 
 @dataclass(frozen=True)
 class Ended:
-    """A run or race has ended. end: why: a step's `finish`, or "stopped", "time", "paused" (the
-    requested steps are done) or "broken". meta: if plain decoding was timed, replaces the meta sent
-    at the start."""
+    """A run or race has ended. end: the reason, which is a step's `finish`, "stopped", "time",
+    "paused" (the requested steps are done) or "broken". meta: if plain decoding was timed, replaces
+    the meta sent at the start."""
 
     end: str
     error: str | None = None
@@ -70,7 +70,7 @@ class Job(ABC, Generic[Event]):
 
     def __init__(self, model_host: ModelHost) -> None:
         self._model_host = model_host
-        self._mail = SimpleQueue[Event | _Last[Event]]()
+        self._queue = SimpleQueue[Event | _Last[Event]]()
         self._halt = threading.Event()
         self._busy = False
         self._released = False
@@ -149,20 +149,20 @@ class Job(ABC, Generic[Event]):
     def _collect(self) -> tuple[list[Event], bool]:
         """All events posted so far, at least one, and whether the last event is among them."""
         events: list[Event] = []
-        post = self._mail.get()
-        while not isinstance(post, _Last):
-            events.append(post)
+        event = self._queue.get()
+        while not isinstance(event, _Last):
+            events.append(event)
             try:
-                post = self._mail.get_nowait()
+                event = self._queue.get_nowait()
             except Empty:
                 return events, False
-        return [*events, post.event], True
+        return [*events, event.event], True
 
     # -- in the thread -----------------------------------------------------------------------------
 
     def post(self, event: Event) -> None:
         """Add an event for `batches` to yield."""
-        self._mail.put(event)
+        self._queue.put(event)
 
     @contextmanager
     def turn(self, chat: bool = False) -> Iterator[Pair]:
@@ -198,7 +198,7 @@ class Job(ABC, Generic[Event]):
             self._busy = False
             if broken or self._released:
                 self.release()
-            self._mail.put(_Last(last))
+            self._queue.put(_Last(last))
 
     def _unexpected(self) -> str:
         return (
@@ -260,8 +260,8 @@ class RunJob(Job[Any]):
 
 @dataclass(frozen=True)
 class Report:
-    """Progress of a measurement. share: done, 0 to 1. over: it has ended. error: why, if it failed.
-    result: what was measured."""
+    """Progress of a measurement. share: of the work done, from 0 to 1. over: whether it has ended.
+    error: the reason, if it failed. result: what was measured."""
 
     share: float
     words: str = ""
@@ -275,19 +275,19 @@ class MeasurementJob(Job[Report]):
 
     @abstractmethod
     def measure(self, pair: Pair) -> Any:
-        """The measurement, made in turn; it calls `report` with its progress."""
+        """Measure `pair` during this job's turn, and call `report` with the progress."""
 
-    def work(self, steps: int | None) -> Report:  # noqa: ARG002  it is done once
+    def work(self, steps: int | None) -> Report:  # noqa: ARG002  a measurement has no steps
         self.post(self.notice("waiting for the models"))
         with self.turn() as pair:
             return Report(1, over=True, result=self.measure(pair))
 
     def report(self, share: float, words: str) -> None:
         """Post the progress. Raises Cancelled if the job was asked to stop."""
-        self.require_going()
+        self.raise_if_halted()
         self.post(Report(share, words))
 
-    def require_going(self) -> None:
+    def raise_if_halted(self) -> None:
         """Raises Cancelled if the job was asked to stop."""
         if self.halted():
             raise Cancelled
@@ -303,8 +303,8 @@ class MeasurementJob(Job[Report]):
 
 
 def is_out_of_memory(problem: Exception) -> bool:
-    """True for every way in which Python and torch report that memory ran out; on a CPU torch has
-    no exception class for it."""
+    """Whether Python or torch ran out of memory. On a CPU torch has no exception class for this, so
+    the text is compared."""
     return isinstance(
         problem, torch.OutOfMemoryError | MemoryError
     ) or "can't allocate memory" in str(problem)

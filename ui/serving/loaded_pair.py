@@ -1,4 +1,5 @@
-"""The loaded pair for views that only read it: as it is now, or after loading. Knows no page."""
+"""The loaded pair for views that only read it: as it is now, or after loading. Independent of the
+page."""
 
 from __future__ import annotations
 

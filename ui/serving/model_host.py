@@ -1,5 +1,5 @@
 """The loaded models: loaded in the background while the page is already up, replaced by others on
-request, and used by one visitor at a time. Knows no page.
+request, and used by one visitor at a time. Independent of the page.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from typing import Any
 import torch
 
 from sequoia import Pair, SamplingParams, SequoiaError, default_plan, machine
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.errors import OutOfMemory
 from sequoia.loading.find_pair import LoadNews, printer
 from sequoia.loading.pair_checks import PassedCheck
-from ui.serving.fair_queue import Cancelled, FairQueue
+from ui.serving.fair_queue import Cancelled, FairQueue, OnPosition
 
 _log = logging.getLogger(__name__)
 Load = Callable[[], Pair]
@@ -80,7 +81,7 @@ class ModelHost:
     def settled(self) -> bool:
         return self.status.settled
 
-    def pair(self, should_stop: Callable[[], bool]) -> Pair:
+    def pair(self, should_stop: ShouldStop) -> Pair:
         """The pair, once it is loaded. Raises NotLoaded, or Cancelled once `should_stop` returns
         True."""
         self._wait(should_stop)
@@ -89,18 +90,14 @@ class ModelHost:
         return pair
 
     @contextmanager
-    def turn(
-        self, should_stop: Callable[[], bool], on_position: Callable[[int], None]
-    ) -> Iterator[Pair]:
+    def turn(self, should_stop: ShouldStop, on_position: OnPosition) -> Iterator[Pair]:
         """Wait for the caller's turn and hold it, with the pair that is loaded then. `on_position`
         is called with the number of visitors ahead. Raises NotLoaded, Busy or Cancelled."""
         self.pair(should_stop)
         with self._engine(should_stop, on_position):
             yield self.pair(should_stop)
 
-    def change(
-        self, load: Load, should_stop: Callable[[], bool], on_position: Callable[[int], None]
-    ) -> Pair:
+    def change(self, load: Load, should_stop: ShouldStop, on_position: OnPosition) -> Pair:
         """Wait for the caller's turn, load another pair and serve it from then on. If that fails,
         the current pair stays. If memory does not hold both, the current one is unloaded first and
         loaded again after a failure. Raises what `load` raises, NotLoaded, Busy or Cancelled."""
@@ -121,15 +118,13 @@ class ModelHost:
                 self._settled.set()
         return pair
 
-    def _wait(self, should_stop: Callable[[], bool]) -> None:
+    def _wait(self, should_stop: ShouldStop) -> None:
         while not self._settled.wait(0.1):
             if should_stop():
                 raise Cancelled
 
     @contextmanager
-    def _engine(
-        self, should_stop: Callable[[], bool], on_position: Callable[[int], None]
-    ) -> Iterator[None]:
+    def _engine(self, should_stop: ShouldStop, on_position: OnPosition) -> Iterator[None]:
         with self.queue.turn(should_stop, on_position):
             # so that the process's thread count also holds in this thread
             torch.set_num_threads(torch.get_num_threads())

@@ -1,4 +1,4 @@
-"""One run per visitor. Knows no models and no components.
+"""One run per visitor. Independent of models and of Gradio.
 
 A session's key is a string chosen by the browser. An honest browser makes it long and random, so
 nobody can guess another visitor's. It is used as a key and for nothing else.

@@ -3,18 +3,18 @@ theme. Scripts that draw pictures import the file themselves."""
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Any
 
 from sequoia.assets_folder import ASSETS
+from sequoia.text_files import load_json
 
 FILE = ASSETS / "colours.json"
 
 
 @cache
 def _colours() -> dict[str, dict[str, Any]]:
-    return json.loads(FILE.read_text(encoding="utf-8"))
+    return load_json(FILE)
 
 
 def variables() -> str:

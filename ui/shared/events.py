@@ -1,11 +1,17 @@
-"""Options of Gradio's events that all views use, and the visitor's key. No endpoint is offered to
-programs."""
+"""What all views use of Gradio's events: their options, what handlers are given and return, and the
+visitor's key. No endpoint is offered to programs."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import gradio as gr
+
+# What Gradio gives a handler with a set of components as its inputs: their values, which nobody has
+# checked. What a handler returns: new values or updates. Both by component.
+FormData = Mapping[Any, Any]
+Updates = dict[Any, Any]
 
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 UNQUEUED: dict[str, Any] = {**QUIET, "queue": False}

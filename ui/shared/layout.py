@@ -1,13 +1,16 @@
-"""Parts of the page that several views have: two columns, the buttons that start and stop, and the
-fields of the sampling parameters."""
+"""Parts of the page that several views have: two columns, the component that the browser draws, the
+buttons that start and stop, menus, and the fields of the sampling parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any
 
 import gradio as gr
 
+from ui.shared.call_modules import connect
+from ui.shared.events import Updates
 from ui.shared.prompts import TEMPERATURE
 
 
@@ -20,6 +23,34 @@ def side_and_main(view: str) -> tuple[gr.Column, gr.Column]:
         )
 
 
+def drawn(
+    view: str,
+    script: str,
+    events: Sequence[str],
+    template: str = '<div class="sq-stage"></div>',
+    missed: Callable[[Any], str] | None = None,
+) -> gr.HTML:
+    """The component that `script`, a module of the page, draws into; its value is a message. The
+    ids of its elements begin with `view`. missed: the method that gives the browser what it has
+    missed, by its own name."""
+    return gr.HTML(
+        html_template=template,
+        apply_default_css=False,
+        elem_id=f"{view}-view",
+        elem_classes="pg-view",
+        server_functions=[_function(missed)] if missed else [],
+        js_on_load=connect(script, events, server=missed is not None),
+    )
+
+
+def _function(method: Callable[[Any], str]) -> Callable[[Any], str]:
+    @wraps(method)
+    def function(asked: Any) -> str:  # Gradio marks the function, which a method would not allow
+        return method(asked)
+
+    return function
+
+
 def start_button(label: str, elem_id: str) -> gr.Button:
     """The main button of a form."""
     return gr.Button(label, variant="primary", elem_id=elem_id, scale=3, min_width=60)
@@ -30,9 +61,18 @@ def stop_button(elem_id: str) -> gr.Button:
     return gr.Button("Stop", elem_id=elem_id, scale=1, min_width=50, interactive=False)
 
 
-def busy_buttons(start: gr.Button, stop: gr.Button, busy: bool) -> dict[Any, Any]:
+def busy_buttons(start: gr.Button, stop: gr.Button, busy: bool) -> Updates:
     """Updates of the two for when the work begins, or has ended."""
     return {start: gr.update(interactive=not busy), stop: gr.update(interactive=busy)}
+
+
+def menu(
+    choices: Sequence[Any], label: str, elem_id: str, value: Any = None, **options: Any
+) -> gr.Dropdown:
+    """A menu of `choices`: values, or pairs of what is shown and the value."""
+    return gr.Dropdown(
+        choices, label=label, elem_id=elem_id, value=value, filterable=False, **options
+    )
 
 
 def sampling_fields(

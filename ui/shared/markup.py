@@ -1,4 +1,4 @@
-"""The only place where Python makes markup. Knows no page and no run.
+"""The only place where Python makes markup. Independent of the page and of runs.
 
 Gradio renders the text of its pop-up messages as HTML, and that text may contain what a visitor
 typed.

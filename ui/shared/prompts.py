@@ -3,11 +3,11 @@ assets/prompts.json."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from sequoia.assets_folder import ASSETS
+from sequoia.text_files import load_json
 
 # default of the forms; at 0 the bundled pair soon repeats itself, which flatters speculation
 TEMPERATURE = 0.6
@@ -29,5 +29,4 @@ def presets() -> tuple[Preset, ...]:
 
 def read_prompts(path: Path) -> tuple[Preset, ...]:
     """The named prompts of a file."""
-    entries = json.loads(path.read_text(encoding="utf-8"))["prompts"]
-    return tuple(Preset(**entry) for entry in entries)
+    return tuple(Preset(**entry) for entry in load_json(path)["prompts"])

@@ -23,6 +23,7 @@ from ui.shared.markup import visible
 from ui.shared.uploads import uploaded_text
 
 FOLDER = ASSETS / "hardware_profiles"
+SAVED = "kept:"  # begins the keys of saved profiles
 MAX_KEPT = 12
 MAX_NAME = 60
 MAX_NOTE = 400
@@ -102,6 +103,12 @@ def saved_entries(store: Any) -> dict[str, Entry]:
             continue
         entries[entry.name] = entry
     return entries
+
+
+def all_entries(store: Any) -> dict[str, Entry]:
+    """The saved profiles and those shipped with the program, by their keys in menus."""
+    saved = {SAVED + name: entry for name, entry in saved_entries(store).items()}
+    return {**saved, **shipped()}
 
 
 def add_entry(store: Any, entry: Entry) -> list[str]:

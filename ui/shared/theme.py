@@ -1,5 +1,5 @@
 """Fonts, sizes and colours as a Gradio theme; the rest of the look is CSS in `ui/shared/web` and
-in the `web` folder of each view. Knows no components.
+in the `web` folder of each view.
 
 Green, red and amber mean accepted, rejected and "from the target" in the tree, so nothing else
 uses them.

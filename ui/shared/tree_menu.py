@@ -3,6 +3,7 @@ becomes a Tree."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -47,6 +48,7 @@ class Shape:
         return self.name + self.more
 
 
+_NUMBER = re.compile("-?[0-9]{1,6}")
 # What the messages of Tree begin with, and the label of the field they are about.
 _LABELS = {
     "nodes of the chain": "Nodes",
@@ -66,25 +68,30 @@ def _whole(value: Any, label: str, least: int, most: int) -> None:
         raise with_labels(problem, {label: label}) from None
 
 
+def typed_numbers(text: Any, longest: int) -> list[int] | None:
+    """The whole numbers that `text` lists, apart by commas or spaces; None if it is anything else,
+    or has more than `longest` characters."""
+    if not isinstance(text, str) or len(text) > longest:
+        return None
+    parts = text.replace(",", " ").replace("−", "-").split()
+    return list(map(int, parts)) if all(map(_NUMBER.fullmatch, parts)) else None
+
+
 def _branching(text: Any) -> Tree:
-    if not isinstance(text, str) or len(text) > 200:
-        raise BadTree(f"branching: {shown(text)}; enter whole numbers such as 4, 2, 2")
-    parts = text.replace(",", " ").split()
-    if not parts or not all(part.isascii() and part.isdigit() and len(part) < 5 for part in parts):
+    numbers = typed_numbers(text, 200)
+    if not numbers or not all(1 <= number <= MAX_NODES for number in numbers):
         raise BadTree(
             f"branching: {shown(text)}; enter one whole number per level, such as 4, 2, 2, each "
             f"from 1 to {MAX_NODES}"
         )
-    return Tree.from_branching([int(part) for part in parts])
+    return Tree.from_branching(numbers)
 
 
 def _listed(text: Any) -> Tree:
-    if not isinstance(text, str) or len(text) > 8 * MAX_NODES:
-        raise BadTree(f"parents: {shown(text)}; enter the parent of each node, such as -1 0 0 1")
-    parts = text.replace(",", " ").replace("−", "-").split()
-    if not all(part.removeprefix("-").isdecimal() and part.isascii() for part in parts):
+    numbers = typed_numbers(text, 8 * MAX_NODES)
+    if numbers is None:
         raise BadTree(f"parents: {shown(text)}; enter one whole number per node, such as -1 0 0 1")
-    return Tree.from_parents([int(part) for part in parts])
+    return Tree.from_parents(numbers)
 
 
 SHAPES = {
@@ -93,7 +100,7 @@ SHAPES = {
         ", planned for this machine",
         "planned for this machine",
         about=(
-            "The tree predicted to be fastest here. Among trees within 1 % of the fastest, the one "
+            "The tree predicted to be fastest here. Among trees within 1% of the fastest, the one "
             "with the most expected tokens per step. On small machines this is often just a chain."
         ),
     ),
@@ -163,8 +170,8 @@ SHAPES = {
     ),
     "dynamic": Shape(
         "Dynamic",
-        ", grown with the draft",
-        "dynamic, grown with the draft",
+        " tree, a new one every step",
+        "dynamic tree",
         ("Max nodes", "Max levels"),
         (64, 12),
         about="A new tree every step, larger where the draft is confident.",
@@ -259,7 +266,7 @@ class TreeRequest:
     def rule(self) -> str:
         """How the tree is chosen, if its name does not say so."""
         return (
-            f"among trees within {SLACK * 100:g} % of the fastest, the one with the most expected "
+            f"among trees within {SLACK * 100:g}% of the fastest, the one with the most expected "
             "tokens per step"
             if self.kind == "planned"
             else ""

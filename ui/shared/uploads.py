@@ -1,4 +1,4 @@
-"""The text of an uploaded file. Knows no format."""
+"""The text of an uploaded file of any format."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sequoia.validate_input import shown
 
 def uploaded_text(path: Any, most: int, kind: str, error: type[SequoiaError]) -> str:
     """The text of the file at `path`, which should be a `kind` of at most `most` bytes. Raises
-    `error` with a reason that is fit for the visitor."""
+    `error` with a reason that can be shown to the visitor."""
     if not isinstance(path, str):
-        raise error(f"no file was uploaded, but {shown(path)}")
+        raise error(f"no file was uploaded: expected one, not {shown(path)}")
     try:
         size = Path(path).stat().st_size
         if size > most:

@@ -18,7 +18,7 @@ def without_replacement(
     its siblings were drawn without it."""
     residual, mass = residual_after(residual, draft)
     draft = draft.copy()
-    draft[token] = draft[token] * 0  # keeps the number type
+    draft[token] = draft[token] * 0  # keeps the dtype
     left = draft.sum()
     if left > 0:
         draft /= left

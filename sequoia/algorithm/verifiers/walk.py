@@ -4,7 +4,7 @@ to the rule.
 
 `p` and `q` are functions of a node that return the distribution of the next token, a (vocab,) array
 that sums to 1. The arrays may hold floats or exact fractions, which the tests use. Rounding in a
-float32 q must not bias the output, so q is converted to the number type of p and renormalised.
+float32 q must not bias the output, so q is converted to the dtype of p and renormalised.
 """
 
 from __future__ import annotations

@@ -23,11 +23,12 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.algorithm.verifiers.verifier import OnGpu
-from sequoia.decoding.drafter import Drafted, Drafter, GrowingTree
+from sequoia.decoding.drafter import Drafted, Drafter, DynamicTree
 from sequoia.decoding.step import Round, Step
 from sequoia.models.per_tree import PerTree
 from sequoia.models.tree_forward import Context
 from sequoia.models.tree_mask import TreeLayout, whole_tree_layout
+from sequoia.this_machine.memory import DeviceBytes
 from sequoia.this_machine.step_timer import Clock, Spans, synchronize
 
 _log = logging.getLogger(__name__)
@@ -71,8 +72,8 @@ def distribution_bytes(nodes: int, vocab: int) -> int:
 
 
 class CudaStep:
-    """The steps of one run. growing: the step used for growing trees, where the host decides after
-    every level how to continue."""
+    """The steps of one run. dynamic_step: makes the steps of dynamic trees, where the host decides
+    after every level how to continue."""
 
     def __init__(
         self,
@@ -81,12 +82,12 @@ class CudaStep:
         params: SamplingParams,
         rule: OnGpu,
         chance: Seeded,
-        growing: Step,
+        dynamic_step: Step,
     ) -> None:
         self._target = target
         self._drafter = drafter
         self._chance = chance
-        self._growing = growing
+        self._dynamic_step = dynamic_step
         self._warp = target_warp(params)
         self._draw = partial(rule.draw, chance)
         self._replacing = rule.replacing
@@ -97,12 +98,12 @@ class CudaStep:
         self._nodes(tree)
         self._layout(tree)
 
-    def needs(self, nodes: int) -> Counter[torch.device]:
+    def needs(self, nodes: int) -> DeviceBytes:
         return Counter({self._target.device: distribution_bytes(nodes, self._target.model.vocab)})
 
-    def __call__(self, shape: Tree | GrowingTree, clock: Clock) -> Round:
+    def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:
         if not isinstance(shape, Tree):
-            return self._growing(shape, clock)
+            return self._dynamic_step(shape, clock)
         drafted = self._drafter.begin(shape)
         layout = self._layout(shape)
         passes = Spans(self._target.device)

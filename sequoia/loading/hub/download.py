@@ -18,6 +18,7 @@ from typing import Any
 
 from huggingface_hub import constants
 
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.errors import BadModel, NotDownloaded, Stopped
 from sequoia.loading.hub.model_files import cached, hub_folder, is_hub_id, small_files, weight_files
 from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
@@ -84,7 +85,7 @@ class Downloads:
     def __init__(
         self,
         on_progress: Callable[[Progress], None] = lambda _: None,
-        should_stop: Callable[[], bool] = lambda: False,
+        should_stop: ShouldStop = lambda: False,
         online: bool | None = None,
     ) -> None:
         self._on_progress = on_progress
@@ -154,7 +155,7 @@ class Downloads:
     # -- the process -------------------------------------------------------------------------------
 
     def _ask(self, model: str, command: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """The messages of the process about one command. Raises NotDownloaded where it fails, and
+        """The messages of the process about one command. Raises NotDownloaded if it fails, and
         Stopped."""
         self._worker = self._worker or WorkerProcess(
             _SCRIPT, {**_ENVIRONMENT, "HF_HUB_CACHE": constants.HF_HUB_CACHE}
@@ -203,14 +204,14 @@ class Rate:
 
 
 def require_room(needed: int) -> None:
-    """Raises NotDownloaded, with both figures, where the cache's disk lacks room for `needed` bytes
+    """Raises NotDownloaded, with both figures, if the cache's disk lacks room for `needed` bytes
     and ROOM_LEFT."""
     free = disk_free()
     if needed + ROOM_LEFT > free:
         raise NotDownloaded(
-            f"{size(needed)} are to be downloaded to {constants.HF_HUB_CACHE}, where {size(free)} "
-            f"are free, and {size(ROOM_LEFT)} have to stay free; make room, or set HF_HOME to a "
-            "folder on a larger disk"
+            f"the download of {size(needed)} does not fit in {constants.HF_HUB_CACHE}: "
+            f"{size(free)} are free, of which {size(ROOM_LEFT)} must stay free; "
+            "make room, or set HF_HOME to a folder on a larger disk"
         )
 
 

@@ -164,8 +164,8 @@ def fill(url: str, about: HfFileMetadata, whole: Path, count: Count) -> None:
     if start and len(whole.name) == 64 and digest(part) != whole.name:
         part.unlink()
         raise Damaged(
-            f"what was kept of {url.rsplit('/', 1)[-1]} from an earlier try was "
-            "damaged and is removed"
+            f"the partial download of {url.rsplit('/', 1)[-1]} from an earlier attempt was "
+            "damaged and has been deleted"
         )
     part.replace(whole)
 

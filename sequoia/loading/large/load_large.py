@@ -27,8 +27,8 @@ from sequoia.loading.large.placement import (
 from sequoia.loading.pair_checks import Source
 from sequoia.models.memory_needs import usual_run_bytes
 from sequoia.models.tree_forward import TreeModel
+from sequoia.this_machine.dtypes import narrowest_dtype
 from sequoia.this_machine.memory import ROOM, free_bytes
-from sequoia.this_machine.number_types import narrowest_dtype
 from sequoia.validate_input import shown
 
 
@@ -50,7 +50,7 @@ def plan_large(
     dtype: torch.dtype | None,
     offloaded: Any,
 ) -> SpreadPlacement | OffloadPlacement | None:
-    """The placement of a pair whose weights take `sizes` bytes, or None where all of it goes to
+    """The placement of a pair whose weights take `sizes` bytes, or None if all of it goes to
     `where`.
 
     device: as asked for; "spread" spreads the target, and so does "auto" where there are several

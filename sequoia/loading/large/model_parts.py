@@ -1,5 +1,5 @@
-"""The size of a model's parts, from its config alone: by these a model too large for one device is
-divided.
+"""The sizes of a model's parts, from its config alone. A model too large for one device is divided
+into these parts.
 
 Nothing is loaded or allocated: the modules are built on torch's `meta` device.
 """
@@ -47,7 +47,7 @@ class ModelParts:
 
 def parts_of(config: Any, dtype: torch.dtype) -> ModelParts:
     """The parts of the model that `config` describes, with weights in `dtype`. Raises BadModel
-    where it has no single list of layers."""
+    if it has no single list of layers."""
     with torch.device("meta"):
         hf = AutoModelForCausalLM.from_config(config, dtype=dtype)
     names, _ = decoder_layers(hf)
@@ -56,7 +56,7 @@ def parts_of(config: Any, dtype: torch.dtype) -> ModelParts:
     sizes = {name: _bytes(module, seen) for name, module in pieces.items()}
     last = [*pieces].index(names[-1])
     tied = hf.get_output_embeddings().weight is hf.get_input_embeddings().weight
-    # what has no weights goes with the first part
+    # modules without weights go with the first part
     behind = tuple(name for name in [*pieces][last + 1 :] if sizes[name])
     return ModelParts(
         tuple(name for name in pieces if name not in (*names, *behind)), names, behind, sizes, tied
@@ -64,7 +64,7 @@ def parts_of(config: Any, dtype: torch.dtype) -> ModelParts:
 
 
 def decoder_layers(hf: Any) -> tuple[tuple[str, ...], tuple[nn.Module, ...]]:
-    """Names and modules of the decoder layers of a causal LM, in order. Raises BadModel where they
+    """Names and modules of the decoder layers of a causal LM, in order. Raises BadModel if they
     are not in a single list."""
     found = layer_list(hf)
     if found is None:
@@ -78,7 +78,7 @@ def decoder_layers(hf: Any) -> tuple[tuple[str, ...], tuple[nn.Module, ...]]:
 
 
 def layer_list(hf: Any) -> tuple[str, nn.ModuleList] | None:
-    """Name and module of the list of decoder layers of a causal LM, or None where they are not in a
+    """Name and module of the list of decoder layers of a causal LM, or None if they are not in a
     single list."""
     count = hf.config.get_text_config().num_hidden_layers
     for name, module in hf.named_modules():

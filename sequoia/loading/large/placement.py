@@ -15,7 +15,7 @@ import torch
 from sequoia.errors import BadModel, OutOfMemory
 from sequoia.loading.large.model_parts import ModelParts
 from sequoia.loading.large.offload import streamed_layers
-from sequoia.this_machine.memory import size
+from sequoia.this_machine.memory import DeviceBytes, size
 from sequoia.validate_input import whole
 
 # of the free memory that may be planned; the rest is for short-lived results of single operations
@@ -44,7 +44,7 @@ class SpreadPlacement:
     where: Mapping[str, int | str]
     layer_devices: tuple[torch.device, ...]
     output: torch.device
-    needs: Counter[torch.device]
+    needs: DeviceBytes
 
     @property
     def words(self) -> str:
@@ -98,7 +98,7 @@ def spread(
 def _filled(
     parts: ModelParts, extra: ExtraBytes, devices: Sequence[torch.device], caps: Sequence[float]
 ) -> SpreadPlacement | None:
-    """The layers in order, each on the first device that has room for it under `caps`; None where
+    """The layers in order, each on the first device that has room for it under `caps`; None if
     one fits nowhere."""
     first = devices[0]
     last = devices[-1]
@@ -136,7 +136,7 @@ def offload(
     converted: bool = False,
 ) -> OffloadPlacement:
     """The placement with `resident` layers on `device`, or as many as fit. free: bytes on `device`
-    and on the host. converted: the files have another number type, so that loading makes a copy of
+    and on the host. converted: the files have another dtype, so that loading makes a copy of
     all weights; otherwise files are mapped into memory, which takes none.
 
     Raises BadModel for a number outside 0 to the number of layers, OutOfMemory with the figures

@@ -47,7 +47,7 @@ class Shared:
 
 
 def matching_tokenizer(target: Source, draft: Source, trusted: bool = False) -> Shared:
-    """The pair's tokenizer. Raises BadModel where one cannot be used, and BadPair where they
+    """The pair's tokenizer. Raises BadModel if one cannot be used, and BadPair where they
     differ, naming the first different piece.
 
     trusted: the pair comes with this program, and its tokenizers are not tested.
@@ -57,7 +57,7 @@ def matching_tokenizer(target: Source, draft: Source, trusted: bool = False) -> 
     for probe in _PROBES:
         if _ids(ours, probe) != _ids(other, probe):
             raise BadPair(
-                "the tokenizers have the same pieces but split text differently, for instance "
+                "the tokenizers have the same tokens but split text differently, for instance "
                 f"{probe!r}"
             )
     return Shared(ours, _compared(len(ours), differences(as_json(ours), as_json(other))))
@@ -68,8 +68,8 @@ def _refuse_other_pieces(ours: Mapping[str, int], its: Mapping[str, int]) -> Non
     if different:
         first = min(different, key=lambda piece: min(ours.get(piece, 2**31), its.get(piece, 2**31)))
         raise BadPair(
-            f"the tokenizers differ in {len(different)} pieces; the first is {first[:40]!r}, "
-            f"number {ours.get(first)} for the target and {its.get(first)} for the draft"
+            f"the tokenizers differ in {len(different)} tokens; the first is {first[:40]!r}, "
+            f"id {ours.get(first)} for the target and {its.get(first)} for the draft"
         )
 
 

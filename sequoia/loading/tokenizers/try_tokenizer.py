@@ -26,7 +26,7 @@ class _Failed(Exception):
 
 
 def refuse_unopenable(tokenizer: str, title: str) -> None:
-    """Raises BadModel where the library cannot open `tokenizer`, the text of a tokenizer.json of
+    """Raises BadModel if the library cannot open `tokenizer`, the text of a tokenizer.json of
     the model `title`."""
     try:
         _try(tokenizer, 0)
@@ -35,7 +35,7 @@ def refuse_unopenable(tokenizer: str, title: str) -> None:
 
 
 def refuse_slow(tokenizer: str, title: str) -> None:
-    """Raises BadModel where `tokenizer`, as its library saves it, is too large, or takes too long
+    """Raises BadModel if `tokenizer`, as its library saves it, is too large, or takes too long
     or fails on a possible text."""
     try:
         _try(tokenizer, MOST_CHARS)

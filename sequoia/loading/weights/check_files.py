@@ -16,7 +16,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from sequoia.errors import BadModel
-from sequoia.json_file import read_object
+from sequoia.loading.json_file import read_object
 from sequoia.loading.weights.safetensors_header import Stored, read_header
 from sequoia.validate_input import shown
 
@@ -31,7 +31,7 @@ _SPARE = 2**20  # numbers; models that compute some of their parameters store fe
 
 def weight_paths(folder: Path, title: str) -> list[Path]:
     """The files in `folder` that hold the weights: the one file, else those that the index names,
-    all of them safetensors. Raises BadModel where there are none, or the index leads elsewhere."""
+    all of them safetensors. Raises BadModel if there are none, or the index leads elsewhere."""
     if (folder / ONE_FILE).is_file():
         return [folder / ONE_FILE]
     if (folder / INDEX).is_file():
@@ -48,7 +48,7 @@ def weight_paths(folder: Path, title: str) -> list[Path]:
 
 
 def stored_tensors(folder: Path, title: str) -> dict[str, Stored]:
-    """All tensors in the weight files, by name. Raises BadModel where a file is damaged or the
+    """All tensors in the weight files, by name. Raises BadModel if a file is damaged or the
     index is wrong."""
     paths = weight_paths(folder, title)
     found = {path.name: read_header(path, title) for path in paths}
@@ -58,7 +58,7 @@ def stored_tensors(folder: Path, title: str) -> dict[str, Stored]:
 
 
 def check_described(config: Any, tensors: dict[str, Stored], title: str) -> None:
-    """Raises BadModel where the config describes a model that takes far more memory than `tensors`
+    """Raises BadModel if the config describes a model that takes far more memory than `tensors`
     fill: it would consist of random numbers, or not fit at all. Names and shapes are compared when
     the weights are loaded."""
     with torch.device("meta"):
@@ -109,6 +109,4 @@ def _check_index(where: dict[str, str], found: dict[str, dict[str, Stored]], tit
     files = Counter(name for tensors in found.values() for name in tensors)
     name, times = files.most_common(1)[0]
     if times > 1:
-        raise BadModel(
-            f"{title}: {times} files contain tensor {shown(name)}, which may be in one only"
-        )
+        raise BadModel(f"{title}: tensor {shown(name)} is in {times} files; it may be in only one")

@@ -13,18 +13,19 @@ from sequoia.errors import BadModel
 
 @torch.inference_mode()
 def refuse_not_finite(hf: Any, title: str) -> None:
-    """Raises BadModel, naming the first tensor, where a weight of the model `hf` is NaN or
+    """Raises BadModel, naming the first tensor, if a weight of the model `hf` is NaN or
     infinite. Reads all of them once."""
     for name, weight in hf.named_parameters():
         if _is_here(weight) and not _is_finite(weight):
-            raise BadModel(
-                f"{title}: {name} has numbers that are NaN or infinite{_why(weight.dtype)}"
-            )
+            raise BadModel(f"{title}: {name} contains NaN or infinity{_why(weight.dtype)}")
 
 
 def _why(dtype: torch.dtype) -> str:
     if dtype == torch.float16:
-        return " in float16; if they are only too large for it, load it in another precision"
+        return (
+            " in float16; if the numbers are only too large for it, load the model in another "
+            "precision"
+        )
     return ", so its weights are damaged"
 
 

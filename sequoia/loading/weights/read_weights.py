@@ -1,7 +1,7 @@
 """Loads a model's weights from safetensors files, and refuses files that do not hold all of them.
 
 `transformers` fills a tensor that is missing, or that has another shape, with random numbers and
-only logs it. Knows no devices: arguments of `from_pretrained` say where the weights go.
+only logs it. Arguments of `from_pretrained` say on which devices the weights go.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Weight
     """The model of `source` in `dtype`, on the CPU or where `placement` (arguments of
     `from_pretrained`) says.
 
-    Raises BadModel where tensors are missing, have another shape or do not belong in the decoder,
+    Raises BadModel if tensors are missing, have another shape or do not belong in the decoder,
     and where rotary frequencies are not those of the config. Errors of other libraries pass
     through.
     """

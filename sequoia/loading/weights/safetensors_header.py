@@ -1,4 +1,4 @@
-"""The header of a safetensors file: the names, number types and shapes of its tensors, checked
+"""The header of a safetensors file: the names, dtypes and shapes of its tensors, checked
 against the file's length.
 
 The format is 8 bytes that give the header's length, the header as JSON, and the tensors' bytes
@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from sequoia.errors import BadModel
-from sequoia.json_file import object_of
+from sequoia.loading.json_file import object_of
 from sequoia.validate_input import shown
 
-LONGEST = 16_000_000  # bytes of a header; the largest published ones have a tenth of it
+LONGEST = 16_000_000  # bytes of a header; the largest published ones take a tenth of that
 MOST_TENSORS = 100_000
 MOST_AXES = 8
 LARGEST = 2**40
@@ -29,7 +29,7 @@ _POINTER = b"version https://git-lfs"
 
 @dataclass(frozen=True)
 class Stored:
-    """A tensor in a file: its number type as safetensors names it, and its shape."""
+    """A tensor in a file: its dtype as safetensors names it, and its shape."""
 
     kind: str
     shape: tuple[int, ...]
@@ -40,7 +40,7 @@ class Stored:
 
 
 def read_header(path: Path, title: str) -> dict[str, Stored]:
-    """The tensors in the file at `path` of the model `title`, by name. Raises BadModel where it is
+    """The tensors in the file at `path` of the model `title`, by name. Raises BadModel if it is
     incomplete, not a safetensors file, or contradicts itself."""
     what = f"{title}: {path.name[:80]}"
     try:
@@ -73,9 +73,7 @@ def _header_size(start: bytes, length: int, what: str) -> int:
         )
     size = int.from_bytes(start[:8], "little")
     if start[8:9] != b"{" or not 2 <= size <= 2**40:
-        raise BadModel(
-            f"{what} is not a safetensors file; it begins with other bytes than such a file"
-        )
+        raise BadModel(f"{what} is not a safetensors file: its first bytes are not those of one")
     if size > LONGEST:
         raise BadModel(
             f"{what} has a header of {size / 1e6:,.0f} MB; the limit is {LONGEST / 1e6:.0f} MB"
@@ -91,15 +89,15 @@ def _check_metadata(metadata: Any, what: str) -> None:
     if metadata is None:
         return
     if not isinstance(metadata, dict) or not all(isinstance(one, str) for one in metadata.values()):
-        raise BadModel(f"{what} has metadata that is not a table of strings")
+        raise BadModel(f"{what} has metadata that is not a JSON object of strings")
 
 
 def _entry(name: str, entry: Any, what: str) -> Stored:
-    """The tensor `name` as the header describes it. Raises BadModel where the description is not
-    possible."""
+    """The tensor `name` as the header describes it. Raises BadModel if the description is
+    invalid."""
     where = f"{what}: tensor {shown(name)}"
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
-        raise BadModel(f"{where} is described by other fields than dtype, shape and data_offsets")
+        raise BadModel(f"{where} must have exactly the fields dtype, shape and data_offsets")
     kind = entry["dtype"]
     shape = entry["shape"]
     offsets = entry["data_offsets"]
@@ -109,9 +107,11 @@ def _entry(name: str, entry: Any, what: str) -> Stored:
             f"{where} is stored as {shown(kind)}; allowed for weights are {', '.join(WEIGHTS)}"
         )
     if not _is_list(shape, MOST_AXES) or math.prod(shape) > LARGEST:
-        raise BadModel(f"{where} has a shape that no tensor of a model has")
+        raise BadModel(
+            f"{where} has an impossible shape; at most {MOST_AXES} axes and {LARGEST:,} numbers"
+        )
     if not _is_list(offsets, 2) or len(offsets) != 2:
-        raise BadModel(f"{where} has data_offsets that are not two positions in the file")
+        raise BadModel(f"{where} has data_offsets other than two positions in the file")
     taken = offsets[1] - offsets[0]
     needed = math.prod(shape) * width
     if taken != needed:
@@ -135,7 +135,7 @@ def _check_offsets(tensors: Mapping[str, dict[str, Any]], length: int, what: str
     for first, last in sorted(tuple(entry["data_offsets"]) for entry in tensors.values()):
         if first != end:
             raise BadModel(
-                f"{what} has tensors that overlap, or bytes between them that belong to none"
+                f"{what} has tensors that overlap, or bytes between them that belong to no tensor"
             )
         end = last
     if end > length:
@@ -144,5 +144,5 @@ def _check_offsets(tensors: Mapping[str, dict[str, Any]], length: int, what: str
         )
     if end < length:
         raise BadModel(
-            f"{what} has {length - end:,} bytes after its last tensor, which belong to none"
+            f"{what} has {length - end:,} bytes after its last tensor that belong to no tensor"
         )

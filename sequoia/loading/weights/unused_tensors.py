@@ -41,7 +41,7 @@ class Unused:
 
 
 def unused_tensors(hf: Any, title: str, unexpected: Iterable[str]) -> Unused:
-    """The `unexpected` names that `from_pretrained` reports, counted by part. Raises BadModel where
+    """The `unexpected` names that `from_pretrained` reports, counted by part. Raises BadModel if
     one belongs to a part of `hf` that text goes through: decoder layers, embedding, final norm,
     head."""
     buffers = {name for name, _ in hf.named_buffers()}

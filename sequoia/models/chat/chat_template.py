@@ -1,5 +1,5 @@
-"""A prompt as a chat message: the text that a model's chat template makes of it. Knows no models
-and no tokens."""
+"""A prompt as a chat message: the text that a model's chat template makes of it. Independent of
+models and tokens."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ChatTemplate:
         return answer["text"]
 
     def _answer(self, message: str) -> dict[str, Any] | None:
-        """The answer of the process; None where it takes too long: the process is then ended.
+        """The answer of the process; None if it takes too long: the process is then ended.
         Raises WorkerEnded."""
         worker = self._worker or WorkerProcess(_SCRIPT, _ENVIRONMENT)
         answer = None
@@ -78,7 +78,7 @@ class ChatTemplate:
 
 
 def chat_template(tokenizer: Any) -> ChatTemplate | None:
-    """The chat template that comes with `tokenizer`, the default one of several; None where there
+    """The chat template that comes with `tokenizer`, the default one of several; None if there
     is none."""
     found = getattr(tokenizer, "chat_template", None)
     template = found.get("default") if isinstance(found, dict) else found

@@ -61,7 +61,7 @@ function chance(seed) {
   return () => (state = (state * 48271) % 2147483647) / 2147483647;
 }
 
-function move(kind, lane, left, dice, at) {
+function step(kind, lane, left, dice, at) {
   const n = Math.max(
     1,
     Math.min(Math.round(kind.plain ? 1 : kind.mean + (dice() - 0.5) * 3), left),
@@ -82,8 +82,8 @@ function move(kind, lane, left, dice, at) {
   };
 }
 
-/** All moves, the lane furthest behind on its clock first. */
-function moves(kinds, tokens, dice) {
+/** All steps, the lane furthest behind on its clock first. */
+function steps(kinds, tokens, dice) {
   const clocks = kinds.map(() => 0);
   const done = kinds.map(() => 0);
   const all = [];
@@ -92,7 +92,7 @@ function moves(kinds, tokens, dice) {
     clocks.forEach(
       (clock, i) => done[i] < tokens && (lane < 0 || clock < clocks[lane]) && (lane = i),
     );
-    const one = move(kinds[lane], lane, tokens - done[lane], dice, done[lane]);
+    const one = step(kinds[lane], lane, tokens - done[lane], dice, done[lane]);
     done[lane] += one.text.length;
     clocks[lane] += one.seconds.draft + one.seconds.verify + one.seconds.overhead;
     all.push(one);
@@ -183,7 +183,7 @@ export function cannedRace({ lanes = 4, tokens = 128, plain = true, seed = 7 } =
       }),
     ),
     trees: kinds.map(({ nodes }) => Array.from({ length: nodes }, (_, node) => node - 1)),
-    moves: moves(kinds, tokens, chance(seed)),
+    moves: steps(kinds, tokens, chance(seed)),
     done: true,
     error: null,
     notice: null,
@@ -191,7 +191,7 @@ export function cannedRace({ lanes = 4, tokens = 128, plain = true, seed = 7 } =
   };
 }
 
-/** Hand a race over in batches of `size` moves every `pause` ms, as if it were running. */
+/** Hand a race over in batches of `size` steps every `pause` ms, as if it were running. */
 export function deliver(stage, race, size, pause) {
   return new Promise((over) => {
     let from = 0;

@@ -332,7 +332,7 @@ def test_numbers_that_overflowed_are_refused(which: str) -> None:
     forward = model.forward
     decoder.prefill()
     model.forward = lambda *given: forward(*given) * float("nan")
-    with pytest.raises(BadModel, match=f"the {which}'s logits hold NaN"):
+    with pytest.raises(BadModel, match=f"the {which}'s logits contain NaN"):
         decoder.step()
 
 
@@ -398,7 +398,7 @@ def test_a_verifier_without_a_kernel_runs_on_the_host() -> None:
 
 
 class GrowsToThree:
-    """A growing tree: the root gets two children, and then it is complete."""
+    """A dynamic tree: the root gets two children, and then it is complete."""
 
     def __init__(self) -> None:
         self.front: tuple[int, ...] = (0,)
@@ -411,11 +411,11 @@ class GrowsToThree:
 
 
 @pytest.mark.usefixtures("on_device")
-def test_a_growing_tree_uses_the_host_step() -> None:
+def test_a_dynamic_tree_uses_the_host_step() -> None:
     found, expected = (
         Decoder(pair, PROMPTS[0], GREEDY, Tree.sequences(2, 1)) for pair in (placed(), placed())
     )
-    expected._draft_and_verify = expected._draft_and_verify._growing
+    expected._draft_and_verify = expected._draft_and_verify._dynamic_step
     for decoder in (found, expected):
         decoder.prefill()
     clock = Clock(found.pair.target.device)

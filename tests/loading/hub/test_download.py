@@ -413,7 +413,7 @@ def test_a_full_disk_is_reported_with_both_figures_before_the_download(
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000_050_000))
     with pytest.raises(
         NotDownloaded,
-        match=r"\d+ kB are to be downloaded to .*cache, where 1 GB are free, and 1 GB have",
+        match=r"download of \d+ kB does not fit in .*cache: 1 GB are free, of which 1 GB must",
     ):
         load_pair(target="owner/model", draft="owner/model", device="cpu", online=True)
     assert not hub.files_asked

@@ -79,7 +79,7 @@ def test_every_family_can_be_streamed_cpu(kind: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
-def test_every_number_type_can_be_streamed_cpu(dtype: torch.dtype) -> None:
+def test_every_dtype_can_be_streamed_cpu(dtype: torch.dtype) -> None:
     hf = tiny_model(layers=3).to(dtype)
     expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
     assert torch.equal(tree_logits(streamed(hf)[0]), expected)

@@ -14,12 +14,12 @@ from sequoia.models.tree_forward import TreeModel
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.float64])
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
-def test_one_such_number_is_found_in_every_number_type(value: float, dtype: torch.dtype) -> None:
+def test_one_such_number_is_found_in_every_dtype(value: float, dtype: torch.dtype) -> None:
     model = tiny_model().to(dtype)
     refuse_not_finite(model, "m")
     with torch.no_grad():
         model.model.layers[1].mlp.up_proj.weight[63, 31] = value
-    says = r"^m: model\.layers\.1\.mlp\.up_proj\.weight has numbers that are NaN or infinite"
+    says = r"^m: model\.layers\.1\.mlp\.up_proj\.weight contains NaN or infinity"
     with pytest.raises(BadModel, match=says):
         refuse_not_finite(model, "m")
 
@@ -30,7 +30,7 @@ def test_numbers_too_large_for_float16_are_named_as_such() -> None:
         model.lm_head.weight[5, 5] = 1e5
     refuse_not_finite(model, "m")
     with pytest.raises(
-        BadModel, match="infinite in float16; if they are only too large for it, load it"
+        BadModel, match="infinity in float16; if the numbers are only too large for it, load the"
     ):
         refuse_not_finite(model.to(torch.float16), "m")
 
@@ -42,7 +42,7 @@ def test_every_weight_is_checked(kind: str) -> None:
         with torch.no_grad():
             before = weight.view(-1)[-1].clone()
             weight.view(-1)[-1] = float("nan")
-            with pytest.raises(BadModel, match="NaN or infinite"):
+            with pytest.raises(BadModel, match="NaN or infinity"):
                 refuse_not_finite(model, "m")
             weight.view(-1)[-1] = before
     refuse_not_finite(model, "m")

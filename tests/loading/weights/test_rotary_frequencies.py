@@ -23,7 +23,7 @@ from transformers import AutoModelForCausalLM
 from sequoia.errors import BadModel
 from sequoia.loading.load import load_pair
 from sequoia.loading.weights.rotary_frequencies import check_frequencies, rotary_modules
-from sequoia.models import fastest_number_type
+from sequoia.models import fastest_dtype
 from sequoia.models.fast_llama import fast_forward
 from sequoia.models.tree_forward import TreeModel, own_logits
 
@@ -139,7 +139,7 @@ def loaded(how: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> TreeModel:
         "spread": {"device": "spread"},
     }[how]
     with monkeypatch.context() as patch:
-        patch.setattr(fastest_number_type, "fastest", lambda models, width: models[1])
+        patch.setattr(fastest_dtype, "fastest", lambda models, width: models[1])
         if how == "spread":
             as_if_two_cards(["cpu"] * LAYERS, patch)
         return load_pair(

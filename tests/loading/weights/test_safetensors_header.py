@@ -31,7 +31,7 @@ KINDS = {
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Tensors of every number type that is read, among them one without numbers and one without
+    """Tensors of every dtype that is read, among them one without numbers and one without
     axes."""
     tensors = {f"part.{kind}": torch.ones(2, 3, dtype=dtype) for kind, dtype in KINDS.items()}
     tensors |= {"none": torch.ones(0, 4), "one": torch.tensor(1.0)}

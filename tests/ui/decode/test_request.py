@@ -88,10 +88,11 @@ BAD_TREES = [
     ("branching", {"branching": ""}, "Children, level by level: "),
     ("branching", {"branching": None}, "None"),
     ("branching", {"branching": "9999999999"}, "99999"),
-    ("branching", {"branching": "0"}, "0"),
+    ("branching", {"branching": "0"}, "Children, level by level: '0'"),
     ("branching", {"branching": "32 32 32"}, "1024"),
     ("branching", {"branching": "1 " * 150}, "Children, level by level: "),
     ("branching", {"branching": "²"}, "Children, level by level: "),
+    ("lab", {"branching": "9" * 5000}, "Parent of each node: "),  # too long for int()
 ]
 
 

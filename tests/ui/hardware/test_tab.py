@@ -375,9 +375,9 @@ def test_the_thirteenth_profile_is_refused_and_the_others_stay() -> None:
 def test_a_new_measurement_says_what_changed() -> None:
     before = machine_of(0.0074)
     words = hardware_view.change_words(before, machine_of(0.0066))
-    assert words == "A one-token pass takes 6.6 ms, before 7.4 ms (-11 %)."
+    assert words == "A one-token pass takes 6.6 ms, before 7.4 ms (-11%)."
     slower = hardware_view.change_words(before, machine_of(0.0148))
-    assert slower == "A one-token pass takes 14.8 ms, before 7.4 ms (+100 %)."
+    assert slower == "A one-token pass takes 14.8 ms, before 7.4 ms (+100%)."
     assert hardware_view.change_words(before, before) == (
         "A one-token pass takes 7.4 ms, as before."
     )

@@ -24,7 +24,7 @@ CHOSEN = (
     "config is deep list",
     "config: a million layers",
     "config: a billion labels",
-    "config: number type is a number",
+    "config: dtype is a number",
     "weights cut to half",
     "weights with NaN for one word",
     "index names pickles alone",

@@ -82,8 +82,8 @@ def raced(race: RaceJob) -> list[dict[str, Any]]:
     return sent(race.messages())
 
 
-def moves_of(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [move for message in messages for move in message.get("moves", [])]
+def steps_of(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [step for message in messages for step in message.get("moves", [])]
 
 
 def results_of(messages: list[dict[str, Any]]) -> list[Any]:
@@ -107,7 +107,7 @@ def test_a_lane_whose_file_names_no_known_tree_has_no_kind(tree: Any) -> None:
 
 def test_a_race_streams_and_ends(make: Callable[..., RaceJob]) -> None:
     messages = raced(make())
-    moves = moves_of(messages)
+    steps = steps_of(messages)
     (first,) = [message for message in messages if "lanes" in message]
     assert [lane["plain"] for lane in first["lanes"]] == [True, False, False, False]
     assert [lane["changes"] for lane in first["lanes"]] == [False, False, False, True]
@@ -118,9 +118,9 @@ def test_a_race_streams_and_ends(make: Callable[..., RaceJob]) -> None:
     assert first["meta"]["label"] == "measured"
     assert first["meta"]["policy"]["max_new_tokens"] == 12
     for lane in range(4):
-        mine = [move for move in moves if move["lane"] == lane]
-        assert sum(len(move["text"]) for move in mine) == 12
-        assert [move["finish"] for move in mine] == [None] * (len(mine) - 1) + ["length"]
+        mine = [step for step in steps if step["lane"] == lane]
+        assert sum(len(step["text"]) for step in mine) == 12
+        assert [step["finish"] for step in mine] == [None] * (len(mine) - 1) + ["length"]
     assert (messages[-1]["done"], messages[-1]["stopped"], messages[-1]["error"]) == (
         True,
         False,
@@ -129,7 +129,7 @@ def test_a_race_streams_and_ends(make: Callable[..., RaceJob]) -> None:
 
 
 @pytest.mark.slow
-def test_no_message_leaves_a_gap_and_every_tree_is_sent_before_its_move(
+def test_no_message_leaves_a_gap_and_every_tree_is_sent_before_its_step(
     make: Callable[..., RaceJob],
 ) -> None:
     count = 0
@@ -140,22 +140,22 @@ def test_no_message_leaves_a_gap_and_every_tree_is_sent_before_its_move(
         assert message["from"] == count
         count += len(message["moves"])
         trees += message.get("trees", [])
-        for move in message["moves"]:
-            assert move["tree"] < len(trees)
-            assert max(move["path"]) < len(trees[move["tree"]])
-            assert 0 <= move["drafted"] <= len(move["text"])
-            assert set(move["seconds"]) == {"draft", "verify", "overhead"}
+        for step in message["moves"]:
+            assert step["tree"] < len(trees)
+            assert max(step["path"]) < len(trees[step["tree"]])
+            assert 0 <= step["drafted"] <= len(step["text"])
+            assert set(step["seconds"]) == {"draft", "verify", "overhead"}
     assert len({tuple(tree) for tree in trees}) == len(trees)
 
 
 @pytest.mark.slow
-def test_missed_moves_are_those_that_were_sent(make: Callable[..., RaceJob]) -> None:
+def test_missed_steps_are_those_that_were_sent(make: Callable[..., RaceJob]) -> None:
     run_store: RunStore = RunStore(8, 10**6)
     messages = raced(make(run_store=run_store))
-    moves = moves_of(messages)
+    steps = steps_of(messages)
     kept = run_store.get(messages[-1]["race"])
     answer = json.loads(kept.since(3))
-    assert (answer["from"], answer["moves"]) == (3, moves[3:])
+    assert (answer["from"], answer["moves"]) == (3, steps[3:])
     assert answer["trees"] == [tree for message in messages for tree in message.get("trees", [])]
     assert json.loads(kept.since(10**6))["moves"] == []
 
@@ -170,8 +170,8 @@ def test_a_saved_race_is_opened_as_a_recorded_one(make: Callable[..., RaceJob]) 
     assert whole["lanes"] == as_recorded(
         next(message["lanes"] for message in messages if "lanes" in message)
     )
-    assert sorted(json.dumps(move["text"]) for move in whole["moves"]) == sorted(
-        json.dumps(move["text"]) for move in moves_of(messages)
+    assert sorted(json.dumps(step["text"]) for step in whole["moves"]) == sorted(
+        json.dumps(step["text"]) for step in steps_of(messages)
     )
     assert whole["results"] == as_recorded(results_of(messages))
     assert (whole["done"], whole["stopped"]) == (True, False)
@@ -237,7 +237,7 @@ def test_stop_ends_all_lanes_after_the_current_step(
     race.halt()
     gate.passes.release(100)
     messages = sent(race.messages())
-    assert len(moves_of(messages)) == 6
+    assert len(steps_of(messages)) == 6
     assert (messages[-1]["done"], messages[-1]["stopped"]) == (True, True)
     assert messages[-1]["error"] is None
     assert not race.busy
@@ -277,7 +277,7 @@ def test_an_abandoned_race_frees_the_engine(
 
 def test_a_race_ends_at_its_time_limit(make: Callable[..., RaceJob]) -> None:
     messages = raced(make(limits=Limits(seconds=0.0), max_new_tokens=100))
-    assert len(moves_of(messages)) == 1
+    assert len(steps_of(messages)) == 1
     assert "time limit of" in messages[-1]["notice"]
     assert messages[-1]["stopped"]
 
@@ -558,7 +558,7 @@ def test_every_draw_of_the_check_has_its_own_tree_choice(
 
 
 @pytest.mark.slow
-def test_checks_and_moves_share_the_time_limit(
+def test_checks_and_steps_share_the_time_limit(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A race that has reached its time limit is not checked; one with time left is, up to the

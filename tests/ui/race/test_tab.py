@@ -92,7 +92,7 @@ def board_message(tab: RaceTab, updates: dict[Any, Any]) -> dict[str, Any]:
 def test_a_race_streams_ends_and_can_be_saved(tab: RaceTab) -> None:
     messages = sent(tab.run(filled(tab), request()))
     assert messages[-1]["done"]
-    assert sum(len(move["text"]) for message in messages for move in message.get("moves", [])) == 30
+    assert sum(len(step["text"]) for message in messages for step in message.get("moves", [])) == 30
     after = tab.rested(request())
     assert after[tab.form.run]["interactive"] is True
     assert after[tab.form.stop]["interactive"] is False
@@ -366,7 +366,7 @@ def test_the_view_opens_with_a_recorded_race(tab: RaceTab) -> None:
         result["lossless"]["kind"] for result in message["results"] if result and result["lossless"]
     ] == ["law"] * 3
     for lane in range(4):
-        assert [move["finish"] for move in message["moves"] if move["lane"] == lane][-1] in (
+        assert [step["finish"] for step in message["moves"] if step["lane"] == lane][-1] in (
             "length",
             "eos",
         )
@@ -444,10 +444,10 @@ def test_a_lane_of_the_race_on_screen_opens_in_decode(tab: RaceTab) -> None:
     assert second["meta"]["date"] == messages[0 if "meta" in messages[0] else 1]["meta"]["date"]
     assert second["meta"]["plain_label"] == "measured"
     assert [step["text"] for step in second["steps"]] == [
-        move["text"]
+        step["text"]
         for message in messages
-        for move in message.get("moves", [])
-        if move["lane"] == 2
+        for step in message.get("moves", [])
+        if step["lane"] == 2
     ]
     again = json.loads(
         tab.open_lane(event({"race": tab._welcome.name, "lane": 1}), request())[live.stage]
@@ -508,18 +508,18 @@ def test_a_lane_does_not_replace_a_running_run(tab: RaceTab) -> None:
         holding = False
 
     tab._live.sessions._runs["one"] = Going()
-    with pytest.raises(gr.Error, match="a run is going on"):
+    with pytest.raises(gr.Error, match="a run is in progress"):
         tab.open_lane(event({"race": tab._welcome.name, "lane": 0}), request())
 
 
 @pytest.mark.parametrize(
     "asked", [None, 3, "x", [], ["x"], ["x", 0], [None, 0], [[], 0], ["x", 1, 2], {"a": 1}]
 )
-def test_missed_moves_of_an_unknown_race_are_refused(tab: RaceTab, asked: Any) -> None:
+def test_missed_steps_of_an_unknown_race_are_refused(tab: RaceTab, asked: Any) -> None:
     assert "no longer stored" in json.loads(tab.get_moves(asked))["error"]
 
 
-def test_missed_moves_are_given(tab: RaceTab) -> None:
+def test_missed_steps_are_given(tab: RaceTab) -> None:
     name = board_message(tab, tab.example())["race"]
     whole = json.loads(tab.get_moves([name, 0]))
     assert json.loads(tab.get_moves([name, 5]))["moves"] == whole["moves"][5:]
@@ -532,14 +532,14 @@ def test_trees_of_the_recorded_race_are_trees(tab: RaceTab) -> None:
 
 
 def test_a_reload_shows_the_race_in_the_address_while_it_is_stored(tab: RaceTab) -> None:
-    """Its lanes then open in the live view, too; any other name, and a race without a move, gives
+    """Its lanes then open in the live view, too; any other name, and a race without a step, gives
     the recorded one."""
     messages = sent(tab.run(filled(tab), request()))
     tab.rested(request())
     name = messages[-1]["race"]
     again = board_message(tab, tab.load(request("two", race=name)))
     assert (again["race"], again["meta"]["label"], again["done"]) == (name, "measured", True)
-    assert again["moves"] == [move for message in messages for move in message.get("moves", [])]
+    assert again["moves"] == [step for message in messages for step in message.get("moves", [])]
     lane = json.loads(
         tab.open_lane(event({"race": name, "lane": 2}), request("two"))[tab._live.stage]
     )

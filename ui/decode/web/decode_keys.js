@@ -12,14 +12,14 @@ export class DecodeKeys extends PlaybackKeys {
       [". ,", "slow motion: next picture of the step, or the one before"],
       ["Home End", "first or last step"],
       ["L", "follow the newest step"],
-      ["F", "focus, or all nodes"],
+      ["F", "accepted path with its neighbours, or all nodes"],
       ["H", "heat: how often each slot was accepted"],
       ["+ − 0", "zoom the tree; 0 fits it"],
       ["Ctrl wheel", "zoom at the pointer; drag to move"],
       ["/", "find a token in the tree"],
       ["Enter", "next match; in the tree: pin, unfold"],
       ["arrows", "inside the tree or a group of buttons: move the focus"],
-      ["Esc", "unpin, clear, close; else stop the run"],
+      ["Esc", "unpin, clear the search, close this list; otherwise stop the run"],
       ["?", "this list"],
     ];
   }

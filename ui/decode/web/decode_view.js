@@ -17,6 +17,7 @@ import { el, show, svg } from "../../shared/web/dom.js";
  * @import { Server } from "../../shared/web/connect_component.js"
  * @import { FormBeside } from "../../shared/web/form_buttons.js"
  * @import { Meta } from "../../shared/web/run_facts.js"
+ * @import { RunMessage } from "./run_store.js"
  */
 
 /**
@@ -25,6 +26,21 @@ import { el, show, svg } from "../../shared/web/dom.js";
  * @property {(meta: Meta) => void} [take] shows its form, with the settings of a run
  * @property {boolean} [isPaced] whether a run that is made here plays at an easy pace
  * @typedef {FormBeside & ForRuns} Page
+ */
+
+/**
+ * What the page and tests may call.
+ * @typedef {object} Mounted
+ * @property {(message: RunMessage | string) => void} ingest
+ * @property {(i: number) => void} seek
+ * @property {() => void} play
+ * @property {() => void} pause
+ * @property {() => void} live
+ * @property {(rate: string) => void} setRate
+ * @property {(mode: RunStore["mode"]) => void} setMode
+ * @property {() => void} destroy
+ * @property {RunStore} store
+ * @property {DecodeView} stage
  */
 
 const MARK = [
@@ -137,8 +153,7 @@ class DecodeView {
  * @param {HTMLElement} element its `.sq-stage`, or where one is to be made
  * @param {{server?: Server, page?: Page}} [options] `server.get_steps([run, from])` gives missing
  *   steps
- * @returns {Record<string, any>} what the page and tests may call: ingest, seek, play, pause, live,
- *   setRate, setMode, destroy; and the store
+ * @returns {Mounted}
  */
 export function mountDecode(element, options = {}) {
   const stage = new DecodeView(element, options);

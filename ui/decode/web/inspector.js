@@ -1,4 +1,5 @@
 /* One node with its numbers and the sentence why, above the story of the step. */
+import { DrawBar } from "./draw_bar.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { StepStory } from "./step_story.js";
 import * as stepWords from "./step_words.js";
@@ -132,9 +133,7 @@ class Meter {
   constructor(host) {
     this.root = el("div", { class: "sq-meter", role: "img" }, host);
     this.top = el("span", { class: "sq-meter-u" }, this.root);
-    const bar = el("div", { class: "sq-meter-bar" }, this.root);
-    this.yes = el("div", { class: "sq-meter-yes" }, bar);
-    this.mark = el("div", { class: "sq-meter-mark" }, bar);
+    this.bar = new DrawBar(this.root);
     this.under = el("div", { class: "sq-meter-scale" }, this.root);
     el("span", { text: "0" }, this.under);
     this.ratio = el("span", { class: "sq-meter-ratio" }, this.under);
@@ -147,9 +146,7 @@ class Meter {
     show(this.root, isShown);
     if (!isShown) return;
     const ratio = stepWords.acceptanceRatio(trial);
-    this.yes.style.width = Math.max(0, Math.min(1, ratio)) * 100 + "%";
-    this.mark.style.left = trial.u * 100 + "%";
-    this.mark.dataset.s = trial.accepted ? "accepted" : "rejected";
+    this.bar.paint(trial.u, ratio);
     this.top.style.left = Math.max(8, Math.min(92, trial.u * 100)) + "%";
     const [u, bound] = format.apart(trial.u, ratio);
     text(this.top, "u " + u);

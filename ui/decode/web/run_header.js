@@ -159,7 +159,7 @@ function comparedWith({ plain_seconds: plain, plain_lane: isLane }) {
     ? "the plain lane of the same race"
     : "a short plain run of the same prompt, timed after the run";
   return (
-    `Compared with ${baseline}: ${ms(plain)} per token. In parentheses: 95 % confidence interval ` +
+    `Compared with ${baseline}: ${ms(plain)} per token. In parentheses: 95% confidence interval ` +
     "(approx.), from how much the pace of both varies along them."
   );
 }

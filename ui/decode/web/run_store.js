@@ -1,4 +1,4 @@
-/* What the page knows of a run, where it stands in it, and when to paint. Knows no elements. */
+/* The run as far as the page has it, the step shown, and when to paint. Independent of the DOM. */
 import { Playback, SLOWEST_FRAME, prefersStillness } from "../../shared/web/playback.js";
 import { chainEnd } from "../../shared/web/step_captions.js";
 import { StepTimeline } from "../../shared/web/step_timeline.js";

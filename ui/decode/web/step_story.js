@@ -1,4 +1,5 @@
 /* The step: its path as a sentence, its numbers, and its trials in order. */
+import { DrawBar } from "./draw_bar.js";
 import { attr, el, pool, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { known, ms } from "../../shared/web/format.js";
@@ -121,12 +122,10 @@ class TrialRow {
     this.press = el("button", { type: "button", class: "sq-trial-btn" }, this.node);
     this.sign = part("span", "-sign", this.press);
     this.word = part("span", "-word", this.press);
-    this.bar = part("span", "-bar", this.press);
-    this.yes = part("span", "-yes", this.bar);
-    this.mark = part("span", "-mark", this.bar);
+    this.bar = new DrawBar(this.press);
     this.ratio = part("span", "-ratio", this.press);
     this.spoken = el("span", { class: "sq-spoken" }, this.press);
-    for (const drawn of [this.sign, this.bar]) attr(drawn, "aria-hidden", "true");
+    for (const drawn of [this.sign, this.bar.root]) attr(drawn, "aria-hidden", "true");
   }
 
   /** @type {(view: StepView, trial: Trial) => void} */
@@ -145,9 +144,8 @@ class TrialRow {
   fillDraw(trial, isDrawn) {
     const ratio = stepWords.acceptanceRatio(trial);
     const pair = isDrawn ? format.apart(trial.u, ratio) : [];
-    this.bar.style.visibility = isDrawn ? "" : "hidden";
-    this.yes.style.width = Math.min(1, ratio) * 100 + "%";
-    this.mark.style.left = (trial.u || 0) * 100 + "%";
+    this.bar.root.style.visibility = isDrawn ? "" : "hidden";
+    this.bar.paint(trial.u, ratio);
     text(this.ratio, isDrawn ? "u " + pair.join(trial.accepted ? " < " : " ≥ ") : "");
   }
 }

@@ -131,7 +131,8 @@ export class TreePanel {
     const { store, view, drawn } = this;
     const { selected, pin, focused } = store;
     if (drawn?.topo !== step.topo) view.clear();
-    const isEased = !store.playing || store.picture !== null || store.duration(step.i) > EASED;
+    const isMoving = store.playing || (store.follow && !store.done);
+    const isEased = !isMoving || store.picture !== null || store.duration(step.i) > EASED;
     view.draw({
       ...plan,
       focus: focused,

@@ -9,7 +9,8 @@ import * as pictures from "../../shared/web/save_picture.js";
 /**
  * @param {HTMLElement} host
  * @param {{part: string, title: string, term: string, cls?: string}} about as for a panel
- * @returns {{panel: any, word: HTMLElement, chart: Chart}} `word`: the line beside the title
+ * @returns {{panel: ReturnType<typeof makePanel>, word: HTMLElement, chart: Chart}} `word`: the
+ *   line beside the title
  */
 export function figurePanel(host, { cls = "", ...about }) {
   const panel = makePanel(host, { ...about, cls: "hw-figure " + cls });

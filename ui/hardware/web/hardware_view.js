@@ -12,6 +12,8 @@ import { PlanTiles } from "./plan_tiles.js";
 import { ProfileFacts } from "./profile_facts.js";
 import { RunPanel } from "./run_panel.js";
 
+/** @import { Figure } from "../../shared/web/chart.js" */
+
 /**
  * What `message` and `notice_message` of ui/hardware/view.py make.
  * @typedef {{view?: View, error?: string, notice?: string, share?: number}} Message
@@ -29,7 +31,7 @@ import { RunPanel } from "./run_panel.js";
  * @property {string | null} levels
  * @property {string | null} there
  * @property {number[]} tree parents
- * @property {{heat: any, verify: any, small: any}} figures for Plotly
+ * @property {{heat: Figure, verify: Figure, small: Figure}} figures
  * @property {ComparedRun | null} run
  * @property {import("../../shared/web/acceptance_table.js").AcceptanceByLevel[]} atlas
  *
@@ -55,7 +57,7 @@ import { RunPanel } from "./run_panel.js";
  *
  * @typedef {object} ComparedRun
  * @property {string} sentence
- * @property {any} figure for Plotly
+ * @property {Figure} figure
  * @property {number} predicted speed-up
  * @property {number} measured speed-up
  * @property {[string, number, number, string][]} parts name, predicted, measured, effect

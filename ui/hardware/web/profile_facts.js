@@ -6,7 +6,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
 
 /** @typedef {import("./hardware_view.js").Profile} Profile */
 
-const TERMS = { Prefix: "prefix", Precision: "number type" };
+const TERMS = { Prefix: "prefix", Precision: "precision" };
 
 /** The facts of a profile in a panel of their own. */
 export class ProfileFacts {
@@ -16,8 +16,8 @@ export class ProfileFacts {
   /** @param {HTMLElement} host */
   constructor(host) {
     const panel = makePanel(host, { part: "facts", title: "Profile", cls: "hw-facts" });
-    this.list = el("dl", {}, panel.body);
-    this.note = el("p", { class: "hw-say hw-note", "data-part": "note" }, panel.body);
+    this.list = el("dl", { class: "sq-facts" }, panel.body);
+    this.note = el("p", { class: "sq-foot-note", "data-part": "note" }, panel.body);
     const label = "Export the profile as JSON";
     const save = button(panel.tools, { text: "Export", label });
     save.addEventListener("click", () => this.export());

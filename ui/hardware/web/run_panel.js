@@ -82,5 +82,5 @@ function together({ measured, predicted }) {
   const change = measured / predicted - 1;
   if (Math.abs(change) < 0.005) return "as predicted";
   const way = change < 0 ? "slower" : "faster";
-  return `in total ${Math.abs(change * 100).toFixed(0)} % ${way} than predicted`;
+  return `in total ${Math.abs(change * 100).toFixed(0)}% ${way} than predicted`;
 }

@@ -6,12 +6,12 @@ import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
 const MOST_BARS = 32;
-const POWER = 0.45; // the axis is bent, so that small rates can be seen and moved
+const POWER = 0.45; // exponent of the axis: small rates get more room, to be seen and dragged
 const TICKS = [0.01, 0.1, 0.3, 0.6, 1];
 const KEY = [
   ["even", "smoothed, used for planning", "smoothed"],
   ["fit", "power-law fit", "power-law fit"],
-  ["range", "95 % interval of the counts", "interval"],
+  ["range", "95% interval of the counts", "interval"],
 ];
 const NAME = "Rates by rank; left and right change the rank, up and down its rate";
 
@@ -21,14 +21,17 @@ const rateAt = (height) => Number((height ** (1 / POWER)).toPrecision(3));
 
 /** The bars, their axis and their key. */
 export class AcceptanceBars {
-  /** Ranks and rates of the power law nearest to the bars. @type {[number, number] | null} */
+  /**
+   * First rate and exponent of the power law closest to the bars.
+   * @type {[number, number] | null}
+   */
   fit = null;
 
   /**
    * @param {HTMLElement} host
    * @param {import("./lab_state.js").LabState} state
-   * @param {{pick: (k: number) => void, move: (k: number, rate: number) => void}} on a bar was
-   *   chosen; a bar is to be `rate`
+   * @param {{pick: (k: number) => void, move: (k: number, rate: number) => void}} on `pick`:
+   *   a bar was selected; `move`: a bar was dragged to `rate`
    */
   constructor(host, state, on) {
     this.state = state;
@@ -146,7 +149,7 @@ function paintRange(style, [low, high]) {
 }
 
 function note(length, shown, smoothed) {
-  if (length > shown) return `ranks 1 to ${shown} of ${length}; the others count too`;
+  if (length > shown) return `Showing ranks 1 to ${shown} of ${length}; planning uses all of them.`;
   return smoothed
     ? "The rates are not monotone: planning, and every figure here, uses the smoothed vector (horizontal ticks)."
     : "";
@@ -156,7 +159,7 @@ function title(k, rate, smoothed, counts, interval) {
   const parts = [`child ${k + 1}: ${rate.toPrecision(4)}`];
   if (interval) {
     const [low, high] = interval.map((value) => value.toFixed(4));
-    parts.push(`${counts.accepted[k] ?? 0} of ${counts.visited}, 95 % interval ${low} to ${high}`);
+    parts.push(`${counts.accepted[k] ?? 0} of ${counts.visited}, 95% interval ${low} to ${high}`);
   }
   if (smoothed) parts.push(`smoothed ${smoothed[k].toPrecision(4)}`);
   return parts.join(", ");

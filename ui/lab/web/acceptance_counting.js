@@ -1,4 +1,4 @@
-/* Measuring acceptance with the loaded models: what the server is asked, and what it answers. */
+/* Measuring acceptance with the loaded models: the request to the server, and its answers. */
 import { measured } from "./acceptance_counts.js";
 import { numberField } from "./number_field.js";
 import { Refusal } from "./refusal.js";
@@ -7,21 +7,21 @@ import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm, markTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-const TYPED = "typed"; // the entry of the menu of prompts for a text of one's own
+const TYPED = "typed"; // menu entry for the visitor's own text
 
 /** @typedef {import("./acceptance_counts.js").Count} Count */
 /** @typedef {{key: string, label: string}} Entry of a menu */
 
 /**
- * An answer of the server while it counts, made by ui/lab/tab.py.
+ * A message from the server while it counts; ui/lab/tab.py.
  * @typedef {{share?: number, words?: string, over?: boolean, error?: string, result?: Count}}
  *   CountMessage
  */
 
 /**
  * @typedef {object} Link
- * @property {(name: string, data: object) => void} trigger asks the server
- * @property {(count: Count) => void} count takes a whole count
+ * @property {(name: string, data: object) => void} trigger sends a request to the server
+ * @property {(count: Count) => void} count called with a finished count
  */
 
 /** The form below the vector. */
@@ -46,18 +46,18 @@ export class AcceptanceCounting {
     this.how = how.term;
     this.way = how.select;
     this.way.addEventListener("change", () => this.explain());
-    const on = "On which prompts to measure";
+    const on = "Prompts to measure on";
     this.from = this.menu("Prompts", on, "count-prompts", "counted prompts").select;
     this.from.addEventListener("change", () => show(this.own, this.from.value === TYPED));
     this.makeText();
     const bar = { max: "1", value: "0", hidden: "", "aria-label": "Measuring" };
     this.bar = el("progress", bar, this.root);
-    this.said = el("p", { class: "sq-lab-note", "data-part": "count-words" }, this.root);
+    this.status = el("p", { class: "sq-lab-note", "data-part": "count-words" }, this.root);
     rove(this.root, ".sq-term");
   }
 
   makeSettings(line) {
-    this.heat = this.number(line, "T", "0.6", "count-temperature", "Temperature (T)");
+    this.temperature = this.number(line, "T", "0.6", "count-temperature", "Temperature (T)");
     this.topP = this.number(line, "top-p", "1", "count-top-p", "top-p");
     this.measure = button(line, {
       text: "Measure",
@@ -117,7 +117,7 @@ export class AcceptanceCounting {
     if (this.busy) return this.link.trigger("halt", {});
     this.progress(0, "waiting for the models");
     this.link.trigger("count", {
-      temperature: this.heat.value,
+      temperature: this.temperature.value,
       top_p: this.topP.value,
       prompts: this.from.value,
       way: this.way.value,
@@ -138,12 +138,12 @@ export class AcceptanceCounting {
 
   // The field that the server's refusal names.
   fieldOf(error) {
-    const fields = { temperature: this.heat, top_p: this.topP, "your text": this.own };
+    const fields = { temperature: this.temperature, top_p: this.topP, "your text": this.own };
     return fields[error.split(":")[0]];
   }
 
   /**
-   * What became of the last count, as long as there is nothing newer to say.
+   * Say whether the vector in use is still that of the last count.
    * @param {import("./lab_state.js").Origin} origin of the vector in use
    */
   paint(origin) {
@@ -151,7 +151,7 @@ export class AcceptanceCounting {
     let now = "another vector is in use now";
     if (origin === this.last) now = "the vector above";
     else if (origin.from === this.last) now = "edited by hand since";
-    text(this.said, `Last count: ${this.last.words}; ${now}.`);
+    text(this.status, `Last count: ${this.last.words}; ${now}.`);
   }
 
   // `share` is null when nothing is being counted.
@@ -162,7 +162,7 @@ export class AcceptanceCounting {
     show(this.bar, this.busy);
     if (this.busy) this.bar.value = share;
     text(this.measure.querySelector("span"), this.busy ? "Stop" : "Measure");
-    text(this.said, words);
+    text(this.status, words);
   }
 }
 

@@ -198,7 +198,7 @@ export function fitPower(rates) {
 }
 
 /**
- * The 95 % Wilson interval of hits in trials.
+ * The 95% Wilson interval of hits in trials.
  * @param {number} hits
  * @param {number} trials
  * @returns {[number, number]}

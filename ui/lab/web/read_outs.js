@@ -265,4 +265,4 @@ function fastest({ parents, levels, speedup, nodes }, profile, elsewhere) {
 }
 
 const percent = (share) =>
-  (share >= 0.0995 ? (share * 100).toFixed(0) : Number((share * 100).toPrecision(2))) + " %";
+  (share >= 0.0995 ? (share * 100).toFixed(0) : Number((share * 100).toPrecision(2))) + "%";

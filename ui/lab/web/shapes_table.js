@@ -205,7 +205,7 @@ function makeHead(host, column) {
 const rowWords = ({ levels, tokens, share, seconds, speedup }) => [
   String(levels),
   tokens.toFixed(3),
-  (share * 100).toFixed(1) + " %",
+  (share * 100).toFixed(1) + "%",
   format.ms(seconds),
   speedup === null ? "–" : speedup.toFixed(2) + "×",
 ];

@@ -28,7 +28,7 @@ export class LoadedPair {
   constructor(frame) {
     const panel = makePanel(frame, { part: "use", title: "In use", cls: "md-use" });
     this.root = panel.root;
-    this.facts = el("dl", { class: "md-facts" }, panel.body);
+    this.facts = el("dl", { class: "sq-facts md-facts" }, panel.body);
     show(this.root, false);
   }
 

@@ -51,7 +51,7 @@ export class PairTable {
     for (const name of COLUMNS) el("th", { scope: "col", text: name }, head);
     this.rows = el("tbody", {}, table);
     rove(this.rows);
-    el("p", { class: "md-note", text: NOTE }, panel.foot);
+    el("p", { class: "sq-foot-note", text: NOTE }, panel.foot);
   }
 
   /**

@@ -105,7 +105,7 @@ export class LaneView {
     this.ratio = el("b", { class: "sq-tile-value", "data-part": "ratio" }, line);
     this.unit = el("span", { class: "sq-tile-unit" }, line);
     const range = el("p", { class: "race-range" }, this.root);
-    this.rangeTerm = addTerm(range, "95 % CI", "range");
+    this.rangeTerm = addTerm(range, "95% CI", "range");
     this.range = el("span", { "data-part": "spread" }, range);
   }
 
@@ -171,17 +171,17 @@ export class LaneView {
     this.paintFigures(sum);
     this.paintSpeed(total, other, reference);
     attr(this.root, "data-tokens", sum.tokens);
-    attr(this.root, "data-moves", sum.moves);
+    attr(this.root, "data-steps", sum.steps);
   }
 
   /**
-   * Why the lane ended, if all of its moves are shown.
+   * Why the lane ended, if all of its steps are shown.
    * @param {LaneTotals} total
    * @param {number} done
    * @returns {string}
    */
   ending(total, done) {
-    if (done < total.moves.length) return "";
+    if (done < total.steps.length) return "";
     const reason = total.finish || (this.store.done ? "stopped" : "");
     return readable(runWords.finish(reason));
   }
@@ -206,10 +206,10 @@ export class LaneView {
   /** @param {Sum} sum */
   paintFigures(sum) {
     const { values } = this;
-    const some = sum.moves > 0;
-    text(values.tokensPerStep, rate(sum.tokens / sum.moves));
+    const some = sum.steps > 0;
+    text(values.tokensPerStep, rate(sum.tokens / sum.steps));
     text(values.perToken, ms(sum.seconds / sum.tokens));
-    text(values.nodes, rate(sum.nodes / sum.moves));
+    text(values.nodes, rate(sum.nodes / sum.steps));
     text(values.clock, some ? format.seconds(sum.seconds) : "–");
     text(values.drafted, percent(sum.drafted / sum.tokens));
     text(values.repeats, percent(sum.repeats / sum.grams));

@@ -1,11 +1,11 @@
-/* A lane's text, each part with its origin. Append only: a move's group is made once, then shown or
+/* A lane's text, each part with its origin. Append only: a step's group is made once, then shown or
    hidden by time, never rebuilt. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
 /** @typedef {import("./lane_totals.js").LaneTotals} LaneTotals */
-/** @typedef {import("./lane_totals.js").ShownMove} ShownMove */
+/** @typedef {import("./lane_totals.js").ShownStep} ShownStep */
 
 /** The text box of a lane. */
 export class LaneText {
@@ -29,13 +29,13 @@ export class LaneText {
 
   /**
    * @param {LaneTotals} total
-   * @param {number} count of its moves that are shown
+   * @param {number} count of its steps that are shown
    * @param {string} ending why the lane ended, if all are
    * @param {string} loops how much of the text is repeated
    */
   paint(total, count, ending, loops) {
     const all = /** @type {HTMLCollectionOf<HTMLElement>} */ (this.flow.children);
-    for (let i = all.length; i < count; i++) this.append(total.moves[i]);
+    for (let i = all.length; i < count; i++) this.append(total.steps[i]);
     const last = Math.max(count, this.shown);
     for (let i = Math.min(count, this.shown); i < last; i++) all[i].hidden = i >= count;
     this.shown = count;
@@ -44,9 +44,9 @@ export class LaneText {
     text(this.loops, loops);
   }
 
-  /** @param {ShownMove} move */
+  /** @param {ShownStep} step */
   append({ text: pieces, drafted }) {
-    const group = el("span", { class: "race-move" }, this.flow);
+    const group = el("span", { class: "race-step" }, this.flow);
     this.part(group, pieces.slice(0, drafted), "sq-tok-draft");
     this.part(group, pieces.slice(drafted), "sq-tok-own");
   }

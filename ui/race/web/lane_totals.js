@@ -1,14 +1,14 @@
-/* What a race comes to at a time t: totals of a lane's moves, speed-up over the plain lane with its
+/* What a race comes to at a time t: totals of a lane's steps, speed-up over the plain lane with its
    confidence interval, places. No elements and no state of the page. */
 import { Repeats } from "../../shared/web/repeats.js";
 
 /** @typedef {import("./race_store.js").Lane} Lane */
-/** @typedef {import("./race_store.js").Move} Move */
+/** @typedef {import("./race_store.js").Step} Step */
 /**
- * Totals of a lane after some of its moves; `seconds` is its decode time.
- * @typedef {{moves: number, tokens: number, grams: number, repeats: number, drafted: number,
+ * Totals of a lane after some of its steps; `seconds` is its decode time.
+ * @typedef {{steps: number, tokens: number, grams: number, repeats: number, drafted: number,
  *   nodes: number, seconds: number, draft: number, verify: number, overhead: number}} Sum
- * @typedef {{text: string[], drafted: number, finish: string | null}} ShownMove
+ * @typedef {{text: string[], drafted: number, finish: string | null}} ShownStep
  * @typedef {{tokens: number, seconds: number}} Segment
  * @typedef {{log: number, error: number, count: number}} Pace
  * @typedef {{least: number, most: number, verdict: "faster" | "slower" | "even"}} Interval
@@ -21,7 +21,7 @@ const LEAST_SEGMENTS = 3;
 const STUDENT = [NaN, NaN, NaN, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365];
 /** @type {Readonly<Sum>} */
 const START = Object.freeze({
-  moves: 0,
+  steps: 0,
   tokens: 0,
   grams: 0,
   repeats: 0,
@@ -54,11 +54,11 @@ function upTo(list, bound, of) {
   return low;
 }
 
-/** One lane's moves with their running totals: `sums[k]` is after k moves. */
+/** One lane's steps with their running totals: `sums[k]` is after k steps. */
 export class LaneTotals {
   constructor() {
-    /** @type {ShownMove[]} */
-    this.moves = [];
+    /** @type {ShownStep[]} */
+    this.steps = [];
     /** @type {Sum[]} */
     this.sums = [START];
     this.eights = new Repeats();
@@ -67,20 +67,20 @@ export class LaneTotals {
   }
 
   /**
-   * @param {Move} move
+   * @param {Step} step
    * @param {number} nodes of its tree
    */
-  add(move, nodes) {
-    const last = this.sums[this.moves.length];
-    const text = Array.isArray(move.text) ? move.text : [];
-    const drafted = Math.min(amount(move.drafted), text.length);
-    const draft = amount(move.seconds?.draft);
-    const verify = amount(move.seconds?.verify);
-    const overhead = amount(move.seconds?.overhead);
-    this.moves.push({ text, drafted, finish: move.finish ?? null });
+  add(step, nodes) {
+    const last = this.sums[this.steps.length];
+    const text = Array.isArray(step.text) ? step.text : [];
+    const drafted = Math.min(amount(step.drafted), text.length);
+    const draft = amount(step.seconds?.draft);
+    const verify = amount(step.seconds?.verify);
+    const overhead = amount(step.seconds?.overhead);
+    this.steps.push({ text, drafted, finish: step.finish ?? null });
     this.sums.push({
       ...this.eights.add(text),
-      moves: last.moves + 1,
+      steps: last.steps + 1,
       tokens: last.tokens + text.length,
       drafted: last.drafted + drafted,
       nodes: last.nodes + nodes,
@@ -97,7 +97,7 @@ export class LaneTotals {
   }
   /** Why the lane ended; null while it runs. */
   get finish() {
-    return this.moves.at(-1)?.finish ?? null;
+    return this.steps.at(-1)?.finish ?? null;
   }
 
   /**
@@ -113,7 +113,7 @@ export class LaneTotals {
   }
 
   /**
-   * Number of moves that are over at t.
+   * Number of steps that are over at t.
    * @param {number} t
    * @returns {number}
    */
@@ -132,7 +132,7 @@ export class LaneTotals {
 const rate = (sum) => sum.tokens / sum.seconds;
 
 /**
- * Tokens per second of `lane` over those of `other`, each at its newest move at t; NaN while either
+ * Tokens per second of `lane` over those of `other`, each at its newest step at t; NaN while either
  * has none.
  * @param {LaneTotals} lane
  * @param {LaneTotals} other
@@ -176,7 +176,7 @@ function pace(parts) {
 }
 
 /**
- * The 95 % confidence interval (approx.) of the speed-up, or null with too few segments.
+ * The 95% confidence interval (approx.) of the speed-up, or null with too few segments.
  * @param {LaneTotals} lane
  * @param {LaneTotals} other
  * @param {number} t

@@ -52,7 +52,7 @@ export class RaceCharts {
     this.tokens = this.figure("race-tokens", "Tokens over time", () => this.tokenFigure());
     this.speedup = this.figure("race-speedup", "Speed-up", () => this.ratioFigure());
     addTerm(this.tokens.panel.titleBox, "decode time", "clock", "sq-word");
-    addTerm(this.speedup.panel.titleBox, "95 % CI", "range", "sq-word");
+    addTerm(this.speedup.panel.titleBox, "95% CI", "range", "sq-word");
     const note = { class: "race-note", "data-part": "ratio-words" };
     this.words = el("p", note, this.speedup.panel.foot);
     button(this.tokens.panel.tools, {
@@ -104,7 +104,7 @@ export class RaceCharts {
     text(
       this.words,
       whom +
-        "Line: both lanes up to that moment. Marker with error bar: the lane so far, with a 95 % confidence interval (approx.) from the variation across eight segments of each run.",
+        "Line: both lanes up to that moment. Marker with error bar: the lane so far, with a 95% confidence interval (approx.) from the variation across eight segments of each run.",
     );
     this.drawSoon();
   }
@@ -120,8 +120,8 @@ export class RaceCharts {
 
   /** What the charts show, as a key: they are drawn when it has changed. */
   get state() {
-    const { version, built, t, moves, done } = this.store;
-    return [version, built, t, moves.length, done].join();
+    const { version, built, t, steps, done } = this.store;
+    return [version, built, t, steps.length, done].join();
   }
 
   /** The chart drawn least recently of those that do not show the newest state, if any. */
@@ -168,7 +168,7 @@ export class RaceCharts {
     this.drawSoon();
   }
 
-  // Tokens over decode time; null before the first move.
+  // Tokens over decode time; null before the first step.
   tokenFigure() {
     const { totals, lanes, t, line, end } = this.store;
     if (!end) return null;
@@ -198,7 +198,7 @@ export class RaceCharts {
       const interval = self ? null : speedInterval(total, other, t);
       const ratio = speedRatio(total, other, t);
       if (interval) bars.push(this.bar(interval, i, styles[i], total.at(t).seconds, ratio));
-      // before the first eighth of the moves the ratio is mostly chance, and off the scale
+      // before the first eighth of the steps the ratio is mostly chance, and off the scale
       top = Math.max(top, interval?.most || 0, ...known.slice(total.count(t) >> 3));
       return this.curve(i, styles[i], sums, known, "%{y:.2f}× at %{x:.3f} s");
     });
@@ -249,7 +249,7 @@ export class RaceCharts {
       line: { color: colour },
       showlegend: false,
       hovertemplate: `${least.toFixed(2)}× to ${most.toFixed(2)}×<extra></extra>`,
-      name: laneName(this.store.lanes[i], i) + ", 95 % CI",
+      name: laneName(this.store.lanes[i], i) + ", 95% CI",
     };
   }
 
@@ -283,7 +283,7 @@ const finishLine = (y) => ({
 });
 
 /**
- * Tokens over time: one row per move.
+ * Tokens over time: one row per step.
  * @param {RaceStore} store
  * @returns {Record<string, string | number>[]}
  */
@@ -292,7 +292,7 @@ const raceRows = ({ lanes, totals, word }) =>
     sums.slice(1).map((sum, k) => ({
       lane: i,
       name: lanes[i].name,
-      move: sum.moves,
+      step: sum.steps,
       seconds: sum.seconds,
       tokens: sum.tokens,
       from_draft: sum.drafted,

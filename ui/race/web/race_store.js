@@ -1,5 +1,5 @@
-/* What the page knows of a race, the race time it shows, and when to paint. Reading messages and
-   painting are in Playback. Names: a move is one step of one lane. */
+/* The race as far as the page has it, the race time shown, and when to paint. Reading messages and
+   painting are in Playback. A message's `moves` are steps: each is one step of one lane. */
 import { Playback, SLOWEST_FRAME } from "../../shared/web/playback.js";
 import { LaneTotals } from "./lane_totals.js";
 
@@ -12,7 +12,7 @@ import { LaneTotals } from "./lane_totals.js";
 /**
  * One step of a lane. `text`: of each token; the first `drafted` of them come from the draft.
  * @typedef {{lane: number, tree: number, text: string[], drafted: number, path: number[],
- *   seconds: {draft: number, verify: number, overhead: number}, finish: string | null}} Move
+ *   seconds: {draft: number, verify: number, overhead: number}, finish: string | null}} Step
  */
 /**
  * The samples of the check at a temperature above 0; `counted` in
@@ -36,7 +36,7 @@ import { LaneTotals } from "./lane_totals.js";
  * A message from the server; ui/race/messages.py. Without a `race` it is about something else,
  * such as a file that was refused.
  * @typedef {{race?: string | null, from?: number, meta?: any, lanes?: Lane[], trees?: number[][],
- *   moves?: Move[], done?: boolean, stopped?: boolean, error?: string | null,
+ *   moves?: Step[], done?: boolean, stopped?: boolean, error?: string | null,
  *   notice?: string | null, results?: (Result | null)[]}} RaceMessage
  */
 
@@ -58,8 +58,8 @@ export class RaceStore extends Playback {
     this.totals = [];
     /** @type {number[][]} */
     this.trees = [];
-    /** @type {(Move | null)[]} */
-    this.moves = [];
+    /** @type {(Step | null)[]} */
+    this.steps = [];
     /** @type {(Result | null)[]} */
     this.results = [];
     this.done = false;
@@ -89,18 +89,18 @@ export class RaceStore extends Playback {
   take(message, refill) {
     const race = message.race ?? null;
     if (race !== null && race !== this.race) this.reset(race);
-    const moves = message.moves || [];
-    const before = this.moves.length;
+    const steps = message.moves || [];
+    const before = this.steps.length;
     const from = message.from ?? before;
     if (message.meta) this.meta = message.meta;
-    const repeated = !refill && moves.length > 0 && from + moves.length <= before;
+    const repeated = !refill && steps.length > 0 && from + steps.length <= before;
     if (message.trees && !repeated)
       this.trees = refill ? message.trees : [...this.trees, ...message.trees];
     if (race !== null && from > before) this.askForMissing(before, from);
-    const late = this.put(moves, from) || refill;
+    const late = this.put(steps, from) || refill;
     if (message.lanes) this.lanes = message.lanes;
     if (message.lanes || late) this.addAgain();
-    else this.moves.slice(before).forEach((move) => this.add(move));
+    else this.steps.slice(before).forEach((step) => this.add(step));
     this.takeState(message);
     this.settle();
     this.changed();
@@ -119,29 +119,29 @@ export class RaceStore extends Playback {
   }
 
   /**
-   * Store moves at their indices.
-   * @param {Move[]} moves
+   * Store steps at their indices.
+   * @param {Step[]} steps
    * @param {number} from index of the first
    * @returns {boolean} whether one of them arrived after its successors
    */
-  put(moves, from) {
-    const before = this.moves.length;
+  put(steps, from) {
+    const before = this.steps.length;
     let late = false;
-    moves.forEach((move, k) => {
-      if (this.moves[from + k]) return;
-      this.moves[from + k] = move;
+    steps.forEach((step, k) => {
+      if (this.steps[from + k]) return;
+      this.steps[from + k] = step;
       late ||= from + k < before;
     });
     return late;
   }
 
   /**
-   * Moves [a, b) did not arrive: reserve their indices, show the gap, and ask for them once.
+   * Steps [a, b) did not arrive: reserve their indices, show the gap, and ask for them once.
    * @param {number} a
    * @param {number} b
    */
   askForMissing(a, b) {
-    for (let i = a; i < b; i++) this.moves[i] = null;
+    for (let i = a; i < b; i++) this.steps[i] = null;
     this.gap = { a: this.gap?.a ?? a, b };
     if (typeof this.server.get_moves !== "function") return;
     const { race } = this;
@@ -158,25 +158,25 @@ export class RaceStore extends Playback {
     const message = typeof answer === "string" ? JSON.parse(answer) : answer;
     if (!message || this.race !== race) return;
     this.take({ ...message, race, done: undefined, error: undefined, notice: undefined }, true);
-    if (!this.moves.includes(null)) this.gap = null;
+    if (!this.steps.includes(null)) this.gap = null;
     this.changed();
   }
 
-  /** @param {Move | null} move */
-  add(move) {
-    this.totals[move?.lane]?.add(move, this.trees[move.tree]?.length || 0);
+  /** @param {Step | null} step */
+  add(step) {
+    this.totals[step?.lane]?.add(step, this.trees[step.tree]?.length || 0);
   }
 
   /** All totals again: after a gap was filled, or once the lanes are known. */
   addAgain() {
     this.built += 1;
     this.totals = this.lanes.map(() => new LaneTotals());
-    for (const move of this.moves) this.add(move);
+    for (const step of this.steps) this.add(step);
   }
 
   // -- the moment shown ----------------------------------------------------------------------
 
-  /** Race time of the newest move, in seconds. */
+  /** Race time of the newest step, in seconds. */
   get end() {
     return Math.max(0, ...this.totals.map((total) => total.clock));
   }
@@ -195,7 +195,7 @@ export class RaceStore extends Playback {
     return most > 0 ? most : Math.max(...this.totals.map((total) => total.at(this.end).tokens), 1);
   }
 
-  /** After moves arrived: a recorded race starts to play, a measured one is followed. */
+  /** After steps arrived: a recorded race starts to play, a measured one is followed. */
   settle() {
     if (!this.end) return;
     if (!this.opened) {
@@ -220,7 +220,7 @@ export class RaceStore extends Playback {
   }
 
   /**
-   * Race time of the nearest move after (1) or before (-1) the present one.
+   * Race time of the nearest step after (1) or before (-1) the present one.
    * @param {number} by
    * @returns {number}
    */
@@ -234,7 +234,7 @@ export class RaceStore extends Playback {
     return by > 0 ? Math.min(...found, this.end) : Math.max(...found, 0);
   }
 
-  /** @param {number} by moves: 1 or -1 */
+  /** @param {number} by steps: 1 or -1 */
   step(by) {
     this.seek(this.beside(by));
   }
@@ -258,7 +258,7 @@ export class RaceStore extends Playback {
     const by = Number(this.rate.slice(1));
     this.before = now;
     if (this.rate[0] === "x") this.t = Math.min(this.end, this.t + passed * by);
-    else this.advanceByMoves(passed, 1 / by);
+    else this.advanceBySteps(passed, 1 / by);
     if (this.t < this.end) return;
     this.playing = false;
     this.follow = !this.done;
@@ -266,9 +266,9 @@ export class RaceStore extends Playback {
 
   /**
    * @param {number} passed seconds since the frame before
-   * @param {number} pause seconds between two moves
+   * @param {number} pause seconds between two steps
    */
-  advanceByMoves(passed, pause) {
+  advanceBySteps(passed, pause) {
     this.clock += passed;
     while (this.clock >= pause) {
       this.t = this.beside(1);

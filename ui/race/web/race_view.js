@@ -69,7 +69,7 @@ class RaceView {
     root.classList.toggle("is-empty", !some);
     root.classList.toggle("is-live", store.live && !store.done);
     root.dataset.state = store.state;
-    root.dataset.moves = String(store.moves.length);
+    root.dataset.steps = String(store.steps.length);
     if (!some) this.paintEmpty();
     for (const part of [this.header, this.scrubber, this.charts]) part.paint();
     this.paintLanes();
@@ -77,7 +77,7 @@ class RaceView {
     this.timeWent.paint();
   }
 
-  /** Lanes are built when they become known, and again only after moves arrived late. */
+  /** Lanes are built when they become known, and again only after steps arrived late. */
   buildLanes() {
     const { store, grid } = this;
     this.built = store.built;

@@ -110,7 +110,7 @@ export class WhereTimeWent {
       barTrack(row, bar, most, last);
       el("b", { text: (known(bar.value) ? bar.value.toFixed(2) : "–") + (k ? "×" : "") }, row);
       el("span", { class: "race-fall-less", text: k ? signed(-bar.loss) : "" }, row);
-      const range = last && interval ? ` 95 % CI: ${intervalInWords(interval)}.` : "";
+      const range = last && interval ? ` 95% CI: ${intervalInWords(interval)}.` : "";
       el("p", { text: readable(bar.words) + range }, row);
       if (range && interval.verdict !== "even") row.dataset.verdict = interval.verdict;
     });

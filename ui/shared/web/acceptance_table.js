@@ -3,7 +3,7 @@ import { el, show } from "./dom.js";
 import { addTerm } from "./tooltips.js";
 
 /**
- * How often a child was accepted, with a 95 % interval: visits, accepted, low, high.
+ * How often a child was accepted, with a 95% interval: visits, accepted, low, high.
  * @typedef {[number, number, number, number]} Counts
  *
  * Counts by rank and depth; `by_level_table` of ui/hardware/view.py makes them.
@@ -99,11 +99,11 @@ function cell(row, counts, what) {
   const box = el("td", {}, row);
   if (!counts?.[0]) return box;
   const [visits, accepted, low, high] = counts;
-  const share = percent(accepted / visits) + " %";
+  const share = percent(accepted / visits) + "%";
   const of = `${Number.isInteger(accepted) ? accepted : accepted.toFixed(1)}/${visits}`;
   box.style.setProperty("--h", String(accepted / visits));
   el("b", { text: share }, box);
   el("small", { text: of }, box);
-  box.title = `${what}: ${of}, ${share} (95 % interval ${percent(low)} to ${percent(high)} %)`;
+  box.title = `${what}: ${of}, ${share} (95% interval ${percent(low)} to ${percent(high)}%)`;
   return box;
 }

@@ -6,6 +6,11 @@ import { loadPlotly } from "./plotly.js";
 
 const LEAST = 40; // px
 
+/**
+ * A figure as Plotly takes it.
+ * @typedef {{data: object[], layout: Record<string, object>}} Figure
+ */
+
 // `value` with every `var(--name)` replaced by what `styles` says.
 function coloured(value, styles) {
   if (typeof value === "string")
@@ -71,7 +76,7 @@ function whole(layout, styles, size, views) {
 
 /** A Plotly figure, drawn once it has a size, and again when its size changes. */
 export class Chart {
-  /** @type {any} */
+  /** @type {Figure | undefined} */
   figure;
   waiting = false;
   views = 1; // how often the whole figure was asked for; in between, a zoom is kept
@@ -93,7 +98,7 @@ export class Chart {
     this.draw();
   }
 
-  /** @param {any} figure as Plotly takes it: data and layout */
+  /** @param {Figure} figure */
   show(figure) {
     this.figure = figure;
     this.draw();

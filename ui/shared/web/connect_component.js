@@ -6,18 +6,20 @@ const ASK_MS = 2000; // a value that has not come by then is asked for
  * What Gradio gives a component's js_on_load.
  * @typedef {{value?: string}} Props
  * @typedef {(name: string, changed: () => void) => void} Watch called on each new value
- * @typedef {(name: string, data?: any) => void} Trigger
- * @typedef {Record<string, (asked: any) => Promise<any>>} Server the component's server functions
+ * @typedef {(name: string, data?: object) => void} Trigger
+ * @typedef {Record<string, (asked: unknown) => Promise<string>>} Server the component's
+ *   server functions, which answer in JSON
  */
 
 /**
  * Give `view.take` every new value of a component, parsed, or {error} where it is not JSON.
  * A tab that is built while the page loads can be too late for its first value: then `ask` is
  * called. `root.view` is set to the view, for tests and for the browser's console.
+ * @template M the component's messages
  * @param {HTMLElement} root
  * @param {Props} props
  * @param {Watch} watch
- * @param {{take: (message: any) => void}} view
+ * @param {{take: (message: M) => void}} view
  * @param {() => void} [ask]
  */
 export function connectComponent(root, props, watch, view, ask) {

@@ -4,7 +4,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 const STAYS_MS = 300;
 
-/** @typedef {Record<string, any>} Attributes by name; `text` is the element's text, null is none */
+/** @typedef {Record<string, any>} Attributes by name; `text`: the element's text; null omits it */
 
 /**
  * @template {Element} T
@@ -153,7 +153,7 @@ export function sized(node, onChange) {
 }
 
 /**
- * Call `then` once half of `node` has been visible for a moment: for what costs time and stands
+ * Call `then` once half of `node` has been visible for a moment: for costly content
  * further down the page. Scrolling past it, or a layout that is not settled yet, does not count.
  * @param {Element} node
  * @param {() => void} then

@@ -1,4 +1,4 @@
-/* Text and numbers as a person reads them. Knows nothing of runs, trees or the page. */
+/* Text and numbers as a person reads them. Independent of runs, trees and the page. */
 
 const NAMED = { "\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽", "\u007f": "␡" };
 // Format characters, bidi controls, odd spaces, private use, lone surrogates and non-characters are
@@ -99,15 +99,15 @@ export function apart(a, b) {
 
 /**
  * @param {number} value from 0 to 1
- * @param {number} [decimals] from 10 % on
+ * @param {number} [decimals] from 10% on
  * @returns {string}
  */
 export function percent(value, decimals = 0) {
   if (!known(value)) return DASH;
   const share = value * 100;
-  if (share === 0) return "0 %";
-  if (share < 0.01) return "under 0.01 %";
-  return Number(share >= 9.95 ? share.toFixed(decimals) : share.toPrecision(2)) + " %";
+  if (share === 0) return "0%";
+  if (share < 0.01) return "under 0.01%";
+  return Number(share >= 9.95 ? share.toFixed(decimals) : share.toPrecision(2)) + "%";
 }
 
 /**

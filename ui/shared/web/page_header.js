@@ -1,4 +1,5 @@
 /* The strip at the top of the page: whether models are loaded, hiding the forms, dark and light. */
+import { connectComponent } from "./connect_component.js";
 import { toggleForm } from "./form_side.js";
 import "./toasts.js";
 
@@ -20,9 +21,7 @@ const POLL_MS = 2000;
  * @param {Server} server
  */
 export function connect(element, props, watch, trigger, server) {
-  const show = () => props.value && showStatus(element, props.value);
-  show();
-  watch("value", show);
+  connectComponent(element, props, watch, { take: (status) => showStatus(element, status) });
   if (server.get_status) poll(element, server.get_status, () => trigger("select"));
   element.addEventListener("click", (event) => {
     const target = /** @type {Element} */ (event.target);
@@ -50,18 +49,14 @@ function focusView() {
   view.focus();
 }
 
-function showStatus(element, text) {
-  /** @type {LoadStatus} */
-  let status;
-  try {
-    status = JSON.parse(text);
-  } catch {
-    return;
-  }
+/** @type {(element: HTMLElement, status: LoadStatus) => void} */
+function showStatus(element, { stage, words }) {
+  if (!stage) return; // a message that could not be read leaves what is shown
+  /** @type {HTMLElement} */
   const box = element.querySelector(".pg-status");
-  box.dataset.stage = status.stage;
-  box.title = status.words;
-  box.querySelector("span").textContent = status.words;
+  box.dataset.stage = stage;
+  box.title = words;
+  box.querySelector("span").textContent = words;
 }
 
 // Asks again and again, because another visitor may load other models.
@@ -72,9 +67,9 @@ function poll(element, status, changed) {
     if (document.hidden || asking) return;
     asking = true;
     try {
-      const text = await status(null);
-      const now = JSON.parse(text);
-      showStatus(element, text);
+      /** @type {LoadStatus} */
+      const now = JSON.parse(await status(null));
+      showStatus(element, now);
       if (now.stage !== "ready") return;
       if (version !== null && version !== now.version) changed();
       version = now.version;

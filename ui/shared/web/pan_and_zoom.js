@@ -1,4 +1,4 @@
-/* Zooming and moving a picture in a box that scrolls. Knows nothing of what is in it. */
+/* Zooming and moving a picture in a box that scrolls. Independent of its content. */
 
 const LEAST_ZOOM = 0.25;
 const MOST_ZOOM = 5;

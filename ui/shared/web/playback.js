@@ -1,5 +1,5 @@
 /* What a run and a race have in common on the page: messages come in, a point in time is shown, and
-   frames are painted. Knows no elements. */
+   frames are painted. Independent of the DOM. */
 
 /** @import { Server } from "./connect_component.js" */
 

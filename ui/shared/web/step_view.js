@@ -16,7 +16,7 @@ import { visible } from "./format.js";
  * @property {number[]} tokens of the tree's nodes
  * @property {(number | null)[]} [q] draft probability of each node
  * @property {(number | null)[]} [p] target probability of each node
- * @property {any[][]} [trials] [node, p, q, u, accepted, residual mass] each
+ * @property {TrialRow[]} [trials]
  * @property {number[]} path accepted nodes, the root included
  * @property {number} bonus the token from the target
  * @property {number[]} emitted tokens
@@ -24,6 +24,8 @@ import { visible } from "./format.js";
  * @property {{draft?: number, verify?: number, overhead?: number}} [seconds]
  * @property {string | null} [finish] why the run ended with this step
  */
+
+/** @typedef {[number, number, number, number | null, boolean, number | null]} TrialRow a Trial */
 
 /**
  * One token that was tried: p and q are the residual probabilities at that moment.
@@ -118,7 +120,7 @@ export function viewStep(step, topo, pieces, meta) {
   };
 }
 
-/** @type {(row: any[]) => Trial} */
+/** @type {(row: TrialRow) => Trial} */
 const trialOf = ([node, p, q, u, accepted, mass]) => ({ node, p, q, u, accepted, mass });
 
 /** @type {(step: Step, topo: Topology, path: number[]) => StepView["kind"]} */

@@ -1,5 +1,5 @@
-/* Words with an explanation: a dotted line below, and a sentence for the pointer, the focus and a
-   tap. Knows no view. */
+/* Terms with a tooltip: they have a dotted underline, and hover, focus or a tap opens a sentence
+   about them. Independent of the views. */
 import { attr, el, text } from "./dom.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
@@ -8,7 +8,7 @@ const EDGE = 8; // px to the edges of the window
 const FORM = ".pg-side"; // a column of fields, which a card must not cover
 
 /**
- * Add a word with its explanation.
+ * Add a word with a tooltip.
  * @param {Element} host
  * @param {string} word
  * @param {string} [key] of tooltips.json, where it is not the word itself
@@ -21,7 +21,7 @@ export function addTerm(host, word, key = word, cls = "") {
 }
 
 /**
- * Explain `node` as the term `key`; without one, no longer.
+ * Give `node` the tooltip of the term `key`, or none without a key.
  * @template {HTMLElement} T
  * @param {T} node
  * @param {string} [key]
@@ -34,7 +34,7 @@ export function markTerm(node, key) {
   return node;
 }
 
-// The id of the explanation, which is in the page once for screen readers.
+// The id of the tooltip's text, which is added to the page once, for screen readers.
 function described(key) {
   const id = "sq-term-" + key.replace(/\W+/g, "-");
   if (!document.getElementById(id))
@@ -48,11 +48,11 @@ function described(key) {
 let card = null;
 /** @type {HTMLElement | null} the word it belongs to */
 let shown = null;
-/** @type {DOMRect | null} where that stood */
+/** @type {DOMRect | null} where that was */
 let spot = null;
 
 /**
- * Show the explanation of a term.
+ * Show the tooltip of a term.
  * @param {HTMLElement} node
  */
 export function openTooltip(node) {
@@ -111,7 +111,7 @@ function followScroll() {
 function closeByKey(event) {
   if (event.key !== "Escape" || !shown || !event.isTrusted) return;
   close();
-  event.preventDefault(); // or the same key would stop a run
+  event.preventDefault(); // otherwise the same key would stop a run
 }
 
 for (const name of ["pointerover", "focusin"]) document.addEventListener(name, openAt);

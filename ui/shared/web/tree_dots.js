@@ -90,7 +90,7 @@ export class TreeDots {
       const beside = end ? 8 : 6;
       attr(label, "x", (frame.x(col) + (key === selected ? 12 : beside)).toFixed(1));
       attr(label, "y", (frame.y(row) + (end ? 4 : -3.5)).toFixed(1));
-      text(label, looks[i].label ?? "");
+      text(label, looks[i].state === "hidden" ? "" : (looks[i].label ?? ""));
     });
   }
 }

@@ -74,24 +74,31 @@ export class TreePills {
    * @param {TreeView} view
    */
   draw(scene, view) {
-    const { cells, looks } = scene;
+    const { cells, looks, marks = {}, home, isEased } = scene;
+    const shown = cells
+      .map((cell, i) => ({ cell, look: looks[i] }))
+      .filter(({ look }) => look.state !== "hidden");
+    this.root.classList.toggle("is-eased", Boolean(isEased));
+    this.pass++;
+    this.drawCells(shown, scene, view);
+    this.sweep();
+    this.light(shown, view.frame);
+    this.mark(marks);
+    if (view.pan) this.setHome(home);
+  }
+
+  /** @type {(shown: {cell: Cell, look: Look}[], scene: Scene, view: TreeView) => void} */
+  drawCells(shown, scene, view) {
     const { frame } = view;
     const [first, last] = view.writtenRows();
-    const shown = cells.map((cell, i) => ({ cell, look: looks[i] }));
-    const pass = ++this.pass;
-    this.root.classList.toggle("is-eased", Boolean(scene.isEased));
     for (const { cell, look } of shown) {
-      if (look.state === "hidden") continue;
       const pill = this.get(cell.key);
-      this.place(pill, frame, cell, pass);
+      this.place(pill, frame, cell);
       if (cell.row < first || cell.row > last) continue;
+      this.paint(pill, look);
       this.write(pill, look, roomOf(cell, scene, frame), view);
       this.note(pill, look.numbers, view);
     }
-    this.sweep(pass);
-    this.light(shown, frame);
-    this.mark(scene.marks ?? {});
-    this.setHome(scene.home);
   }
 
   /**
@@ -121,9 +128,9 @@ export class TreePills {
     return pill;
   }
 
-  /** @type {(pill: Pill, frame: Frame, cell: Cell, pass: number) => void} */
-  place(pill, frame, cell, pass) {
-    pill.seen = pass;
+  /** @type {(pill: Pill, frame: Frame, cell: Cell) => void} */
+  place(pill, frame, cell) {
+    pill.seen = this.pass;
     const { parent: from } = cell;
     const { pill: tall, size } = frame;
     const spot = frame.x(cell.col) + "," + frame.y(cell.row);
@@ -141,17 +148,20 @@ export class TreePills {
     if (pill.edge && from) attr(pill.edge, "d", treeFrame.edge(frame, from, cell));
   }
 
-  /** @type {(pill: Pill, look: Look, most: number, view: TreeView) => void} */
-  write(pill, { state, label = "", count = "", heat = null, share }, most, { frame, family }) {
+  /** @type {(pill: Pill, look: Look) => void} */
+  paint(pill, { state, heat = null, share }) {
     const { g } = pill;
     attr(g, "data-heat", heat);
     if (pill.share !== share) g.style.setProperty("--h", Math.sqrt(share).toFixed(3));
     pill.share = share;
-    if (pill.state !== state) {
-      pill.state = state;
-      g.dataset.s = state;
-      pill.word = null;
-    }
+    if (pill.state === state) return;
+    pill.state = state;
+    g.dataset.s = state;
+    pill.word = null;
+  }
+
+  /** @type {(pill: Pill, look: Look, most: number, view: TreeView) => void} */
+  write(pill, { label = "", count = "" }, most, { frame, family }) {
     const full = [label, count, most].join("\n");
     if (pill.word === full) return;
     pill.word = full;
@@ -189,10 +199,10 @@ export class TreePills {
     return this.#fitting;
   }
 
-  // Hide whatever a pass has not placed.
-  sweep(pass) {
+  // Hide whatever this pass has not placed.
+  sweep() {
     for (const { g, edge, seen } of this.made.values()) {
-      const display = seen === pass ? "" : "none";
+      const display = seen === this.pass ? "" : "none";
       if (g.style.display === display) continue;
       g.style.display = display;
       if (edge) edge.style.display = display;

@@ -1,5 +1,5 @@
-/* What a tree view draws, as plain data: the cells, where they stand, and how each looks. A scene
-   can be kept, sent, or made one after the other to show a step in slow motion. */
+/* What a tree view draws, as plain data: the cells, where they stand, and how each looks. A step in
+   slow motion is one scene after the other, in which fewer and fewer cells are hidden. */
 
 /** @import { Topology } from "./tree_layout.js" */
 

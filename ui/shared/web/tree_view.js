@@ -48,9 +48,11 @@ export class TreeView {
   dots = null;
   /** @type {TreeColumns | null} */
   columns = null;
+  /** @type {PanAndZoom | null} */
+  pan = null;
   shape = ""; // what the frame was made for
   #family = "";
-  #face = "";
+  #sans = "";
   #waiting = false; // for the frame after a scroll
 
   /**
@@ -59,42 +61,48 @@ export class TreeView {
    * @param {Actions} [actions] without them, nobody can act on the tree
    */
   constructor(host, appearance, actions) {
-    const { cls, label = "Token tree", dots, numbers = [], hasColumns, fades } = appearance;
     this.appearance = appearance;
-    this.scroller = el("div", { class: cls }, host);
+    this.scroller = el("div", { class: appearance.cls }, host);
     this.svg = svg("svg", { class: "sq-tree-svg" }, this.scroller);
+    this.build(host, appearance);
+    const changed = () => (actions ? actions.changed() : this.draw(this.scene));
+    this.size = sized(this.scroller, changed);
+    document.fonts?.ready.then(() => {
+      this.#family = "";
+      this.#sans = "";
+      changed();
+    });
+    if (actions) this.connect(actions);
+  }
+
+  /** @type {(host: Element, appearance: Appearance) => void} */
+  build(host, { label = "Token tree", dots, numbers = [], hasColumns, fades }) {
     if (dots) this.dots = new TreeDots(this.svg, dots);
     else this.pills = new TreePills(this.svg, label, numbers);
     if (dots) this.describe(label);
     if (hasColumns) this.columns = new TreeColumns(this.scroller);
     if (fades) this.fades = el("div", { class: "sq-fades" }, host);
     this.head = hasColumns ? COLUMNS_HEIGHT : 0;
-    const changed = () => (actions ? actions.changed() : this.draw(this.scene));
-    this.size = sized(this.scroller, changed);
-    document.fonts?.ready.then(() => {
-      this.#family = "";
-      this.#face = "";
-      changed();
-    });
-    if (actions) this.connect(actions);
   }
 
   /** @param {Actions} actions */
   connect(actions) {
     this.pan = new PanAndZoom(this, () => actions.changed(), this.head);
     listen(this, actions);
-    const { scroller } = this;
-    const scrolled = () => {
-      this.left = scroller.scrollLeft;
-      this.top = scroller.scrollTop;
-      if (this.#waiting) return;
-      this.#waiting = true;
-      requestAnimationFrame(() => {
-        this.#waiting = false;
-        actions.scrolled();
-      });
-    };
-    scroller.addEventListener("scroll", scrolled, { passive: true });
+    const scrolled = () => this.scrolled(actions);
+    this.scroller.addEventListener("scroll", scrolled, { passive: true });
+  }
+
+  // At most one call a frame.
+  scrolled(actions) {
+    this.left = this.scroller.scrollLeft;
+    this.top = this.scroller.scrollTop;
+    if (this.#waiting) return;
+    this.#waiting = true;
+    requestAnimationFrame(() => {
+      this.#waiting = false;
+      actions.scrolled();
+    });
   }
 
   /** The typeface of the labels. */
@@ -105,8 +113,8 @@ export class TreeView {
 
   /** The typeface of what stands beside them. */
   get face() {
-    this.#face ||= getComputedStyle(this.scroller).fontFamily;
-    return this.#face;
+    this.#sans ||= getComputedStyle(this.scroller).fontFamily;
+    return this.#sans;
   }
 
   /**

@@ -1,4 +1,4 @@
-"""The number types that a device computes with."""
+"""The dtypes that a device computes with."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 
 
 def narrowest_dtype(device: torch.device) -> torch.dtype:
-    """The narrowest number type that this device computes with. Narrower ones would have to be
+    """The narrowest dtype that this device computes with. Narrower ones would have to be
     converted, which takes many times longer."""
     return torch.bfloat16 if _has_bf16(device) else torch.float32
 

@@ -1,5 +1,4 @@
-"""The number type in which a model runs fastest on this device, by measuring where that is
-cheap."""
+"""The dtype in which a model runs fastest on this device, by measuring where that is cheap."""
 
 from __future__ import annotations
 
@@ -19,11 +18,11 @@ _ROUNDS = 8
 def best_dtype(
     hf: Any, read: Callable[[torch.dtype], Any], name: str, width: int, draft: bool = False
 ) -> TreeModel:
-    """`hf` in the number type in which a pass over `width` rows is fastest: measured for small
-    models on a CPU, elsewhere the type it was loaded in. A draft may also have its weights rounded
+    """`hf` in the dtype in which a pass over `width` rows is fastest: measured for small
+    models on a CPU, elsewhere the dtype it was loaded in. A draft may also have its weights rounded
     to int8.
 
-    read: loads the model in another number type. It is loaded again and not converted, as
+    read: loads the model in another dtype. It is loaded again and not converted, as
     `transformers` keeps some of its numbers in float32 whatever the others are (rotary frequencies,
     some routers), which `hf.to(dtype)` would round.
     """

@@ -30,8 +30,8 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.decoding.dynamic_tree import CalibratedTree, Calibration, Costs, Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
-from sequoia.decoding.growing_tree import Calibration, Costs, Dynamic, DynamicTree
 from sequoia.decoding.replanned_tree import RankCounts, Replanned
 from sequoia.decoding.tree_choice import FixedTree, TreeChoice
 from sequoia.errors import BadTree
@@ -76,22 +76,22 @@ def one_step(
     spoil: Callable[[Tree, list[int], Any], list[int]] | None,
     seen: set[Tree],
 ) -> Text:
-    """What one step emits when a DynamicTree grows its tree over the table models p and q; the tree
+    """What one step emits with a CalibratedTree over the table models p and q; the tree
     is added to `seen`."""
     verifier = over_torch("sequoia")
-    growing = DynamicTree(
+    dynamic = CalibratedTree(
         Calibration(RATES, greedy=True), free_of_charge(most, levels), most, levels
     )
     tokens = [-1]
     contexts = [()]
-    while front := growing.front:
+    while front := dynamic.front:
         distributions = [q(contexts[node]) for node in front]
-        counts = growing.grow(torch.tensor(np.array(distributions)))
+        counts = dynamic.grow(torch.tensor(np.array(distributions)))
         for node, row, count in zip(front, distributions, counts, strict=True):
             drawn = verifier.draw(chance, row[None], [count])[0] if count else []
             tokens += [int(token) for token in drawn]
             contexts += [(*contexts[node], int(token)) for token in drawn]
-    tree = growing.tree
+    tree = dynamic.tree
     seen.add(tree)
     if spoil:
         keep = spoil(tree, tokens, q)
@@ -124,7 +124,7 @@ def error(seed: int, spoil: Any = None) -> tuple[float, int]:
 
 
 @pytest.mark.slow
-def test_a_growing_tree_has_the_target_distribution() -> None:
+def test_a_dynamic_tree_has_the_target_distribution() -> None:
     found = [error(seed) for seed in range(6)]
     assert max(distance for distance, _ in found) < 1e-6  # q is float32
     # in some the tree depends on what was drawn before
@@ -305,10 +305,10 @@ def test_replanning_lengthens_a_tree_that_everything_is_accepted_from() -> None:
 def grown_by(tree_choice: Dynamic) -> list[int]:
     """Sizes of the trees that `tree_choice` gives for a draft of medium probabilities, if it
     learnt nothing from them."""
-    growing = tree_choice.next(8)
-    while growing.front:
-        growing.grow(torch.tensor([[0.5, 0.2, 0.2, 0.1]] * len(growing.front)))
-    return [len(growing.tree), growing.tree.levels]
+    dynamic = tree_choice.next(8)
+    while dynamic.front:
+        dynamic.grow(torch.tensor([[0.5, 0.2, 0.2, 0.1]] * len(dynamic.front)))
+    return [len(dynamic.tree), dynamic.tree.levels]
 
 
 @pytest.mark.slow
@@ -321,7 +321,7 @@ def test_a_dynamic_tree_learns_how_good_the_draft_is(temperature: float) -> None
     for accepts in (False, True):
         for _ in range(1500):
             grown_by(tree_choice)
-            tree = tree_choice._growing_tree.tree
+            tree = tree_choice._dynamic_tree.tree
             path = [0]
             while accepts and tree.children[path[-1]]:
                 path.append(tree.children[path[-1]][0])
@@ -381,12 +381,12 @@ def test_old_counts_no_longer_matter() -> None:
 
 def test_a_sure_draft_gets_a_chain_and_an_unsure_one_a_bush() -> None:
     def grown(row: list[float]) -> Tree:
-        growing = DynamicTree(
+        dynamic = CalibratedTree(
             Calibration(RATES, greedy=True), Costs(RATES, profile(), 12, 6), 12, 6
         )
-        while growing.front:
-            growing.grow(torch.tensor([row] * len(growing.front)))
-        return growing.tree
+        while dynamic.front:
+            dynamic.grow(torch.tensor([row] * len(dynamic.front)))
+        return dynamic.tree
 
     sure = grown([0.97, 0.01, 0.01, 0.01])
     unsure = grown([0.4, 0.3, 0.2, 0.1])

@@ -1,5 +1,5 @@
-"""A context-dependent tree, grown one level at a time. Each level takes the children most likely to
-be accepted, for as long as each saves more time than it costs.
+"""A dynamic tree: its shape depends on the text. It grows one level at a time, and each level takes
+the children most likely to be accepted, for as long as each saves more time than it costs.
 
 How many children a node gets is decided from its draft distribution before any is drawn (pruning
 drawn children by their own q would bias the output). A draft probability is not an acceptance rate;
@@ -121,27 +121,27 @@ class Dynamic:
         self._levels = levels
         self.calibration = Calibration(acceptance, temperature == 0)
         self.costs = Costs(acceptance, profile, most, levels)
-        self._growing_tree: DynamicTree | None = None
+        self._dynamic_tree: CalibratedTree | None = None
 
-    def next(self, levels: int) -> DynamicTree:
-        self._growing_tree = DynamicTree(
+    def next(self, levels: int) -> CalibratedTree:
+        self._dynamic_tree = CalibratedTree(
             self.calibration, self.costs, self.most, min(levels, self._levels)
         )
-        return self._growing_tree
+        return self._dynamic_tree
 
     def learn(self, tree: Tree, verdict: Verdict) -> None:
-        if self._growing_tree is None:
+        if self._dynamic_tree is None:
             return
         self.calibration.decay()
         for node, follower in zip(verdict.path, (*verdict.path[1:], None), strict=True):
             if children := tree.children[node]:
                 accepted = None if follower is None else tree.ranks[follower]
-                self.calibration.add(self._growing_tree.probs[node][: len(children)], accepted)
+                self.calibration.add(self._dynamic_tree.probs[node][: len(children)], accepted)
 
 
-class DynamicTree:
-    """One step's tree while it grows. probs: for each drafted node, the greatest probabilities of
-    its draft distribution, (k,) decreasing."""
+class CalibratedTree:
+    """One step's dynamic tree, sized by the calibration. probs: for each drafted node, the
+    greatest probabilities of its draft distribution, (k,) decreasing."""
 
     def __init__(self, calibration: Calibration, costs: Costs, most: int, levels: int) -> None:
         self._calibration = calibration

@@ -1,0 +1,96 @@
+"""The tree that the bundled pair's recorded acceptance asks for on each machine that has a ready
+profile, beside the best chain there. Runs no model and measures nothing: all figures are predicted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.assets_folder import BUNDLED_PAIR
+from sequoia.errors import BadAcceptance, SequoiaError
+from sequoia.loading.load import recorded_acceptances
+from sequoia.planning.named_profiles import named_profile, profile_names
+from sequoia.planning.plan_for_machine import Plan, best_chain, best_plan
+
+_HEADS = ("profile", "times", "nodes", "levels", "speed-up", "chain", "chain's speed-up", "checked")
+
+
+@dataclass(frozen=True)
+class ReadyPlan:
+    """The plans for the profile `name`. source: where its times are from. calibrated: nodes up to
+    which they were measured, or compared with a measurement."""
+
+    name: str
+    source: str
+    calibrated: int
+    tree: Plan
+    chain: Plan
+
+
+def ready_plans(acceptance: Acceptance, names: Iterable[str] | None = None) -> list[ReadyPlan]:
+    """The fastest tree and the fastest chain for each of the profiles `names`, by default all that
+    come with the program."""
+    found = []
+    for name in profile_names() if names is None else names:
+        profile = named_profile(name)
+        tree = best_plan(acceptance, profile)
+        chain = best_chain(acceptance, profile)
+        found.append(ReadyPlan(name, profile.source, profile.calibrated_up_to, tree, chain))
+    return found
+
+
+def table(plans: Sequence[ReadyPlan]) -> str:
+    """`plans` as a Markdown table."""
+    rows = [_HEADS, ("---",) * len(_HEADS), *map(_cells, plans)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def recorded(kind: str, temperature: float) -> Acceptance:
+    """The bundled pair's recorded acceptance. Raises BadAcceptance if there is none of that kind
+    and temperature."""
+    known = recorded_acceptances(BUNDLED_PAIR / "acceptance.json")
+    for one in known:
+        if (one.kind, one.temperature) == (kind, temperature):
+            return one.acceptance
+    choices = ", ".join(f"{one.kind} {one.temperature:g}" for one in known)
+    raise BadAcceptance(
+        f"no acceptance recorded for {kind} at temperature {temperature:g}; there are {choices}"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m sequoia.profiles",
+        description="Predicts, for each ready hardware profile, the fastest tree and the fastest "
+        "chain with the acceptance recorded for the bundled pair.",
+    )
+    parser.add_argument("--kind", default="code", help="of text: code or prose")
+    parser.add_argument("--temperature", type=float, default=0.6)
+    parser.add_argument("--profile", action="append", help="only this one; may be repeated")
+    given = parser.parse_args(arguments)
+    try:
+        plans = ready_plans(recorded(given.kind, given.temperature), given.profile)
+    except SequoiaError as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    print(f"Speed-ups over plain decoding, predicted; {given.kind}, T = {given.temperature:g}.\n")
+    print(table(plans))
+    return 0
+
+
+def _cells(plan: ReadyPlan) -> tuple[str, ...]:
+    return (
+        plan.name,
+        plan.source,
+        str(len(plan.tree.tree)),
+        str(plan.tree.tree.levels),
+        f"{plan.tree.predicted_speedup:.2f}x",
+        f"{len(plan.chain.tree)} nodes",
+        f"{plan.chain.predicted_speedup:.2f}x",
+        f"up to {plan.calibrated} nodes" if plan.calibrated else "not against a measurement",
+    )

@@ -1,0 +1,30 @@
+"""A recorded run with the step times of another machine. Runs no model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sequoia.planning.simulated_step_times import SimulatedClock
+from sequoia.saved_files.run_file import Run
+
+# What compares a run with plain decoding on the machine where it ran.
+_MEASURED_META = ("plain_seconds", "plain_label", "plain_spread", "plain_lane")
+
+
+def simulated_run(run: Run, clock: SimulatedClock) -> Run:
+    """`run` with the times of `clock` in place of its own. Tokens, trees and texts stay.
+
+    The meta is labelled simulated and has the clock's name as "clock". The time of plain decoding
+    is simulated too. No field of times keeps a measured one.
+    """
+    meta: dict[str, Any] = {
+        name: value for name, value in run.meta.items() if name not in _MEASURED_META
+    }
+    meta |= {
+        "label": "simulated",
+        "clock": clock.name,
+        "plain_seconds": clock.profile.plain_seconds,
+        "plain_label": "simulated",
+    }
+    return replace(run, meta=meta, steps=tuple(map(clock.retimed, run.steps)))

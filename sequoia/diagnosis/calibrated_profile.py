@@ -1,0 +1,87 @@
+"""A hardware profile adjusted to one run, so that predictions for the tree in use equal the
+measurement, phase by phase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from sequoia.algorithm.step_trace import DecodeStats
+from sequoia.algorithm.tree import Tree
+from sequoia.diagnosis.where_time_went import per_step, per_token
+from sequoia.planning.explain_plan import phases
+from sequoia.planning.hardware_profile import HardwareProfile, Point
+
+_TINY = 1e-12  # seconds, the least a profile takes
+
+
+def calibrated(
+    stats: DecodeStats, tree: Tree, plain: DecodeStats, profile: HardwareProfile
+) -> HardwareProfile:
+    """`profile` adjusted so that a step with `tree` takes as long, phase by phase, as a mean step
+    of `stats`.
+
+    Draft passes are all scaled by one factor. Levels keep the share of the overhead that the
+    profile gives them. The curves for target passes and for the remaining overhead are fixed at two
+    points: the plain run's value at 1 node and this run's value at len(tree). Between these they
+    keep the profile's shape, and beyond len(tree) they are scaled as at len(tree). If either time
+    was measured longer for a plain token than for a step (usually noise), the step's value is used
+    at 1 node too, because no pass gets faster with more nodes.
+    """
+    step = per_step(stats, "the run")
+    token = per_token(plain)
+    drafting = phases(tree, profile)["draft"]
+    scale = step["draft"] / drafting if drafting else 1.0
+    n = len(tree)
+    rest = token["draft"] + token["overhead"]
+    level = _level_overhead(tree, profile, step["overhead"], rest)
+    nodes_overhead = max(step["overhead"] - level * len(tree.widths), 0.0)
+    return replace(
+        profile,
+        target_seconds=_pinned(
+            profile.verify_seconds, profile.target_seconds, token["verify"], step["verify"], n
+        ),
+        level_overhead=level,
+        overhead_seconds=_pinned(
+            profile.overhead, profile.overhead_seconds, rest, nodes_overhead, n
+        ),
+        draft_seconds=scaled(profile.draft_seconds, scale),
+    )
+
+
+def _level_overhead(tree: Tree, profile: HardwareProfile, measured: float, rest: float) -> float:
+    """Overhead per drafted level, in seconds: the profile's share of the `measured` overhead,
+    capped so that the levels together take no more than the excess over `rest`, the overhead of a
+    plain token."""
+    drafted = len(tree.widths)
+    predicted = phases(tree, profile)["overhead"]
+    if not drafted or not predicted:  # the run contains no information about it
+        return profile.level_overhead
+    return min(measured * profile.level_overhead / predicted, max(measured - rest, 0.0) / drafted)
+
+
+def _pinned(
+    seconds_at: Callable[[int], float], points: Iterable[Point], one: float, many: float, n: int
+) -> tuple[Point, ...]:
+    """The curve `seconds_at` (size to seconds) at the sizes of `points`, 1 and n, changed to pass
+    through (1, one) and (n, many)."""
+    one = min(one, many)
+    first = seconds_at(1)
+    last = seconds_at(n)
+    pinned = []
+    for size in sorted({1, n, *(size for size, _, _ in points)}):
+        if size >= n:
+            seconds = many * (seconds_at(size) / last) if last else many
+        else:
+            rise = last - first
+            share = (seconds_at(size) - first) / rise if rise else (size - 1) / (n - 1)
+            seconds = one + (many - one) * share
+        pinned.append((size, seconds, 0.0))
+    return tuple(pinned)
+
+
+def scaled(points: Iterable[Point], factor: float) -> tuple[Point, ...]:
+    """The curve through `points` with all times multiplied by `factor`."""
+    return tuple(
+        (size, max(seconds * factor, _TINY), interval) for size, seconds, interval in points
+    )

@@ -1,0 +1,106 @@
+"""The diagnosis of a run, in numbers and sentences: its losses, and what is predicted to help."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sequoia.algorithm.tree import Tree
+from sequoia.diagnosis.speedup_interval import SpeedupInterval
+
+
+@dataclass(frozen=True)
+class Loss:
+    """One thing that costs speed-up: "acceptance", "draft", "verify" or "overhead". without: the
+    speed-up of the same run without this loss but with all others, computed from measured times."""
+
+    name: str
+    without: float
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A change, its predicted speed-up over plain decoding, and `gain`, the difference from the
+    measured one.
+
+    tree: what a button can apply; None for a change of the models. label: "predicted", "predicted,
+    what if" for a hypothetical model, or "measured" (plain decoding).
+    """
+
+    words: str
+    predicted: float
+    gain: float
+    tree: Tree | None = None
+    label: str = "predicted"
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.words}: {self.predicted:.2f}× ({self.label}), {self.gain:.2f} more than now."
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """speedup: measured, over the plain run. interval: its confidence interval, if known. losses:
+    the largest first. noise: a speed-up up to this could be due to chance. remedies: changes
+    predicted above `noise`, the best first. unclear: changes predicted to help, but not above it.
+    """
+
+    speedup: float
+    losses: tuple[Loss, ...]
+    remedies: tuple[Remedy, ...]
+    noise: float
+    unclear: tuple[Remedy, ...] = ()
+    interval: SpeedupInterval | None = None
+
+    @property
+    def largest_loss(self) -> str | None:
+        """Name of the largest loss; None if there is none worth mentioning."""
+        return self.losses[0].name if self.losses else None
+
+    @property
+    def slow(self) -> bool:
+        """Whether the run is slower than plain decoding, significantly so if its interval is
+        known."""
+        return self.interval.verdict == "slower" if self.interval else self.speedup < 1
+
+    @property
+    def sentence(self) -> str:
+        """The speed-up, the largest loss and the best remedy that one click can apply."""
+        words = f"{self._measured}{': slower than without drafts' * self.slow}."
+        if self.losses:
+            words += f" Largest loss: {self.losses[0].sentence}"
+        first = next((remedy for remedy in self.remedies if remedy.tree), None)
+        if first is None:
+            return f"{words} {self._no_tree_sentence}"
+        return f"{words} {first.sentence}{self._left_out}"
+
+    @property
+    def _left_out(self) -> str:
+        """Why `unclear` changes are not listed; "" if there are none."""
+        if not self.unclear:
+            return ""
+        return (
+            f" Changes predicted at {self.noise:.2f}× or less are not listed: the difference could "
+            "be measurement or prediction error."
+        )
+
+    @property
+    def _measured(self) -> str:
+        if self.interval is None:
+            return f"{self.speedup:.2f}× plain decoding, measured"
+        even = ": no clear difference" * (self.interval.verdict == "even")
+        return (
+            f"{self.speedup:.2f}× plain decoding "
+            f"({self.interval.least:.2f}–{self.interval.most:.2f}), measured{even}"
+        )
+
+    @property
+    def _no_tree_sentence(self) -> str:
+        """That no tree is recommended, and why."""
+        if not self.unclear:
+            return "No other tree is predicted to be faster."
+        best = max(remedy.predicted for remedy in self.unclear)
+        return (
+            f"No other tree is recommended: the best prediction left ({best:.2f}×) is within this "
+            f"run's noise (up to {self.noise:.2f}×)."
+        )

@@ -1,0 +1,147 @@
+"""What costs a run its speed-up, and what is predicted to help, computed with a profile and an
+acceptance vector calibrated to the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from operator import attrgetter
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.best_tree import expected_tokens
+from sequoia.algorithm.step_trace import DecodeStats
+from sequoia.algorithm.tree import Tree
+from sequoia.diagnosis.calibrated_profile import calibrated, scaled
+from sequoia.diagnosis.diagnosis import Loss, Remedy
+from sequoia.diagnosis.smaller_trees import smaller
+from sequoia.diagnosis.where_time_went import per_step, per_token
+from sequoia.planning.explain_plan import knee, size_words, time_words
+from sequoia.planning.fit_acceptance import fitted
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.plan_for_machine import best_plan, predict
+
+# The first rates of a well-matched pair, Llama3-70B-Instruct with 8B-Instruct on CNN (paper:
+# appendix E). Acceptance is called low in comparison with it.
+WELL_MATCHED = Acceptance((0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043))
+_WHAT_IF = "predicted, what if"
+
+
+class DiagnosedRun:
+    """The run, its tree, and the profile and acceptance vector calibrated to it."""
+
+    def __init__(
+        self,
+        stats: DecodeStats,
+        tree: Tree,
+        plain: DecodeStats,
+        acceptance: Acceptance,
+        profile: HardwareProfile,
+    ) -> None:
+        self.tree = tree
+        self.step = per_step(stats, "the run")
+        self.token = per_token(plain)
+        self.tokens = stats.tokens / stats.steps
+        self.plain = sum(self.token.values())
+        self.seconds = sum(self.step.values())
+        self.speedup = self.tokens * self.plain / self.seconds
+        self.profile = calibrated(stats, tree, plain, profile)
+        self.acceptance = fitted(acceptance, tree, self.tokens)
+
+    def losses(self) -> Iterator[Loss]:
+        """Every loss, with the speed-up without it."""
+        step = self.step
+        token = self.token
+        share = self.tokens * self.plain
+        rest = token["draft"] + token["overhead"]
+        good = max(expected_tokens(self.tree, WELL_MATCHED), self.tokens)
+        yield Loss(
+            "acceptance",
+            good * self.plain / self.seconds,
+            (
+                f"low acceptance, {self.tokens:.2f} tokens per step, measured; with the acceptance "
+                f"of a well-matched pair ({WELL_MATCHED.rates[0]:.2f} for the first child, paper) "
+                f"this tree would give {good:.2f}."
+            ),
+        )
+        yield Loss(
+            "draft",
+            share / (self.seconds - step["draft"]),
+            (
+                f"drafting, {time_words(step['draft'])} of a step's "
+                f"{time_words(self.seconds)}, measured."
+            ),
+        )
+        yield Loss(
+            "verify",
+            share / (self.seconds - max(step["verify"] - token["verify"], 0)),
+            self._verify_words(),
+        )
+        yield Loss(
+            "overhead",
+            share / (self.seconds - max(step["overhead"] - rest, 0)),
+            (
+                f"overhead, {time_words(step['overhead'])} per step compared with "
+                f"{time_words(rest)} for a plain token, measured."
+            ),
+        )
+
+    def _verify_words(self) -> str:
+        limit = knee(self.profile)
+        n = len(self.tree)
+        words = (
+            f"verification, {self.step['verify'] / self.token['verify']:.2f} times a plain "
+            "token's pass, measured"
+        )
+        return words + (
+            f"; {n} nodes are beyond the knee at {limit} (predicted)."
+            if limit and n >= limit
+            else "."
+        )
+
+    def remedies(self) -> tuple[Remedy, ...]:
+        """All that are predicted to help, the best first: each tree once, under its simplest name,
+        and never the tree in use."""
+        found: dict[object, Remedy] = {}
+        for remedy in (*self.trees(), *self.what_ifs()):
+            if remedy.predicted > self.speedup and remedy.tree != self.tree:
+                found.setdefault(remedy.tree or remedy.words, remedy)
+        return tuple(sorted(found.values(), key=attrgetter("predicted"), reverse=True))
+
+    def trees(self) -> Iterator[Remedy]:
+        """Changes that one click can apply."""
+        yield Remedy("Plain decoding", 1.0, 1 - self.speedup, Tree.chain(1), "measured")
+        fastest = best_plan(self.acceptance, self.profile).tree
+        yield self._apply(f"The tree predicted to be fastest, {size_words(fastest)}", fastest)
+        for what, trees in (
+            ("A smaller tree of the same shape", smaller(self.tree, self.acceptance)),
+            ("Fewer levels", [self.tree.limit(levels) for levels in range(2, self.tree.levels)]),
+        ):
+            if trees:
+                best = max(trees, key=self._speedup)
+                yield self._apply(f"{what}, {size_words(best)}", best)
+
+    def what_ifs(self) -> Iterator[Remedy]:
+        """The tree in use with hypothetical models."""
+        quick = replace(self.profile, draft_seconds=scaled(self.profile.draft_seconds, 0.5))
+        large = replace(self.profile, target_seconds=scaled(self.profile.target_seconds, 2.0))
+        slower_plain = self.plain + self.token["verify"]
+        for words, speedup in (
+            (
+                "A smaller draft: half the time, the same acceptance",
+                self._speedup(self.tree, quick),
+            ),
+            (
+                "A larger target: twice the time, the same acceptance",
+                self._speedup(self.tree, large) * slower_plain / self.plain,
+            ),
+        ):
+            yield Remedy(words, speedup, speedup - self.speedup, None, _WHAT_IF)
+
+    def _speedup(self, tree: Tree, profile: HardwareProfile | None = None) -> float:
+        """Predicted speed-up over the measured plain token."""
+        plan = predict(tree, self.acceptance, profile or self.profile)
+        return plan.expected_tokens * self.plain / plan.predicted_seconds
+
+    def _apply(self, words: str, tree: Tree) -> Remedy:
+        speedup = self._speedup(tree)
+        return Remedy(words, speedup, speedup - self.speedup, tree)

@@ -1,0 +1,45 @@
+"""Hardware profiles that come with the program, by name: simulated ones for well-known cards, and
+recorded or published ones. Each is a file in assets/hardware_profiles."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from sequoia.assets_folder import ASSETS
+from sequoia.errors import BadProfile
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.validate_input import shown
+
+FOLDER = ASSETS / "hardware_profiles"
+
+
+def profile_names() -> tuple[str, ...]:
+    """Names of the profiles that come with the program, in alphabetical order, without those that
+    another one has replaced."""
+    return tuple(name for name, content in _files().items() if "replaced_by" not in content)
+
+
+def named_profile(name: str) -> HardwareProfile:
+    """The profile `name`, one of `profile_names()` or one that was replaced since. Raises
+    BadProfile for other names."""
+    if not isinstance(name, str) or name not in _files():
+        raise BadProfile(
+            f"no hardware profile is named {shown(name)}; there are {', '.join(profile_names())}"
+        )
+    return _profile(name)
+
+
+@cache
+def _profile(name: str) -> HardwareProfile:
+    return HardwareProfile.from_dict(_files()[name])
+
+
+@cache
+def _files() -> dict[str, dict[str, Any]]:
+    """Contents of all files, by name."""
+    return {
+        path.stem: json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(FOLDER.glob("*.json"))
+    }

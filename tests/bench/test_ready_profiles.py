@@ -1,0 +1,53 @@
+"""The table of plans for the ready profiles has the planner's own numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from sequoia import best_plan, named_profile, profile_names
+from sequoia.bench.ready_profiles import main, ready_plans, recorded, table
+from sequoia.errors import BadAcceptance
+from sequoia.planning.plan_for_machine import best_chain
+
+NAME = "a100-llama-2-7b-eager"
+
+
+def test_every_profile_has_its_plan_and_the_best_chain_there() -> None:
+    rates = recorded("code", 0.6)
+    plans = ready_plans(rates)
+    assert [plan.name for plan in plans] == list(profile_names())
+    for plan in plans:
+        profile = named_profile(plan.name)
+        assert plan.tree == best_plan(rates, profile)
+        assert plan.chain == best_chain(rates, profile)
+        assert plan.chain.predicted_speedup <= plan.tree.predicted_speedup
+
+
+def test_the_expected_machines_gain_from_a_tree() -> None:
+    """The gain over a chain: much where large trees are free, none where arithmetic is scarce."""
+    gains = {
+        plan.name: plan.tree.predicted_speedup / plan.chain.predicted_speedup
+        for plan in ready_plans(recorded("code", 0.6))
+    }
+    assert gains["l40-llama-2-70b-offloaded"] > 1.6
+    assert gains[NAME] > 1.3
+    assert 1.1 < gains["rtx-4090-qwen3-8b"] < 1.3
+    assert gains["m1-max-qwen3-8b"] < 1.02
+
+
+def test_the_table_has_the_numbers_of_the_plans(capsys: pytest.CaptureFixture[str]) -> None:
+    (plan,) = ready_plans(recorded("prose", 0.0), [NAME])
+    assert main(["--kind", "prose", "--temperature", "0", "--profile", NAME]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("Speed-ups over plain decoding, predicted; prose, T = 0.")
+    assert table([plan]) in printed
+    assert f"| {len(plan.tree.tree)} | {plan.tree.tree.levels} |" in printed
+    assert f"{plan.tree.predicted_speedup:.2f}x" in printed
+    assert f"{plan.chain.predicted_speedup:.2f}x" in printed
+
+
+def test_what_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(BadAcceptance, match=r"code at temperature 0\.5"):
+        recorded("code", 0.5)
+    assert main(["--profile", "abacus"]) == 2
+    assert "no hardware profile is named 'abacus'" in capsys.readouterr().err

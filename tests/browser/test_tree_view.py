@@ -1,0 +1,104 @@
+"""The tree view by itself, on plain data: no run and no step is behind what it draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from view_pages import opened, settle
+
+PARENTS = [-1, 0, 0, 1, 1, 2]
+STATES = ["root", "accepted", "rejected", "untested", "never", "never"]
+BUILD = """([look, states]) => {
+  const { topology } = modules.treeLayout;
+  const host = document.createElement("div");
+  host.className = "sq-stage";
+  host.style.cssText = "position: fixed; inset: 0; z-index: 9; background: white";
+  document.body.append(host);
+  const box = document.createElement("div");
+  box.className = "sq-tree-split";
+  box.style.cssText = "position: relative; height: 400px";
+  host.append(box);
+  window.acted = [];
+  const note = (name) => (key) => (acted.push([name, key]), null);
+  const actions = { changed: () => window.view.draw(window.view.scene), scrolled: () => {},
+    hover: note("hover"), press: note("press"), focus: note("focus"), name: (key) => "cell " + key };
+  const view = new modules.TreeView(box, look, look.still || look.dots ? undefined : actions);
+  window.view = view;
+  const topo = topology(%s);
+  window.scene = (wanted) => ({ cells: modules.allCells(topo), rows: topo.rows, cols: topo.levels,
+    looks: wanted.map((state, node) => ({ state, label: "w" + node })), home: "n1" });
+  return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
+    view.draw(scene(states)); done(); })));
+}""" % str(PARENTS)  # noqa: UP031
+SHOWN = """[...document.querySelectorAll(".sq-n")].filter(g => view.svg.contains(g)
+  && g.style.display !== "none").map(g => [g.dataset.key, g.dataset.s])"""
+PILLS = {"cls": "sq-tree-scroll"}
+
+
+@pytest.fixture
+def page(tab: Any) -> Iterator[Any]:
+    """The empty test page."""
+    yield from opened(tab, "decode", "?bare")
+
+
+def build(page: Any, look: dict[str, Any], states: list[str] = STATES) -> None:
+    page.evaluate(BUILD, [look, states])
+    settle(page)
+
+
+def test_a_state_is_drawn_as_it_is_given(page: Any) -> None:
+    """Hidden nodes are not drawn; a scene that shows them draws them in their places."""
+    build(page, PILLS, ["root", "drafted", *["hidden"] * 4])
+    assert page.evaluate(SHOWN) == [["n0", "root"], ["n1", "drafted"]]
+    page.evaluate("states => view.draw(scene(states))", STATES)
+    assert sorted(page.evaluate(SHOWN)) == [[f"n{i}", state] for i, state in enumerate(STATES)]
+    edges = page.evaluate(
+        "[...view.svg.querySelectorAll('.sq-halos ~ .sq-edges .sq-edge')].map(e => e.dataset.s)"
+    )
+    assert edges == ["rejected", "accepted"]
+
+
+def test_arrows_walk_the_drawn_nodes(page: Any) -> None:
+    """Right to the first child, left to the parent, up and down to a neighbour; hidden nodes are
+    passed over, and the Tab key reaches one node."""
+    build(page, PILLS, [*STATES[:3], "hidden", *STATES[4:]])
+    assert page.evaluate("view.svg.querySelectorAll('[tabindex=\"0\"]').length") == 1
+    page.evaluate("view.focus('n0')")
+    at = "document.activeElement.dataset.key"
+    for key, wanted in (
+        ("ArrowRight", "n1"),
+        ("ArrowRight", "n4"),
+        ("ArrowDown", "n5"),
+        ("ArrowLeft", "n2"),
+        ("ArrowUp", "n1"),
+        ("ArrowLeft", "n0"),
+        ("ArrowLeft", "n0"),
+    ):
+        page.keyboard.press(key)
+        assert page.evaluate(at) == wanted
+    page.keyboard.press("Enter")
+    assert ["press", "n0"] in page.evaluate("acted")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "cell n0"
+
+
+@pytest.mark.parametrize(
+    "look", [{"cls": "sq-tree-whole", "dots": STATES[:5]}, {**PILLS, "still": True}]
+)
+def test_a_picture_has_no_tab_stop(page: Any, look: dict[str, Any]) -> None:
+    build(page, look)
+    assert page.evaluate("view.svg.querySelectorAll('[tabindex=\"0\"]').length") == 0
+    assert page.evaluate("view.scroller.clientWidth") >= page.evaluate("view.frame.width")
+
+
+def test_dots_are_one_path_a_state(page: Any) -> None:
+    build(
+        page,
+        {"cls": "sq-tree-whole", "dots": ["never", "untested", "rejected", "accepted", "root"]},
+    )
+    found = page.evaluate(
+        "Object.fromEntries([...view.svg.querySelectorAll('.sq-dot')].map(e => [e.dataset.s, "
+        "(e.getAttribute('d') || '').split('M').length - 1]))"
+    )
+    assert found == {"never": 2, "untested": 1, "rejected": 1, "accepted": 1, "root": 1}

@@ -1,0 +1,166 @@
+"""A recorded run with simulated times: its tokens stay, its times are all of one clock, and files
+and pages keep the label."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fakes import PROMPTS, tiny_pair
+
+from sequoia import (
+    Acceptance,
+    DecodeStats,
+    Recorder,
+    Run,
+    SamplingParams,
+    Tree,
+    named_profile,
+    plain,
+    speculate,
+)
+from sequoia.decoding.simulated_run import simulated_run
+from sequoia.diagnosis.what_to_try import diagnose
+from sequoia.diagnosis.where_time_went import time_breakdown
+from sequoia.errors import BadTrace
+from sequoia.models.pair import Pair
+from sequoia.planning.simulated_step_times import SimulatedClock, step_seconds
+from sequoia.saved_files.race_file import LaneLog, RaceLog
+from ui.decode.messages import recorded
+
+PROFILE = named_profile("a100-llama-2-7b-eager")
+CLOCK = SimulatedClock(PROFILE, "A100, Llama-2-7B with 68M, eager")
+RATES = Acceptance((0.6, 0.2))
+TREE = Tree.sequences(2, 4)
+PARAMS = SamplingParams(max_new_tokens=17, ignore_eos=True)
+META: dict[str, Any] = {
+    "label": "measured",
+    "device": "cpu",
+    "prompt": PROMPTS[0],
+    "plain_seconds": 0.004,
+    "plain_label": "measured",
+    "plain_spread": [0.003, 0.005],
+    "plain_lane": True,
+}
+
+
+@pytest.fixture(scope="module")
+def pair() -> Pair:
+    return tiny_pair()
+
+
+@pytest.fixture(scope="module")
+def run(pair: Pair) -> Run:
+    recorder = Recorder(pair, pair.encode(PROMPTS[0]), META)
+    for step in speculate(pair, PROMPTS[0], PARAMS, TREE):
+        recorder.add(step)
+    return recorder.run()
+
+
+@pytest.fixture(scope="module")
+def simulated(run: Run) -> Run:
+    return simulated_run(run, CLOCK)
+
+
+def test_tokens_trees_and_acceptance_are_those_that_ran(run: Run, simulated: Run) -> None:
+    assert (simulated.texts, simulated.pieces) == (run.texts, run.pieces)
+    for before, after in zip(run.steps, simulated.steps, strict=True):
+        assert replace(after, seconds=before.seconds, clock="") == before
+    before, after = DecodeStats.fold(run.steps), DecodeStats.fold(simulated.steps)
+    assert (after.tokens, after.accepted, after.tried) == (
+        before.tokens,
+        before.accepted,
+        before.tried,
+    )
+
+
+def test_each_step_takes_the_time_of_its_own_tree(simulated: Run) -> None:
+    """Also the last ones, whose trees the token limit cut."""
+    sizes = {len(step.tree) for step in simulated.steps}
+    assert len(sizes) > 1
+    for step in simulated.steps:
+        assert step.total_seconds == pytest.approx(step_seconds(step.tree, PROFILE))
+
+
+def test_the_run_is_labelled_simulated_with_the_name_of_its_clock(simulated: Run) -> None:
+    assert simulated.meta["label"] == "simulated"
+    assert simulated.meta["clock"] == CLOCK.name
+    assert {step.clock for step in simulated.steps} == {CLOCK.name}
+
+
+def test_no_measured_time_is_left_in_the_fields_of_times(run: Run, simulated: Run) -> None:
+    assert simulated.meta["plain_seconds"] == PROFILE.plain_seconds
+    assert simulated.meta["plain_label"] == "simulated"
+    assert not {"plain_spread", "plain_lane"} & simulated.meta.keys()
+    assert simulated.meta["device"] == "cpu"  # where the models ran
+    assert run.meta == META
+
+
+def test_a_file_keeps_the_clock(simulated: Run) -> None:
+    again = Run.from_json(simulated.to_json())
+    assert again.meta == simulated.meta
+    assert {step.clock for step in again.steps} == {CLOCK.name}
+    assert DecodeStats.fold(again.steps).clock == CLOCK.name
+
+
+def test_a_simulated_run_can_be_simulated_for_another_machine(run: Run, simulated: Run) -> None:
+    other = SimulatedClock(named_profile("m1-max-qwen3-8b"))
+    assert simulated_run(simulated, other) == simulated_run(run, other)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"label": "measured"}, "must be labelled simulated"),
+        ({"label": None}, "must be labelled simulated"),
+        ({"clock": 7}, "meta: clock: 7 is not a text of at most 200 characters"),
+        ({"clock": "x" * 201}, "is not a text of at most 200 characters"),
+    ],
+)
+def test_a_file_without_the_label_is_refused(
+    simulated: Run, change: dict[str, Any], words: str
+) -> None:
+    data = json.loads(simulated.to_json())
+    data["meta"] |= change
+    with pytest.raises(BadTrace, match=words):
+        Run.from_json(json.dumps(data))
+
+
+def test_a_run_of_two_clocks_cannot_be_made(run: Run, simulated: Run) -> None:
+    with pytest.raises(BadTrace, match="all times of a run must be of one clock"):
+        replace(run, steps=(run.steps[0], *simulated.steps[1:]))
+    with pytest.raises(BadTrace, match="all times of a run must be of one clock"):
+        replace(simulated, steps=run.steps)
+    with pytest.raises(BadTrace, match="all times of a run must be of one clock"):
+        replace(run, steps=simulated.steps)
+
+
+def test_the_lanes_of_a_race_have_one_clock(run: Run, simulated: Run) -> None:
+    measured = LaneLog("a", "how", "sequoia", False, 9, False, run)
+    other = LaneLog("b", "how", "sequoia", False, 9, False, simulated)
+    with pytest.raises(BadTrace, match="all lanes of a race must have one clock"):
+        RaceLog({}, (measured, other))
+    race = RaceLog({}, (other, other))
+    again = RaceLog.from_json(race.to_json())
+    assert again.lanes[0].run.meta["clock"] == CLOCK.name
+    text = json.dumps({**json.loads(race.to_json()), "meta": {"clock": "x", "label": "measured"}})
+    with pytest.raises(BadTrace, match="must be labelled simulated"):
+        RaceLog.from_json(text)
+
+
+def test_a_simulated_run_is_not_diagnosed_with_a_measured_one(pair: Pair, simulated: Run) -> None:
+    measured = DecodeStats.fold(plain(pair, PROMPTS[0], PARAMS))
+    stats = DecodeStats.fold(simulated.steps)
+    with pytest.raises(BadTrace, match="all times must be of one clock"):
+        time_breakdown(stats, measured)
+    with pytest.raises(BadTrace, match="all times must be of one clock"):
+        diagnose(stats, TREE, measured, RATES, PROFILE)
+
+
+def test_the_page_keeps_the_label_of_a_file(simulated: Run) -> None:
+    clean = recorded(simulated.meta)
+    assert (clean["label"], clean["clock"]) == ("simulated", CLOCK.name)
+    assert clean["plain_label"] == "simulated"
+    assert replace(simulated, meta=clean).steps == simulated.steps

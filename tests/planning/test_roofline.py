@@ -1,0 +1,261 @@
+"""The roofline model: its terms one by one, its knee, the profile computed from it, and bad
+figures."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sequoia.errors import BadProfile
+from sequoia.planning.explain_plan import knee
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.roofline import (
+    SIZES,
+    Roofline,
+    RooflineDevice,
+    RooflineModel,
+    compute,
+    fixed_seconds,
+    pass_seconds,
+)
+
+DEVICE = RooflineDevice("card", memory_gb_per_s=1000, tflops=200, efficiency=0.5, link_gb_per_s=20)
+TARGET = RooflineModel("large", parameters=10e9, layers=40, launch_us_per_layer=25)
+DRAFT = RooflineModel("small", parameters=0.1e9, layers=4, launch_us_per_layer=25)
+GOOD: dict[str, Any] = {
+    "device": {"name": "card", "memory_gb_per_s": 1000, "tflops": 200, "efficiency": 0.5},
+    "target": {"name": "large", "parameters": 10e9, "layers": 40, "launch_us_per_layer": 25},
+    "draft": {"name": "small", "parameters": 0.1e9, "layers": 4, "launch_us_per_layer": 25},
+    "date": "2026-01-31",
+}
+PROFILE = HardwareProfile.roofline(**GOOD)
+
+
+# -- the terms -------------------------------------------------------------------------------------
+
+
+def test_reading_weights_takes_their_bytes_over_the_bandwidth() -> None:
+    """10^10 weights of 2 bytes at 10^12 bytes per second: 20 ms."""
+    assert fixed_seconds(TARGET, DEVICE, 0) == pytest.approx(0.02)
+    assert fixed_seconds(replace(TARGET, bytes_per_weight=1), DEVICE, 0) == pytest.approx(0.01)
+
+
+def test_the_kv_cache_is_read_too() -> None:
+    cached = replace(TARGET, kv_bytes_per_token=500_000)
+    assert fixed_seconds(cached, DEVICE, 2000) == pytest.approx(0.021)
+
+
+def test_launching_takes_the_microseconds_of_all_layers() -> None:
+    eager = replace(TARGET, launch_us_per_layer=750)
+    assert fixed_seconds(eager, DEVICE, 0) == pytest.approx(0.03)
+
+
+def test_offloaded_weights_cross_the_link() -> None:
+    """Half of 20 GB at 20 GB/s."""
+    half = replace(TARGET, offloaded=0.5)
+    assert fixed_seconds(half, DEVICE, 0) == pytest.approx(0.5)
+    nearly_none = replace(TARGET, offloaded=1e-6)
+    assert fixed_seconds(nearly_none, DEVICE, 0) == pytest.approx(0.02, rel=1e-5)
+
+
+def test_arithmetic_is_two_operations_for_each_weight_and_node() -> None:
+    """2 x 10^10 operations at half of 200 x 10^12 per second: 0.2 ms for each node."""
+    assert compute(TARGET, DEVICE, 1) == pytest.approx(0.0002)
+    assert compute(TARGET, DEVICE, 50) == pytest.approx(0.01)
+
+
+def test_a_pass_is_the_smooth_maximum() -> None:
+    """Flat at first, 41 % above both where they are equal, then proportional to the nodes."""
+    assert pass_seconds(TARGET, DEVICE, 1, 0) == pytest.approx(0.02, rel=1e-4)
+    assert pass_seconds(TARGET, DEVICE, 100, 0) == pytest.approx(0.02 * math.sqrt(2))
+    assert pass_seconds(TARGET, DEVICE, 1000, 0) == pytest.approx(0.2, rel=0.006)
+
+
+# -- the profile -----------------------------------------------------------------------------------
+
+
+def test_a_profile_has_the_times_of_its_roofline() -> None:
+    """Interpolated within 1 % at every size, and exact at the points."""
+    roofline = Roofline(GOOD["device"], GOOD["target"], GOOD["draft"])
+    for n in range(1, 1025):
+        assert PROFILE.verify_seconds(n) == pytest.approx(roofline.verify_seconds(n), rel=0.01)
+        assert PROFILE.draft_seconds_at(n) == pytest.approx(roofline.draft_seconds_at(n), rel=0.01)
+    for n in SIZES:
+        assert PROFILE.verify_seconds(n) == roofline.verify_seconds(n)
+
+
+def test_times_increase_with_the_nodes() -> None:
+    for seconds in (PROFILE.verify_seconds, PROFILE.draft_seconds_at):
+        assert (np.diff([seconds(n) for n in range(1, 1200)]) > 0).all()
+
+
+def test_the_knee_is_where_arithmetic_takes_over() -> None:
+    """Twice the plain time where arithmetic takes sqrt(3) times the time of reading."""
+    assert knee(PROFILE) == pytest.approx(100 * math.sqrt(3), rel=0.01)
+    slower = {**GOOD["device"], "tflops": 20}
+    assert knee(HardwareProfile.roofline(**{**GOOD, "device": slower})) == pytest.approx(17, abs=1)
+
+
+def test_a_profile_says_that_it_is_simulated_and_for_what() -> None:
+    profile = HardwareProfile.roofline(
+        **GOOD, prefix_length=300, overhead_seconds=0.001, level_overhead=0.0002, dtype="float16"
+    )
+    assert profile.source == "simulated"
+    assert (profile.device, profile.target, profile.draft) == ("card", "large", "small")
+    assert (profile.prefix_length, profile.dtype) == (300, "float16")
+    assert profile.plain_seconds == pytest.approx(0.021, rel=1e-3)
+    assert profile.overhead(1, 2) == pytest.approx(0.0014)
+    assert PROFILE.dtype == "16 bits per weight"
+
+
+def test_without_a_date_it_is_computed_today() -> None:
+    given = {key: value for key, value in GOOD.items() if key != "date"}
+    assert len(HardwareProfile.roofline(**given).date) == len("2026-01-31")
+
+
+def test_parts_may_be_values_or_mappings() -> None:
+    without_link = replace(DEVICE, link_gb_per_s=None)
+    assert HardwareProfile.roofline(without_link, TARGET, DRAFT, date="2026-01-31") == PROFILE
+
+
+# -- bad figures -----------------------------------------------------------------------------------
+
+
+BAD: dict[str, tuple[str, str, Any, str]] = {
+    "no name": ("device", "name", " ", "device: name: ' ' is not a text of 1 to 200 characters"),
+    "long name": ("target", "name", "x" * 201, "target: name: 'xxx"),
+    "number name": ("draft", "name", 7, "draft: name: 7 is not a text"),
+    "bandwidth": (
+        "device",
+        "memory_gb_per_s",
+        0,
+        "device: memory_gb_per_s: 0 is not a number from 0.001 to 1e+06",
+    ),
+    "nan": ("device", "tflops", math.nan, "device: tflops: nan is not a number from 0.001"),
+    "text": ("device", "tflops", "fast", "device: tflops: 'fast' is not a number"),
+    "percent": (
+        "device",
+        "efficiency",
+        55,
+        "device: efficiency: 55 is not a number from 0.01 to 1",
+    ),
+    "no efficiency": ("device", "efficiency", 0, "device: efficiency: 0 is not a number"),
+    "link": ("device", "link_gb_per_s", -1, "device: link_gb_per_s: -1 is not a number from 0.001"),
+    "parameters": ("target", "parameters", 7, "target: parameters: 7 is not a number from 1000"),
+    "true": ("target", "parameters", True, "target: parameters: True is not a number"),
+    "infinite": ("draft", "parameters", math.inf, "draft: parameters: inf is not a number"),
+    "layers": ("target", "layers", 0, "target: layers: 0 is not a whole number from 1 to 10000"),
+    "half a layer": ("target", "layers", 2.5, "target: layers: 2.5 is not a whole number"),
+    "launch": (
+        "draft",
+        "launch_us_per_layer",
+        -1,
+        "draft: launch_us_per_layer: -1 is not a number from 0 to 1e+06",
+    ),
+    "bytes": ("target", "bytes_per_weight", 0, "target: bytes_per_weight: 0 is not a number from"),
+    "kv": ("draft", "kv_bytes_per_token", None, "draft: kv_bytes_per_token: None is not a number"),
+    "offloaded": ("target", "offloaded", 1.5, "target: offloaded: 1.5 is not a number from 0 to 1"),
+    "no link": (
+        "target",
+        "offloaded",
+        0.5,
+        "target: offloaded is 0.5, but the device has no link_gb_per_s; give the link's bandwidth, "
+        "or set offloaded to 0",
+    ),
+    "unknown": ("target", "speed", 1, "target: 'speed' is not one of name, parameters, layers"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_bad_figure_is_refused_by_part_and_name(what: str) -> None:
+    part, name, value, words = BAD[what]
+    bad = {**GOOD, part: {**GOOD[part], name: value}}
+    with pytest.raises(BadProfile) as caught:
+        HardwareProfile.roofline(**bad)
+    assert str(caught.value).startswith(words)
+    with pytest.raises(BadProfile) as caught:
+        HardwareProfile.from_json(file_with(bad))
+    assert str(caught.value).startswith(words) or value is math.nan or value is math.inf
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"device": None}, "device must be an object of its figures, not None"),
+        ({"target": []}, "target must be an object of its figures, not a list"),
+        (
+            {"draft": {"name": "x"}},
+            "draft has no parameters, layers, launch_us_per_layer; it needs",
+        ),
+        ({"prefix_length": -1}, "prefix_length: -1 is not a whole number from 0"),
+        ({"calibrated_nodes": -1}, "calibrated_nodes: -1 is not a whole number from 0 to 65536"),
+        ({"level_overhead": -1}, "level_overhead: -1 is not a number from 0"),
+        ({"date": "soon"}, "date: 'soon' is not an ISO date"),
+        ({"dtype": "x" * 201}, "dtype: 'xxx"),
+    ],
+)
+def test_a_bad_parameter_is_refused(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadProfile) as caught:
+        HardwareProfile.roofline(**{**GOOD, **change})
+    assert str(caught.value).startswith(words)
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def file_with(roofline: Any, **others: Any) -> str:
+    return json.dumps({"format": "sequoia-profile", "version": 1, "roofline": roofline, **others})
+
+
+def test_a_file_may_have_the_parameters_in_place_of_the_curves() -> None:
+    assert HardwareProfile.from_json(file_with(GOOD)) == PROFILE
+
+
+def test_a_saved_profile_has_the_curves() -> None:
+    """So older versions of the program read it: they ignore only the calibrated nodes."""
+    saved = json.loads(PROFILE.to_json())
+    assert "roofline" not in saved
+    assert len(saved["target_seconds"]) == len(SIZES)
+    assert HardwareProfile.from_json(json.dumps(saved)) == PROFILE
+    del saved["calibrated_nodes"]
+    older = HardwareProfile.from_json(json.dumps(saved))
+    assert older == replace(PROFILE, calibrated_nodes=None)
+    assert "calibrated_nodes" not in older.to_dict()
+
+
+def test_measured_curves_in_a_file_replace_computed_ones() -> None:
+    target = [[1, 0.03, 0.001], [64, 0.05, 0.001]]
+    draft = [[1, 0.002, 0.0001]]
+    half = HardwareProfile.from_json(file_with(GOOD, target_seconds=target, source="recorded"))
+    assert half.verify_seconds(1) == 0.03
+    assert half.draft_seconds == PROFILE.draft_seconds
+    assert half.source == "simulated"
+    both = HardwareProfile.from_json(
+        file_with(GOOD, target_seconds=target, draft_seconds=draft, source="recorded")
+    )
+    assert (both.draft_seconds_at(1), both.source) == (0.002, "recorded")
+
+
+def test_computed_times_are_never_called_measured() -> None:
+    assert HardwareProfile.from_json(file_with(GOOD, source="measured")).source == "simulated"
+
+
+@pytest.mark.parametrize(
+    ("roofline", "words"),
+    [
+        (None, "roofline must be an object of its parameters, not None"),
+        ([], "roofline must be an object of its parameters, not a list"),
+        ({}, "roofline has no device, target, draft; it needs device, target, draft"),
+        ({**GOOD, "cls": 1}, "roofline: 'cls' is not one of device, target, draft, prefix_length"),
+        ({**GOOD, "overhead_seconds": "x"}, "overhead_seconds must be a list, not 'x'"),
+    ],
+)
+def test_a_bad_file_is_refused(roofline: Any, words: str) -> None:
+    with pytest.raises(BadProfile) as caught:
+        HardwareProfile.from_json(file_with(roofline))
+    assert str(caught.value).startswith(words)

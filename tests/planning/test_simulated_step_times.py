@@ -1,0 +1,145 @@
+"""The simulated clock: times of one profile for the trees that were really verified, never mixed
+with measured times."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.step_trace import PHASES, DecodeStats, StepTrace
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.errors import BadProfile, BadTrace
+from sequoia.planning.explain_plan import compare, phases
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.plan_for_machine import predict
+from sequoia.planning.simulated_step_times import SimulatedClock, step_seconds
+
+RATES = Acceptance((0.6, 0.15, 0.08))
+PROFILE = HardwareProfile(
+    device="one card",
+    dtype="float16",
+    target="large",
+    draft="small",
+    prefix_length=128,
+    target_seconds=((1, 0.02, 0.001), (8, 0.021, 0.001), (64, 0.03, 0.002)),
+    draft_seconds=((1, 0.0005, 0.0), (32, 0.0006, 0.0)),
+    overhead_seconds=((1, 0.001, 0.0), (101, 0.002, 0.0)),
+    source="simulated",
+    date="2026-01-31",
+)
+CLOCK = SimulatedClock(replace(PROFILE, level_overhead=0.0001), "one card, large with small")
+TREE = Tree.sequences(3, 3)
+
+
+def trace(tree: Tree, index: int = 0, **changes: Any) -> StepTrace:
+    """A step in which no drafted token was accepted."""
+    nodes = len(tree)
+    step = StepTrace(
+        index=index,
+        prefix_len=5,
+        tree=tree,
+        tokens=tuple(range(nodes)),
+        draft_p=(None,) + (0.5,) * (nodes - 1),
+        target_p=(None,) * nodes,
+        verdict=Verdict((0,), 7, ()),
+        emitted=(7,),
+        seconds={"draft": 1.0, "verify": 2.0, "overhead": 3.0},
+    )
+    return replace(step, **changes)
+
+
+def test_a_step_has_a_draft_pass_for_each_level() -> None:
+    """One over the root, then passes over the nodes with children; the leaves need none."""
+    step = CLOCK.step(TREE)
+    profile = CLOCK.profile
+    assert step.levels == tuple(profile.draft_seconds_at(width) for width in (1, 3, 3))
+    assert step.verify == profile.verify_seconds(10)
+    assert step.overhead == pytest.approx(profile.overhead(10) + 3 * 0.0001)
+
+
+@pytest.mark.parametrize("tree", [Tree.chain(1), Tree.chain(6), TREE, Tree.kary(3, 4)])
+def test_the_phases_are_those_of_a_trace_and_sum_to_the_predicted_step(tree: Tree) -> None:
+    found = CLOCK.step(tree).phases
+    assert tuple(found) == PHASES
+    assert sum(found.values()) == pytest.approx(step_seconds(tree, CLOCK.profile), rel=1e-12)
+    assert found == phases(tree, CLOCK.profile)
+
+
+def test_plain_decoding_takes_the_plain_time() -> None:
+    step = CLOCK.step(Tree.chain(1))
+    assert step.levels == ()
+    assert sum(step.phases.values()) == CLOCK.profile.plain_seconds
+
+
+def test_only_the_times_of_a_step_change() -> None:
+    before = trace(TREE)
+    after = CLOCK.retimed(before)
+    assert after.seconds == CLOCK.step(TREE).phases
+    assert after.clock == "one card, large with small"
+    assert replace(after, seconds=before.seconds, clock="") == before
+    assert before.seconds["draft"] == 1.0
+
+
+def test_a_cut_tree_takes_the_time_of_the_cut_tree() -> None:
+    cut = TREE.limit(2)
+    after = CLOCK.retimed(trace(cut, finish="length"))
+    assert after.seconds == CLOCK.step(Tree.sequences(3, 1)).phases
+    assert sum(after.seconds.values()) < step_seconds(TREE, CLOCK.profile)
+
+
+def test_a_step_that_is_simulated_already_is_simulated_again() -> None:
+    other = SimulatedClock(PROFILE, "another")
+    assert other.retimed(CLOCK.retimed(trace(TREE))) == other.retimed(trace(TREE))
+
+
+@pytest.mark.parametrize(
+    ("device", "name", "shown"),
+    [("card", "mine", "mine"), ("card", "", "card"), ("card", "  ", "card"), ("", "", "a machine")],
+)
+def test_a_clock_always_has_a_name(device: str, name: str, shown: str) -> None:
+    """Without one, its times would pass for measured ones."""
+    assert SimulatedClock(replace(PROFILE, device=device), name).name.startswith(shown)
+
+
+@pytest.mark.parametrize("name", [None, 7, "x" * 201])
+def test_a_bad_name_is_refused(name: Any) -> None:
+    with pytest.raises(BadProfile, match="is not a text of at most 200 characters"):
+        SimulatedClock(PROFILE, name)
+
+
+# -- never mixed -----------------------------------------------------------------------------------
+
+
+def test_measured_and_simulated_times_are_not_added_up() -> None:
+    measured = trace(TREE)
+    simulated = CLOCK.retimed(trace(TREE, index=1))
+    other = SimulatedClock(PROFILE, "another").retimed(trace(TREE, index=1))
+    for first, second in ((measured, simulated), (simulated, measured), (simulated, other)):
+        with pytest.raises(BadTrace, match="all times must be of one clock"):
+            DecodeStats.fold([first, second])
+
+
+def test_totals_of_simulated_steps_have_their_clock() -> None:
+    steps = [CLOCK.retimed(trace(TREE, index)) for index in range(3)]
+    stats = DecodeStats.fold(steps)
+    assert stats.clock == CLOCK.name
+    assert stats.total_seconds == pytest.approx(3 * step_seconds(TREE, CLOCK.profile))
+    assert DecodeStats.fold([trace(TREE)]).clock == ""
+
+
+def test_a_prediction_is_not_compared_with_simulated_times() -> None:
+    stats = DecodeStats.fold([CLOCK.retimed(trace(TREE))])
+    plan = predict(TREE, RATES, PROFILE)
+    with pytest.raises(BadTrace, match=r"one card, large with small.*measured times only"):
+        compare(stats, plan, PROFILE)
+    assert compare(DecodeStats.fold([trace(TREE)]), plan, PROFILE).measured > 0
+
+
+def test_a_clock_is_made_from_a_saved_profile() -> None:
+    profile = HardwareProfile.from_json(json.dumps(CLOCK.profile.to_dict()))
+    assert SimulatedClock(profile, CLOCK.name).step(TREE) == CLOCK.step(TREE)
