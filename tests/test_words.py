@@ -104,7 +104,7 @@ ALLOWED = (
     Allowed(r"\b(doctor|waterfall|atlas|policy)(?=\s?[,:}])", "the same keys", only="ui/"),
     Allowed(r"\* @property {.*} atlas\b", "the same key in JavaScript", only="ui/"),
     Allowed(r"^  law(?=: )", "the same value", only="ui/race/web/lane.js"),
-    Allowed(r"\bmeta\.policy\b|{policy: ", "the same keys", only="tests/browser/"),
+    Allowed(r"\bmeta\.policy\b|{ ?policy: ", "the same keys", only="tests/"),
     Allowed(
         r"\b(waterfall|doctor|policy)(?=: )",
         "the same keys",

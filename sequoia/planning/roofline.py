@@ -1,5 +1,5 @@
 """Roofline model: how long a forward pass takes, computed from published figures of a device and a
-model. Knows nothing of trees or acceptance, and measures nothing.
+model. Independent of trees and acceptance, and measures nothing.
 
 A pass over n nodes launches kernels, reads the weights and computes. Launching and reading overlap,
 so the longer of the two counts, whatever n is. Computing takes time proportional to n. The pass

@@ -78,9 +78,10 @@ class App:
 
 
 class Visit:
-    """A page with everything it said on the console and every address it asked for."""
+    """A page with everything it said on the console and every address it asked for.
+    has_form: with the form, which is hidden beside the recording on which the page opens."""
 
-    def __init__(self, browser: Browser, url: str, **options: Any) -> None:
+    def __init__(self, browser: Browser, url: str, has_form: bool = True, **options: Any) -> None:
         self.context = browser.new_context(
             **{"viewport": {"width": 1280, "height": 800}, **options}
         )
@@ -91,8 +92,11 @@ class Visit:
         self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.goto(url)
-        self.page.wait_for_selector("#pg-run")
         self.page.wait_for_function("document.querySelector('#pg-view .sq-stage')?.view")
+        self.page.wait_for_selector("[data-part=own]:visible")
+        if has_form:
+            self.page.click("[data-act=panel]")
+            self.page.wait_for_selector("#pg-run")
 
     def check(self, url: str) -> None:
         """Nothing on the console, and nothing asked of any other machine."""

@@ -272,16 +272,11 @@ def test_the_standard_library_has_its_tests_and_no_installed_packages() -> None:
     assert list(source.files) == sorted(source.files)
 
 
-def test_test_folders_can_be_left_out(tmp_path: Path) -> None:
+def test_code_files_are_the_sources_own(tmp_path: Path) -> None:
     for name in ("a.py", "tests/b.py", "deep/test_c.py", "__pycache__/d.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x = 1\n")
-    assert [path.name for path in code_files(tmp_path, with_tests=False)] == ["a.py"]
-    assert [path.name for path in code_files(tmp_path, with_tests=True)] == [
-        "a.py",
-        "test_c.py",
-        "b.py",
-    ]
+    assert [path.name for path in code_files(tmp_path)] == ["a.py", "test_c.py", "b.py"]
 
 
 def test_manuals_are_found_by_name(tmp_path: Path) -> None:

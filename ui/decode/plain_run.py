@@ -1,4 +1,4 @@
-"""A run of plain decoding, with which a run is compared. Knows no components."""
+"""A run of plain decoding, with which a run is compared. Independent of components."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 import { DecodeKeys } from "./decode_keys.js";
 import { Headline } from "./headline.js";
 import { Inspector } from "./inspector.js";
+import { PhaseBar } from "./phase_bar.js";
 import { PlainText } from "./plain_text.js";
 import { RunHeader } from "./run_header.js";
 import { RunStore } from "./run_store.js";
@@ -88,6 +89,7 @@ class DecodeView {
     const left = el("div", { class: "sq-left" }, this.main);
     const right = el("div", { class: "sq-right" }, this.main);
     this.tree = new TreePanel(store, left);
+    this.phases = new PhaseBar(store, this.scrubber.root, this.tree.above);
     this.bars = new StepBars(store, left, this.scrubber);
     this.inspector = new Inspector(store, right);
     this.header = new RunHeader(store, frame);
@@ -124,12 +126,12 @@ class DecodeView {
     root.dataset.steps = String(store.steps.length);
     if (!some) this.paintEmpty();
     const isOpening = Boolean(store.meta.opening);
-    root.classList.toggle("is-opening", isOpening);
+    root.classList.toggle("is-opening", isOpening && store.pin === null);
     show(this.texts, some || isWaiting);
     show(this.headline.root, some || isWaiting);
     this.headline.paint(isOpening);
-    const panels = [this.header, this.bars, this.plain, this.scrubber, this.tree, text, inspector];
-    for (const panel of panels) panel.paint();
+    const panels = [this.header, this.bars, this.plain, this.scrubber, this.phases, this.tree];
+    for (const panel of [...panels, text, inspector]) panel.paint();
     text.settle(); // what asks for a layout comes last, so that there is one layout a frame
     inspector.story.settle();
   }
@@ -164,7 +166,7 @@ export function mountDecode(element, options = {}) {
     play: () => store.play(),
     pause: () => store.pause(),
     live: () => store.goLive(),
-    setRate: (rate) => store.set({ rate, clock: 0 }),
+    setRate: (rate) => store.chooseRate(rate),
     setMode: (mode) => store.set({ mode }),
     destroy: () => stage.destroy(),
     store,

@@ -16,13 +16,14 @@ const PHASES = [
   ["result", "4 result", null],
 ];
 
-/** The line above the tree. */
+/** Buttons for the phases, among the playback's controls, and the caption above the tree. */
 export class PhaseBar {
   /**
    * @param {RunStore} store
-   * @param {Element} host
+   * @param {Element} host of the buttons
+   * @param {Element} above host of the caption
    */
-  constructor(store, host) {
+  constructor(store, host, above) {
     this.store = store;
     this.root = el("div", { class: "sq-phases", "data-part": "phases" }, host);
     const look = { class: "sq-phase-tabs", role: "group", "aria-label": "Phases of the step" };
@@ -35,9 +36,9 @@ export class PhaseBar {
     rove(group);
     this.next = button(this.root, { icon: "next", label: "Next picture of the step (.)" });
     this.next.addEventListener("click", () => store.turn(1));
-    this.time = el("span", { class: "sq-phase-time", "data-part": "phase-time" }, this.root);
-    const live = { class: "sq-caption", "data-part": "caption" };
-    this.caption = el("p", live, host);
+    const line = el("div", { class: "sq-caption-line" }, above);
+    this.caption = el("p", { class: "sq-caption", "data-part": "caption" }, line);
+    this.time = el("p", { class: "sq-phase-time", "data-part": "phase-time" }, line);
   }
 
   paint() {
@@ -63,7 +64,7 @@ export class PhaseBar {
     const { draft = 0, verify = 0, overhead = 0 } = seconds;
     const time = { guess: draft, check: verify, walk: overhead, result: draft + verify + overhead };
     const what = { draft: "drafting", verify: "the pass" }[key];
-    const name = what ?? (phase === "walk" ? "all else" : "the step");
+    const name = what ?? (phase === "walk" ? "the walk and the rest" : "the step");
     const isSlow = this.store.picture !== null ? "; slowed, not to scale" : "";
     return `${name} took ${sourced(ms(time[phase]), this.store.word)}${isSlow}`;
   }

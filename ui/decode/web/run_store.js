@@ -58,6 +58,7 @@ const LARGE = 160; // nodes from which on the focus layout is the default
 const RATES = [0.02, 0.05, 0.1, 0.25, 0.5]; // shares of real time
 const CLOSE = 1e-9; // seconds, by which two times may differ that are the same
 const EASY = 5; // seconds that a run takes at least at an easy pace
+const TURN = 1.5; // tokens that an accepted second child counts for, in the choice of a step
 const FEW = 5; // steps before the one on which the page opens
 const STEP = 0.2; // seconds that a step takes at least, at the pace "easy"
 const VIEWS_KEPT = 200;
@@ -311,7 +312,7 @@ export class RunStore extends Playback {
     this.follow = !this.recorded && !this.isPaced;
     this.at = this.follow ? this.last : 0;
     if (this.follow || (this.recorded && this.steps.length === 1)) return;
-    this.rate = this.recorded ? this.easyRate : "easy";
+    if (!this.isRateChosen) this.rate = this.recorded ? this.easyRate : "easy";
     if (this.recorded && prefersStillness()) return this.rest();
     this.play();
     this.opening = true;
@@ -321,8 +322,8 @@ export class RunStore extends Playback {
   // The page opens on a step in which the tree had a second child to try.
   openSlowly() {
     this.move(this.telling);
-    this.rate = "slow";
-    this.picture = 0;
+    if (!this.isRateChosen) this.rate = "slow";
+    this.picture = this.rate === "slow" ? 0 : null;
   }
 
   // The rate at which the whole run takes a few seconds, or real time where that takes longer.
@@ -564,10 +565,10 @@ export class RunStore extends Playback {
     return sizes.findLastIndex((n) => n >= usual);
   }
 
-  /** The step that gave most tokens; of equals, one in which a second child was accepted. */
+  /** The step to show by itself: it gave many tokens, and a second child was accepted. */
   get best() {
     const worth = this.steps.map((step, i) =>
-      step ? step.emitted.length + (this.turns(i) ? 0.5 : 0) : 0,
+      step ? step.emitted.length + (this.turns(i) ? TURN : 0) : 0,
     );
     return worth.lastIndexOf(Math.max(...worth));
   }

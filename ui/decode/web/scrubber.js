@@ -12,7 +12,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 const ROW = 20; // px
 const GAP = 4; // px between the rows, and above and below them
 const SEAM = 1; // px between blocks
-const LEAST_NUMBER = 13; // px of a block with its number of tokens
+const LEAST_NUMBER = 10; // px of a row's blocks, in the median, that have their number of tokens
 const LEAST_WIDE = 1.6; // px that a block is drawn at least
 const RATES = [
   ["slow", "slow motion"],
@@ -59,8 +59,7 @@ export class Scrubber extends PlaybackBar {
    */
   constructor(store, host) {
     super(store, host, WORDS);
-    const root = /** @type {HTMLElement} */ (this.track.parentElement);
-    root.classList.add("sq-beat");
+    this.root.classList.add("sq-beat");
     const names = el("div", { class: "sq-beat-names", "aria-hidden": "true" });
     this.names = [el("span", { text: "alone" }, names), el("span", { text: "with tree" }, names)];
     const counts = el("div", { class: "sq-beat-counts", "aria-hidden": "true" });
@@ -168,6 +167,8 @@ export class Scrubber extends PlaybackBar {
    *   names: string[]) => void} */
   drawRow(blocks, y, wide, parts, [drafting, passing]) {
     const scale = wide / this.span;
+    const widths = blocks.map(({ pass, to }) => (to - pass) * scale).sort((a, b) => a - b);
+    const isNumbered = widths[widths.length >> 1] >= LEAST_NUMBER;
     let free = 0; // where the next block may begin: those too thin to be seen share one
     for (const { from, pass, to, tokens } of blocks) {
       const end = to * scale;
@@ -176,7 +177,7 @@ export class Scrubber extends PlaybackBar {
       const middle = Math.max(pass * scale, start);
       if (middle - start > SEAM) parts[drafting] += block(start, middle, y);
       if (end - middle > SEAM) parts[passing] += block(middle, end - SEAM, y);
-      if (end - middle >= LEAST_NUMBER) this.number((middle + end) / 2, y, tokens);
+      if (isNumbered && end - middle > LEAST_NUMBER - 2) this.number((middle + end) / 2, y, tokens);
       free = end;
     }
   }

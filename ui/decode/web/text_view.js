@@ -46,7 +46,8 @@ export class TextView {
   constructor(store, host, { prompt, take } = {}) {
     this.store = store;
     this.formPrompt = prompt;
-    const panel = makePanel(host, { part: "text", title: "Text", cls: "sq-text" });
+    const title = "With a tree of guesses";
+    const panel = makePanel(host, { part: "text", title, cls: "sq-text" });
     this.root = panel.root;
     const key = el("span", { class: "sq-key" }, panel.tools);
     el("span", { class: "sq-tok sq-tok-draft", text: "from the draft" }, key);

@@ -2,7 +2,6 @@
 import { focusLayout } from "./focus_layout.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { Minimap } from "./minimap.js";
-import { PhaseBar } from "./phase_bar.js";
 import { TreePointer } from "./tree_pointer.js";
 import { Legend, TreeNote, TreeTools, heatShade } from "./tree_tools.js";
 import { el, show } from "../../shared/web/dom.js";
@@ -27,6 +26,8 @@ import { TreeView } from "../../shared/web/tree_view.js";
  * @property {boolean} [reserved] the last column is the target's
  */
 
+const ABOVE = 480; // px of the page above the tree and below it
+const LEAST_ROOF = 300; // px
 const FLAT = 5; // rows; so flat a tree leaves room for the text below it
 const MINIMAP_NODES = 60; // a tree of fewer has no minimap
 const EASED = 0.4; // seconds from which on a step's colours change gradually
@@ -52,7 +53,7 @@ export class TreePanel {
     this.tools = new TreeTools(store, panel.tools, this);
     this.legend = new Legend(panel.body);
     this.treeNote = new TreeNote(store, panel.body);
-    this.phases = new PhaseBar(store, panel.body);
+    this.above = el("div", { class: "sq-tree-above" }, panel.body);
     this.split = el("div", { class: "sq-tree-split" }, panel.body);
     this.pointer = new TreePointer(this);
     const look = { cls: "sq-tree-scroll", hasColumns: true, numbers: ["q", "p"] };
@@ -69,7 +70,6 @@ export class TreePanel {
     this.tools.paint(step);
     this.legend.paint(store, step);
     this.treeNote.paint();
-    this.phases.paint();
     this.panel.root.classList.toggle("is-focused", focused);
     this.panel.root.classList.toggle("sq-heat", store.heat && Boolean(step));
     if (!step) return this.blank();
@@ -93,7 +93,7 @@ export class TreePanel {
   resize(rows, focused) {
     const isFlat = rows <= FLAT && !focused;
     const least = Math.min(rows * LEAST_PITCH + 14, 690);
-    const roof = Math.max(400, Math.min(window.innerHeight - 530, 780));
+    const roof = Math.max(LEAST_ROOF, Math.min(window.innerHeight - ABOVE, 780));
     const wish = focused ? roof : Math.max(Math.min(rows * 42 + 14, roof), least, 230);
     const basis = Math.round(isFlat ? Math.max(rows * 46 + 30, 104) : wish + 22) + "px";
     if (this.split.style.flexBasis !== basis) this.split.style.flexBasis = basis;
@@ -141,7 +141,7 @@ export class TreePanel {
       home: keyOf(selected),
       isEased,
       marks: {
-        "is-selected": [keyOf(selected)],
+        "is-selected": store.shown ? [] : [keyOf(selected)],
         "is-pinned": pin === null ? [] : [keyOf(pin)],
         "is-match": hits.map(keyOf),
         "is-tried": this.tried(step),
@@ -167,7 +167,9 @@ export class TreePanel {
     const look = { state: this.stateOf(step, node), label: step.label(node), count };
     if (node === "bonus") return look;
     const heat = store.heat ? heatShade(store.share(step.step.tree, node)) : undefined;
-    return { ...look, heat, numbers: node ? [step.q(node), step.p(node)] : undefined };
+    const isJudged = !store.shown || ["accepted", "rejected"].includes(look.state);
+    const numbers = node ? [step.q(node), isJudged ? step.p(node) : null] : undefined;
+    return { ...look, heat, numbers };
   }
 
   /** @type {(step: StepView, node: NodeId) => string} as the picture in slow motion has it */

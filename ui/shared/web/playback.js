@@ -21,6 +21,7 @@ export class Playback {
   follow = true; // the newest is shown
   playing = false;
   rate = "x1";
+  isRateChosen = false; // by the visitor
   /** @type {number | null} when the last frame was advanced, ms */
   before = null;
   frame = 0;
@@ -101,6 +102,11 @@ export class Playback {
   toggle() {
     if (this.playing || (this.follow && !this.done)) this.pause();
     else this.play();
+  }
+
+  /** @param {string} rate that the visitor chose */
+  chooseRate(rate) {
+    this.set({ rate, clock: 0, isRateChosen: true });
   }
 
   /** @param {Record<string, any>} values of fields */

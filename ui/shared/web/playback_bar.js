@@ -22,6 +22,7 @@ export class PlaybackBar {
     this.store = store;
     const look = { class: "sq-scrub", "aria-label": words.bar, "data-part": "scrubber" };
     const root = el("section", look, host);
+    this.root = root;
     this.makeTransport(root, words);
     const slider = { role: "slider", tabindex: "0", "aria-label": words.slider };
     this.track = el("div", { class: "sq-track", ...slider, "data-part": "track" }, root);
@@ -36,7 +37,7 @@ export class PlaybackBar {
     const speed = { "aria-label": "Playback speed", "data-part": "speed" };
     this.speed = el("select", { class: "sq-input sq-speed", ...speed }, root);
     for (const [value, label] of words.rates) el("option", { value, text: label }, this.speed);
-    this.speed.addEventListener("change", () => store.set({ rate: this.speed.value, clock: 0 }));
+    this.speed.addEventListener("change", () => store.chooseRate(this.speed.value));
     this.help = button(root, { text: "?", label: "Keyboard help", cls: "sq-help-btn" });
     this.listen();
     this.size = sized(this.track, () => store.changed());

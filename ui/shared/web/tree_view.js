@@ -1,5 +1,5 @@
-/* A token tree in a box. It draws a scene, and says what a person does to it: it knows nothing of
-   runs, plans or the page. */
+/* A token tree in a box. It draws a scene, and says what a person does to it: it is
+   independent of runs, plans and the page. */
 import { attr, el, sized, svg } from "./dom.js";
 import { PanAndZoom } from "./pan_and_zoom.js";
 import { COLUMNS_HEIGHT, TreeColumns } from "./tree_columns.js";
