@@ -1,0 +1,26 @@
+"""Commands keep their names although their code has moved: each prints its own help."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "command", ["bench", "judge_pair", "pretrain", "shapes", "survey", "sweep"]
+)
+def test_a_command_prints_its_options(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = f"sequoia.{command}"
+    is_package = find_spec(module).submodule_search_locations is not None
+    executed = f"{module}.__main__" if is_package else module
+    monkeypatch.delitem(sys.modules, executed, raising=False)  # else runpy warns
+    monkeypatch.setattr(sys, "argv", [command, "--help"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(module, run_name="__main__")
+    assert not ended.value.code
+    assert f"usage: python -m {module} " in capsys.readouterr().out
