@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import runpy
 import sys
 from importlib.util import find_spec
@@ -24,3 +25,8 @@ def test_a_command_prints_its_options(
         runpy.run_module(module, run_name="__main__")
     assert not ended.value.code
     assert f"usage: python -m {module} " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["judge_pair", "shapes", "survey"])
+def test_importing_a_command_does_not_run_it(command: str) -> None:
+    assert callable(importlib.import_module(f"sequoia.{command}").main)
