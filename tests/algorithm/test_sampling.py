@@ -252,6 +252,23 @@ def test_each_row_gets_its_number_of_tokens(chance: type[Seeded], most: int, dra
     assert list(map(len, drawn)) == counts
 
 
+class OnADevice(torch.Tensor):
+    """Takes the way of a GPU through the sampler."""
+
+    is_cpu = False
+
+
+def test_independent_draws_on_a_device_have_the_distribution_too() -> None:
+    row = [0.0, 0.5, 0.3, 0.2]
+    q = torch.tensor(row).expand(20_000, 4).as_subclass(OnADevice)
+    drawn = Seeded(3).independent(q, [2] * 20_000)
+    weights = {token: Fraction(weight).limit_denominator(10) for token, weight in enumerate(row)}
+    for place in range(2):
+        tokens = [tokens[place] for tokens in drawn]
+        assert 0 not in tokens
+        assert fit(tokens, {token: p for token, p in weights.items() if p}) > LIMIT
+
+
 @pytest.mark.parametrize("u", [0.0, LAST])
 def test_independent_draws_at_the_ends_of_u_have_positive_probability(u: float) -> None:
     """u = 0 must skip leading zeros, and the largest u must not exceed the last token."""

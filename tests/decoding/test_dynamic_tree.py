@@ -29,7 +29,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
-from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.decoding.dynamic_tree import CalibratedTree, Calibration, Costs, Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.replanned_tree import RankCounts, Replanned
@@ -420,3 +420,19 @@ def test_expensive_nodes_make_small_trees() -> None:
         return sum(len(step.tree) for step in steps) / len(steps)
 
     assert nodes(0.001) > 2 * nodes(0.2)
+
+
+def test_a_choice_that_has_grown_no_tree_learns_nothing() -> None:
+    tree_choice = Dynamic(RATES, profile(), 0.6, 12, 4)
+    before = tree_choice.calibration.rates(np.array([[0.5, 0.2]])).tolist()
+    tree_choice.learn(Tree.chain(2), Verdict((0, 1), 5, ()))
+    assert tree_choice.calibration.rates(np.array([[0.5, 0.2]])).tolist() == before
+
+
+def test_children_beyond_the_last_rate_do_not_change_the_rates() -> None:
+    """A tree may have more children than the vector that was measured has rates."""
+    counts = RankCounts(Acceptance((0.5,)))
+    before = counts.acceptance
+    second = Trial(2, 7, 0.5, 0.5, 0.1, True)
+    counts.add(Tree((-1, 0, 0)), Verdict((0, 2), 5, (second,)))
+    assert counts.acceptance.rates == pytest.approx(before.rates)

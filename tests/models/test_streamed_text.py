@@ -329,3 +329,10 @@ def test_a_prompts_last_token_keeps_nothing_back(kind: str) -> None:
     pair = replace(tiny_pair(), tokenizer=tokenizer)
     ids = pair.encode("the n")
     assert "".join(text for text, _ in prompt_pieces(pair, "the n")) == tokenizer.decode(ids)
+
+
+def test_a_long_prompt_is_shown_without_its_middle() -> None:
+    pair = tiny_pair()
+    shown = prompt_pieces(pair, "abcdefgh", most=4)
+    assert [text for text, _ in shown] == ["a", "b", "…", "g", "h"]
+    assert shown[2] == ("…", False)

@@ -307,3 +307,8 @@ def test_the_sentence_starts_with_the_largest_part() -> None:
 def test_a_run_without_steps_is_rejected() -> None:
     with pytest.raises(BadTrace, match="0 steps, 0 tokens and 0 s of verification"):
         compare(DecodeStats(), PLAN, PROFILE)
+
+
+def test_a_chain_has_no_use_for_one_more_level() -> None:
+    grid = speedup_grid(Acceptance((0.95,)), PROFILE, (1, 2, 3), (1, 2, 3, 4))
+    assert "3 nodes cannot use more than 3 levels" in why(grid, PROFILE)

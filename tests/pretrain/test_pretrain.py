@@ -19,8 +19,8 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from sequoia.errors import BadTraining, SequoiaError
-from sequoia.pretrain import corpus, sample, stage
-from sequoia.pretrain.__main__ import STOPPED, main
+from sequoia.pretrain import corpus, encoded, sample, stage
+from sequoia.pretrain.__main__ import STOPPED, device_of, main
 from sequoia.pretrain.feed import BLOCK, Blocks, Mixture, Samples
 from sequoia.pretrain.model import distillation, next_token, overlap
 from sequoia.pretrain.recipe import WARMUP_STEPS, Recipe, Schedule, Size
@@ -587,6 +587,45 @@ def test_refusals_name_value_and_bound(
     assert value in message
     assert bound in message
     assert len(message.splitlines()) == 1
+
+
+def test_text_that_exists_is_kept_by_resume(tmp_path: Path, text_file: Path) -> None:
+    command = ["text", "--text", str(text_file), "--out", str(tmp_path), *FLAGS]
+    assert main(command) == 0
+    written = (tmp_path / encoded.MANIFEST).stat().st_mtime_ns
+    assert main([*command, "--resume"]) == 0
+    assert (tmp_path / encoded.MANIFEST).stat().st_mtime_ns == written
+
+
+def test_text_is_read_with_the_tokenizer_that_encoded_it(tmp_path: Path) -> None:
+    first, other = (train_tokenizer([text * 50], 300) for text in ("one two ", "three four "))
+    with pytest.raises(BadTraining, match=r"no prepared text .*run the step `text`"):
+        encoded.read(tmp_path, first)
+    encoded.write(tmp_path, first, ["one two " * 50], {"text": ["two one " * 9]}, {})
+    assert len(encoded.read(tmp_path, first).train)
+    with pytest.raises(BadTraining, match="another tokenizer; run the step `text` again"):
+        encoded.read(tmp_path, other)
+
+
+def test_the_device_is_the_card_if_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for found, chosen in ((True, "cuda"), (False, "cpu")):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda found=found: found)
+        assert device_of("auto") == torch.device(chosen)
+    with pytest.raises(BadTraining, match="torch finds no CUDA device; use --device cpu"):
+        device_of("cuda")
+
+
+def test_a_checkpoint_of_another_version_is_refused(tmp_path: Path) -> None:
+    torch.save({"version": 1}, tmp_path / "old.ckpt")
+    with pytest.raises(BadTraining, match="not a checkpoint of version 2"):
+        restore(fresh(RECIPE, 64, 0), tmp_path / "old.ckpt", {})
+
+
+def test_samples_are_too_short_for_a_longer_context() -> None:
+    samples = Samples(np.zeros((8, 20), np.uint16), 0)
+    assert samples.take(0, 2, 19).shape == (2, 20)
+    with pytest.raises(BadTraining, match="context 20: the samples are texts of 20 tokens"):
+        samples.take(0, 2, 20)
 
 
 def test_a_draft_without_a_target_is_refused(

@@ -3,6 +3,7 @@ former one stays."""
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import gc
 import json
@@ -16,13 +17,15 @@ from visits import decode_request, wait
 
 from sequoia import Pair
 from sequoia.errors import BadModel, OutOfMemory
+from sequoia.loading.pair_checks import PassedCheck
 from sequoia.models.tree_forward import TreeModel
 from ui.decode.recordings import RunStore
 from ui.decode.run import DecodeJob
 from ui.lab.acceptance_job import AcceptanceJob
 from ui.serving.fair_queue import Cancelled
 from ui.serving.limits import LOCAL
-from ui.serving.model_host import ModelHost, NotLoaded, words_for
+from ui.serving.loaded_pair import pair_now, settled
+from ui.serving.model_host import ModelHost, NotLoaded, Status, words_for
 from ui.serving.sessions import Sessions
 
 
@@ -263,3 +266,55 @@ def test_the_placement_of_an_offloaded_target_is_shown_at_the_top(other: Pair) -
     assert words_for(dataclasses.replace(other, target=placed)).endswith(
         " · cpu · " + placed.placement
     )
+
+
+# -- while models load -----------------------------------------------------------------------------
+
+
+def test_the_header_shows_the_news_of_loading_but_not_passed_checks() -> None:
+    model_host = ModelHost(failing(BadModel("unused")), 4)
+    model_host.on_progress("loading the weights of the target")
+    model_host.on_progress(PassedCheck("tokenizer", "the same for both"))
+    assert json.loads(model_host.status_json()) == {
+        "stage": "loading",
+        "words": "loading the weights of the target",
+        "version": 0,
+    }
+
+
+def test_news_after_loading_does_not_change_the_header(model_host: ModelHost) -> None:
+    before = model_host.status
+    model_host.on_progress("loading the weights of the target")
+    assert model_host.status == before
+
+
+def test_a_visitor_who_waits_for_the_first_models_can_leave() -> None:
+    looks = iter([False, True])
+    with pytest.raises(Cancelled):
+        ModelHost(failing(BadModel("unused")), 4).pair(lambda: next(looks))
+
+
+def test_a_view_has_no_pair_while_none_is_loaded() -> None:
+    assert pair_now(ModelHost(failing(BadModel("unused")), 4)) is None
+    assert pair_now(opened(failing(BadModel("no such folder")))) is None
+
+
+def test_an_unexpected_failure_keeps_its_details_for_the_log() -> None:
+    model_host = opened(failing(ZeroDivisionError("division by zero")))
+    assert model_host.status == Status(
+        "failed", "an unexpected error; see the server's log for details"
+    )
+
+
+def test_a_view_that_came_early_waits_until_loading_has_ended() -> None:
+    model_host = ModelHost(failing(BadModel("no such folder")), 4)
+
+    async def come() -> str:
+        waiting = asyncio.create_task(settled(model_host))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        model_host.open()
+        await waiting
+        return model_host.status.stage
+
+    assert asyncio.run(come()) == "failed"

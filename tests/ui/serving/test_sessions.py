@@ -115,3 +115,14 @@ def test_public_limits_are_tighter() -> None:
     local = Limits()
     for name in ("tokens", "nodes", "prompt_chars", "seconds", "held", "weight", "upload"):
         assert getattr(PUBLIC, name) < getattr(local, name)
+
+
+def test_only_runs_at_rest_lose_their_caches_when_models_change() -> None:
+    sessions = Sessions(Limits())
+    runs = {"a": Stub(), "b": Stub()}
+    for who, run in runs.items():
+        sessions.go(who, run)
+    runs["b"].busy = False
+    sessions.release_all()
+    assert runs["a"].holding
+    assert not runs["b"].holding

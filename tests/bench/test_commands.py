@@ -1,0 +1,32 @@
+"""Commands keep their names although their code has moved: each prints its own help."""
+
+from __future__ import annotations
+
+import importlib
+import runpy
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "command", ["bench", "judge_pair", "pretrain", "shapes", "survey", "sweep"]
+)
+def test_a_command_prints_its_options(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = f"sequoia.{command}"
+    is_package = find_spec(module).submodule_search_locations is not None
+    executed = f"{module}.__main__" if is_package else module
+    monkeypatch.delitem(sys.modules, executed, raising=False)  # else runpy warns
+    monkeypatch.setattr(sys, "argv", [command, "--help"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(module, run_name="__main__")
+    assert not ended.value.code
+    assert f"usage: python -m {module} " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["judge_pair", "shapes", "survey"])
+def test_importing_a_command_does_not_run_it(command: str) -> None:
+    assert callable(importlib.import_module(f"sequoia.{command}").main)

@@ -1,0 +1,20 @@
+"""Errors of other libraries and of the disk as sentences without class names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sequoia.errors import BadModel
+from sequoia.library_errors import reason
+from sequoia.loading.json_file import read_object
+
+
+def test_lack_of_memory_has_words_although_its_error_has_none() -> None:
+    assert reason(MemoryError()) == "there is not enough memory"
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadModel, match="its config cannot be read"):
+        read_object(tmp_path / "missing.json", "its config", 100, BadModel)

@@ -1,0 +1,27 @@
+"""What Python writes for the browser to call."""
+
+from __future__ import annotations
+
+import gradio as gr
+import pytest
+
+from ui.shared.call_modules import call
+from ui.shared.menus import on_choice
+
+
+def test_an_unknown_module_is_named_when_the_page_is_built() -> None:
+    with pytest.raises(ValueError, match=r"no module is called shared/tab; known: .*shared/tabs"):
+        call("shared/tab", "web.showDecode()")
+
+
+def test_a_menu_left_without_a_choice_changes_nothing() -> None:
+    def described(option: str, other: str) -> str:
+        return f"{option} and {other}"
+
+    with gr.Blocks() as blocks:
+        menu = gr.Dropdown(["a", "b"], elem_id="menu")
+        text = gr.Textbox()
+        on_choice(menu, described, [text], text)
+    (handler,) = [one.fn for one in blocks.fns.values() if one.name == "described"]
+    assert handler("a", "b") == "a and b"
+    assert handler(None, "b") == gr.skip()
