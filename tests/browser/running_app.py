@@ -95,7 +95,7 @@ class Visit:
         self.page.wait_for_function("document.querySelector('#pg-view .sq-stage')?.view")
         self.page.wait_for_selector("[data-part=own]:visible")
         if has_form:
-            self.page.click("[data-act=panel]")
+            self.page.evaluate("document.querySelector('[data-act=panel]').click()")
             self.page.wait_for_selector("#pg-run")
 
     def check(self, url: str) -> None:

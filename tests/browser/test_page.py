@@ -247,6 +247,7 @@ def test_the_recorded_run_is_not_taken_for_the_forms(visit: Visit) -> None:
     page = visit()
     ready(page)
     asked = page.locator("[data-part=asked]")
+    page.fill("#pg-prompt textarea", "x = 1")
     expect(asked).to_contain_text("This run used a different prompt")
     page.click("#pg-step")
     until(page, "s.meta.label === 'measured' && s.steps.length === 1")
@@ -336,7 +337,7 @@ def test_the_settings_of_a_recorded_run_can_be_used(visit: Visit) -> None:
     ready(page)
     page.fill("#pg-prompt textarea", "x = 1")
     page.fill("#pg-seed input", "9")
-    page.click("text=Copy to form")
+    page.click("[data-part=own]")
     expect(page.locator("#pg-prompt textarea")).to_have_value(store(page, "meta.prompt"))
     expect(page.locator("#pg-seed input")).to_have_value(str(store(page, "meta.policy.seed")))
     expect(page.locator("[data-part=asked]")).not_to_contain_text(
@@ -591,8 +592,8 @@ def test_light_dark_narrow_and_wide(visit: Visit, width: int, dark: bool) -> Non
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     tree = page.locator(".sq-stage svg").first.bounding_box()
     assert tree["y"] < height
-    legend = page.locator("[data-part=legend]").bounding_box()
-    assert legend["y"] + legend["height"] < height / 2
+    caption = page.locator("[data-part=caption]").bounding_box()
+    assert caption["y"] + caption["height"] < height * 0.6
     side = page.locator("#pg-side").bounding_box()
     stage = page.locator(".sq-stage").bounding_box()
     assert side["x"] + side["width"] <= stage["x"] + 3

@@ -1,0 +1,104 @@
+"""What the page opens with: a recorded run that wins, beside the large model alone, in slow
+motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+from running_app import Visit
+
+STORE = "document.querySelector('#pg-view .sq-stage').view.store"
+
+
+def store(page: Page, what: str) -> object:
+    return page.evaluate(f"{STORE}.{what}")
+
+
+@pytest.fixture
+def page(visit: Callable[..., Visit]) -> Page:
+    return visit(has_form=False)
+
+
+def test_the_first_screen_holds_number_texts_beat_and_tree(page: Page) -> None:
+    for part in ("headline", "plain-text", "text", "scrubber", "caption"):
+        box = page.locator(f"#pg-view [data-part={part}]").bounding_box()
+        assert box["y"] + box["height"] <= 800, part
+    assert page.locator("#pg-view .sq-tree-svg").bounding_box()["y"] < 600
+    expect(page.locator("#pg-side")).to_be_hidden()
+
+
+def test_speculation_wins_from_the_fifth_step_on(page: Page) -> None:
+    speedups = page.evaluate(f"(s => s.steps.map((_, i) => s.totals(i).speedup))({STORE})")
+    assert min(speedups[4:]) > 1
+    assert speedups[-1] > 1.3
+
+
+def test_the_number_its_price_and_its_basis_agree(page: Page) -> None:
+    page.evaluate(f"{STORE}.seek(1e6)")
+    totals = page.evaluate(f"(s => s.totals(s.last))({STORE})")
+    plain = store(page, "meta.plain_seconds")
+    each = totals["seconds"] / totals["steps"]
+    expect(page.locator("[data-part=speed-up]")).to_have_text(f"{totals['speedup']:.1f}× faster")
+    words = page.locator("[data-part=price]")
+    expect(words).to_contain_text(f"Each step gives {totals['tokensPerStep']:.1f} tokens")
+    expect(words).to_contain_text(f"takes {each / plain:.1f} times as long")
+    expect(page.locator("[data-part=basis]")).to_contain_text("A typical one of 24 prompts: median")
+    expect(page.locator("[data-part=basis]")).to_contain_text("Recorded on")
+
+
+def test_both_sides_write_the_same_text_and_the_tree_is_ahead(page: Page) -> None:
+    page.evaluate(f"{STORE}.seek(1e6)")
+    alone = page.locator("[data-part=plain-flow]").inner_text().replace("⏎", "").split()
+    own = page.locator("[data-part=flow]").inner_text().replace("⏎", "").split()
+    assert own[: len(alone) - 1] == alone[:-1]
+    assert len(own) > len(alone)
+
+
+def test_it_opens_in_slow_motion_on_a_step_with_a_second_child(page: Page) -> None:
+    page.wait_for_function(f"{STORE}.shown?.phase === 'check'", timeout=15_000)
+    assert store(page, "rate") == "slow"
+    assert page.locator(".sq-n[data-s=checked]").count() > 1
+    expect(page.locator("[data-part=caption]")).to_contain_text("in one pass")
+    page.wait_for_function(f"{STORE}.shown?.phase === 'walk'", timeout=15_000)
+    page.wait_for_function(
+        "document.querySelector('[data-part=caption]').textContent.includes('A chain would end')",
+        timeout=15_000,
+    )
+
+
+def test_a_key_turns_one_picture_and_the_phases_can_be_chosen(page: Page) -> None:
+    page.evaluate(f"{STORE}.seek({STORE}.telling)")
+    page.click("[data-part=phase-guess]")
+    assert store(page, "picture") == 0
+    expect(page.locator("[data-part=phase-guess]")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("[data-part=caption]")).to_contain_text("guesses what may come next")
+    page.keyboard.press(".")
+    assert store(page, "picture") == 1
+    page.keyboard.press(",")
+    page.keyboard.press(",")
+    assert store(page, "at") == store(page, "telling") - 1
+    assert store(page, "picture") is None
+
+
+def test_it_rests_at_the_end_and_can_be_played_again(page: Page) -> None:
+    page.evaluate(f"{STORE}.chooseRate('s20')")
+    page.wait_for_function(f"{STORE}.isWhole", timeout=20_000)
+    expect(page.locator("[data-part=again]")).to_be_visible()
+    page.click("[data-part=again]")
+    assert store(page, "playing")
+
+
+def test_run_it_yourself_opens_the_form_with_the_settings_of_the_recording(page: Page) -> None:
+    page.click("[data-part=own]")
+    expect(page.locator("#pg-prompt textarea")).to_have_value(str(store(page, "meta.prompt")))
+    expect(page.locator("#pg-temperature input")).to_have_value("0")
+    expect(page.locator("[data-act=panel]")).to_have_attribute("aria-expanded", "true")
+
+
+def test_with_reduced_motion_it_stands_still(visit: Callable[..., Visit]) -> None:
+    page = visit(has_form=False, reduced_motion="reduce")
+    page.wait_for_function(f"{STORE}.steps.length > 5")
+    assert store(page, "playing") is False
+    assert store(page, "isWhole") is True
