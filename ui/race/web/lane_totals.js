@@ -248,6 +248,15 @@ export function lanePlaces(totals, t, done) {
 }
 
 /**
+ * Places at the time shown: those of the verdict once the race is over.
+ * @param {{totals: LaneTotals[], t: number, done: boolean, isOver: boolean,
+ *   verdict: {places: (Place | null)[]} | null}} store
+ * @returns {(Place | null)[]}
+ */
+export const placesNow = ({ totals, t, done, isOver, verdict }) =>
+  isOver && verdict ? verdict.places : lanePlaces(totals, t, done);
+
+/**
  * A place in words: "1st", or "tied for 1st".
  * @param {Place} place
  * @returns {string}

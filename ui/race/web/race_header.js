@@ -79,7 +79,10 @@ export class RaceHeader {
       show(this.banners[name], Boolean(words));
     }
     const over = store.done && store.end;
-    text(this.spoken, over ? `Race ${STATES[state]}. ${order(store)}` : "");
+    text(
+      this.spoken,
+      over ? `Race ${STATES[state]}. ${store.verdict?.sentence ?? ""} ${order(store)}` : "",
+    );
   }
 
   paintMeta() {
@@ -113,8 +116,8 @@ export function raceFacts(meta) {
  * @param {RaceStore} store
  * @returns {string}
  */
-function order({ lanes, totals, end }) {
-  const places = lanePlaces(totals, end, true);
+function order({ lanes, totals, end, verdict }) {
+  const places = verdict?.places ?? lanePlaces(totals, end, true);
   const placed = [...lanes.keys()]
     .filter((i) => places[i])
     .sort((a, b) => totals[a].clock - totals[b].clock);

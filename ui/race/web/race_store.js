@@ -33,11 +33,17 @@ import { LaneTotals } from "./lane_totals.js";
  *   lossless: Lossless | null}} Result
  */
 /**
+ * Who won and how sure that is; `Verdict` in sequoia/diagnosis/race_verdict. `places`: of each
+ * lane, null if it made no step. `details`: sentences behind the verdict.
+ * @typedef {{place: number, tied: boolean}} Place
+ * @typedef {{places: (Place | null)[], sentence: string, details: string[]}} Verdict
+ */
+/**
  * A message from the server; ui/race/messages.py. Without a `race` it is about something else,
  * such as a file that was refused.
  * @typedef {{race?: string | null, from?: number, meta?: any, lanes?: Lane[], trees?: number[][],
  *   moves?: Step[], done?: boolean, stopped?: boolean, error?: string | null,
- *   notice?: string | null, results?: (Result | null)[]}} RaceMessage
+ *   notice?: string | null, results?: (Result | null)[], verdict?: Verdict}} RaceMessage
  */
 
 const SHORT = 2; // seconds; a recorded race shorter than this plays slower
@@ -62,6 +68,8 @@ export class RaceStore extends Playback {
     this.steps = [];
     /** @type {(Result | null)[]} */
     this.results = [];
+    /** @type {Verdict | null} */
+    this.verdict = null;
     this.done = false;
     this.stopped = false;
     this.failed = false;
@@ -114,7 +122,7 @@ export class RaceStore extends Playback {
     }
     const ofTheRace = (message.race ?? null) !== null;
     if (message.error !== undefined && ofTheRace) this.failed = Boolean(message.error);
-    for (const name of ["error", "notice", "results"])
+    for (const name of ["error", "notice", "results", "verdict"])
       if (message[name] !== undefined) this[name] = message[name];
   }
 
@@ -188,6 +196,10 @@ export class RaceStore extends Playback {
     if (!this.done) return "running";
     if (this.stopped) return "stopped";
     return this.failed ? "broken" : "finished";
+  }
+  /** Whether the race is over at the time shown. */
+  get isOver() {
+    return this.done && this.end > 0 && this.t >= this.end;
   }
   /** Tokens at which a lane has finished. */
   get line() {

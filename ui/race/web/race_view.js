@@ -2,11 +2,12 @@
 import { DistributionCheck } from "./distribution_check.js";
 import { LaneView } from "./lane.js";
 import { laneStyles } from "./lane_style.js";
-import { lanePlaces, referenceLane } from "./lane_totals.js";
+import { placesNow, referenceLane } from "./lane_totals.js";
 import { RaceCharts } from "./race_charts.js";
 import { RaceHeader } from "./race_header.js";
 import { RaceKeys, RaceScrubber } from "./race_scrubber.js";
 import { RaceStore } from "./race_store.js";
+import { RaceVerdict } from "./race_verdict.js";
 import { WhereTimeWent } from "./where_time_went.js";
 import { el, show, text } from "../../shared/web/dom.js";
 
@@ -47,6 +48,7 @@ class RaceView {
   build(frame, plotly) {
     const { store } = this;
     this.header = new RaceHeader(store, frame);
+    this.verdict = new RaceVerdict(store, frame);
     this.scrubber = new RaceScrubber(store, frame);
     this.grid = el("div", { class: "race-lanes", "data-part": "lanes" }, frame);
     /** @type {LaneView[]} */
@@ -71,7 +73,7 @@ class RaceView {
     root.dataset.state = store.state;
     root.dataset.steps = String(store.steps.length);
     if (!some) this.paintEmpty();
-    for (const part of [this.header, this.scrubber, this.charts]) part.paint();
+    for (const part of [this.header, this.verdict, this.scrubber, this.charts]) part.paint();
     this.paintLanes();
     this.check.paint();
     this.timeWent.paint();
@@ -88,8 +90,8 @@ class RaceView {
   }
 
   paintLanes() {
-    const { lanes, totals, t, done } = this.store;
-    const places = lanePlaces(totals, t, done);
+    const { lanes, totals, t } = this.store;
+    const places = placesNow(this.store);
     const reference = referenceLane(lanes, totals, t);
     for (const lane of this.lanes) lane.paint(places, reference);
   }
