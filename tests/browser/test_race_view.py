@@ -618,6 +618,28 @@ def test_a_race_that_was_stopped_says_so(page: Page) -> None:
     assert page.locator("[data-part=notice]").is_hidden()
 
 
+VERDICT = {
+    "places": [{"place": 1, "tied": False}, {"place": 2, "tied": True}, {"place": 2, "tied": True}],
+    "sentence": "Sequoia wins: 2.0x plain.",
+    "details": ["Sequoia against the chain: 1.08x the pace.", "This holds for this prompt."],
+}
+
+
+def test_the_verdict_comes_with_the_end_and_gives_the_places(page: Page) -> None:
+    whole = race(lanes=3)
+    still(page, {**whole, "verdict": VERDICT}, t=0.02)
+    assert page.locator("[data-part=verdict]").is_hidden()
+    page.evaluate("stage.seek(stage.store.end)")
+    settle(page)
+    assert text(page, "[data-part=verdict-words]") == "Sequoia wins: 2.0x plain."
+    places = [text(page, lane(index, "place")) for index in range(3)]
+    assert places == ["1st", "tied for 2nd", "tied for 2nd"]
+    page.click("[data-part=verdict] summary")
+    assert page.locator("[data-part=verdict] li").all_inner_texts() == VERDICT["details"]
+    give(page, {**race(seed=8), "race": "next"})
+    assert page.locator("[data-part=verdict]").is_hidden()
+
+
 # -- streams ---------------------------------------------------------------------------------------
 
 

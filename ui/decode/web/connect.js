@@ -25,9 +25,11 @@ export function connect(element, props, watch, trigger, server) {
   };
   const page = { ...formBeside("pg"), isPaced: true, take };
   const view = mountDecode(root, { server, page });
+  let hasOpened = false; // later the form stays as the visitor left it
   const receive = (message) => {
     view.ingest(message);
-    if (message.meta) showForm(root, !message.meta.opening);
+    if (message.meta?.opening && !hasOpened) showForm(root, false);
+    hasOpened ||= Boolean(message.meta);
     rememberInAddress(message, "run");
     if (message.error) refused();
   };
