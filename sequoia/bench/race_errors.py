@@ -42,7 +42,7 @@ from sequoia.diagnosis.race_verdict.decide import PLAIN_RATIO, RATIO_TO_FIND
 from sequoia.loading.load import load_pair
 from sequoia.models.describe import describe
 
-STEPS = ASSETS / "bench" / "race_steps.json"
+STEPS = ASSETS / "bench" / "recorded_steps" / "bundled.json"
 GOAL_SAME = 0.06  # most races in which lanes that are the same may be told apart
 GOAL_FOUND = 0.88  # least share of verdicts that find a true difference of 10 %
 FIRST_RACES = 3  # before the verdict says how many more it takes

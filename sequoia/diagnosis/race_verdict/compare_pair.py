@@ -18,6 +18,7 @@ the weight of its degrees of freedom.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -77,13 +78,17 @@ class Comparison:
     def races_to_find(self, ratio: float, level: float = 0.05) -> int | None:
         """How many races of this length, those made included, find a true ratio of pace of `ratio`
         at `level`; None if more than MOST_RACES."""
-        within = self.freedom - self.races  # degrees of freedom of one race, less one
-        for races in range(1, MOST_RACES + 1):
-            error = math.sqrt(self.variance / self.tokens * self.races / races)
-            reach = critical_value(level, within + races) + _POWER
-            if reach * error <= abs(math.log(ratio)):
-                return races
-        return None
+        if not self._finds(MOST_RACES, ratio, level):
+            return None
+        return (
+            bisect_left(range(1, MOST_RACES), True, key=lambda n: self._finds(n, ratio, level)) + 1
+        )
+
+    def _finds(self, races: int, ratio: float, level: float) -> bool:
+        """Whether so many races of this length mostly find a true ratio of `ratio`."""
+        freedom = self.freedom + races - self.races
+        error = self.error * math.sqrt(self.races / races)
+        return (critical_value(level, freedom) + _POWER) * error <= abs(math.log(ratio))
 
 
 def bounded_exp(log: float) -> float:

@@ -49,9 +49,7 @@ def race_verdict(
         _pair_verdict(pair, found, adjusted[pair], lanes, stopped)
         for pair, found in compared.items()
     )
-    places = _places(
-        len(lanes), order, {(pair.faster, pair.slower) for pair in pairs if pair.apart}
-    )
+    apart = {(pair.faster, pair.slower) for pair in pairs if pair.apart}
     more_races, more_to_separate = _more_races(order, compared, adjusted, pairs)
     races = {race for lane in lanes for race in lane.races}
     found = Verdict(

@@ -88,8 +88,21 @@ def _why_the_chain(chain: LaneRuns, tree: LaneRuns) -> str | None:
 
 def _too_close(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
     names = [_name(lanes[lane]) for lane in verdict.leaders]
-    between = f"{', '.join(names[:-1])} and {names[-1]}"
+    between = f"{', '.join(names[:-1])} and {names[-1]}{_over_plain(verdict, lanes)}"
     return f"Too close to call between {between} after {_races(verdict)}{_what_would(verdict)}."
+
+
+def _over_plain(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
+    """The speed-ups of the leaders, if plain decoding is not one of them."""
+    plain = next((lane for lane in verdict.order if lanes[lane].kind == "plain"), None)
+    if plain is None or plain in verdict.leaders:
+        return ""
+    pairs = [verdict.pair(lane, plain) for lane in verdict.leaders]
+    ratios = [pair.ratio for pair in pairs if pair and pair.slower == plain]
+    if not ratios:
+        return ""
+    ends = [f"{ratio:.1f}x" for ratio in (min(ratios), max(ratios))]
+    return f" ({' to '.join(dict.fromkeys(ends))} plain)"
 
 
 def _what_would(verdict: Verdict) -> str:
@@ -130,13 +143,13 @@ def _details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
     else:
         yield f"p is corrected for {_count(len(verdict.pairs), 'pair')} of lanes (Holm)."
     if any(pair.apart and (pair.p or 0) > 0.05 for pair in verdict.pairs):  # see decide.py
-        yield "From 96 tokens on, plain decoding does not tie with a lane measured 1.4x as fast."
+        yield "From 96 tokens on, plain decoding does not tie with a lane 1.4x as fast here."
     yield (
         "All texts are the same, so lanes are compared at the same positions."
         if verdict.paired
         else "The texts differ, and runs with other random draws vary: the intervals include that."
     )
-    yield f"This holds for {verdict.scope} ({_races(verdict)}); others may differ."
+    yield f"This holds for {verdict.scope} ({_races(verdict)}); other prompts may differ."
 
 
 def _pair_in_words(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
@@ -155,7 +168,10 @@ def _name(lane: LaneRuns) -> str:
     """A lane's name inside a sentence."""
     if lane.name == "Chain":
         return "the chain"
-    return "plain decoding" if lane.name == "Plain" else lane.name
+    if lane.name == "Plain":
+        return "plain decoding"
+    shape, comma, verifier = lane.name.partition(", ")
+    return f"{shape} ({verifier})" if comma else shape
 
 
 def _capital(words: str) -> str:
