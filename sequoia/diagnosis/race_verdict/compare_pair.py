@@ -167,7 +167,7 @@ def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison |
     spread = (count - 1) * without.var(axis=1)  # of pace, tokens per step and step time
     variance = spread[0] if paired else spread[1] + spread[2] + drafted * RUN_SPREAD**2
     return RaceComparison(
-        tuple(map(float, logs)),
+        (float(logs[0]), float(logs[1]), float(logs[2])),
         float(variance + 2 * CLOCK_SPREAD**2),
         count - 1,
         min(tokens),

@@ -1,9 +1,9 @@
 """Decides a race, or several: who is ahead, who ties, how sure that is. Measures nothing and knows
 no models.
 
-Two lanes are told apart when the p-value of their pair, after Holm's correction over all pairs of
-lanes, is at most 5 %. Lanes share a place only if no two of them are told apart. Plain decoding is
-the one exception: from `PLAIN_TOKENS` tokens on it never ties with a lane measured `PLAIN_RATIO`
+Two lanes count as different when the p-value of their pair, after Holm's correction over all pairs
+of lanes, is at most 5 %. Lanes share a place only if no two of them are different. Plain decoding
+is the one exception: from `PLAIN_TOKENS` tokens on it never ties with a lane measured `PLAIN_RATIO`
 times as fast, whatever p is.
 
 A race that was stopped has intervals and no p-values, because when to stop may depend on who was
@@ -22,7 +22,7 @@ from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
 from sequoia.diagnosis.race_verdict.sentence import details, sentence
 from sequoia.diagnosis.race_verdict.verdict import PairVerdict, Place, Verdict
 
-LEVEL = 0.05  # largest p-value at which two lanes are told apart
+LEVEL = 0.05  # largest p-value at which two lanes count as different
 RATIO_TO_FIND = 1.1  # a true ratio of pace that enough races find
 PLAIN_RATIO = 1.4
 PLAIN_TOKENS = 96
@@ -164,11 +164,13 @@ def _more_races(
 ) -> tuple[int | None, int | None]:
     """How many more races find a difference of 10 % between the first two lanes, and how many the
     difference measured between them."""
-    first = tuple(sorted(order[:2]))
+    if len(order) < 2:
+        return None, None
+    first = min(order[:2]), max(order[:2])
     if first not in compared:
         return None, None
     found = compared[first]
-    # Holm's level for the first two, if all pairs that are as hard to tell apart stay so
+    # Holm's level for the first two, if all pairs that are as hard to separate stay so
     rivals = sum(p >= adjusted[first] for p in adjusted.values())
     level = LEVEL / rivals
     wanted = found.races_to_find(RATIO_TO_FIND, level)

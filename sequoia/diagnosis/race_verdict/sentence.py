@@ -14,9 +14,9 @@ def sentence(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
     """Who won and by how much, or that it is too close to call and what would settle it."""
     if len(verdict.order) < 2:
         return "No verdict: fewer than two lanes made a step."
-    if verdict.pair(*verdict.order[:2]) is None:
+    if verdict.pair(verdict.order[0], verdict.order[1]) is None:
         return "No verdict: the lanes made too few steps to compare."
-    if len(verdict.leaders) > 1:
+    if len(verdict.leaders) != 1:
         return _too_close(verdict, lanes)
     winner = verdict.leaders[0]
     rival = _rival(winner, verdict, lanes)

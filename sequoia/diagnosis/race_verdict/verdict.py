@@ -12,7 +12,7 @@ class PairVerdict:
 
     ratio: pace of `faster` over `slower`, at least 1. least, most: its 95 % confidence interval,
     for this pair alone. per_step, step_time: ratios of tokens per step and of step time. p: after
-    Holm's correction, None if the race was stopped. apart: whether the data tell them apart.
+    Holm's correction, None if the race was stopped. apart: whether they count as different.
     """
 
     faster: int

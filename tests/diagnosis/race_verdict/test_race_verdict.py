@@ -150,9 +150,9 @@ def test_holm() -> None:
     assert found == pytest.approx({(0, 1): 0.03, (0, 2): 0.06, (1, 2): 0.06})
 
 
-def test_equal_lanes_are_rarely_told_apart() -> None:
-    """150 races of four lanes of one distribution, text differing: at most 6 % may be told apart,
-    and with a fixed seed it is this many."""
+def test_equal_lanes_are_rarely_found_different() -> None:
+    """150 races of four lanes of one distribution, texts differing: at most 6 % may find a pair
+    different. The seed is fixed."""
     rng = random.Random(11)
     wrong = 0
     for _ in range(150):
@@ -175,7 +175,7 @@ def test_plain_decoding_does_not_tie_for_first_with_a_lane_much_faster() -> None
             assert verdict.leaders == (1,)
 
 
-def test_lanes_that_share_a_place_are_never_told_apart() -> None:
+def test_lanes_that_share_a_place_are_never_different() -> None:
     rng = random.Random(13)
     for _ in range(20):
         lanes = [
