@@ -31,11 +31,11 @@ from sequoia.diagnosis.race_verdict.student_t import critical_value, two_sided_p
 SEGMENTS = 8
 LEAST_SEGMENTS = 3
 STEPS_PER_SEGMENT = 2
-RUN_SPREAD = 0.14  # standard deviation of the logarithm of the tokens per step from run to run
+RUN_SPREAD = 0.17  # standard deviation of the logarithm of the tokens per step from run to run
 CLOCK_SPREAD = 0.02  # the same of the step time of each lane, for what segments do not show of it
 SAME_TEXT = 0.9  # of the shorter text: what two texts must share to be compared by position
 MOST_RACES = 1000
-_POWER = 1.5  # normal quantile of 93 %: a little power is lost, as the error is an estimate
+_POWER = 1.645  # normal quantile of 95 %: some power is lost, as the error is an estimate
 _LARGEST_LOG = 25.0  # of a ratio; few and uneven steps leave an interval without bounds
 
 
