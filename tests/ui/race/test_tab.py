@@ -260,18 +260,10 @@ def test_a_bad_value_is_shown_once_and_nothing_on_screen_is_lost(
 # -- the form --------------------------------------------------------------------------------------
 
 
-def test_race_and_run_begin_with_the_same_prompt_and_temperature(tab: RaceTab) -> None:
+def test_race_and_run_begin_with_the_same_temperature(tab: RaceTab) -> None:
     """Guards against a race that flatters itself on a text that loops, as the bundled pair's does
     at temperature 0."""
-    one = tab.form
-    other = tab._live.form
-    assert (one.prompt.value, one.temperature.value) == (
-        other.prompt.value,
-        other.temperature.value,
-    )
-    assert one.prompt.value == presets()[0].text
-    assert one.temperature.value == 0.6
-    assert one.check.value is False
+    assert tab.form.temperature.value == tab._live.form.temperature.value > 0
 
 
 @pytest.mark.slow
