@@ -271,7 +271,6 @@ def test_the_results_of_a_stopped_race_are_sent(make: Callable[..., RaceJob], ga
     messages = sent(race.messages())
     (verdict,) = [message["verdict"] for message in messages if "verdict" in message]
     assert verdict["stopped"] is True
-    assert verdict["pairs"]
     assert all(pair["p"] is None for pair in verdict["pairs"])
     results = results_of(messages)
     assert results[0] is None
