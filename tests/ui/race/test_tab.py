@@ -28,7 +28,6 @@ from ui.race.tab import RaceTab
 from ui.record import record_race
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
-from ui.shared.prompts import presets
 
 LANES = [
     ("plain", "", "sequoia"),
