@@ -1,14 +1,14 @@
 """How often the verdict of a race is wrong: races resampled from recorded steps.
 
-Three figures. Lanes that are the same must be found different in at most 6 % of races (any pair of
-them); a true difference of 10 % must be found in at least 88 %, at the number of races that the
+Three figures. Lanes that are the same must be found different in at most 6% of races (any pair of
+them); a true difference of 10% must be found in at least 88%, at the number of races that the
 verdict itself calls enough; plain decoding must never tie for first with a lane of 1.4 times its
 measured pace, from 96 tokens on (a rule of the verdict, which this only confirms).
 
 The steps are recorded: several lanes of one kind take turns on one prompt, so they differ by chance
 alone. A resampled race takes one session at random and deals its runs to the lanes. A difference of
-10 % is made by dividing one lane's step times. Figures for one race vary with the sessions more
-than with the number of races: with 48 sessions, 4 % is two of them.
+10% is made by dividing one lane's step times. Figures for one race vary with the sessions more
+than with the number of races: with 48 sessions, 4% is two of them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from sequoia.models.describe import describe
 
 STEPS = ASSETS / "bench" / "recorded_steps" / "bundled.json"
 GOAL_SAME = 0.06  # most races in which lanes that are the same may be found different
-GOAL_FOUND = 0.88  # least share of verdicts that find a true difference of 10 %
+GOAL_FOUND = 0.88  # least share of verdicts that find a true difference of 10%
 FIRST_RACES = 3  # before the verdict says how many more it takes
 MOST_RACES = 600  # of one verdict
 WINDOW = 8  # tokens between two places where a resampled race may begin
@@ -218,7 +218,7 @@ def _found(sampler: Resampler, tokens: int, races: int) -> bool:
     """Print the share of verdicts that find a true difference."""
     share, words = at_enough(sampler, APART, tokens, races)
     print(
-        f"  true difference of 10 % found after enough races ({words}): {share:.1%} "
+        f"  true difference of 10% found after enough races ({words}): {share:.1%} "
         f"(goal: at least {GOAL_FOUND:.0%})",
         flush=True,
     )

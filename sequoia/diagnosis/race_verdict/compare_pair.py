@@ -35,7 +35,7 @@ RUN_SPREAD = 0.17  # standard deviation of the logarithm of the tokens per step 
 CLOCK_SPREAD = 0.02  # the same of the step time of each lane, for what segments do not show of it
 SAME_TEXT = 0.9  # of the shorter text: what two texts must share to be compared by position
 MOST_RACES = 1000
-_POWER = 1.645  # normal quantile of 95 %: some power is lost, as the error is an estimate
+_POWER = 1.645  # normal quantile of 95%: some power is lost, as the error is an estimate
 _LARGEST_LOG = 25.0  # of a ratio; few and uneven steps leave an interval without bounds
 
 
@@ -71,7 +71,7 @@ class Comparison:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % confidence interval of the ratio of pace."""
+        """The 95% confidence interval of the ratio of pace."""
         reach = critical_value(0.05, self.freedom) * self.error
         return bounded_exp(self.pace - reach), bounded_exp(self.pace + reach)
 

@@ -2,7 +2,7 @@
 independent of models.
 
 Two lanes count as different when the p-value of their pair, after Holm's correction over all pairs
-of lanes, is at most 5 %. Lanes share a place only if no two of them are different. Plain decoding
+of lanes, is at most 5%. Lanes share a place only if no two of them are different. Plain decoding
 is the one exception: from `PLAIN_TOKENS` tokens on it never ties with a lane measured `PLAIN_RATIO`
 times as fast, whatever p is.
 
@@ -69,7 +69,7 @@ def race_verdict(
 
 
 def holm(ps: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
-    """Holm's correction: p-values such that the chance of any at or below 5 % is at most 5 % if no
+    """Holm's correction: p-values such that the chance of any at or below 5% is at most 5% if no
     lanes differ."""
     adjusted = dict[tuple[int, int], float]()
     largest = 0.0
@@ -162,7 +162,7 @@ def _more_races(
     adjusted: dict[tuple[int, int], float],
     pairs: Sequence[PairVerdict],
 ) -> tuple[int | None, int | None]:
-    """How many more races find a difference of 10 % between the first two lanes, and how many the
+    """How many more races find a difference of 10% between the first two lanes, and how many the
     difference measured between them."""
     if len(order) < 2:
         return None, None

@@ -110,8 +110,8 @@ def _what_would(verdict: Verdict) -> str:
     if verdict.stopped or verdict.more_races is None:
         return ""
     if verdict.more_races == 0:
-        return "; a difference of 10 % would have shown"
-    return f"; about {_round(verdict.more_races):,} more would show a 10 % difference"
+        return "; a difference of 10% would have shown"
+    return f"; about {_round(verdict.more_races):,} more would show a 10% difference"
 
 
 def _ahead(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
@@ -119,12 +119,12 @@ def _ahead(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
     rival = lanes[pair.slower]
     several = sum(lane.kind == "chain" for lane in lanes) > 1
     name = "the best chain" if rival.kind == "chain" and several else _name(rival)
-    bounds = f"{_percent(pair.least)} to {_percent(pair.most)} %"
-    return f"{_percent(pair.ratio)} % ahead of {name} ({_sure(pair, bounds)})"
+    bounds = f"{_percent(pair.least)} to {_percent(pair.most)}%"
+    return f"{_percent(pair.ratio)}% ahead of {name} ({_sure(pair, bounds)})"
 
 
 def _sure(pair: PairVerdict, bounds: str) -> str:
-    return f"95 %: {bounds}" + ("" if pair.p is None else f", {_p(pair.p)}")
+    return f"95%: {bounds}" + ("" if pair.p is None else f", {_p(pair.p)}")
 
 
 # -- behind it -------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 class PairVerdict:
     """Two lanes, the faster one first, by their index in the race.
 
-    ratio: pace of `faster` over `slower`, at least 1. least, most: its 95 % confidence interval,
+    ratio: pace of `faster` over `slower`, at least 1. least, most: its 95% confidence interval,
     for this pair alone. per_step, step_time: ratios of tokens per step and of step time. p: after
     Holm's correction, None if the race was stopped. apart: whether they count as different.
     """
@@ -39,7 +39,7 @@ class Verdict:
     """order: indexes of the lanes that made steps, fastest first. places: one for each lane, None
     if it made no step. pairs: those long enough to compare. scope: what the verdict holds for.
     races: how many were pooled; tokens: of the shortest run of a lane. paired: whether the texts of
-    all lanes are the same. enough: whether these races find a true difference of 10 % between the
+    all lanes are the same. enough: whether these races find a true difference of 10% between the
     first two lanes. more_races: how many more of this length would; 0 if these do, None if unknown
     or too many to be worth it. more_to_separate: the same for the difference measured between the
     first two, 0 if they are apart. sentence: the verdict; details: what stands behind it."""

@@ -197,7 +197,7 @@ def test_a_stopped_race_has_intervals_and_no_p() -> None:
     stopped = race_verdict(lanes, stopped=True)
     assert [pair.p for pair in stopped.pairs] == [None]
     assert stopped.pairs[0].least < stopped.pairs[0].ratio < stopped.pairs[0].most
-    assert "95 %" in stopped.sentence
+    assert "95%" in stopped.sentence
     assert "p = " not in " ".join([stopped.sentence, *stopped.details])
     assert race_verdict(lanes).pairs[0].p is not None
 
@@ -247,7 +247,7 @@ def test_a_tree_that_wins_is_compared_with_the_chain() -> None:
     words = sentence_of(
         Plain=("plain", 1, 0.01), Chain=("chain", 4, 0.022), Sequoia=("tree", 5, 0.025)
     )
-    assert words.startswith("Sequoia wins: 2.0x plain, 10 % ahead of the chain (95 %: ")
+    assert words.startswith("Sequoia wins: 2.0x plain, 10% ahead of the chain (95%: ")
     assert words.endswith("; 5.0 tokens per step against 4.0.")
 
 
@@ -255,7 +255,7 @@ def test_a_chain_that_wins_says_what_the_trees_nodes_cost() -> None:
     words = sentence_of(
         Plain=("plain", 1, 0.01), Chain=("chain", 4, 0.02), Sequoia=("tree", 5, 0.03)
     )
-    assert words.startswith("The chain wins here, 20 % ahead of Sequoia (95 %: ")
+    assert words.startswith("The chain wins here, 20% ahead of Sequoia (95%: ")
     assert words.endswith(
         "): Sequoia’s extra nodes cost 10.0 ms per step; their 1.0 tokens save 5.0 ms."
     )
@@ -263,7 +263,7 @@ def test_a_chain_that_wins_says_what_the_trees_nodes_cost() -> None:
 
 def test_plain_decoding_may_win() -> None:
     words = sentence_of(Plain=("plain", 1, 0.01), Sequoia=("tree", 2, 0.04))
-    assert words.startswith("Plain decoding wins here. Sequoia reaches 0.50x its pace (95 %: ")
+    assert words.startswith("Plain decoding wins here. Sequoia reaches 0.50x its pace (95%: ")
 
 
 def test_a_tie_says_what_would_settle_it() -> None:
@@ -275,7 +275,7 @@ def test_a_tie_says_what_would_settle_it() -> None:
     words = race_verdict(lanes).sentence
     assert words.startswith("Too close to call between ")
     assert "x plain) after 1 race of 96 tokens; about " in words
-    assert words.endswith(" more would show a 10 % difference.")
+    assert words.endswith(" more would show a 10% difference.")
 
 
 def test_the_verdict_names_what_it_holds_for() -> None:
