@@ -85,7 +85,7 @@ def test_the_command_prints_its_three_figures(
     assert main(["--steps", str(path), "--races", "2", "--tokens", "24"]) == 0
     printed = capsys.readouterr().out
     assert "same lanes found different after one race" in printed
-    assert "true difference of 10 % found after enough races" in printed
+    assert "true difference of 10% found after enough races" in printed
     assert "plain decoding tied for first with a lane measured 1.4x as fast: 0 races" in printed
 
 
