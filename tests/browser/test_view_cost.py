@@ -56,7 +56,7 @@ def test_a_ratio_is_taken_within_each_round() -> None:
     # The ratio of the medians would be 1: the rounds differ more than the checkouts.
     assert ratios([2, 20, 30], [1, 40, 20]) == Spread(1.5, 0.5, 2)
     assert str(ratios([2, 20, 30], [1, 40, 20])) == "1.50 (0.50 to 2.00)"
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(ValueError, match="longer"):
         ratios([1], [1, 2])
 
 
