@@ -35,10 +35,10 @@ def free_port() -> int:
 
 
 class App:
-    """`python app.py` as anyone starts it, with the port from the environment; `changes` are
-    to the rest of it."""
+    """`python app.py` of the checkout in `folder` as anyone starts it, with the port from the
+    environment; `changes` are to the rest of it."""
 
-    def __init__(self, *flags: str, **changes: str) -> None:
+    def __init__(self, *flags: str, folder: Path = ROOT, **changes: str) -> None:
         self.url = f"http://127.0.0.1:{(port := free_port())}/"
         environment = {
             **os.environ,
@@ -51,8 +51,8 @@ class App:
         environment |= changes
         self.started = time.monotonic()
         self.process = subprocess.Popen(
-            [sys.executable, str(ROOT / "app.py"), *flags],
-            cwd=ROOT,
+            [sys.executable, str(folder / "app.py"), *flags],
+            cwd=folder,
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
