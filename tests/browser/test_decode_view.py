@@ -207,8 +207,8 @@ def test_strange_messages_break_nothing(page: Any, canned: dict[str, Any]) -> No
 def test_a_recorded_run_plays_and_a_measured_one_is_followed(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """Guards the second in which the page opens: a recording must move by itself, a live run must
-    stand at its newest step."""
+    """Guards the second in which the page opens: a recording must play automatically, a live run
+    must show its newest step."""
     begin = "text => { stage.ingest(text); return [stage.store.at, stage.store.playing]; }"
     begun = page.evaluate(begin, json.dumps(canned["16"]))
     assert begun == [0, True]
@@ -901,9 +901,9 @@ def test_the_keyboard_steers(page: Any, canned: dict[str, Any]) -> None:
     assert page.evaluate("stage.store.mode") is None
 
 
-def test_nothing_moves_by_itself_while_steps_come(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the decode beside the page: an animation, however small, makes the browser work
-    sixty times a second."""
+def test_nothing_is_animated_while_steps_arrive(page: Any, canned: dict[str, Any]) -> None:
+    """Guards the speed of decoding on the same machine: any animation, however small, makes the
+    browser paint sixty times a second."""
     give(page, first(canned["64"], 5))
     give(page, rest(canned["64"], 5, 9))
     page.wait_for_timeout(400)

@@ -149,9 +149,7 @@ class FinishedRace:
             if not reference:
                 yield (
                     i,
-                    exactness_result(
-                        "none", "Not checked: there is no plain text to compare with."
-                    ),
+                    exactness_result("none", "Not checked: there is no text from plain decoding."),
                 )
                 continue
             match = check_text(
@@ -166,8 +164,8 @@ class FinishedRace:
             yield i, exactness_result(match.verdict, match.sentence, at=match.index)
 
     def plain_tokens(self) -> Iterator[list[int]]:
-        """The plain lane's tokens. Otherwise runs plain decoding now and yields the growing list
-        after each step, until it is as long as the longest lane."""
+        """The plain lane's tokens. Without that lane, runs plain decoding now and yields the
+        growing list after each step, until it is as long as the longest lane."""
         if self.base is not None:
             yield self.tallies[self.base].tokens
             return

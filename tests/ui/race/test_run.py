@@ -630,7 +630,7 @@ def test_stop_ends_the_check_of_the_distribution(
 
 @pytest.fixture
 def endless(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Lets a check go on until it is ended; the list has an entry for each draw."""
+    """Makes a check run until it is stopped; the list has an entry for each draw."""
     draws: list[int] = []
 
     def counted(*args: Any) -> Iterator[FirstTokens]:
