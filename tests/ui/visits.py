@@ -24,12 +24,13 @@ def decode_request(
     seed: int = 1,
     verifier: str = "sequoia",
     chat: bool = False,
+    clock: str = "",
 ) -> DecodeRequest:
     params = SamplingParams(
         temperature=temperature, max_new_tokens=tokens, seed=seed, ignore_eos=True
     )
     return DecodeRequest(
-        prompt, params, tree_request or TreeRequest("kary", (2, 4)), verifier, compare, chat
+        prompt, params, tree_request or TreeRequest("kary", (2, 4)), verifier, compare, chat, clock
     )
 
 

@@ -221,6 +221,7 @@ def test_settings_without_a_requested_tree_are_still_copied() -> None:
             "prompt": "x",
             "chat": False,
             "verifier": "sequoia",
+            "clock": "",
             "temperature": 1.0,
             "top_p": 1.0,
             "max_new_tokens": 128,

@@ -36,6 +36,7 @@ def filled(view: LiveView, **changes: Any) -> dict[Any, Any]:
         "verifier": "sequoia",
         "compare": False,
         "chat": True,
+        "clock": "",
         **changes,
     }
     return {getattr(view.form, name): values[name] for name in controls.FORM}
