@@ -73,7 +73,7 @@ export function asOn({ clock }) {
  * @returns {string}
  */
 export const simulatedWords = ({ clock }) =>
-  `Simulated: real tokens and trees, step times from a model of ${readable(clock)}.`;
+  `Simulated: real tokens and trees; step times of the profile “${readable(clock)}”.`;
 
 /**
  * The badge of a simulated run.
