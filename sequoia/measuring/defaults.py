@@ -123,12 +123,14 @@ def default_plan(
     verifier: str = DEFAULT_VERIFIER,
     texts: Sequence[str] = (),
     most: int = MAX_NODES,
+    profile: HardwareProfile | None = None,
 ) -> Plan:
-    """The plan for this pair on this machine and for texts such as `texts`: among the trees
+    """The plan for this pair on this machine, or on that of `profile`, and for texts such as
+    `texts`: among the trees
     predicted within `SLACK` of the fastest, the one with the most tokens per step. It has at most
     `most` nodes, and no more than were timed. The plan carries the pair's acceptance as it was
     found, not smoothed, and its source."""
-    profile = machine(pair)
+    profile = profile or machine(pair)
     nodes = min(bounds(profile)[0], most)
     acceptance, source = acceptance_of(pair, params, verifier, texts)
     plan = best_plan(acceptance, profile, nodes, slack=SLACK)

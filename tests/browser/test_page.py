@@ -616,3 +616,52 @@ def test_endpoints_answer_nobody_directly(app: App) -> None:
             with pytest.raises(urllib.error.HTTPError) as caught:
                 opener.open(request, timeout=5)
             assert caught.value.code == 404
+
+
+# -- the clock of another machine -------------------------------------------------------------------
+
+CARD = "A100, Llama-2-7B with 68M, eager, as in the paper"
+
+
+def test_a_large_tree_wins_on_the_clock_of_an_a100(visit: Visit) -> None:
+    page = visit()
+    ready(page)
+    choose(page, "tree", "planned for this machine")
+    choose(page, "clock", CARD)
+    enter(page, tokens=32, temperature=0)
+    page.click("#pg-run")
+    until(page, "s.meta.label === 'simulated' && s.done", 60)
+    assert store(page, "meta.tree.nodes") > 32
+    assert float(re.match(r"[\d.]+", page.inner_text("[data-part=speed-up]"))[0]) > 1
+    expect(page.locator("[data-part=basis]")).to_contain_text("Simulated: real tokens and trees")
+    for badge in ("[data-part=simulated]", "[data-part=badge]"):
+        expect(page.locator(f"#pg-view {badge}")).to_have_text("simulated: as on an A100")
+        expect(page.locator(f"#pg-view {badge}")).to_be_visible()
+    assert "measured" not in page.locator("#pg-view .sq-stage").inner_text()
+    check_file(page)
+    check_picture(page)
+    page.reload()
+    until(page, "s.meta.label === 'simulated' && s.done", 60)
+
+
+def check_file(page: Page) -> None:
+    """The saved run is labelled."""
+    expect(page.locator("#pg-save")).to_be_enabled()
+    with page.expect_download() as saved:
+        page.click("#pg-save")
+    run = Run.from_json(Path(saved.value.path()).read_text())
+    assert (run.meta["label"], run.meta["clock"]) == ("simulated", CARD)
+
+
+def check_picture(page: Page) -> None:
+    """The saved picture has the badge, in its colour."""
+    colour = page.evaluate(
+        "getComputedStyle(document.querySelector('#pg-view [data-part=badge]')).backgroundColor"
+    )
+    with page.expect_download() as saved:
+        page.click("[data-part=tree] [data-save=svg]")
+    picture = Path(saved.value.path()).read_text()
+    assert ">simulated: as on an A100</text>" in picture
+    assert "(simulated)" in picture
+    red, green, blue = map(int, re.findall(r"\d+", colour)[:3])
+    assert f'fill="#{red:02x}{green:02x}{blue:02x}"' in picture

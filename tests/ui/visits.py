@@ -11,7 +11,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from sequoia import SamplingParams
+from ui.decode.form import FORM
 from ui.decode.request import DecodeRequest
+from ui.decode.tab import LiveView
 from ui.shared.tree_menu import TreeRequest
 
 
@@ -24,13 +26,35 @@ def decode_request(
     seed: int = 1,
     verifier: str = "sequoia",
     chat: bool = False,
+    clock: str = "",
 ) -> DecodeRequest:
     params = SamplingParams(
         temperature=temperature, max_new_tokens=tokens, seed=seed, ignore_eos=True
     )
     return DecodeRequest(
-        prompt, params, tree_request or TreeRequest("kary", (2, 4)), verifier, compare, chat
+        prompt, params, tree_request or TreeRequest("kary", (2, 4)), verifier, compare, chat, clock
     )
+
+
+def filled(view: LiveView, **changes: Any) -> dict[Any, Any]:
+    """The form of a Decode view, as its handlers get it."""
+    values = {
+        "prompt": "def f(x):",
+        "temperature": 1.0,
+        "top_p": 1.0,
+        "max_new_tokens": 12,
+        "seed": 0,
+        "tree": "kary",
+        "first": 2,
+        "second": 3,
+        "branching": "2",
+        "verifier": "sequoia",
+        "compare": False,
+        "chat": True,
+        "clock": "",
+        **changes,
+    }
+    return {getattr(view.form, name): values[name] for name in FORM}
 
 
 def wait(true: Callable[[], Any], seconds: float = 10) -> None:

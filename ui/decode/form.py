@@ -10,6 +10,7 @@ import gradio as gr
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verifier
+from ui.decode.clocks import HERE, LABEL, clock_choices
 from ui.serving.limits import Limits
 from ui.shared import labels, markup
 from ui.shared.events import FormData, Updates
@@ -30,6 +31,7 @@ FORM = (
     "branching",
     "verifier",
     "compare",
+    "clock",
 )
 RUN = "Run"
 RESUME = "Resume"
@@ -80,6 +82,7 @@ class Controls(RunControls):
     branching: gr.Textbox
     verifier: gr.Dropdown
     compare: gr.Checkbox
+    clock: gr.Dropdown
 
     @property
     def buttons(self) -> list[Any]:
@@ -89,7 +92,8 @@ class Controls(RunControls):
     @property
     def settings(self) -> list[Any]:
         """The settings of every run, besides its prompt and its tree."""
-        return [self.verifier, self.temperature, self.top_p, self.max_new_tokens, self.seed]
+        sampling = [self.temperature, self.top_p, self.max_new_tokens, self.seed]
+        return [self.verifier, self.clock, *sampling]
 
     @property
     def tree_fields(self) -> list[Any]:
@@ -239,6 +243,7 @@ def _tree() -> dict[str, Any]:
             "pg-verifier",
             DEFAULT_VERIFIER,
         )
+        parts["clock"] = menu(clock_choices(), LABEL, "pg-clock", HERE)
     return parts
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from sequoia.saved_files.run_file import MAX_STEPS, Run, clock_of
 from ui.shared.message_text import message_text
+from ui.shared.saved_profiles import MAX_NOTE
 
 VERSION = 1
 MAX_TEXT = 20_000
@@ -103,7 +104,8 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
     clock = clock_of(meta)
     clean["label"] = "simulated" if clock else "recorded"
     if clock:
-        clean["clock"] = clock
+        note = meta.get("clock_note")
+        clean |= {"clock": clock, "clock_note": note[:MAX_NOTE] if isinstance(note, str) else ""}
     if meta.get("chat") is True:
         clean |= {"chat": True, "prompt_tokens": _tokens(meta.get("prompt_tokens"))}
     if isinstance(params := meta.get("policy"), Mapping):

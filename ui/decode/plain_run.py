@@ -10,6 +10,7 @@ from sequoia import Decoder, Pair, Tree
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.diagnosis.speedup_interval import Step
 from sequoia.models.streamed_text import TextStream
+from ui.decode.clocks import retimed
 from ui.decode.request import DecodeRequest
 from ui.shared.speedup_meta import step_of
 
@@ -34,8 +35,8 @@ class PlainRun:
 
 
 def plain_run(pair: Pair, decode_request: DecodeRequest, should_stop: ShouldStop) -> PlainRun:
-    """Decode the prompt without a draft, for at most PLAIN_TOKENS tokens and PLAIN_SECONDS seconds.
-    Without steps if it was stopped."""
+    """Decode the prompt without a draft, for at most PLAIN_TOKENS tokens and PLAIN_SECONDS seconds,
+    timed on the clock of `decode_request`. Without steps if it was stopped."""
     tokens = min(PLAIN_TOKENS, decode_request.params.max_new_tokens)
     params = replace(decode_request.params, max_new_tokens=tokens)
     decoder = Decoder(pair, decode_request.prompt, params, Tree.chain(1))
@@ -45,7 +46,7 @@ def plain_run(pair: Pair, decode_request: DecodeRequest, should_stop: ShouldStop
     end = time.monotonic() + PLAIN_SECONDS
     decoder.prefill()
     while decoder.finish is None and not should_stop() and time.monotonic() < end:
-        trace = decoder.step()
+        trace = retimed(decoder.step(), decode_request.simulated_clock)
         steps.append(step_of(trace))
         texts.append("".join(map(text.add, trace.emitted)))
     return PlainRun() if should_stop() else PlainRun(tuple(steps), tuple(texts))

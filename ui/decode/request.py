@@ -8,8 +8,11 @@ from typing import Any
 
 from sequoia import SamplingParams, SequoiaError
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
-from sequoia.errors import BadPrompt, BadSamplingParams
+from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
+from sequoia.planning.simulated_step_times import SimulatedClock
+from sequoia.saved_files.run_file import clock_of
 from sequoia.validate_input import shown, whole
+from ui.decode import clocks
 from ui.serving.limits import Limits
 from ui.shared.labels import RUN, with_labels
 from ui.shared.tree_menu import TEXTS, TreeRequest
@@ -21,7 +24,8 @@ _DEFAULTS = {"temperature": 1.0, "top_p": 1.0, "max_new_tokens": 128, "seed": 0}
 @dataclass(frozen=True)
 class DecodeRequest:
     """One run as requested. `compare`: time plain decoding of the same prompt afterwards. `chat`:
-    treat the prompt as a chat message if the models have a chat template."""
+    treat the prompt as a chat message if the models have a chat template. `clock`: the key of the
+    clock it is timed on, see ui.decode.clocks; empty for this machine."""
 
     prompt: str
     params: SamplingParams
@@ -29,6 +33,7 @@ class DecodeRequest:
     verifier: str = DEFAULT_VERIFIER
     compare: bool = True
     chat: bool = False
+    clock: str = clocks.HERE
 
     @classmethod
     def parse(
@@ -39,14 +44,21 @@ class DecodeRequest:
         prompt = _prompt(form["prompt"], limits)
         params = _params(form, limits, labels)
         verifier_named(form["verifier"])
+        tree_request = _tree_request(form, limits)
         return cls(
             prompt,
             params,
-            _tree_request(form, limits),
+            tree_request,
             form["verifier"],
             form["compare"] is True,
             form.get("chat") is True,
+            _clock(form.get("clock", clocks.HERE), tree_request),
         )
+
+    @property
+    def simulated_clock(self) -> SimulatedClock | None:
+        """The clock that gives the step times; None if they are measured."""
+        return clocks.simulated_clock(self.clock)
 
 
 def settings_of(meta: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
@@ -63,6 +75,7 @@ def settings_of(meta: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
         "prompt": meta.get("prompt"),
         "chat": meta.get("chat") is True,
         "verifier": meta.get("verifier", DEFAULT_VERIFIER),
+        "clock": clocks.key_of(clock_of(meta)),
         **{name: params.get(name, value) for name, value in _DEFAULTS.items()},
     }
     DecodeRequest.parse(
@@ -114,6 +127,16 @@ def _tree_request(form: Mapping[str, Any], limits: Limits) -> TreeRequest:
         raise BadSamplingParams(f"tree: {shown(kind)} is not the name of a shape")
     numbers = (form["branching"],) if kind in TEXTS else (_int(form["first"]), _int(form["second"]))
     return TreeRequest(kind, numbers, limits.nodes)
+
+
+def _clock(key: Any, tree_request: TreeRequest) -> str:
+    clock = clocks.checked_key(key)
+    if clock and tree_request.kind == "dynamic":
+        raise BadTree(
+            "a dynamic tree cannot be timed on a simulated clock: a step may draft nodes that its "
+            f"tree does not keep; choose another tree, or set “{clocks.LABEL}” to this machine"
+        )
+    return clock
 
 
 def _int(value: Any) -> Any:

@@ -18,6 +18,7 @@ from sequoia.models.describe import dtype_name, place_of, versions
 from sequoia.planning.explain_plan import why_chain
 from sequoia.saved_files.run_file import MAX_STEPS
 from ui.decode import messages
+from ui.decode.clocks import clock_meta, retimed
 from ui.decode.plain_run import PlainRun, plain_run
 from ui.decode.recordings import Recording, RunStore
 from ui.decode.request import DecodeRequest
@@ -59,6 +60,7 @@ class DecodeJob(RunJob):
         super().__init__(model_host, limits)
         self.request = decode_request
         self._run_store = run_store
+        self._clock = decode_request.simulated_clock
         self._decoder: Decoder | None = None
         self._meta: dict[str, Any] = {}
         self._made: list[Step] = []
@@ -138,7 +140,7 @@ class DecodeJob(RunJob):
     def _begin(self, pair: Pair) -> Decoder:
         pair.require_room(self.request.prompt, self.request.params.max_new_tokens)
         chosen = self.request.tree_request.tree(
-            pair, self.request.params, self.request.verifier, self.request.prompt
+            pair, self.request.params, self.request.verifier, self.request.prompt, self._clock
         )
         decoder = Decoder(
             pair, self.request.prompt, self.request.params, chosen.tree, self.request.verifier
@@ -155,7 +157,7 @@ class DecodeJob(RunJob):
         for _ in range(MAX_STEPS if steps is None else steps):
             if self.halted() or decoder.finish:
                 break
-            trace = decoder.step()
+            trace = retimed(decoder.step(), self._clock)
             self._made.append(step_of(trace))
             self.post(trace)
             if time.monotonic() > end:
@@ -163,8 +165,8 @@ class DecodeJob(RunJob):
         return None
 
     def _compare(self, pair: Pair) -> dict[str, Any] | None:
-        """The run's meta with the time of plain decoding, measured now with the same prompt and
-        settings."""
+        """The run's meta with the time of plain decoding, made now with the same prompt and
+        settings, and timed on the same clock."""
         if not self._is_compared or self.halted():
             return None
         self.post(Notice("timing plain decoding of the same prompt"))
@@ -173,7 +175,7 @@ class DecodeJob(RunJob):
             plain = plain_run(pair, self.request, self.halted)
         if not plain.steps:
             return None
-        compared = compared_with_plain(self._made, plain.steps)
+        compared = compared_with_plain(self._made, plain.steps, self._meta["label"])
         return {**self._meta, **compared, "plain": plain.to_meta()}
 
 
@@ -181,7 +183,7 @@ def meta_of(pair: Pair, decode_request: DecodeRequest, chosen: ChosenTree) -> di
     """The description of a run for the page and the run file."""
     params = decode_request.params
     meta = {
-        "label": "measured",
+        **clock_meta(decode_request.clock),
         "target": named(pair, "target"),
         "draft": named(pair, "draft"),
         "device": place_of(pair.target),

@@ -23,6 +23,7 @@ from sequoia.planning.explain_plan import (
     why,
 )
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
+from sequoia.saved_files.run_file import clock_of
 from ui.decode import recordings
 from ui.hardware import figures
 from ui.shared.message_text import message_text
@@ -251,8 +252,8 @@ def _run(
     run: Run | None, here: HardwareProfile | None, known: Mapping[str, Rates]
 ) -> dict[str, Any] | None:
     """The run compared with the prediction of this machine's profile for its tree; None without
-    either."""
-    if run is None or here is None or not run.steps:
+    either, and for a run with simulated times."""
+    if run is None or here is None or not run.steps or clock_of(run.meta):
         return None
     rates = _planned_with(known, run) or _nearest(known, _temperature(run))
     plan = predict(

@@ -15,12 +15,14 @@ def step_of(trace: StepTrace) -> Step:
     return len(trace.emitted), trace.total_seconds
 
 
-def compared_with_plain(run: Sequence[Step], plain: Sequence[Step]) -> dict[str, Any]:
+def compared_with_plain(
+    run: Sequence[Step], plain: Sequence[Step], label: str = "measured"
+) -> dict[str, Any]:
     """Seconds per token of `plain`, which has at least one step. If both runs are long enough, also
     the two values of it at which the speed-up of `run` would equal the ends of its confidence
-    interval."""
+    interval. label: where the times of both come from; it must be the same."""
     seconds = sum(time for _, time in plain) / sum(tokens for tokens, _ in plain)
-    meta = {"plain_seconds": seconds, "plain_label": "measured"}
+    meta = {"plain_seconds": seconds, "plain_label": label}
     if found := speedup_interval(run, plain):
         meta["plain_spread"] = [
             seconds * bound / found.speedup for bound in (found.least, found.most)

@@ -24,6 +24,8 @@ from sequoia import (
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.errors import BadTree
 from sequoia.measuring.defaults import SLACK
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.validate_input import shown, whole
 from ui.shared.labels import with_labels
 
@@ -239,28 +241,62 @@ class TreeRequest:
         except BadTree as problem:
             raise with_labels(problem, _LABELS) from None
 
-    def tree(self, pair: Pair, params: SamplingParams, verifier: str, prompt: str) -> ChosenTree:
-        """The tree for continuing `prompt`. A planned or fitted one may need a measurement
-        first."""
+    def tree(
+        self,
+        pair: Pair,
+        params: SamplingParams,
+        verifier: str,
+        prompt: str,
+        clock: SimulatedClock | None = None,
+    ) -> ChosenTree:
+        """The tree for continuing `prompt`, planned for the machine of `clock`, or for this one
+        without it. A planned or fitted tree may need a measurement first."""
         if self.kind == "planned":
-            plan = default_plan(pair, params, verifier, [prompt], self.most)
-            return ChosenTree(plan.tree, self._fitted_words(plan.source), plan.acceptance)
+            return self._planned(pair, params, verifier, prompt, clock)
         if self.kind in FITTED:
             acceptance, source = acceptance_of(pair, params, verifier, [prompt])
-            tree = self._fitted(pair, acceptance.smoothed(), params)
-            return ChosenTree(tree, self._fitted_words(source), acceptance)
+            profile = clock.profile if clock else None
+            tree = self._fitted(pair, acceptance.smoothed(), params, profile)
+            return ChosenTree(tree, f"{self._words()}, from {source} acceptance", acceptance)
         shape = SHAPES[self.kind]
         return ChosenTree(shape.make(*self.numbers), self._words())  # pyright: ignore[reportOptionalCall]
 
+    def _planned(
+        self,
+        pair: Pair,
+        params: SamplingParams,
+        verifier: str,
+        prompt: str,
+        clock: SimulatedClock | None,
+    ) -> ChosenTree:
+        if clock is None:
+            plan = default_plan(pair, params, verifier, [prompt], self.most)
+            return ChosenTree(
+                plan.tree, f"{self._words()}, from {plan.source} acceptance", plan.acceptance
+            )
+        asked = (pair, params, verifier, [prompt])
+        plan = default_plan(*asked, profile=clock.profile)
+        words = f"planned for {clock.name}"
+        if (best := len(plan.tree)) > self.most:
+            plan = default_plan(*asked, self.most, clock.profile)
+            words += f", limited to {self.most} nodes here ({best} would be best)"
+        return ChosenTree(plan.tree, f"{words}, from {plan.source} acceptance", plan.acceptance)
+
     def _fitted(
-        self, pair: Pair, acceptance: Acceptance, params: SamplingParams
+        self,
+        pair: Pair,
+        acceptance: Acceptance,
+        params: SamplingParams,
+        profile: HardwareProfile | None,
     ) -> Tree | TreeChoice:
+        """profile: times to plan for; None for those of this machine."""
         nodes, levels = self.numbers
         if self.kind == "best":
             return best_tree(acceptance, nodes, levels)
+        times = profile or machine(pair)
         if self.kind == "replanned":
-            return Replanned(acceptance, machine(pair), nodes, levels, slack=SLACK)
-        return Dynamic(acceptance, machine(pair), params.temperature, nodes, levels)
+            return Replanned(acceptance, times, nodes, levels, slack=SLACK)
+        return Dynamic(acceptance, times, params.temperature, nodes, levels)
 
     @property
     def rule(self) -> str:
@@ -271,9 +307,6 @@ class TreeRequest:
             if self.kind == "planned"
             else ""
         )
-
-    def _fitted_words(self, source: str) -> str:
-        return f"{self._words()}, from {source} acceptance"
 
     def _words(self) -> str:
         return SHAPES[self.kind].how.format(*self.numbers)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from sequoia import SamplingParams, SequoiaError
+from sequoia import SamplingParams, SequoiaError, named_profile, profile_names
+from ui.decode import clocks
 from ui.decode.request import DecodeRequest, settings_of
 from ui.serving.limits import LOCAL, PUBLIC
 from ui.shared import labels
@@ -190,6 +191,65 @@ def test_public_pages_have_their_own_limits(field: str, value: Any, bound: str) 
         DecodeRequest.parse(form, PUBLIC)
 
 
+# -- the clock -------------------------------------------------------------------------------------
+
+A100 = "a100-llama-2-7b-eager"
+
+
+def test_every_ready_simulated_profile_is_a_clock_and_no_other() -> None:
+    """A measured or published profile on the menu would be called simulated."""
+    keys = [key for _, key in clocks.clock_choices()]
+    assert keys[0] == ""
+    assert set(keys[1:]) == {
+        name for name in profile_names() if named_profile(name).source == "simulated"
+    }
+    assert A100 in keys
+
+
+def test_the_menu_says_which_clock_measures() -> None:
+    labels = {key: label for label, key in clocks.clock_choices()}
+    assert labels[""] == "this machine (measured)"
+    assert labels[A100].startswith("as on an A100, Llama-2-7B")
+    assert all(label.endswith(" (simulated)") for key, label in labels.items() if key)
+
+
+def test_without_a_clock_a_run_is_measured() -> None:
+    assert DecodeRequest.parse(GOOD, LOCAL).clock == ""
+    assert DecodeRequest.parse(GOOD, LOCAL).simulated_clock is None
+
+
+def test_a_clock_of_the_menu_is_accepted() -> None:
+    found = DecodeRequest.parse({**GOOD, "clock": A100}, LOCAL)
+    assert found.simulated_clock.profile == named_profile(A100)
+
+
+@pytest.mark.parametrize(
+    "clock", [None, 0, [], {}, "A100", "epyc-2-cores-bundled", "a100-llama2-7b-jf68m", "x" * 999]
+)
+def test_another_clock_is_refused_with_those_there_are(clock: Any) -> None:
+    with pytest.raises(SequoiaError, match=f"^Timed on: .* is not a clock; .*{A100}"):
+        DecodeRequest.parse({**GOOD, "clock": clock}, LOCAL)
+
+
+def test_a_dynamic_tree_is_refused_on_a_simulated_clock() -> None:
+    """Its trace does not have all of its draft passes, so that its time would be too short."""
+    form = {**GOOD, "tree": "dynamic"}
+    assert DecodeRequest.parse(form, LOCAL)
+    with pytest.raises(SequoiaError, match=r"on a simulated clock.*this machine"):
+        DecodeRequest.parse({**form, "clock": A100}, LOCAL)
+
+
+def test_the_clock_of_a_run_is_copied_to_the_form() -> None:
+    meta = {"prompt": "x", **clocks.clock_meta(A100)}
+    assert settings_of(meta, LOCAL)["clock"] == A100
+    assert settings_of({"prompt": "x", **clocks.clock_meta("")}, LOCAL)["clock"] == ""
+
+
+def test_the_settings_of_an_unknown_clock_are_refused() -> None:
+    with pytest.raises(SequoiaError, match="timed on 'mine', whose step times are unknown"):
+        settings_of({"prompt": "x", "label": "simulated", "clock": "mine"}, LOCAL)
+
+
 # -- from a run back to the form -------------------------------------------------------------------
 
 
@@ -221,6 +281,7 @@ def test_settings_without_a_requested_tree_are_still_copied() -> None:
             "prompt": "x",
             "chat": False,
             "verifier": "sequoia",
+            "clock": "",
             "temperature": 1.0,
             "top_p": 1.0,
             "max_new_tokens": 128,

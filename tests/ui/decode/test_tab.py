@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from visits import request, sent, slowed, wait
+from visits import filled, request, sent, slowed, wait
 
 from sequoia import Decoder, Run
 from ui.decode import form as controls
@@ -20,25 +20,6 @@ from ui.decode.tab import LiveView
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared import markup
-
-
-def filled(view: LiveView, **changes: Any) -> dict[Any, Any]:
-    values = {
-        "prompt": "def f(x):",
-        "temperature": 1.0,
-        "top_p": 1.0,
-        "max_new_tokens": 12,
-        "seed": 0,
-        "tree": "kary",
-        "first": 2,
-        "second": 3,
-        "branching": "2",
-        "verifier": "sequoia",
-        "compare": False,
-        "chat": True,
-        **changes,
-    }
-    return {getattr(view.form, name): values[name] for name in controls.FORM}
 
 
 def test_a_run_streams_ends_and_can_be_saved(view: LiveView) -> None:

@@ -1,6 +1,7 @@
 /* What the run shows in one number, what it is compared with, and what it costs. */
 import { button, el, show, text } from "../../shared/web/dom.js";
-import { known, ms, rate } from "../../shared/web/format.js";
+import { known, ms, rate, readable } from "../../shared/web/format.js";
+import { isSimulated, paintSimulated, simulatedWords } from "../../shared/web/run_words.js";
 
 /**
  * @import { Meta } from "../../shared/web/run_facts.js"
@@ -25,7 +26,9 @@ export class Headline {
     const words = el("div", { class: "sq-headline-words" }, this.root);
     this.claim = el("p", { class: "sq-headline-claim" }, words);
     this.price = el("p", { class: "sq-headline-price", "data-part": "price" }, words);
-    this.basis = el("p", { class: "sq-headline-basis", "data-part": "basis" }, words);
+    const line = el("p", { class: "sq-headline-basis", "data-part": "basis" }, words);
+    this.badge = el("span", { class: "sq-badge", "data-part": "simulated" }, line);
+    this.basis = el("span", {}, line);
     this.acts = el("div", { class: "sq-headline-acts" }, this.root);
     this.again = button(this.acts, { text: "Play again", part: "again", act: () => store.play() });
     this.own = button(this.acts, {
@@ -47,6 +50,8 @@ export class Headline {
     text(this.claim, isKnown ? claim(store.meta) : waiting(store));
     text(this.price, isKnown ? price(totals, store.meta) : "");
     text(this.basis, basis(store.meta));
+    show(this.badge, isSimulated(store.meta));
+    if (isSimulated(store.meta)) paintSimulated(this.badge, store.meta);
     show(this.again, store.isWhole);
     show(this.own, isOpening && this.canRun);
     show(this.paper, isOpening);
@@ -92,7 +97,16 @@ function price({ tokensPerStep, seconds, steps }, { plain_seconds: plain }) {
 }
 
 /** @type {(meta: Meta) => string} */
-function basis({ opening, label, device, date }) {
+function simulatedBasis({ clock, device, date }) {
+  const place = [device, String(date || "").slice(0, 10)].filter(Boolean).join(", ");
+  const made = place && ` The models ran on ${readable(place)}.`;
+  return simulatedWords({ clock }) + made;
+}
+
+/** @type {(meta: Meta) => string} */
+function basis(meta) {
+  if (isSimulated(meta)) return simulatedBasis(meta);
+  const { opening, label, device, date } = meta;
   const place = [device, String(date || "").slice(0, 10)].filter(Boolean).join(", ");
   const source = [label, place].filter(Boolean).join(" on ");
   const stated = source && source[0].toUpperCase() + source.slice(1) + ".";

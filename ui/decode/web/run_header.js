@@ -154,10 +154,12 @@ export class RunHeader {
 }
 
 /** @type {(meta: Meta) => string} */
-function comparedWith({ plain_seconds: plain, plain_lane: isLane }) {
+function comparedWith(meta) {
+  const { plain_seconds: plain, plain_lane: isLane } = meta;
+  const timed = runWords.isSimulated(meta) ? "with simulated times too" : "timed after the run";
   const baseline = isLane
     ? "the plain lane of the same race"
-    : "a short plain run of the same prompt, timed after the run";
+    : "a short plain run of the same prompt, " + timed;
   return (
     `Compared with ${baseline}: ${ms(plain)} per token. In parentheses: 95% confidence interval ` +
     "(approx.), from how much the pace of both varies along them."

@@ -4,6 +4,7 @@ import { runFacts } from "./run_header.js";
 import * as dom from "../../shared/web/dom.js";
 import { svg } from "../../shared/web/dom.js";
 import { factLines } from "../../shared/web/run_facts.js";
+import { isSimulated, paintSimulated } from "../../shared/web/run_words.js";
 import * as pictures from "../../shared/web/save_picture.js";
 import { columnNames } from "../../shared/web/tree_columns.js";
 import * as stepWords from "./step_words.js";
@@ -17,6 +18,7 @@ const PAD = 14; // px around
 const LINE = 17; // px of a line of text
 const SIZE = 12; // px of its type
 const FACE = "sans-serif"; // the page's own face cannot leave the page
+const BADGE_PAD = 8; // px beside the words of the badge
 const SAMPLE = 28; // px of the key's samples
 const APART = 18; // px between its entries
 const LEAST = 620; // px of a picture at least
@@ -115,9 +117,9 @@ class Sheet {
   }
 
   // Write words from `x` on; returns where they end.
-  text(x, words, weight = "400") {
+  text(x, words, weight = "400", fill = this.ink) {
     const type = { "font-family": FACE, "font-size": SIZE, "font-weight": weight };
-    const look = { x, y: this.y + LINE - 4, fill: this.ink, ...type, text: words };
+    const look = { x, y: this.y + LINE - 4, fill, ...type, text: words };
     svg("text", look, this.root);
     const end = x + widthOf(words, weight, SIZE);
     this.width = Math.max(this.width, end + PAD);
@@ -132,6 +134,23 @@ class Sheet {
       this.y += LINE;
       this.text(PAD, line);
     }
+    this.y += LINE + PAD / 2;
+  }
+
+  // The badge of a simulated run, in the colours that it has in `panel`: what is simulated is never
+  // left unmarked.
+  badge(panel, meta) {
+    const badge = dom.el("span", { class: "sq-badge" }, panel);
+    paintSimulated(badge, meta);
+    const words = badge.textContent;
+    const look = getComputedStyle(badge);
+    const [fill, ink] = [look.backgroundColor, look.color].map(this.colour);
+    badge.remove();
+    const width = widthOf(words, "650", SIZE) + 2 * BADGE_PAD;
+    const box = { x: PAD, y: this.y, width, height: LINE + 4, rx: (LINE + 4) / 2 };
+    svg("rect", { ...box, fill }, this.root);
+    this.y += 2;
+    this.text(PAD + BADGE_PAD, words, "650", ink);
     this.y += LINE + PAD / 2;
   }
 
@@ -218,6 +237,7 @@ export function treePicture(store, tree) {
   const { frame, scene } = view;
   const sheet = new Sheet(tree.panel.root);
   sheet.lines(title(drawn, store.word), about(store, Math.max(frame.width, LEAST) - 2 * PAD));
+  if (isSimulated(store.meta)) sheet.badge(tree.panel.root, store.meta);
   sheet.key(store.heat ? tree.legend.heat : tree.legend.states);
   sheet.tree(view.svg, frame, columnNames(scene.columns, view, 1));
   return sheet.whole();

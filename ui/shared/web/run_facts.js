@@ -52,12 +52,13 @@ function factChip([name, value]) {
  * @param {Fact[]} own further facts, which come before the date
  * @returns {Fact[]}
  */
-export function sharedFacts({ title, device, dtype, policy: params, date }, own) {
+export function sharedFacts({ title, device, clock, dtype, policy: params, date }, own) {
   const { temperature, top_p: topP } = params || {};
   /** @type {Fact[]} */
   const facts = [
     ["", title],
     ["on", device],
+    ["timed on", clock ? `${clock} (simulated)` : ""],
     ["", dtype],
     ["temperature", known(temperature) ? String(temperature) : ""],
     ["top-p", topP < 1 ? String(topP) : ""],

@@ -1,5 +1,6 @@
 /* Words about a run: its badge, its verifier, why it ended. */
 import * as dom from "./dom.js";
+import { readable } from "./format.js";
 
 /** @import { Meta } from "./run_facts.js" */
 
@@ -14,6 +15,7 @@ const ENDS = {
   broken: ["broken off", "broken off"],
 };
 
+const BEGINS_WITH_VOWEL = /^([AEIO]|[FHLMNRSX](?=[A-Z0-9]))/; // by its sound, as in "RTX"
 /** @type {Record<string, string>} */
 const VERIFIERS = { sequoia: "Sequoia", specinfer: "SpecInfer", topk: "top-k match" };
 
@@ -34,12 +36,55 @@ export const sourced = (time, word) => time + (word ? " (" + word + ")" : "");
  * @param {string} kind "run" or "race"
  */
 export function paintBadge(node, meta, done, kind) {
+  if (meta && isSimulated(meta)) paintSimulated(node, meta);
+  else paintLabel(node, meta, done, kind);
+}
+
+function paintLabel(node, meta, done, kind) {
   const label = meta?.label || "";
   const at = /^\d{4}-\d\d-\d\d (\d\d:\d\d)/.exec(String(meta?.date ?? ""));
   const isOver = label === "measured" && done;
   dom.text(node, meta ? badgeWords(label || kind, isOver, at) : "no " + kind + " yet");
   dom.attr(node, "title", isOver && at ? "Measured on this machine, " + at[0] : null);
   node.dataset.label = meta ? label : "none";
+}
+
+/**
+ * Whether the step times of a run are those of another machine. Its tokens and trees are real.
+ * @param {Meta} meta
+ * @returns {boolean}
+ */
+export const isSimulated = ({ label, clock }) => label === "simulated" && Boolean(clock);
+
+/**
+ * The other machine in a few words: the part of its name that comes before the models.
+ * @param {Meta} meta of a simulated run
+ * @returns {string}
+ */
+export function asOn({ clock }) {
+  const [machine] = readable(clock).split(",");
+  if (/^(an?|the) /i.test(machine)) return "as on " + machine;
+  return `as on ${BEGINS_WITH_VOWEL.test(machine) ? "an" : "a"} ${machine}`;
+}
+
+/**
+ * Where the numbers of a simulated run come from, in a sentence.
+ * @param {Meta} meta
+ * @returns {string}
+ */
+export const simulatedWords = ({ clock }) =>
+  `Simulated: real tokens and trees; step times of the profile “${readable(clock)}”.`;
+
+/**
+ * The badge of a simulated run.
+ * @param {HTMLElement} node
+ * @param {Meta} meta
+ */
+export function paintSimulated(node, meta) {
+  dom.text(node, "simulated: " + asOn(meta));
+  const title = [simulatedWords(meta), readable(meta.clock_note)].filter(Boolean).join("\n");
+  dom.attr(node, "title", title);
+  node.dataset.label = "simulated";
 }
 
 function badgeWords(label, isOver, at) {

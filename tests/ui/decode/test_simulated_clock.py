@@ -1,0 +1,212 @@
+"""A run timed on another machine's clock: everything but the times is what ran here, all times are
+of that clock, and nothing is called measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from visits import filled, request, sent
+
+from sequoia import Acceptance, Pair, Run, Tree, named_profile
+from sequoia.algorithm.tree import MAX_NODES
+from sequoia.diagnosis.speedup_interval import speedup_interval
+from sequoia.planning.plan_for_machine import best_plan
+from sequoia.planning.simulated_step_times import step_seconds
+from ui.decode import recordings
+from ui.decode.run import DecodeJob
+from ui.decode.tab import LiveView
+from ui.hardware import view as hardware
+from ui.serving.limits import LOCAL
+from ui.shared.tree_menu import TreeRequest
+
+KEY = "a100-llama-2-7b-eager"
+NAME = "A100, Llama-2-7B with 68M, eager, as in the paper"
+PROFILE = named_profile(KEY)
+OFFLOADED = "l40-llama-2-70b-offloaded"
+RATES = Acceptance((0.6, 0.2, 0.1))
+
+
+@pytest.fixture(autouse=True)
+def acceptance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tiny pair's own would have to be measured."""
+    found = lambda *_: (RATES, "recorded")  # noqa: E731
+    monkeypatch.setattr("sequoia.measuring.defaults.acceptance_of", found)
+    monkeypatch.setattr("ui.shared.tree_menu.acceptance_of", found)
+
+
+def made(live: DecodeJob) -> Run:
+    live.start(None)
+    errors = [message["error"] for message in sent(live.messages()) if message.get("error")]
+    assert errors == []
+    return live.recording.run()
+
+
+def test_only_the_times_differ_from_those_of_a_measured_run(make: Callable[..., DecodeJob]) -> None:
+    measured = made(make())
+    simulated = made(make(clock=KEY))
+    assert (simulated.texts, simulated.pieces) == (measured.texts, measured.pieces)
+    for here, there in zip(measured.steps, simulated.steps, strict=True):
+        assert replace(there, seconds=here.seconds, clock="") == here
+    assert {step.clock for step in measured.steps} == {""}
+    assert measured.meta["label"] == "measured"
+    assert not {"clock", "clock_note"} & measured.meta.keys()
+
+
+def test_each_step_takes_the_simulated_time_of_its_own_tree(make: Callable[..., DecodeJob]) -> None:
+    """Also the last one, which the token limit cut."""
+    run = made(make(clock=KEY, tokens=17))
+    assert len({len(step.tree) for step in run.steps}) > 1
+    for step in run.steps:
+        assert step.total_seconds == pytest.approx(step_seconds(step.tree, PROFILE))
+        assert step.clock == NAME
+
+
+def test_the_page_gets_the_times_that_the_file_has(make: Callable[..., DecodeJob]) -> None:
+    live = make(clock=KEY)
+    live.start(None)
+    messages = sent(live.messages())
+    steps = [step for message in messages for step in message.get("steps", [])]
+    saved = live.recording.run().to_dict()["steps"]
+    assert [step["seconds"] for step in steps] == [step["seconds"] for step in saved]
+    labels = {message["meta"]["label"] for message in messages if "meta" in message}
+    assert labels == {"simulated"}
+
+
+def test_the_plain_run_is_timed_on_the_same_clock(make: Callable[..., DecodeJob]) -> None:
+    meta = made(make(clock=KEY, compare=True)).meta
+    assert meta["plain_label"] == "simulated"
+    assert meta["plain_seconds"] == pytest.approx(PROFILE.plain_seconds)
+    assert set(meta["plain"]["seconds"]) == {round(PROFILE.plain_seconds, 7)}
+
+
+def test_the_interval_of_the_speed_up_is_from_simulated_times(
+    make: Callable[..., DecodeJob],
+) -> None:
+    run = made(make(clock=KEY, compare=True, tokens=48))
+    steps = [(len(step.emitted), step.total_seconds) for step in run.steps]
+    found = speedup_interval(steps, [(1, PROFILE.plain_seconds)] * 48)
+    plain = run.meta["plain_seconds"]
+    assert run.meta["plain_spread"] == pytest.approx(
+        [plain * found.least / found.speedup, plain * found.most / found.speedup]
+    )
+
+
+def test_plain_decoding_itself_takes_the_time_of_a_plain_token(
+    make: Callable[..., DecodeJob],
+) -> None:
+    run = made(make(clock=KEY, tree_request=TreeRequest("plain"), tokens=4))
+    for step in run.steps:
+        assert step.total_seconds == pytest.approx(PROFILE.plain_seconds)
+
+
+def test_nothing_is_called_measured(make: Callable[..., DecodeJob]) -> None:
+    meta = made(make(clock=KEY, compare=True)).meta
+    assert (meta["label"], meta["clock"]) == ("simulated", NAME)
+    assert "Roofline" in meta["clock_note"]
+    assert "measured" not in [value for value in meta.values() if isinstance(value, str)]
+
+
+def test_a_planned_tree_is_planned_for_the_clock(
+    pair: Pair, make: Callable[..., DecodeJob]
+) -> None:
+    """And this machine is not measured for it."""
+    pair.measured.profile = None
+    meta = made(make(clock=KEY, tree_request=TreeRequest("planned"), tokens=4)).meta
+    best = best_plan(RATES, PROFILE, slack=0.01).tree
+    assert meta["tree"]["nodes"] == len(best) > 32
+    assert meta["tree"]["how"] == f"planned for {NAME}, from recorded acceptance"
+    assert pair.measured.profile is None
+
+
+def test_a_planned_tree_is_at_most_as_large_as_the_page_allows(
+    make: Callable[..., DecodeJob],
+) -> None:
+    planned = TreeRequest("planned", most=24)
+    meta = made(make(clock=OFFLOADED, tree_request=planned, tokens=4)).meta
+    best = len(best_plan(RATES, named_profile(OFFLOADED), MAX_NODES, slack=0.01).tree)
+    assert meta["tree"]["nodes"] <= 24 < best
+    assert f"limited to 24 nodes here ({best} would be best)" in meta["tree"]["how"]
+
+
+def test_a_replanned_tree_is_planned_for_the_clock(
+    pair: Pair, make: Callable[..., DecodeJob]
+) -> None:
+    pair.measured.profile = None
+    run = made(make(clock=KEY, tree_request=TreeRequest("replanned", (64, 8)), tokens=8))
+    assert max(len(step.tree) for step in run.steps) > 32
+    assert pair.measured.profile is None
+
+
+def test_a_stepped_run_goes_on_with_the_same_clock(make: Callable[..., DecodeJob]) -> None:
+    live = make(clock=KEY, tokens=20)
+    for _ in range(2):
+        live.start(1)
+        list(live.messages())
+    run = made(live)
+    assert {step.clock for step in run.steps} == {NAME}
+    assert run.steps == made(make(clock=KEY, tokens=20)).steps
+
+
+def test_another_clock_begins_a_new_run(view: LiveView) -> None:
+    first = sent(view.step(filled(view), request()))
+    second = sent(view.step(filled(view, clock=KEY), request()))
+    assert first[-1]["run"] != second[-1]["run"]
+    assert second[0]["from"] == 0
+
+
+def saved_run(view: LiveView) -> Path:
+    sent(view.run(filled(view, clock=KEY, compare=True), request()))
+    return Path(view.rested(request())[view.form.save]["value"])
+
+
+def test_a_saved_run_stays_simulated_when_it_is_opened(view: LiveView) -> None:
+    path = saved_run(view)
+    saved = Run.from_json(path.read_text())
+    shown = recordings.opened(str(path), LOCAL.upload)
+    again = Run.from_json(shown.file)
+    for run in (saved, again):
+        assert (run.meta["label"], run.meta["clock"]) == ("simulated", NAME)
+        assert run.meta["plain_label"] == "simulated"
+        assert {step.clock for step in run.steps} == {NAME}
+    assert again.meta["clock_note"] == saved.meta["clock_note"]
+
+
+@pytest.mark.parametrize("note", [None, 7, ["x"], "x" * 10_000])
+def test_the_note_of_a_file_is_a_short_text(view: LiveView, note: Any) -> None:
+    run = Run.from_json(saved_run(view).read_text())
+    shown = recordings.played(replace(run, meta={**run.meta, "clock_note": note}))
+    found = Run.from_json(shown.file).meta["clock_note"]
+    assert isinstance(found, str)
+    assert len(found) <= 400
+
+
+def test_copy_to_form_restores_the_clock(view: LiveView) -> None:
+    form = view.form
+    meta = Run.from_json(saved_run(view).read_text()).meta
+    assert view.fill(SimpleNamespace(_data=meta))[form.clock]["value"] == KEY
+    measured = sent(view.run(filled(view), request("two")))
+    meta = next(message["meta"] for message in measured if "meta" in message)
+    assert view.fill(SimpleNamespace(_data=meta))[form.clock]["value"] == ""
+
+
+def test_a_refused_clock_is_a_message_on_the_page(view: LiveView, popups: list[str]) -> None:
+    said = sent(view.run(filled(view, clock="mine"), request()))
+    assert said[-1]["error"].startswith("Not run: Timed on: 'mine' is not a clock")
+    assert popups == []
+
+
+def test_a_simulated_run_is_not_compared_with_this_machines_profile(
+    make: Callable[..., DecodeJob],
+) -> None:
+    known = {"x": hardware.Rates("x", "recorded", RATES)}
+    assert hardware._run(made(make()), PROFILE, known) is not None
+    assert hardware._run(made(make(clock=KEY)), PROFILE, known) is None
+
+
+def test_the_smallest_tree_is_one_node_on_both_clocks() -> None:
+    assert step_seconds(Tree.chain(1), PROFILE) == pytest.approx(PROFILE.plain_seconds)
