@@ -406,7 +406,7 @@ def test_tokenizers_with_the_same_pieces_that_split_differently_are_refused(
         ]
     )
     assert other.get_vocab() == tiny_tokenizer().get_vocab()
-    with pytest.raises(BadPair, match=r"same pieces but split text differently, for instance "):
+    with pytest.raises(BadPair, match=r"same tokens but split text differently, for instance "):
         load(good[0], save(tiny_model(), tmp_path / "other", other))
 
 

@@ -333,7 +333,7 @@ def test_a_partial_file_of_other_content_is_deleted(hub: FakeHub, model: Path) -
         download.hub_folder("owner/model") / "blobs" / f"{hashlib.sha256(whole).hexdigest()}.part"
     )
     part.write_bytes(b"?" * 100)
-    with pytest.raises(NotDownloaded, match=r"damaged and is removed; load it again"):
+    with pytest.raises(NotDownloaded, match=r"damaged and has been deleted; load it again"):
         fetched()
     assert (fetched() / "model.safetensors").read_bytes() == whole
 

@@ -126,7 +126,7 @@ def test_padding_and_truncation_are_not_compared(good: Path, tmp_path: Path) -> 
 def test_tokenizers_that_split_texts_differently_are_refused(good: Path, tmp_path: Path) -> None:
     none = changed(good, tmp_path / "x", model=model(good, merges=[]))
     with pytest.raises(
-        BadPair, match="same pieces but split text differently, for instance 'def f"
+        BadPair, match="same tokens but split text differently, for instance 'def f"
     ):
         matching_tokenizer(source(good), none)
 
