@@ -21,7 +21,8 @@ FEED = """([run, count, gap, settle]) => new Promise((done) => {
   const { meta, trees, pieces, steps } = run;
   const name = "cost-" + Math.random();
   const quiet = { v: 1, run: name, done: false, error: null, notice: null };
-  stage.ingest({ ...quiet, from: 0, meta: { ...meta, label: "measured" }, trees, pieces, steps: [] });
+  const settings = { ...meta, label: "measured" };
+  stage.ingest({ ...quiet, from: 0, meta: settings, trees, pieces, steps: [] });
   let sent = 0;
   const timer = setInterval(() => {
     const step = { ...steps[sent % steps.length], i: sent };
