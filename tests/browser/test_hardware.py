@@ -156,8 +156,7 @@ def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
 def test_nothing_lies_over_a_legend_and_a_zoomed_figure_comes_back(
     opened: Callable[..., Page],
 ) -> None:
-    """Guards Plotly's own tools, which stood on the legend as soon as the pointer
-    was in the figure."""
+    """Guards against Plotly's toolbar covering the legend when the pointer is in the figure."""
     page = opened()
     figure = page.locator("#hw-view [data-part=small]")
     range_of = f"{BOARD}.small.chart.node.layout.xaxis.range"

@@ -221,8 +221,8 @@ def test_stop_ends_a_run_at_once_and_step_goes_on(visit: Visit) -> None:
 
 
 def test_a_run_by_keyboard_says_that_it_was_stopped(visit: Visit) -> None:
-    """Guards the keys where they are wanted most, in the prompt, and the words at
-    the end of the text."""
+    """Checks the keys in the prompt, where they are used most, and the words at the end of the
+    text."""
     page = visit()
     ready(page)
     endless(page, tokens=2000)

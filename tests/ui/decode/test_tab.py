@@ -190,7 +190,8 @@ def test_a_paused_run_can_be_started_over(view: LiveView) -> None:
 
 
 def test_starting_over_works_if_the_paused_run_is_gone_already(view: LiveView) -> None:
-    """Guards a page that keeps Resume for good: of many paused runs only some keep their caches."""
+    """Guards against a page that keeps Resume for good: of many paused runs only some keep their
+    caches."""
     sent(view.step(filled(view), request()))
     view.sessions.get("one").release()
     updates = view.stop_or_discard("Start over", request())

@@ -205,8 +205,8 @@ def test_a_lanes_speed_up_has_the_same_interval_in_decode(make: Callable[..., Ra
 
 
 def test_nothing_of_an_opened_race_is_called_measured(make: Callable[..., RaceJob]) -> None:
-    """Guards the sentences that were written while the race was a measured one, and
-    those a file makes up."""
+    """Checks sentences written while the race was being measured, and sentences that a file
+    invents."""
     race = make(lanes=[PLAIN, CHAIN, ("best", "8, 4", "sequoia")])
     raced(race)
     file = (
