@@ -62,7 +62,7 @@ def rates(page: Page) -> list[float]:
     return page.evaluate(f"{STATE}.rates")
 
 
-def whence(page: Page) -> str:
+def origin_of(page: Page) -> str:
     """The source of the vector, as the page shows it."""
     settle(page)
     return " ".join(page.inner_text(part("whence")).split())
@@ -216,7 +216,7 @@ def low(tab: Page) -> Iterator[Page]:
     yield from opened(tab, "lab", height=500)
 
 
-def test_the_papers_figures_come_out_to_the_printed_digits(low: Page) -> None:
+def test_the_papers_figures_agree_to_the_printed_digits(low: Page) -> None:
     """They take a second of the browser's time, so they are computed only when scrolled to."""
     lines = low.locator(".sq-lab-check tbody tr")
     low.wait_for_timeout(800)
@@ -583,7 +583,7 @@ def test_a_vector_is_read_from_a_file(page: Page) -> None:
         page.get_by_role("button", name="Open a file").click()
     chooser.value.set_files({"name": "rates.csv", "mimeType": "text/csv", "buffer": b"0.5,0.25"})
     page.wait_for_function(f"{STATE}.rates.length === 2")
-    assert whence(page) == "imported rates.csv"
+    assert origin_of(page) == "imported rates.csv"
 
 
 def test_512_and_1024_nodes_stay_readable_and_quick(page: Page) -> None:
@@ -964,29 +964,29 @@ def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Pag
     """Guards against the label "measured" on figures changed by hand: by key, by typing, by length,
     or by another choice."""
     page.evaluate("message => made.ingest(message)", counted([0.5, 0.25], 40, "code"))
-    assert whence(page) == "measured code"
+    assert origin_of(page) == "measured code"
     assert page.inner_text(part("count-words")) == "Last count: code; the vector above."
     bar = page.locator('.sq-lab-bar[data-rank="1"]')
     changed = "edited by hand from measured: code Undo"
     bar.press("ArrowUp")
-    assert (whence(page), page.inner_text(part("count-words"))) == (
+    assert (origin_of(page), page.inner_text(part("count-words"))) == (
         changed,
         "Last count: code; edited by hand since.",
     )
     say(page, "rate", "0.1")
-    assert whence(page) == changed
+    assert origin_of(page) == changed
     bar.press("ArrowDown")
     say(page, "rate", "0.25")
-    assert whence(page) == "measured code"
+    assert origin_of(page) == "measured code"
     page.get_by_role("button", name="One rank more").click()
-    assert whence(page) == changed
+    assert origin_of(page) == changed
     page.get_by_role("button", name="Undo").click()
-    assert (whence(page), rates(page)) == ("measured code", [0.5, 0.25])
+    assert (origin_of(page), rates(page)) == ("measured code", [0.5, 0.25])
     page.select_option(part("presets"), "paper")
-    assert whence(page) == "paper arXiv 2402.12374, App. E"
+    assert origin_of(page) == "paper arXiv 2402.12374, App. E"
     assert page.inner_text(part("count-words")) == "Last count: code; another vector is in use now."
     bar.press("ArrowUp")
-    assert whence(page) == "edited by hand from paper: arXiv 2402.12374, App. E Undo"
+    assert origin_of(page) == "edited by hand from paper: arXiv 2402.12374, App. E Undo"
     assert page.inner_text(part("count-words")) == "Last count: code; another vector is in use now."
 
 
@@ -1006,7 +1006,7 @@ def test_counts_are_shown_side_by_side_and_one_is_used_for_planning(page: Page) 
     cards.nth(0).get_by_role("button", name="Use").click()
     settle(page)
     assert rates(page) == [0.5, 0.25]
-    assert whence(page) == "measured code"
+    assert origin_of(page) == "measured code"
     cards.nth(0).get_by_role("button", name="Remove this count").click()
     assert page.locator(part("counted")).count() == 1
     page.evaluate(

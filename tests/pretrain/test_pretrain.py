@@ -107,7 +107,7 @@ def test_added_texts_do_not_change_the_side_of_others() -> None:
     assert set(few.train) <= set(more.train)
 
 
-def test_of_a_small_corpus_one_text_is_held_out() -> None:
+def test_one_text_of_a_small_corpus_is_held_out() -> None:
     parts = corpus.split(["a", "b", "c"])
     assert (len(parts.train), len(parts.held)) == (2, 1)
 

@@ -100,7 +100,7 @@ def test_text_from_a_visitor_is_not_markup_in_a_pop_up() -> None:
     assert "&lt;img" in shown
 
 
-def test_a_second_run_of_the_same_visitor_is_refused_while_one_goes_on(
+def test_a_second_run_of_the_same_visitor_is_refused_while_one_is_running(
     view: LiveView, popups: list[str]
 ) -> None:
     first = view.run(filled(view, max_new_tokens=400), request())

@@ -759,7 +759,7 @@ def test_bad_values_are_refused_by_name_and_bound(
         race_request(**changes)
 
 
-def test_a_planned_lane_says_which_of_the_fast_trees_it_is(make: Callable[..., RaceJob]) -> None:
+def test_a_planned_lane_shows_which_of_the_fast_trees_it_uses(make: Callable[..., RaceJob]) -> None:
     """Guards against one name for two trees: the one under What to try is the very fastest."""
     messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")]))
     lanes = next(message["lanes"] for message in messages if "lanes" in message)
