@@ -1,4 +1,4 @@
-"""Old keywords still work beside the new ones."""
+"""Old keywords still work, as do the new ones."""
 
 from __future__ import annotations
 

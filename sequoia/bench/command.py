@@ -21,7 +21,8 @@ def option_parser(prog: str, doc: str | None) -> ArgumentParser:
 
 
 class _Defaults(ArgumentDefaultsHelpFormatter):
-    """Adds the default to each option's help, unless it is none or the help states it already."""
+    """Adds the default to each option's help, unless there is none or the help already states
+    it."""
 
     def _get_help_string(self, action: Action) -> str | None:
         words = action.help or ""
@@ -58,5 +59,5 @@ def reports_errors(command: Callable[[Sequence[str] | None], None]) -> Callable[
 
 
 def write_json(path: Path, data: Any) -> None:
-    """Write `data` to `path`, and make its folder if it does not exist."""
+    """Write `data` to `path`, creating its folder if needed."""
     write_text(path, json.dumps(data, indent=1) + "\n")

@@ -1,5 +1,5 @@
-"""One step as the Decoder sees it: draft a tree and verify it. The ways to do so are in
-host_step.py and cuda/cuda_step.py."""
+"""The interface of a decoding step: draft a tree and verify it. It is implemented in host_step.py
+and cuda/cuda_step.py."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sequoia.decoding.drafter import Drafted, DynamicTree
 from sequoia.this_machine.memory import DeviceBytes
 from sequoia.this_machine.step_timer import Clock
 
-# with the target probability p of each node's token, None if the walk did not need it
+# The last part: the target probability p of each node's token, None if the walk did not need it.
 Round = tuple[Drafted, Verdict, tuple[float | None, ...]]
 
 
@@ -19,7 +19,7 @@ class Step(Protocol):
     """The steps of one run, called with each step's tree."""
 
     def prepare(self, tree: Tree) -> None:
-        """Build once what all steps with `tree` share."""
+        """Build what all steps with `tree` share, once."""
         ...
 
     def needs(self, nodes: int, /) -> DeviceBytes:

@@ -54,7 +54,7 @@ class Source:
 
     @property
     def title(self) -> str:
-        """Its name for people: the folder's own name where a folder was given."""
+        """Its name for people: the folder's name if a folder was given."""
         return _title(self.name, self.folder)
 
 

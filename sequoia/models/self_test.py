@@ -1,8 +1,9 @@
 """The self-test of a model when it is loaded: a token tree must give the same logits as the bare
 model.
 
-Tested at the start of a text, and around each length at which the config says that something
-changes. There only a few tokens get such high positions: no text of that length is processed.
+The test runs at the start of a text, and around each length at which something changes according
+to the config. There, a few tokens are given positions of that height; no text of that length is
+processed.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from sequoia.models.tree_forward import (
 SECONDS = 5.0  # for all positions but the start; one pass of an offloaded target may take longer
 _PASSES_AT_START = 6
 _PASSES_ELSEWHERE = 4
-# Tokens before a tree. Another number than at the start, in case code remembers that one.
+# Tokens before a tree; a different number from that at the start, which code may have cached.
 _PREFIX = 7
 _BRANCH = "its logits for a branch of a tree differ from those for the same tokens in a row"
 _ALONE = "its logits for a text with the mask and positions given to it differ from those without"
@@ -143,7 +144,7 @@ def _positions(model: TreeModel) -> Iterator[tuple[int, int]]:
 
 
 def _around(model: TreeModel, position: int, prefix: int) -> list[float]:
-    """Differences to the bare model of a tree whose root is right before `position`, and of the
+    """Differences from the bare model of a tree whose root is right before `position`, and of the
     token after one of its branches, which is right after it. `prefix` tokens come before."""
     first = position - 1 - prefix
     tokens = sample_tokens(model)

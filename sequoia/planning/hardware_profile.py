@@ -1,5 +1,5 @@
 """HardwareProfile: how long forward passes of two models take on one machine. Measures nothing, and
-knows nothing of trees or acceptance.
+is independent of trees and acceptance.
 
 A measured point is (size, seconds, spread): the median time of a pass over `size` nodes and the
 spread of repeated measurements.

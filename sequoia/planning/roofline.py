@@ -1,5 +1,5 @@
 """Roofline model: how long a forward pass takes, computed from published figures of a device and a
-model. Independent of trees and acceptance, and measures nothing.
+model. Independent of trees and acceptance; measures nothing.
 
 A pass over n nodes launches kernels, reads the weights and computes. Launching and reading overlap,
 so the longer of the two counts, whatever n is. Computing takes time proportional to n. The pass
@@ -24,13 +24,13 @@ MAX_TEXT = 200
 GIGA = 1e9
 TERA = 1e12
 MICRO = 1e-6
-# Four sizes for each doubling: straight lines between them are within 1 % of the curve.
+# Four sizes for each doubling: straight lines between them are within 1% of the curve.
 SIZES = tuple(sorted({round(2 ** (k / 4)) for k in range(4 * int(math.log2(MAX_NODES)) + 1)}))
 
 
 @dataclass(frozen=True)
 class RooflineDevice:
-    """What a device can do at most. Raises BadProfile naming the field, the value and the bound.
+    """The peak figures of a device. Raises BadProfile naming the field, the value and the bound.
 
     memory_gb_per_s: bandwidth of the device's memory, 10^9 bytes per second. tflops: peak rate of
     dense 16-bit matrix products, 10^12 operations per second. efficiency: share of that rate that
@@ -55,7 +55,7 @@ class RooflineDevice:
 
 @dataclass(frozen=True)
 class RooflineModel:
-    """What a forward pass of a model has to do. Raises BadProfile naming the field, the value and
+    """The work of a forward pass of a model. Raises BadProfile naming the field, the value and
     the bound.
 
     parameters: number of weights; every pass reads all of them. launch_us_per_layer: microseconds
@@ -84,8 +84,8 @@ class RooflineModel:
 
 @dataclass(frozen=True)
 class Roofline:
-    """Two models on one device. Each part may be given as a mapping of its fields, as files have
-    it. prefix_length: tokens in the KV cache before the pass."""
+    """Two models on one device. Each part may be given as a mapping of its fields, as in files.
+    prefix_length: tokens in the KV cache before the pass."""
 
     device: RooflineDevice
     target: RooflineModel
@@ -158,7 +158,7 @@ def _part(kind: type[T], value: Any, name: str) -> T:
     if isinstance(value, kind):
         return value
     if not isinstance(value, Mapping):
-        raise BadProfile(f"{name} must be an object of its figures, not {shown(value)}")
+        raise BadProfile(f"{name} must be an object with its figures, not {shown(value)}")
     known = {field.name: field for field in fields(kind)}  # pyright: ignore[reportArgumentType]
     needed = [key for key, field in known.items() if field.default is MISSING]
     if missing := [key for key in needed if key not in value]:

@@ -103,11 +103,10 @@ Q = logits("q", 3, spread=0.5)
 @pytest.mark.slow
 @pytest.mark.parametrize("verifier", list(VERIFIERS))
 def test_three_tokens_over_three_steps_follow_the_target(verifier: str) -> None:
-    """Guards the joint distribution with real randomness: noise shared between draws, steps or
-    generators, and half-precision noise.
+    """Checks the joint distribution with real randomness. Guards against noise shared between
+    draws, steps or generators, and half-precision noise.
 
-    False alarm 1e-6 for each verifier.
-    """
+    False alarm 1e-6 for each verifier."""
     expected = true_distribution(warped(P, SamplingParams(temperature=0.8, top_p=0.95)), 3)
     assert fit((three_tokens(Seeded(seed), verifier) for seed in range(600)), expected) > LIMIT
 

@@ -42,7 +42,7 @@ TASK = Task(tokens=12, draws=2, timed=1)
     ],
 )
 def test_the_last_logical_line_is_removed(text: str, left: str) -> None:
-    """Guards a cut at a physical line, which leaves half of a call or of a docstring."""
+    """Guards against a cut at a physical line, which leaves half of a call or of a docstring."""
     assert without_last_line(text) == left
 
 
@@ -75,7 +75,7 @@ def test_empty_and_looping_continuations_do_not_count_as_code() -> None:
 
 @pytest.mark.slow
 def test_a_draft_equal_to_the_target_shares_all_mass_and_a_hopeless_one_little() -> None:
-    """Guards p and q swapped or missing: the two extreme cases are known."""
+    """Guards against p and q being swapped or missing: the two extreme cases are known."""
     same = judge(same_pair(), {"code": EXCERPTS}, TASK)["kinds"]["code"]
     poor = judge(hopeless_pair(), {"code": EXCERPTS}, TASK)["kinds"]["code"]
     assert same["shared_mass"] == pytest.approx(1, abs=1e-5)

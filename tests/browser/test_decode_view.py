@@ -1,8 +1,8 @@
-"""The live view's canvas in a real Chromium: the page's own script files, fed by canned runs and
-by hand-made messages.
+"""The Decode view in a real Chromium: the page's own script files, with canned runs and hand-made
+messages.
 
-No server and no network: the test page is opened as a file. Every test ends with a look at the
-console and the requests.
+No server and no network: the test page is opened as a file. After every test the console and the
+requests are checked.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def page(tab: Any) -> Iterator[Any]:
     yield from opened(tab, "decode", "?bare")
 
 
-LAST = 10**6  # the last step there is
+LAST = 10**6  # beyond the last step of any run
 
 
 def text(page: Any, part: str) -> str:
@@ -109,12 +109,12 @@ def collisions(page: Any) -> list[tuple[str, str]]:
     return found
 
 
-# -- what comes in ---------------------------------------------------------------------------------
+# -- messages --------------------------------------------------------------------------------------
 
 
 def test_batches_add_up_and_a_repeat_changes_nothing(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the bus: steps lost or doubled when the last message is sent again, as the page's
-    framework does at the end."""
+    """Guards against steps lost or doubled when the last message is sent again, as Gradio does at
+    the end."""
     run = canned["64"]
     give(page, first(run, 3))
     assert at(page) == 2
@@ -150,7 +150,7 @@ def test_a_gap_is_shown_and_its_place_kept(page: Any, canned: dict[str, Any]) ->
 
 
 def test_a_gap_is_filled_from_the_server(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the repair: one question to the server, and totals that then count every step once."""
+    """Checks the repair: one request to the server; afterwards the totals count every step once."""
     run = canned["64"]
     page.evaluate(
         """([steps, trees, pieces]) => {
@@ -172,8 +172,8 @@ def test_a_gap_is_filled_from_the_server(page: Any, canned: dict[str, Any]) -> N
 
 
 def test_strange_messages_break_nothing(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the edges: nothing yet, rubbish, an error before the first step, a run that ends
-    without one, then a new run."""
+    """No message yet, invalid messages, an error before the first step, a run without steps, then
+    a new run."""
     assert "Press Run" in text(page, "[data-part=empty]")
     page.evaluate("for (const m of ['', null, undefined, '[1]', '{', 7]) stage.ingest(m)")
     settle(page)
@@ -207,7 +207,7 @@ def test_strange_messages_break_nothing(page: Any, canned: dict[str, Any]) -> No
 def test_a_recorded_run_plays_and_a_measured_one_is_followed(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """Guards the second in which the page opens: a recording must play automatically, a live run
+    """Checks the first second of the page: a recording must play automatically, a live run
     must show its newest step."""
     begin = "text => { stage.ingest(text); return [stage.store.at, stage.store.playing]; }"
     begun = page.evaluate(begin, json.dumps(canned["16"]))
@@ -223,10 +223,10 @@ def test_a_recorded_run_plays_and_a_measured_one_is_followed(
     assert text(page, "[data-part=badge]") == "measured live"
 
 
-def test_what_was_measured_says_when_and_where_once_it_is_over(
+def test_a_finished_measured_run_shows_when_and_where_it_was_measured(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """Guards against a run that was made a minute ago and is called live, or recorded."""
+    """Guards against a run made a minute ago being labelled live or recorded."""
     run = {**canned["16"], "run": "lane", "from": 0, "done": True}
     give(
         page,
@@ -277,8 +277,8 @@ def test_the_opening_rests_on_its_best_step_beside_the_whole_text(
 
 
 def test_a_small_last_step_leads_back_to_a_full_tree(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the view after a run: its last step has often a few nodes only, and nothing said why
-    or how to go back."""
+    """The last step of a run often has only a few nodes; the page must say why and offer a way
+    back."""
     run = canned["16"]
     stump = made([-1])["steps"][0]
     last = {
@@ -305,8 +305,8 @@ def test_a_small_last_step_leads_back_to_a_full_tree(page: Any, canned: dict[str
     assert part.is_hidden()
 
 
-def test_a_tree_cut_a_little_is_not_taken_for_a_full_one(page: Any, canned: dict[str, Any]) -> None:
-    """Near its end a run's trees lose level after level; the way back leads to the last one
+def test_a_slightly_cut_tree_does_not_count_as_full(page: Any, canned: dict[str, Any]) -> None:
+    """Near the end of a run, trees lose level after level; the way back leads to the last tree
     that has lost none."""
     run = canned["16"]
     trees = run["trees"]
@@ -325,8 +325,8 @@ def test_a_tree_cut_a_little_is_not_taken_for_a_full_one(page: Any, canned: dict
     assert page.evaluate("modules.lastFullStep(stage.store)") == 3
 
 
-def test_the_words_at_the_end_of_a_run_are_in_sight(page: Any, canned: dict[str, Any]) -> None:
-    """And stay there when something else takes some of the text's room, as a notice does."""
+def test_the_words_at_the_end_of_a_run_are_visible(page: Any, canned: dict[str, Any]) -> None:
+    """They stay visible when something else, such as a notice, makes the text box smaller."""
     run = canned["16"]
     give(page, first(run, 47))
     give(page, rest(run, 47, 48, done=True, end="length"))
@@ -345,8 +345,8 @@ def test_the_words_at_the_end_of_a_run_are_in_sight(page: Any, canned: dict[str,
 
 
 def test_a_burst_loses_no_step_and_paints_few_times(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the throttle: a message a step, all in one frame, must all be kept and must
-    not each be painted."""
+    """Checks the throttle: if a message per step arrives within one frame, all are kept, but not
+    each is painted."""
     run = canned["64"]
     give(page, first(run, 1))
     before = page.evaluate("stage.store.paints.length")
@@ -361,8 +361,8 @@ def test_a_burst_loses_no_step_and_paints_few_times(page: Any, canned: dict[str,
     assert at(page) == 17
 
 
-def test_totals_are_the_fold_over_the_traces(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the read-outs: they must be the figures DecodeStats gives for the same steps."""
+def test_totals_are_those_of_decode_stats(page: Any, canned: dict[str, Any]) -> None:
+    """The read-outs must be the figures that DecodeStats gives for the same steps."""
     run = Run.from_json(json.dumps(canned["128"]))
     stats = DecodeStats.fold(run.steps)
     watch(page, canned["128"], len(run.steps) - 1)
@@ -377,7 +377,7 @@ def test_totals_are_the_fold_over_the_traces(page: Any, canned: dict[str, Any]) 
 
 
 def test_a_slow_run_says_slower(page: Any, canned: dict[str, Any]) -> None:
-    """Guards honesty: below 1 the tile shows the figure and says slower."""
+    """Below 1, the tile shows the figure and the word "slower"."""
     run = canned["one"]
     watch(page, {**run, "meta": {**run["meta"], "plain_seconds": 0.002}}, LAST)
     tile = page.locator("[data-total=speedup]")
@@ -386,10 +386,10 @@ def test_a_slow_run_says_slower(page: Any, canned: dict[str, Any]) -> None:
     assert float(tile.locator(".sq-tile-value").inner_text()) < 1
 
 
-def test_the_speed_up_has_its_spread_beside_it_where_there_is_one(
+def test_the_speed_up_is_shown_with_its_interval_if_there_is_one(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """Guards a speed-up given as if it had no error; files of earlier versions hold no spread and
+    """Guards against a speed-up given as if it had no error; files of earlier versions hold no spread and
     open all the same."""
     run = canned["64"]
     unit = page.locator("[data-total=speedup] .sq-tile-unit")
@@ -413,7 +413,7 @@ def test_the_speed_up_has_its_spread_beside_it_where_there_is_one(
     )
 
 
-def test_the_range_of_a_races_lane_says_where_it_comes_from(
+def test_the_interval_of_a_races_lane_says_where_it_comes_from(
     page: Any, canned: dict[str, Any]
 ) -> None:
     run = canned["64"]
@@ -430,7 +430,7 @@ def test_the_range_of_a_races_lane_says_where_it_comes_from(
     assert tile.get_attribute("title").startswith("Compared with the plain lane of the same race: ")
 
 
-def test_a_spread_that_includes_one_is_no_clear_difference(
+def test_an_interval_that_includes_one_is_no_clear_difference(
     page: Any, canned: dict[str, Any]
 ) -> None:
     """Guards against a colour that claims a win or a loss where the interval of the speed-up
@@ -470,8 +470,7 @@ def test_the_badge_says_once_where_the_totals_come_from(page: Any, canned: dict[
 
 @pytest.mark.parametrize("name", ["16", "128", "chain", "one"])
 def test_every_node_shows_its_state(page: Any, canned: dict[str, Any], name: str) -> None:
-    """Guards the picture itself: states in the page against states worked out from the wire
-    format, at three steps."""
+    """Compares the states in the page with states computed from the messages, at three steps."""
     run = canned[name]
     for i in (0, 3, len(run["steps"]) - 1):
         watch(page, run, i)
@@ -488,8 +487,8 @@ def test_every_node_shows_its_state(page: Any, canned: dict[str, Any], name: str
 
 
 def test_no_pill_touches_another_at_128_nodes(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the layout: pills over pills, and text wider than its pill, at 1280 pixels and on
-    every fourth step."""
+    """Guards against pills that overlap and text wider than its pill, at 1280 pixels, on every
+    fourth step."""
     watch(page, canned["128"])
     assert len(page.evaluate(PILLS)) == 129
     for i in range(0, len(canned["128"]["steps"]), 4):
@@ -520,7 +519,7 @@ def test_long_tokens_are_cut_and_shown_in_full_in_the_inspector(
     ids=["deep", "chain", "small", "wide"],
 )
 def test_numbers_below_tokens_touch_nothing(page: Any, parents: list[int]) -> None:
-    """Guards p and q in narrow columns: no label reaches the next column's, another token, or the
+    """Checks p and q in narrow columns: no label reaches the next column's, another token, or the
     target's own line."""
     run = made(parents)
     step = run["steps"][0]
@@ -568,8 +567,8 @@ def test_text_at_128_nodes_can_be_read(page: Any, canned: dict[str, Any]) -> Non
 
 
 def test_focus_is_the_default_for_a_large_tree(page: Any, canned: dict[str, Any]) -> None:
-    """Guards focus mode: path and trials drawn, the rest folded, folds that open, F that goes to
-    all nodes and back."""
+    """Focus mode draws the path and the trials and folds the rest; folds open; F switches to all
+    nodes and back."""
     run = canned["512"]
     i = 4
     watch(page, run, i)
@@ -591,8 +590,7 @@ def test_focus_is_the_default_for_a_large_tree(page: Any, canned: dict[str, Any]
 
 
 def test_search_finds_and_unfolds(page: Any, canned: dict[str, Any]) -> None:
-    """Guards search: '/' opens it, keys typed there steer nothing, Enter brings a folded hit
-    into the picture."""
+    """'/' opens the search; keys typed there do nothing else; Enter unfolds a hit and shows it."""
     run = canned["512"]
     i = 2
     watch(page, run, i)
@@ -625,7 +623,8 @@ def test_search_finds_and_unfolds(page: Any, canned: dict[str, Any]) -> None:
 
 
 def test_hover_previews_click_pins_escape_unpins(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the inspector: which of pointer, pin and last token tried it explains."""
+    """The inspector explains the node under the pointer, else the pinned one, else the last one
+    tried."""
     run = canned["128"]
     i = 4
     watch(page, run, i)
@@ -646,7 +645,7 @@ def test_hover_previews_click_pins_escape_unpins(page: Any, canned: dict[str, An
 
 
 def test_heat_is_the_share_of_accepted_steps(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the heat layer against counting wrong slots."""
+    """Guards against a heat layer that counts the wrong slots."""
     run = canned["64"]
     watch(page, run, 5)
     page.keyboard.press("h")
@@ -672,7 +671,7 @@ LIGHTS = """() => {
 def test_the_shades_of_heat_are_distinct_and_legible(
     page: Any, canned: dict[str, Any], dark: bool
 ) -> None:
-    """Guards the heat layer in dark mode: neighbouring shades differ in lightness, and tokens on
+    """Checks the heat layer, also in dark mode: neighbouring shades differ in lightness, and tokens on
     them have enough contrast."""
     page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
     page.evaluate(LIGHTS)
@@ -697,8 +696,8 @@ def test_the_shades_of_heat_are_distinct_and_legible(
 
 @pytest.mark.parametrize("shape", ["wide", "chain", "mixed"])
 def test_a_thousand_nodes(page: Any, shape: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Guards size: 1,024 nodes in three shapes are drawn in both modes. Times are printed for those
-    who watch, not judged."""
+    """1,024 nodes in three shapes are drawn in both modes. Times are printed for a human reader and
+    not asserted."""
     n = 1024
     tree = {
         "wide": Tree((-1, *[0] * 64, *(1 + i // 15 for i in range(959)))),
@@ -728,8 +727,8 @@ def test_a_thousand_nodes(page: Any, shape: str, capsys: pytest.CaptureFixture[s
 
 
 def test_text_carries_its_origin_and_leads_to_its_step(page: Any, canned: dict[str, Any]) -> None:
-    """Guards provenance: which tokens came from the draft, and that a click goes to the step
-    that emitted them."""
+    """The text shows which tokens came from the draft, and a click on a token goes to the step
+    that emitted it."""
     run = canned["64"]
     watch(page, run, 10)
     drafted = sum(min(len(step["emitted"]), len(step["path"]) - 1) for step in run["steps"])
@@ -746,8 +745,7 @@ def test_text_carries_its_origin_and_leads_to_its_step(page: Any, canned: dict[s
 
 
 def test_spaces_stay_spaces_in_the_text_and_are_marked_in_the_tree(page: Any) -> None:
-    """Guards against a token of spaces alone that looks like a dot while the spaces of
-    other tokens do not."""
+    """Guards against spaces that look like dots in tokens of nothing but spaces, and only there."""
     for i, piece in enumerate((" ", "    ", " a b")):
         give(
             page,
@@ -769,10 +767,10 @@ ENDS = [
 
 
 @pytest.mark.parametrize(("end", "shown", "spoken"), ENDS, ids=[end for end, *_ in ENDS])
-def test_the_end_of_a_run_is_given_its_reason(
+def test_the_end_of_a_run_is_shown_with_its_reason(
     page: Any, canned: dict[str, Any], end: str, shown: str, spoken: str
 ) -> None:
-    """Guards against a stopped run that is called finished, to the eye and to a screen reader."""
+    """Guards against a stopped run being called finished, on screen or by a screen reader."""
     give(page, first(canned["64"], 3))
     assert text(page, "[data-part=end]") == ""
     give(page, rest(canned["64"], 3, 5, done=True, end=end))
@@ -794,7 +792,7 @@ def test_the_end_of_a_file_is_read_from_its_last_step(page: Any, canned: dict[st
     assert text(page, "[data-part=end]") == "stopped"
 
 
-def test_what_is_left_of_a_character_stands_at_the_end_until_it_is_complete(
+def test_an_incomplete_character_is_shown_at_the_end_until_it_is_complete(
     page: Any, canned: dict[str, Any]
 ) -> None:
     give(page, first(canned["64"], 3, done=True, end="paused", tail="\ufffd"))
@@ -803,10 +801,10 @@ def test_what_is_left_of_a_character_stands_at_the_end_until_it_is_complete(
     assert text(page, "[data-part=tail]") == ""
 
 
-def test_the_runs_own_prompt_is_distinguished_from_the_forms(
+def test_a_run_with_a_different_prompt_from_the_forms_is_marked(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """Guards against a recorded run taken for an answer to what stands in the form."""
+    """Guards against a recorded run that looks like the output for the prompt in the form."""
     run = canned["16"]
     watch(page, run, 2)
     assert run["meta"]["prompt"] in text(page, "[data-part=asked]")
@@ -821,11 +819,11 @@ def test_the_runs_own_prompt_is_distinguished_from_the_forms(
 
 
 @pytest.mark.parametrize("button", ["[data-act=next]", "[data-part=heat]", "[data-part=all]"])
-def test_space_after_a_click_plays_and_after_the_tab_key_presses(
+def test_space_plays_after_a_click_but_presses_a_button_reached_by_tab(
     page: Any, canned: dict[str, Any], button: str
 ) -> None:
-    """Guards against a space that presses the last used button once more; for those without
-    a pointer it must."""
+    """Guards against a space that presses the last clicked button again. For keyboard users it must
+    press the focused button."""
     watch(page, canned["64"], 10)
     page.click(button)
     page.keyboard.press(" ")
@@ -839,7 +837,7 @@ def test_space_after_a_click_plays_and_after_the_tab_key_presses(
 
 
 def test_run_and_stop_have_keys(page: Any, canned: dict[str, Any]) -> None:
-    """Guards which keys run and stop: anywhere but in the search field and the help, and Escape
+    """The keys for Run and Stop work everywhere except in the search field and the help; Escape
     unpins first."""
     watch(page, canned["64"], 10)
     page.evaluate(
@@ -876,9 +874,9 @@ def test_run_and_stop_have_keys(page: Any, canned: dict[str, Any]) -> None:
     assert page.locator("[data-part=help]").is_hidden()
 
 
-def test_the_keyboard_steers(page: Any, canned: dict[str, Any]) -> None:
-    """Guards every key that moves through the run, and that keys are left alone
-    while someone types."""
+def test_keys_move_through_the_run(page: Any, canned: dict[str, Any]) -> None:
+    """Checks every key that moves through the run, and that none of them acts while someone is
+    typing."""
     watch(page, canned["64"], 10)
     places = []
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "Home", "ArrowLeft", "End"):
@@ -902,7 +900,7 @@ def test_the_keyboard_steers(page: Any, canned: dict[str, Any]) -> None:
 
 
 def test_nothing_is_animated_while_steps_arrive(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the speed of decoding on the same machine: any animation, however small, makes the
+    """Protects the speed of decoding on the same machine: any animation, however small, makes the
     browser paint sixty times a second."""
     give(page, first(canned["64"], 5))
     give(page, rest(canned["64"], 5, 9))
@@ -915,7 +913,7 @@ def test_nothing_is_animated_while_steps_arrive(page: Any, canned: dict[str, Any
 
 
 def test_live_stops_following_and_resumes(page: Any, canned: dict[str, Any]) -> None:
-    """Guards follow mode: looking back stops it, L resumes it, and steps keep coming in between."""
+    """Looking back stops follow mode, L resumes it, and steps keep arriving in between."""
     run = canned["64"]
     give(page, first(run, 5))
     page.keyboard.press("ArrowLeft")
@@ -928,8 +926,8 @@ def test_live_stops_following_and_resumes(page: Any, canned: dict[str, Any]) -> 
 
 
 def test_track_and_bars_seek(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the two time lines: a click lands on the step under the pointer; the bars show each
-    phase's own time."""
+    """On both time lines a click goes to the step under the pointer; the bars show the time of each
+    phase."""
     run = canned["128"]
     watch(page, run, 0)
     box = page.locator("[data-part=track]").bounding_box()
@@ -946,8 +944,8 @@ def test_track_and_bars_seek(page: Any, canned: dict[str, Any]) -> None:
 
 
 def test_the_tree_can_be_walked_by_keyboard(page: Any, canned: dict[str, Any]) -> None:
-    """Guards access without a pointer: arrows go from cell to cell, Enter pins, and each
-    cell says its state."""
+    """Without a pointer: arrow keys move from cell to cell, Enter pins, and each cell has its state
+    in its label."""
     watch(page, canned["16"], 3)
     page.locator(".sq-n[data-node='0']").focus()
     page.keyboard.press("ArrowRight")
@@ -969,8 +967,8 @@ def test_the_tree_can_be_walked_by_keyboard(page: Any, canned: dict[str, Any]) -
 
 
 def test_hostile_text_stays_text(page: Any) -> None:
-    """Guards the one rule of markup: no piece of model text becomes an element, runs, or
-    turns the line around."""
+    """No piece of model text becomes an element, is executed, or reverses the direction of the
+    line."""
     trials = [[1, 0.5, 0.5, 0.2, True, None], [3, 0.1, 0.5, 0.9, False, 0.5]]
     for i, piece in enumerate(HOSTILE):
         give(page, {**made([-1, 0, 0, 1], piece, trials, [0, 1]), "run": f"made-{i}"})
@@ -1004,7 +1002,7 @@ YES = [1, 0.5, 0.6, 0.41, True, None]
 NO = [1, 0.002, 0.31, 0.44, False, 0.7]
 
 
-REASONS = [  # temperature, trials, path, node, what is said
+REASONS = [  # temperature, trials, path, node, the expected sentence
     (1, [YES], [0, 1, 3], 1, "u = 0.41 is below p/q = 0.83, so the token is accepted."),
     (
         1,
@@ -1083,8 +1081,8 @@ REASONS = [  # temperature, trials, path, node, what is said
 ]
 
 
-def test_the_sentence_why(page: Any) -> None:
-    """Guards the explanations: the right reason with the trial's own numbers."""
+def test_the_reason_for_acceptance_or_rejection(page: Any) -> None:
+    """The explanation gives the right reason, with the numbers of the trial."""
     for *case, said in REASONS:
         assert said in page.evaluate(WORDS, case)
 
@@ -1098,7 +1096,7 @@ def figures(page: Any) -> dict[str, str]:
 
 
 def test_the_figures_say_which_probability_was_compared(page: Any) -> None:
-    """After rejections "0%" stood beside "p, target 0.0034": the residual was meant."""
+    """After rejections, "0%" (the residual) was once shown next to "p, target 0.0034"."""
     trials = [[1, 0.002, 0.31, 0.44, False, 0.7], [2, 0.0, 0.89, 0.039, False, 0.7]]
     run = made([-1, 0, 0], trials=trials)
     run["steps"][0]["p"] = [None, 0.002, 0.0034]
@@ -1114,7 +1112,7 @@ def test_the_figures_say_which_probability_was_compared(page: Any) -> None:
 
 
 def test_at_temperature_0_no_draw_is_shown(page: Any) -> None:
-    """There the draw u and the ratio p/q decide nothing."""
+    """At temperature 0 the draw u and the ratio p/q do not affect the result."""
     run = made([-1, 0, 0], trials=[[1, 0.0, 0.6, 0.41, False, 1.0]])
     give(page, {**run, "run": "warm"})
     assert {"u", "p / q"} <= figures(page).keys()
@@ -1127,7 +1125,7 @@ def test_at_temperature_0_no_draw_is_shown(page: Any) -> None:
 
 
 def test_the_meter_never_contradicts_its_caption(page: Any, canned: dict[str, Any]) -> None:
-    """Its bar moved for a while after its caption had changed."""
+    """The bar was once still moving after the caption had changed."""
     watch(page, canned["64"], 3)
     moving = page.evaluate(
         "[...document.querySelectorAll('.sq-meter *')].map("
@@ -1137,7 +1135,7 @@ def test_the_meter_never_contradicts_its_caption(page: Any, canned: dict[str, An
 
 
 def test_columns_are_headed_by_what_they_are(page: Any, canned: dict[str, Any]) -> None:
-    """The root is the present token and no guess of the draft's."""
+    """The root is the current token, not a guess of the draft."""
     run = canned["16"]
     watch(page, run, 3)
     levels = page.evaluate("stage.store.view().topo.levels")
@@ -1145,7 +1143,7 @@ def test_columns_are_headed_by_what_they_are(page: Any, canned: dict[str, Any]) 
     assert heads[: levels + 1] == ["now", *(f"guess {i}" for i in range(1, levels)), "target"]
 
 
-def test_a_recorded_run_stands_still_where_no_motion_is_wanted(
+def test_a_recorded_run_does_not_play_with_reduced_motion(
     page: Any, canned: dict[str, Any]
 ) -> None:
     page.emulate_media(reduced_motion="reduce")
@@ -1154,14 +1152,14 @@ def test_a_recorded_run_stands_still_where_no_motion_is_wanted(
     best = page.evaluate("modules.bestStep(stage.store)")
     assert (at(page), page.evaluate("stage.store.playing")) == (best, False)
     page.keyboard.press(" ")
-    assert page.evaluate("stage.store.playing")  # it plays when it is asked to
+    assert page.evaluate("stage.store.playing")  # it still plays on request
     page.emulate_media(reduced_motion="no-preference")
 
 
-def test_an_outline_stands_there_until_the_first_step_is_drawn(
+def test_an_outline_is_shown_until_the_first_step_is_drawn(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """Guards the first second of the page: no card in between, and no step without its tree."""
+    """In the first second of the page there is no card in between, and no step without its tree."""
     found = page.evaluate(
         """async text => {
       stage.destroy();
@@ -1190,8 +1188,8 @@ def test_an_outline_stands_there_until_the_first_step_is_drawn(
 def test_colours_stand_out_from_their_background(
     page: Any, canned: dict[str, Any], shade: str
 ) -> None:
-    """Guards legibility: every state's pill text against its pill has a contrast of at least 4.5 to
-    1, dimmed ones included."""
+    """In every state, also when dimmed, the text of a pill has a contrast of at least 4.5 to 1 with
+    the pill."""
     page.evaluate("dark => document.body.classList.toggle('dark', dark)", shade == "dark")
     watch(page, canned["128"], 9)
     page.wait_for_timeout(250)
@@ -1212,9 +1210,8 @@ def test_colours_stand_out_from_their_background(
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080)])
-def test_nothing_sticks_out(page: Any, canned: dict[str, Any], width: int, height: int) -> None:
-    """Guards the grid: no sideways scroll bar on the page, and no panel or tile wider
-    than what holds it."""
+def test_nothing_overflows(page: Any, canned: dict[str, Any], width: int, height: int) -> None:
+    """The page has no horizontal scroll bar, and no panel or tile is wider than its container."""
     page.set_viewport_size({"width": width, "height": height})
     for name in ("16", "128", "512", "chain"):
         watch(page, canned[name], 3)
@@ -1232,8 +1229,8 @@ def test_nothing_sticks_out(page: Any, canned: dict[str, Any], width: int, heigh
 def test_painting_times(
     page: Any, canned: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Prints the time a step takes to paint; asserts only that every step was painted, as clocks on
-    shared machines lie."""
+    """Prints the time that painting a step takes. Asserts only that every step was painted, as
+    times on shared machines are unreliable."""
     for name in ("64", "128", "512"):
         watch(page, canned[name])
         page.evaluate("stage.store.paints.length = 0")

@@ -94,9 +94,9 @@ READ = """cases => cases.map(([rates, nodes, levels]) => {
 
 
 def test_every_cell_and_split_is_the_planners(page: Any) -> None:
-    """Guards the browser's recurrence: an index off by one, the level taken wrong, ties broken the
-    other way, children beyond the vector. 24 fixed vectors that also rise and hold zeros, with
-    level caps that bind; no chance involved."""
+    """Guards against errors in the browser's recurrence: an index off by one, a wrong level, ties
+    broken the other way, children beyond the vector. Uses 24 fixed vectors, some with zeros or
+    rising rates, and level caps that matter."""
     rng = random.Random(11)
     cases = [(vector(rng), rng.randint(2, 26), rng.randint(2, 7)) for _ in range(24)]
     for (rates, nodes, levels), found in zip(cases, page.evaluate(READ, cases), strict=True):
@@ -124,8 +124,8 @@ def test_every_cell_and_split_is_the_planners(page: Any) -> None:
 
 
 def test_the_papers_figures(page: Any) -> None:
-    """Guards the printed digits of the paper's appendix, and that levels stop where one more
-    would change nothing."""
+    """Checks the digits printed in the paper's appendix, and that no level is added that would
+    change nothing."""
     found = page.evaluate(
         """rates => { const table = new modules.DpTable(rates, 128); for (const _ of table.grow());
       return [table.best(64, table.levels).value, table.best(128, table.levels).value,
@@ -176,7 +176,7 @@ def test_a_large_table_leaves_the_page_alive(page: Any) -> None:
 
 
 def test_the_keyboard_walks_the_table_and_every_sentence_is_true(page: Any) -> None:
-    """Guards the sentence and its operands, and each key. The figures come from Python."""
+    """Checks the sentence and its operands, and each key. The figures come from Python."""
     table = dp_table(Acceptance(APP_E), 128, 12)
     best = table.best(75, 8)[1]
     assert sentence(page) == explanation(table, 75, 8, best)
@@ -200,8 +200,8 @@ def test_the_keyboard_walks_the_table_and_every_sentence_is_true(page: Any) -> N
 
 
 def test_a_cell_without_a_tree_says_why(page: Any) -> None:
-    """Guards the words and the picture of impossible cells: too few nodes, a root
-    alone, two levels."""
+    """Checks the words and the picture of impossible cells: too few nodes, a root alone, two
+    levels."""
     give(page, rates=[0.5, 0.2, 0.1], n=3, levels=3)
     press(page, "dp-grid", "b", "ArrowDown", "ArrowDown", "ArrowDown")
     assert (
@@ -239,8 +239,8 @@ def test_the_cell_is_the_labs_own_tree_until_another_is_chosen(page: Any) -> Non
     assert page.evaluate("dp.cell.levels") == 5
 
 
-def test_enter_holds_a_cell_against_the_pointer(page: Any) -> None:
-    """Guards the pin: without it the pointer picks the cell, with it the pointer does not."""
+def test_enter_pins_a_cell(page: Any) -> None:
+    """Without a pin, the pointer selects the cell; with a pin, it does not."""
     box = page.locator("[data-part=dp-grid]").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 100)
     settle(page)
@@ -260,7 +260,7 @@ def test_enter_holds_a_cell_against_the_pointer(page: Any) -> None:
 
 
 def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
-    """Guards the walk: each step is the recurrence of its own cell, the picture's parts have as
+    """Checks the walk: each step is the recurrence of its own cell, the picture's parts have as
     many nodes as the cell says, and the steps together give every node its place. Keys may come
     faster than frames."""
     table = dp_table(Acceptance(APP_E), 128, 8)
@@ -287,8 +287,8 @@ def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
 
 
 def test_a_cell_with_one_choice_shows_no_curve(page: Any) -> None:
-    """Guards the curve of the step before, which stayed: `hidden` does nothing to an SVG element.
-    So no script hides one that way."""
+    """Guards against showing the curve of the previous step: `hidden` has no effect on an SVG
+    element, so no script may hide one that way."""
     give(page, n=24, levels=6)
     curve = page.locator(".dp-splits-svg")
     assert curve.is_visible()
@@ -304,8 +304,7 @@ def test_a_cell_with_one_choice_shows_no_curve(page: Any) -> None:
 
 
 def test_the_tree_is_handed_over(page: Any) -> None:
-    """Guards the one thing the lab relies on: parents as Python has them, with the
-    cell they belong to."""
+    """Checks what the lab relies on: parents as in Python, with the cell they belong to."""
     table = dp_table(Acceptance(APP_E), 75, 8)
     page.locator("[data-part=dp-use]").click()
     # which may be out of sight
@@ -360,7 +359,7 @@ INK = """cells => {
 
 
 def test_colours_stand_for_regret_gain_and_value(page: Any) -> None:
-    """Guards the shades: the darker a cell, the less it loses (regret, within a column), or the
+    """Checks the shades: the darker a cell, the less it loses (regret, within a column), or the
     more it has (gain and value)."""
     table = dp_table(Acceptance(APP_E), 128, 8)
     columns = {
@@ -395,8 +394,8 @@ def test_the_canvas_is_as_sharp_as_the_screen_and_follows_the_theme(sharp: Any) 
 
 
 def test_a_thousand_columns_through_a_window(page: Any) -> None:
-    """Guards the large table: it arrives, keeps the cell, and the window follows the
-    keyboard to its far end."""
+    """The large table is shown, keeps the selected cell, and scrolls with the keyboard to its far
+    end."""
     page.locator(".sq-segments [data-key='1024']").click()
     page.wait_for_function("dp.table.nodes === 1024", timeout=20000)
     settle(page)

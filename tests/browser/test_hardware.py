@@ -153,11 +153,10 @@ def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
     assert board(page, "view.plan.nodes") <= 16
 
 
-def test_nothing_lies_over_a_legend_and_a_zoomed_figure_comes_back(
+def test_nothing_covers_a_legend_and_a_zoomed_figure_can_be_reset(
     opened: Callable[..., Page],
 ) -> None:
-    """Guards Plotly's own tools, which stood on the legend as soon as the pointer
-    was in the figure."""
+    """Guards against Plotly's toolbar covering the legend when the pointer is in the figure."""
     page = opened()
     figure = page.locator("#hw-view [data-part=small]")
     range_of = f"{BOARD}.small.chart.node.layout.xaxis.range"
@@ -288,7 +287,7 @@ def test_a_kept_profile_is_one_to_plan_with_in_the_lab_at_once(opened: Callable[
     expect(page.locator("[data-part=whatif-words]")).to_be_hidden()
 
 
-def test_a_run_is_held_against_its_prediction(opened: Callable[..., Page]) -> None:
+def test_a_run_is_compared_with_its_prediction(opened: Callable[..., Page]) -> None:
     page = opened()
     page.get_by_role("tab", name="Decode").click()
     page.fill("#pg-tokens input", "24")

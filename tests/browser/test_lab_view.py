@@ -1,8 +1,8 @@
-"""The tree lab in a real Chromium: its mathematics against Python's, and what a visitor drags,
-types, draws and saves.
+"""The Lab in a real Chromium: its results compared with Python's, and what a visitor drags, types,
+draws and saves.
 
-The test page is opened as a file, without Plotly, which only draws what is computed here; the last
-test runs in the app.
+The test page is opened as a file, without Plotly, which only draws what the page computes; the test of
+running a tree uses the app.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def rates(page: Page) -> list[float]:
     return page.evaluate(f"{STATE}.rates")
 
 
-def whence(page: Page) -> str:
-    """What the page says the vector is."""
+def origin_of(page: Page) -> str:
+    """The source of the vector, as the page shows it."""
     settle(page)
     return " ".join(page.inner_text(part("whence")).split())
 
@@ -134,7 +134,7 @@ def profile(rng: random.Random) -> HardwareProfile:
     )
 
 
-def test_growth_and_smoothing_are_pythons(page: Page) -> None:
+def test_growth_and_smoothing_are_as_in_python(page: Page) -> None:
     for given in vectors(40):
         for levels in (None, 2, 4):
             found = page.evaluate(
@@ -149,8 +149,8 @@ def test_growth_and_smoothing_are_pythons(page: Page) -> None:
             assert found[2] == pytest.approx(growth.totals, abs=1e-9)
 
 
-def test_every_cell_of_the_table_is_pythons_for_any_vector(page: Page) -> None:
-    """Both kinds of table: level by level, and the flat one of any number of levels."""
+def test_every_cell_of_the_table_is_as_in_python_for_any_vector(page: Page) -> None:
+    """Both kinds of table: level by level, and the single one without a level cap."""
     for given in vectors(12):
         for levels in (None, 3, 5):
             at = levels or 24
@@ -178,7 +178,7 @@ def test_every_cell_of_the_table_is_pythons_for_any_vector(page: Page) -> None:
             )
 
 
-def test_times_and_plans_are_pythons(page: Page) -> None:
+def test_times_and_plans_are_as_in_python(page: Page) -> None:
     rng = random.Random(3)
     for given in vectors(15):
         times = profile(rng)
@@ -199,8 +199,8 @@ def test_times_and_plans_are_pythons(page: Page) -> None:
 
 
 @pytest.mark.parametrize("last", [1, 100, 300, 2000])
-def test_without_bounds_the_lab_plans_within_the_planners_own(page: Page, last: int) -> None:
-    """So that Lab and Hardware say the same of one profile."""
+def test_without_bounds_the_lab_plans_within_the_planners_bounds(page: Page, last: int) -> None:
+    """So that Lab and Hardware give the same result for one profile."""
     times = replace(SLOW, target_seconds=((1, 1.0, 0.0), (last + 1, 1.01, 0.0)))
     data = times.to_dict()
     nodes, levels = bounds(times)
@@ -216,9 +216,8 @@ def low(tab: Page) -> Iterator[Page]:
     yield from opened(tab, "lab", height=500)
 
 
-def test_the_papers_figures_come_out_to_the_printed_digits(low: Page) -> None:
-    """They take a second of the browser's time, so they are worked out when they are scrolled
-    to and not before."""
+def test_the_papers_figures_agree_to_the_printed_digits(low: Page) -> None:
+    """They take a second of the browser's time, so they are computed only when scrolled to."""
     lines = low.locator(".sq-lab-check tbody tr")
     low.wait_for_timeout(800)
     expect(lines.last).to_contain_text("…")
@@ -268,7 +267,7 @@ def test_shapes_that_fit_are_the_named_trees(page: Page) -> None:
     ) == Tree.from_branching([4, 2, 2])
 
 
-def test_the_table_says_the_size_and_its_figures_are_pythons(page: Page) -> None:
+def test_the_table_shows_the_size_and_its_figures_are_as_in_python(page: Page) -> None:
     put(page, rates=[0.6, 0.2, 0.1], n=40, levels=6)
     even = Acceptance((0.6, 0.2, 0.1))
     words = page.locator(".sq-lab-shapes").inner_text()
@@ -373,7 +372,7 @@ REFUSED = [
 ]
 
 
-def test_what_is_no_vector_is_refused_with_the_reason(page: Page) -> None:
+def test_text_that_is_not_a_vector_is_refused_with_the_reason(page: Page) -> None:
     before = rates(page)
     page.click(part("paste"))
     for text, words in REFUSED:
@@ -404,7 +403,7 @@ def test_a_power_law_never_sums_to_more_than_one(page: Page) -> None:
         assert found[1] == pytest.approx(found[0] * 2 ** -float(exponent), rel=1e-6)
 
 
-def test_the_fit_and_intervals_are_pythons(page: Page) -> None:
+def test_the_fit_and_intervals_are_as_in_python(page: Page) -> None:
     for given in vectors(8):
         if sum(rate > 0 for rate in given) > 1:
             found = page.evaluate("r => modules.vectors.fitPower(r)", given)
@@ -527,8 +526,8 @@ INSIDE = """box => { const around = box.getBoundingClientRect();
 
 @pytest.mark.parametrize("width", [1280, 1920])
 def test_nothing_of_a_tree_is_cut_at_its_sides(page: Page, width: int) -> None:
-    """Guards the top row, the longest one: its last pills once lay beyond the panel. What cannot
-    fit is said to be there."""
+    """The last pills of the top row, the longest one, were once outside the panel. The page mentions
+    nodes that do not fit."""
     page.set_viewport_size({"width": width, "height": 800})
     for key, n in (
         ("paper", 2),
@@ -555,7 +554,7 @@ def test_nothing_of_a_tree_is_cut_at_its_sides(page: Page, width: int) -> None:
     put(page)
     assert page.locator(".sq-lab-tree .sq-n:visible").count() == 64
     said = re.search(r"Levels 1 to (\d+) of the 64 drawn", page.inner_text(part("explain")))
-    # A pill narrower than its column may be in sight where the column ends beyond the edge.
+    # A pill narrower than its column may be visible although the column ends beyond the edge.
     assert 64 - int(said[1]) - page.eval_on_selector(".sq-lab-scroll", INSIDE) in (0, 1)
     page.evaluate("document.querySelector('.sq-lab-scroll').scrollLeft = 1e5")
     page.wait_for_timeout(50)
@@ -584,7 +583,7 @@ def test_a_vector_is_read_from_a_file(page: Page) -> None:
         page.get_by_role("button", name="Open a file").click()
     chooser.value.set_files({"name": "rates.csv", "mimeType": "text/csv", "buffer": b"0.5,0.25"})
     page.wait_for_function(f"{STATE}.rates.length === 2")
-    assert whence(page) == "imported rates.csv"
+    assert origin_of(page) == "imported rates.csv"
 
 
 def test_512_and_1024_nodes_stay_readable_and_quick(page: Page) -> None:
@@ -612,7 +611,7 @@ def test_512_and_1024_nodes_stay_readable_and_quick(page: Page) -> None:
 
 
 def test_the_tree_is_zoomed_about_the_pointer_and_dragged(page: Page) -> None:
-    """Guards a zoom that throws the picture to its corner, and a drag that ends as a click on a
+    """Guards against a zoom that throws the picture to its corner, and a drag that ends as a click on a
     node."""
     put(page, n=400)
     page.get_by_role("button", name="All nodes").click()
@@ -654,7 +653,7 @@ def saved(page: Page, form: str) -> str:
     return Path(download.value.path()).read_bytes().decode()
 
 
-def test_saved_trees_are_pythons_and_come_back(page: Page) -> None:
+def test_saved_trees_are_as_in_python_and_can_be_read(page: Page) -> None:
     given = Acceptance((0.6, 0.2, 0.1))
     put(page, rates=list(given.rates), n=45)
     tree = best_tree(given, 45)
@@ -694,7 +693,7 @@ def test_a_branching_list_is_offered_only_where_the_tree_has_that_form(page: Pag
     assert page.locator('option[value="branching"]').is_disabled()
 
 
-def test_run_sends_the_tree_on_show_in_breadth_first_order(page: Page) -> None:
+def test_run_sends_the_tree_shown_in_breadth_first_order(page: Page) -> None:
     put(page, rates=[0.6, 0.2, 0.1], n=30)
     page.click(part("run"))
     name, data = page.evaluate("sent[sent.length - 1]")
@@ -707,7 +706,7 @@ def test_run_sends_the_tree_on_show_in_breadth_first_order(page: Page) -> None:
     assert page.locator(part("run")).is_disabled()
 
 
-def test_every_word_that_promises_an_explanation_has_one_for_the_keyboard_too(page: Page) -> None:
+def test_every_term_marked_as_explained_has_a_tooltip_also_by_keyboard(page: Page) -> None:
     page.evaluate(
         "made.ingest({ measurable: true, ways: ['decode', 'levels', 'own', 'text'].map((key) => ({ "
         "key, label: key })), prompts: [{ key: 'code', label: 'code' }] })"
@@ -811,7 +810,7 @@ def test_axe_finds_nothing(page: Page, dark: bool) -> None:
 
 
 def test_without_a_profile_nothing_is_predicted(page: Page) -> None:
-    """Guards the first moments of the page, before the machine is timed."""
+    """Before the machine is timed, right after the page opens."""
     page.evaluate("made.ingest({ profile: null })")
     put(page, n=20)
     page.wait_for_timeout(200)
@@ -821,7 +820,7 @@ def test_without_a_profile_nothing_is_predicted(page: Page) -> None:
 
 
 def test_the_limits_of_the_shapes_are_those_of_python(page: Page) -> None:
-    """The best trees have a limit too: the full tree's."""
+    """The best trees have a limit too: that of the full tree."""
     page.goto(f"{address('lab')}?plotly={PLOTLY}")
     page.wait_for_selector(".sq-lab-curves .main-svg")
     put(page, rates=[0.6, 0.2, 0.1], levels=None)
@@ -962,36 +961,36 @@ def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
 
 
 def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Page) -> None:
-    """Guards "measured" over figures that a hand has changed: by key, by typing, by length, and
-    by another choice."""
+    """Guards against the label "measured" on figures changed by hand: by key, by typing, by length,
+    or by another choice."""
     page.evaluate("message => made.ingest(message)", counted([0.5, 0.25], 40, "code"))
-    assert whence(page) == "measured code"
+    assert origin_of(page) == "measured code"
     assert page.inner_text(part("count-words")) == "Last count: code; the vector above."
     bar = page.locator('.sq-lab-bar[data-rank="1"]')
     changed = "edited by hand from measured: code Undo"
     bar.press("ArrowUp")
-    assert (whence(page), page.inner_text(part("count-words"))) == (
+    assert (origin_of(page), page.inner_text(part("count-words"))) == (
         changed,
         "Last count: code; edited by hand since.",
     )
     say(page, "rate", "0.1")
-    assert whence(page) == changed
+    assert origin_of(page) == changed
     bar.press("ArrowDown")
     say(page, "rate", "0.25")
-    assert whence(page) == "measured code"
+    assert origin_of(page) == "measured code"
     page.get_by_role("button", name="One rank more").click()
-    assert whence(page) == changed
+    assert origin_of(page) == changed
     page.get_by_role("button", name="Undo").click()
-    assert (whence(page), rates(page)) == ("measured code", [0.5, 0.25])
+    assert (origin_of(page), rates(page)) == ("measured code", [0.5, 0.25])
     page.select_option(part("presets"), "paper")
-    assert whence(page) == "paper arXiv 2402.12374, App. E"
+    assert origin_of(page) == "paper arXiv 2402.12374, App. E"
     assert page.inner_text(part("count-words")) == "Last count: code; another vector is in use now."
     bar.press("ArrowUp")
-    assert whence(page) == "edited by hand from paper: arXiv 2402.12374, App. E Undo"
+    assert origin_of(page) == "edited by hand from paper: arXiv 2402.12374, App. E Undo"
     assert page.inner_text(part("count-words")) == "Last count: code; another vector is in use now."
 
 
-def test_counts_stand_side_by_side_and_one_of_them_is_planned_with(page: Page) -> None:
+def test_counts_are_shown_side_by_side_and_one_is_used_for_planning(page: Page) -> None:
     assert page.locator(part("counts")).is_hidden()
     for given, words, depths in (([0.5, 0.25], "code", 1), ([0.25, 0.125], "prose", 3)):
         page.evaluate("message => made.ingest(message)", counted(given, 40, words, depths))
@@ -1007,7 +1006,7 @@ def test_counts_stand_side_by_side_and_one_of_them_is_planned_with(page: Page) -
     cards.nth(0).get_by_role("button", name="Use").click()
     settle(page)
     assert rates(page) == [0.5, 0.25]
-    assert whence(page) == "measured code"
+    assert origin_of(page) == "measured code"
     cards.nth(0).get_by_role("button", name="Remove this count").click()
     assert page.locator(part("counted")).count() == 1
     page.evaluate(
@@ -1033,8 +1032,8 @@ SLOW = HardwareProfile(
 )
 
 
-def test_a_drawn_tree_is_asked_about_on_another_machine(page: Page) -> None:
-    """Guards a tree that is lost by asking what it would do elsewhere."""
+def test_a_drawn_tree_is_predicted_for_another_machine(page: Page) -> None:
+    """Guards against losing the tree when another profile is chosen."""
     page.evaluate(
         (
             "other => made.ingest({ profiles: [{ key: 'kept:x', name: 'offloading', note: '', "
@@ -1088,7 +1087,7 @@ def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_m
     assert (page.input_value(part("whatif")), page.evaluate(f"{STATE}.profile")) == ("here", here)
 
 
-def test_published_trees_are_the_papers_own_size_and_are_filled_to_any_other(page: Page) -> None:
+def test_published_trees_have_their_original_size_and_are_filled_to_others(page: Page) -> None:
     for name, size, levels, children in (("medusa", 64, 5, 10), ("eagle", 26, 6, 4)):
         given = page.evaluate("name => modules.PUBLISHED_TREES[name].parents", name)
         tree = Tree.from_parents(given)
@@ -1167,8 +1166,8 @@ def test_the_table_is_saved_as_png(page: Page) -> None:
     assert colour[3] == 255
 
 
-def test_all_nodes_are_drawn_and_those_scrolled_to_are_written(page: Page) -> None:
-    """Guards pills that stay blank: those out of sight are written only when they come into it."""
+def test_all_nodes_are_drawn_and_those_scrolled_to_have_text(page: Page) -> None:
+    """Guards against pills that stay blank: pills get their text only when scrolled into view."""
     put(page, n=600)
     page.get_by_role("button", name="All nodes").click()
     settle(page)
@@ -1207,9 +1206,9 @@ def test_a_tree_is_saved_as_png(page: Page) -> None:
     assert colour == [255, 255, 255, 255]
 
 
-def test_the_lab_begins_with_the_vectors_that_the_other_tabs_plan_with(page: Page) -> None:
-    """Guards against two best trees for one machine: what was counted is offered beside what was
-    fitted, and comes second."""
+def test_the_lab_starts_with_the_vectors_that_the_other_tabs_use(page: Page) -> None:
+    """Guards against two best trees for one machine: the counted vectors are offered after the
+    fitted ones."""
     survey = json.loads((BUNDLED_PAIR / "acceptance.json").read_text(encoding="utf-8"))
     offered = page.evaluate("survey => modules.vectors.recorded(survey)", survey)
     planned_with = {

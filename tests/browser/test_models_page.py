@@ -86,7 +86,7 @@ def ended(page: Page, how: str, seconds: float = 90) -> None:
     page.wait_for_selector(f"{STAGE}[data-load={how}]", timeout=seconds * 1000)
 
 
-def test_pairs_stand_in_a_table_and_go_into_the_form(opened: Callable[..., Page]) -> None:
+def test_pairs_are_listed_in_a_table_and_copied_to_the_form(opened: Callable[..., Page]) -> None:
     page = comes(opened())
     assert page.locator(".md-table tr[data-pair]").count() == 7
     row = page.locator("tr[data-pair=llama-2-7b]")
@@ -185,7 +185,9 @@ def test_models_are_fetched_stopped_gone_on_with_and_used_by_every_page(
     expect(other.locator("[data-part=asked]")).to_contain_text("as a chat message")
 
 
-def test_the_bundled_pair_comes_back_and_chats_go(opened: Callable[..., Page]) -> None:
+def test_the_bundled_pair_is_loaded_again_and_the_chat_box_hidden(
+    opened: Callable[..., Page],
+) -> None:
     page = comes(opened())
     page.get_by_role("tab", name="Models").click()
     page.click("#md-pair input")

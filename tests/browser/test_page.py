@@ -200,7 +200,7 @@ def test_messages_are_few_and_steps_come_while_it_runs(visit: Visit) -> None:
     assert store(page, "gap") is None
 
 
-def test_stop_ends_a_run_at_once_and_step_goes_on(visit: Visit) -> None:
+def test_stop_ends_a_run_at_once_and_step_continues_it(visit: Visit) -> None:
     page = visit()
     ready(page)
     endless(page, tokens=2000)
@@ -221,8 +221,8 @@ def test_stop_ends_a_run_at_once_and_step_goes_on(visit: Visit) -> None:
 
 
 def test_a_run_by_keyboard_says_that_it_was_stopped(visit: Visit) -> None:
-    """Guards the keys where they are wanted most, in the prompt, and the words at
-    the end of the text."""
+    """Checks the keys in the prompt, where they are used most, and the words at the end of the
+    text."""
     page = visit()
     ready(page)
     endless(page, tokens=2000)
@@ -240,7 +240,7 @@ def test_a_run_by_keyboard_says_that_it_was_stopped(visit: Visit) -> None:
     expect(page.locator("#pg-step")).to_be_enabled()
 
 
-def test_the_recorded_run_is_not_taken_for_the_forms(visit: Visit) -> None:
+def test_a_recorded_run_does_not_look_like_the_forms_run(visit: Visit) -> None:
     """Guards against a Resume that continues a run no longer on screen, and against a recorded
     run shown as if its prompt had been typed."""
     page = visit()
@@ -604,7 +604,7 @@ def test_light_dark_narrow_and_wide(visit: Visit, width: int, dark: bool) -> Non
     assert page.evaluate("document.body.classList.contains('dark')") is not dark
 
 
-def test_endpoints_answer_nobody_directly(app: App) -> None:
+def test_endpoints_cannot_be_called_directly(app: App) -> None:
     """Guards against the way past the queue, which is open by default."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     for name in ("run", "step", "open", "load", "example", "watch"):

@@ -210,7 +210,7 @@ def test_axe_finds_nothing_in_the_recorded_race(visit: Visit, theme: str) -> Non
 
 @pytest.mark.parametrize("width", [1280, 1920])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_name_of_a_menu_stands_under_its_arrow(visit: Visit, width: int, theme: str) -> None:
+def test_no_text_of_a_menu_is_under_its_arrow(visit: Visit, width: int, theme: str) -> None:
     """Every name that a lane's menus offer, measured in the page's own face, against the
     room up to the arrow."""
     page = visit(f"?__theme={theme}", viewport={"width": width, "height": 1080})

@@ -262,7 +262,7 @@ def drawn(page: Page, figure: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_speedups_and_their_spread_are_pythons(page: Page, seed: int) -> None:
+def test_speedups_and_their_spread_are_as_in_python(page: Page, seed: int) -> None:
     """Guards against ratios taken at another moment, and ranges from stretches cut elsewhere."""
     whole = race(seed=seed)
     clocks = [Clock(whole, index) for index in range(4)]
@@ -419,7 +419,7 @@ def test_no_place_is_given_that_another_may_still_take(page: Page) -> None:
     assert [text(page, lane(index, "place")) for index in (0, 1)] == ["2nd", "1st"]
 
 
-def test_figures_of_a_lane_are_pythons(page: Page) -> None:
+def test_figures_of_a_lane_are_as_in_python(page: Page) -> None:
     whole = race()
     still(page, whole)
     for index in range(4):
@@ -447,7 +447,7 @@ def test_figures_of_a_lane_are_pythons(page: Page) -> None:
         assert grown == pytest.approx(shares, abs=1e-5)
 
 
-def test_a_text_that_repeats_itself_says_how_much_of_it_does(page: Page) -> None:
+def test_the_share_of_repeated_text_is_shown(page: Page) -> None:
     """Guards against a speed-up on a loop that is shown without a word. Held against the repetition
     that the benchmark counts."""
     whole = race(lanes=2)
@@ -582,7 +582,7 @@ def test_arrow_keys_visit_every_step_both_ways(page: Page) -> None:
     assert page.evaluate(walk, -1) == pytest.approx(times[::-1])
 
 
-def test_a_recorded_race_plays_by_itself_to_its_end(page: Page) -> None:
+def test_a_recorded_race_plays_automatically_to_its_end(page: Page) -> None:
     give(page, race(lanes=2, tokens=400))
     assert page.evaluate("stage.store.playing")
     page.evaluate("stage.store.set({ t: stage.store.end - 0.2 })")
@@ -734,7 +734,7 @@ def test_a_gap_is_filled_by_the_server(page: Page) -> None:
 
 
 def test_a_lost_first_message_is_fetched_again(page: Page) -> None:
-    """Guards against a page that knows no lanes because the message with them was lost."""
+    """Guards against a page that has no lanes because the message with them was lost."""
     whole = race(lanes=2)
     page.evaluate(
         "answer => { stage.store.server = { get_moves: async () => answer }; }",
@@ -996,7 +996,7 @@ SMALL = """() => {
 
 
 @pytest.mark.parametrize("width", [480, 1280])
-def test_no_text_of_its_own_is_smaller_than_12_pixels(page: Page, width: int) -> None:
+def test_no_text_of_the_view_is_smaller_than_12_pixels(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     still(page, with_reasons(race()))
     drawn(page, "speedup")
@@ -1430,7 +1430,7 @@ def test_reasons_fill_their_rows(page: Page, width: int, panels: int) -> None:
         (480, 2, 1),
     ],
 )
-def test_lanes_stand_side_by_side_where_there_is_room(
+def test_lanes_are_side_by_side_where_there_is_room(
     page: Page, width: int, lanes: int, columns: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": 900})

@@ -166,7 +166,7 @@ def test_one_of_heat_has_its_key(page: Any, canned: dict[str, Any]) -> None:
     assert not any(one.endswith(" unreached") for one in words)
 
 
-def test_what_stands_for_many_nodes_has_no_heat(page: Any) -> None:
+def test_a_group_of_nodes_has_no_heat(page: Any) -> None:
     give(page, made([-1, *[0] * 400], trials=[[c, 0.1, 0.5, 0.9, False, 0.4] for c in (1, 2, 3)]))
     mode(page, "focus", heat=True)
     black = [
@@ -272,7 +272,7 @@ def test_it_is_of_the_step_that_is_drawn(page: Any, canned: dict[str, Any]) -> N
 
 
 def test_a_step_that_did_not_come_has_none(page: Any, canned: dict[str, Any]) -> None:
-    """And once a step is there again, the names of its levels are too."""
+    """Once there is a step again, the names of its levels are shown too."""
     run = canned["64"]
     meta = {**run["meta"], "label": "measured"}
     some = {"v": 1, "run": "r", "done": False, "error": None, "notice": None}

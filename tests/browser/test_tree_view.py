@@ -1,4 +1,4 @@
-"""The tree view by itself, on plain data: no run and no step is behind what it draws."""
+"""The tree view alone, on plain data, without a run or a step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The views by themselves: the pages in tests/browser/pages, with the modules as they lie in the
+"""Single views: the pages in tests/browser/pages, with the modules as they are in the
 repository, served by a plain file server."""
 
 from __future__ import annotations
@@ -66,23 +66,23 @@ def opened(tab: Page, name: str, query: str = "", height: int = 800) -> Iterator
     """The page `name` of tests/browser/pages with `query` in `tab`, 1280 wide. Any console message
     and any request beyond this machine fails the test."""
     said: list[str] = []
-    hears: dict[Any, Callable[[Any], Any]] = {
+    listeners: dict[Any, Callable[[Any], Any]] = {
         "console": lambda message: said.append(f"{message.type}: {message.text}"),
         "pageerror": lambda error: said.append(f"error: {error}"),
         "request": lambda request: (
             said.append(request.url) if not request.url.startswith(LOCAL) else None
         ),
     }
-    for event, hear in hears.items():
-        tab.on(event, hear)
+    for event, listener in listeners.items():
+        tab.on(event, listener)
     tab.set_viewport_size({"width": 1280, "height": height})
     tab.mouse.move(0, 0)
     tab.goto(address(name) + query)
     settle(tab)
     yield tab
     settle(tab)
-    for event, hear in hears.items():
-        tab.remove_listener(event, hear)
+    for event, listener in listeners.items():
+        tab.remove_listener(event, listener)
     tab.goto("about:blank")
     assert said == []
 

@@ -642,7 +642,7 @@ def layouts(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[TreeLayout]]:
 def test_only_the_layouts_of_the_tree_in_use_are_kept(
     layouts: list[weakref.ref[TreeLayout]],
 ) -> None:
-    """Guards memory: each layout holds masks as wide as the run."""
+    """Guards against using too much memory: each layout holds masks as wide as the run."""
 
     class Changing(FixedTree):
         """A tree of another width at every step."""

@@ -68,7 +68,7 @@ def test_a_lanes_clock_is_its_own_steps_and_nothing_else() -> None:
     assert contest.running == []
 
 
-def test_finished_lanes_stand_still_while_others_go_on() -> None:
+def test_finished_lanes_do_not_move_while_others_continue() -> None:
     contest = Race(same_pair(), PROMPTS[0], PARAMS, LANES[:2])
     order = [lane for lane, _ in contest]
     assert order.count(0) == 24

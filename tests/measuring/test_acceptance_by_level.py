@@ -75,7 +75,7 @@ def test_counts_of_three_steps_by_hand() -> None:
 
 
 def test_a_node_without_a_child_of_that_rank_is_not_counted() -> None:
-    """Guards the denominator: a chain has no second children, so their rate is unknown, not 0."""
+    """Checks the denominator: a chain has no second children, so their rate is unknown, not 0."""
     by_level = AcceptanceByLevel.fold([step(Tree.chain(4), (0, 1, 2))])
     assert set(by_level.cells) == {(0, 0), (1, 0), (2, 0)}
     assert by_level.by_rank(1) == Cell(0, 0)
@@ -113,7 +113,8 @@ def test_wilson_intervals(successes: int, trials: int, low: float, high: float) 
 
 
 def test_an_interval_contains_its_rate() -> None:
-    """Guards rounding at the ends: 0 of 31 once had an interval starting at 7e-18."""
+    """Guards against rounding errors at the ends: 0 of 31 once had an interval starting at
+    7e-18."""
     for trials in range(1, 120):
         for successes in range(trials + 1):
             low, high = wilson(successes, trials)
@@ -128,8 +129,8 @@ def test_without_trials_there_is_no_verdict() -> None:
 
 
 def test_a_rate_that_depends_on_depth_is_found() -> None:
-    """Guards a test that never fires. The rate 0.8 falls to 0.3 at depth 1; the probability of
-    missing that with 400 walks is below 1e-9."""
+    """Guards against a test that never fires. The rate 0.8 falls to 0.3 at depth 1; the probability
+    of missing that with 400 walks is below 1e-9."""
     by_level = AcceptanceByLevel.fold(
         walks([[0.8, 0.1, 0.0], [0.3, 0.1, 0.0], [0.8, 0.1, 0.0]], 400, 3)
     )
@@ -145,8 +146,9 @@ def test_a_rate_that_depends_on_depth_is_found() -> None:
 
 @pytest.mark.slow
 def test_rates_that_depend_on_rank_alone_are_seldom_rejected() -> None:
-    """Guards a missing correction: uncorrected, about a third of the tables would be rejected. At
-    most 5% are expected; more than 14 of 100 has a probability of 2e-4 (fixed seeds)."""
+    """Guards against a missing correction: uncorrected, about a third of the tables would be
+    rejected. At most 5% are expected; more than 14 of 100 has a probability of 2e-4 (fixed
+    seeds)."""
     rejected = sum(
         depth_verdict(AcceptanceByLevel.fold(walks([[0.6, 0.2, 0.1]] * 3, 300, seed))).holds
         is False

@@ -112,7 +112,7 @@ def test_a_hopeless_draft_is_never_right() -> None:
 def test_greedy_counts_are_the_ranks_of_the_targets_tokens(
     monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    """Guards the contexts: the rank at each position is computed with the bare models. The block
+    """Checks the contexts: the rank at each position is computed with the bare models. The block
     size must not matter."""
     monkeypatch.setattr(acceptance_teacher_forced, "BLOCK", block)
     pair = tiny_pair()
@@ -129,8 +129,8 @@ def test_greedy_counts_are_the_ranks_of_the_targets_tokens(
 
 @pytest.mark.slow
 def test_the_targets_own_text_is_the_one_it_decodes() -> None:
-    """Guards an end that is off by one: as many positions as tokens, each with the context that its
-    token was drawn in."""
+    """Guards against an end that is off by one: as many positions as tokens, each with the context
+    that its token was drawn in."""
     pair = tiny_pair()
     made = [token for step in plain(pair, PROMPTS[1], WARM) for token in step.emitted]
     text, first = acceptance_teacher_forced._text(pair, PROMPTS[1], WARM, True, lambda _: None)
@@ -141,9 +141,9 @@ def test_the_targets_own_text_is_the_one_it_decodes() -> None:
 
 @pytest.mark.slow
 def test_it_agrees_with_counting_on_policy() -> None:
-    """Guards distributions that are not the decoder's (another warp, another draw). 3,000 positions
-    against 2,000 nodes; each rank within 5.5 standard errors of the difference, with the error of
-    the teacher-forced rate taken to be that of a count."""
+    """Guards against distributions that are not the decoder's (another warp, another draw). 3,000
+    positions against 2,000 nodes; each rank within 5.5 standard errors of the difference, with the
+    error of the teacher-forced rate taken to be that of a count."""
     pair = tiny_pair()
     params = replace(WARM, max_new_tokens=300)
     prompts = [f"def f{i}(x):" for i in range(10)]

@@ -137,8 +137,8 @@ def test_a_time_limit_still_leaves_one_round_after_the_warm_up(
 
 
 def test_passes_and_steps_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards the waiting time: on a slow target, whole steps of each size once took the full time
-    limit again."""
+    """Guards against a long wait: on a slow target, the whole steps of each size once took another
+    full time limit."""
     given: list[tuple[int, float]] = []
     monkeypatch.setattr(
         "sequoia.measuring.hardware._overhead",
@@ -152,8 +152,8 @@ def test_passes_and_steps_share_the_time(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_extra_overhead_of_a_chain_is_attributed_to_its_levels(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Guards the prediction for a deep tree: with overhead attributed to its few nodes, half of its
-    drawing was missing."""
+    """Checks the prediction for a deep tree: with overhead attributed to its few nodes, half of its
+    sampling time was missing."""
 
     def spent(_: Any, tree: Tree, *__: Any) -> tuple[int, float, float]:
         return (
@@ -178,7 +178,7 @@ def test_the_extra_overhead_of_a_chain_is_attributed_to_its_levels(
 def test_noise_of_larger_trees_leaves_the_overhead_of_a_plain_token(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Guards the base of every speed-up: a dip at 16 nodes must not lower the overhead at 1
+    """Checks the base of every speed-up: a dip at 16 nodes must not lower the overhead at 1
     node."""
     found = {1: 0.0007, 6: 0.002, 16: 0.0016, 61: 0.004}
     monkeypatch.setattr(
@@ -387,7 +387,7 @@ def test_counting_is_repeatable_and_reports_progress_step_by_step() -> None:
 def test_a_count_stops_within_the_step_whose_progress_raises(
     model: str, at: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards a stop that waits for the end of a prompt: no model runs after `progress` has
+    """Guards against a stop that waits for the end of a prompt: no model runs after `progress` has
     raised."""
     pair = tiny_pair()
     rows = []
@@ -410,7 +410,8 @@ def test_a_count_stops_within_the_step_whose_progress_raises(
 
 @pytest.mark.slow
 def test_a_deeper_tree_gives_counts_by_level_and_the_rates_of_the_root() -> None:
-    """Guards rates pooled over nodes with fewer children than the root: they would be too small."""
+    """Guards against rates pooled over nodes with fewer children than the root: they would be too
+    small."""
     tree = counting_tree(4, 2, 4)
     counted = count_acceptance(same_pair(), PROMPTS, GREEDY, tree=tree)
     assert counted.acceptance.rates == (1.0, 0.0, 0.0, 0.0)

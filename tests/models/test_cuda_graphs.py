@@ -92,7 +92,7 @@ def test_a_captured_forward_gives_the_same_logits(kind: str) -> None:
 def test_one_graph_serves_every_prefix_within_its_reach(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """And the mask stays closed for columns of earlier, longer calls."""
+    """The mask also stays closed for columns of earlier, longer calls."""
     monkeypatch.setattr(cuda_graphs, "STEP", 64)
     plain, model = (TreeModel(tiny_model("llama"), "llama") for _ in range(2))
     capture = use_graphs(model)

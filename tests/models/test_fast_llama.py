@@ -17,7 +17,7 @@ from sequoia.models.tree_forward import TreeModel, tolerance
 @pytest.mark.parametrize("kv_heads", [1, 2, 4])
 @pytest.mark.parametrize("kind", ["llama", "qwen2", "qwen3"])
 def test_same_logits_as_transformers(kind: str, kv_heads: int) -> None:
-    """Guards every step of the fast forward: norms, biases, head norms, positions, grouped
+    """Checks every step of the fast forward: norms, biases, head norms, positions, grouped
     heads, mask, residuals."""
     hf = tiny_model(kind, kv_heads=kv_heads)
     model = TreeModel(hf, kind)
@@ -107,7 +107,7 @@ def test_the_tolerance_separates_rounding_from_errors() -> None:
 
 
 def test_positions_past_the_first_table() -> None:
-    """Guards the growth of the table of rotations: a prompt longer than the first table."""
+    """Checks the growth of the table of rotations: a prompt longer than the first table."""
     hf = tiny_model("llama", context=2048)
     tokens = [i % 200 for i in range(1500)]
     usual = TreeModel(hf, "usual").open(1600).extend(tokens)
@@ -132,7 +132,7 @@ def test_a_lean_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) 
 def test_a_draft_with_rounded_weights_is_still_the_same_model(
     wide_dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards scales, biases and both sides of INT8_ROWS, on a CPU with and without bfloat16:
+    """Checks scales, biases and both sides of INT8_ROWS, on a CPU with and without bfloat16:
     rounded weights give nearly the same distributions, but not identical ones."""
     monkeypatch.setattr("sequoia.models.fast_llama.narrowest_dtype", lambda _: wide_dtype)
     for kind in ("llama", "qwen2", "qwen3"):

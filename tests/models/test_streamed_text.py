@@ -95,7 +95,7 @@ def test_the_text_of_any_string_is_what_decode_makes_of_all_its_ids(kind: str) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if "cleaned" not in kind or "not" in kind])
-def test_a_character_comes_out_with_the_token_that_completes_it(kind: str) -> None:
+def test_a_character_is_emitted_with_the_token_that_completes_it(kind: str) -> None:
     """After every token, the text is that of the ids so far, unless they end inside a character."""
     tokenizer = tokenizer_of(kind)
     chance = random.Random(f"soon {kind}")
@@ -150,7 +150,7 @@ def test_no_character_of_the_prompt_is_shown_again(kind: str, prompt: str, rest:
     assert prompt + [*given_out(tokenizer, ids, cut)][-1] == tokenizer.decode(ids)
 
 
-def test_what_is_held_back_comes_out_before_a_byte() -> None:
+def test_held_back_text_is_emitted_before_a_byte() -> None:
     tokenizer = unigram_fallback(clean=True)
     ids = tokenizer("a n é a n", add_special_tokens=False)["input_ids"]
     assert [*given_out(tokenizer, ids)][-1] == tokenizer.decode(ids) == "a n é a n"

@@ -186,8 +186,8 @@ def test_a_bad_figure_is_refused_by_part_and_name(what: str) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"device": None}, "device must be an object of its figures, not None"),
-        ({"target": []}, "target must be an object of its figures, not a list"),
+        ({"device": None}, "device must be an object with its figures, not None"),
+        ({"target": []}, "target must be an object with its figures, not a list"),
         (
             {"draft": {"name": "x"}},
             "draft has no parameters, layers, launch_us_per_layer; it needs",

@@ -85,8 +85,8 @@ class FlatSchedule(Schedule):
 
 
 def test_split_is_disjoint_complete_and_depends_on_content_alone() -> None:
-    """Guards a split by position or by Python's salted hash, and duplicates through which held-out
-    text would be trained on."""
+    """Guards against a split by position or by Python's salted hash, and duplicates through which
+    held-out text would be trained on."""
     texts = [f"text number {i}\n" * 3 for i in range(2000)]
     first = corpus.split([*texts, *texts[:100]])
     again = corpus.split(texts[::-1])
@@ -99,14 +99,15 @@ def test_split_is_disjoint_complete_and_depends_on_content_alone() -> None:
 
 
 def test_added_texts_do_not_change_the_side_of_others() -> None:
-    """Guards a threshold that depends on the corpus, which would move texts to the other side."""
+    """Guards against a threshold that depends on the corpus, which would move texts to the other
+    side."""
     few = corpus.split(f"text number {i}\n" * 3 for i in range(1000))
     more = corpus.split(f"text number {i}\n" * 3 for i in range(2000))
     assert set(few.held) <= set(more.held)
     assert set(few.train) <= set(more.train)
 
 
-def test_of_a_small_corpus_one_text_is_held_out() -> None:
+def test_one_text_of_a_small_corpus_is_held_out() -> None:
     parts = corpus.split(["a", "b", "c"])
     assert (len(parts.train), len(parts.held)) == (2, 1)
 
@@ -123,7 +124,7 @@ def test_passages_join_to_the_text_and_end_at_lines() -> None:
 
 
 def test_the_tokenizer_restores_any_text_and_needs_one_token_for_a_new_line() -> None:
-    """Guards a split that loses characters or separates a newline from its indentation."""
+    """Guards against a split that loses characters or separates a newline from its indentation."""
     tokenizer = train_tokenizer(["def f(x):\n    return x\n" * 50], 300)
     text = "def g(é):\n    return '\t\x00漢' + 12\r\n"
     assert tokenizer.decode(tokenizer(text).input_ids) == text
@@ -144,7 +145,7 @@ def test_encode_puts_the_end_of_text_before_each_text() -> None:
 
 
 def test_the_rate_rises_then_stays_constant_for_any_length_of_run() -> None:
-    """Guards a rate that depends on the length of the run: extending a run would change its
+    """Guards against a rate that depends on the length of the run: extending a run would change its
     past."""
     for end in (10**6, 10**9):
         shares = [
@@ -172,7 +173,8 @@ def test_a_decay_has_the_same_tokens_per_step_in_longer_rows() -> None:
 
 @pytest.mark.slow
 def test_loss_falls_on_a_repeated_text() -> None:
-    """Guards a loop that does not train: windows off by one, gradients lost, a rate of zero."""
+    """Guards against a loop that does not train: windows off by one, gradients lost, a rate of
+    zero."""
     state = fresh(RECIPE, 64, 0)
     seen = losses(60, state)
     assert seen[0] == pytest.approx(
@@ -183,7 +185,7 @@ def test_loss_falls_on_a_repeated_text() -> None:
 
 
 def test_parts_of_a_step_give_the_gradient_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards the weights of the parts: their losses are averaged, not added. Compares two parts of
+    """Checks the weights of the parts: their losses are averaged, not added. Compares two parts of
     two rows with one of four."""
     whole = losses(3, fresh(RECIPE, 64, 0))
     monkeypatch.setattr("sequoia.pretrain.train.CPU_TOKENS", 32)
@@ -192,8 +194,8 @@ def test_parts_of_a_step_give_the_gradient_of_the_whole(monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 def test_a_compiled_network_trains_the_same_weights() -> None:
-    """Guards a loop that tests a compiled network for truth (an error) or updates other weights
-    than its own."""
+    """Guards against a loop that tests a compiled network for truth (an error) or updates other
+    weights than its own."""
     state = fresh(RECIPE, 64, 0)
     plain = fresh(RECIPE, 64, 0)
     network = torch.compile(state.model, backend="eager")
@@ -206,8 +208,8 @@ def test_a_compiled_network_trains_the_same_weights() -> None:
 
 @pytest.mark.slow
 def test_a_resumed_run_is_identical(tmp_path: Path) -> None:
-    """Guards a checkpoint without the optimiser state, the position in the text or the counters:
-    all later losses and weights must be the same."""
+    """Guards against a checkpoint without the optimiser state, the position in the text or the
+    counters: all later losses and weights must be the same."""
     whole = fresh(RECIPE, 64, 0)
     expected = losses(12, whole)
     first = fresh(RECIPE, 64, 0)
@@ -241,8 +243,8 @@ def test_a_failed_write_leaves_the_old_checkpoint(
 
 
 def test_distillation_pulls_q_to_p() -> None:
-    """Guards a soft cross-entropy with p and q swapped or detached: the gradient of the draft's
-    logits is (q - p) / rows, and the teacher has none."""
+    """Guards against a soft cross-entropy with p and q swapped or detached: the gradient of the
+    draft's logits is (q - p) / rows, and the teacher has none."""
     p = torch.tensor([[[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]]])
     logits = torch.zeros(1, 2, 3, requires_grad=True)
     teacher = p.log().requires_grad_()
@@ -278,7 +280,7 @@ def _says(logits: torch.Tensor) -> object:
 
 
 def test_a_pass_uses_every_block_once() -> None:
-    """Guards blocks drawn with replacement, and a text whose start or end is never used."""
+    """Guards against blocks drawn with replacement, and a text whose start or end is never used."""
     text = np.arange(10 * BLOCK + 1, dtype=np.uint16)
     rows = Blocks(text, 0).take(0, 9, BLOCK)
     starts = sorted(rows[:, 0].tolist())
@@ -299,7 +301,7 @@ def test_each_pass_has_its_own_order_and_cut() -> None:
 
 
 def test_shorter_rows_are_parts_of_the_blocks_of_long_ones() -> None:
-    """Guards a change of context in the middle of a pass that uses text twice."""
+    """Guards against a change of context in the middle of a pass that uses text twice."""
     text = np.arange(10 * BLOCK + 1, dtype=np.uint16)
     long = Blocks(text, 0).take(0, 4, BLOCK)[:, :-1]
     short = Blocks(text, 0).take(0, 8, BLOCK // 2)[:, :-1]
@@ -322,8 +324,8 @@ def test_a_mixture_takes_a_quarter_from_the_samples_and_skips_nothing() -> None:
 def test_resumed_samples_equal_those_written_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards batches that depend on earlier ones, and an incomplete batch that shifts all later
-    rows."""
+    """Guards against batches that depend on earlier ones, and an incomplete batch that shifts all
+    later rows."""
     monkeypatch.setattr(sample, "ROWS", 8)
     model = fresh(RECIPE, 64, 0).model.eval()
     feed = Blocks(np.tile(np.arange(64, dtype=np.uint16), 40), 0)
@@ -379,8 +381,8 @@ def test_a_pair_is_trained_saved_and_resumed(
 def test_a_decay_starts_from_the_constant_run_and_does_not_change_it(
     tmp_path: Path, text_file: Path
 ) -> None:
-    """Guards a decay that starts with new optimisers, ends above zero, or overwrites the checkpoint
-    that a longer run needs."""
+    """Guards against a decay that starts with new optimisers, ends above zero, or overwrites the
+    checkpoint that a longer run needs."""
     out = tmp_path / "run"
     assert main(["text", "--text", str(text_file), "--out", str(out), *FLAGS]) == 0
     assert main(["target", "--out", str(out), "--tokens", str(120 * STEP), *FLAGS]) == 0
@@ -532,7 +534,7 @@ def test_ctrl_c_writes_a_checkpoint_to_resume_from(
 
 
 def test_no_signal_handlers_are_set_outside_the_main_thread() -> None:
-    """Guards `signal.signal` in a worker thread, which raises."""
+    """Guards against `signal.signal` in a worker thread, which raises."""
     raised: list[BaseException] = []
 
     def work() -> None:

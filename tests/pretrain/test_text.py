@@ -351,7 +351,8 @@ def test_an_extra_package_is_limited_and_a_required_one_is_not(
 
 
 def test_a_long_text_is_split_before_a_definition_or_a_paragraph() -> None:
-    """Guards a cut between a definition and its decorator, and any change except blank lines."""
+    """Guards against a cut between a definition and its decorator, and any change except blank
+    lines."""
     code = "import os\n\n\n" + "\n\n".join(
         f"@mark\n@mark({i})\ndef f{i}():\n    pass\n" for i in range(200)
     )

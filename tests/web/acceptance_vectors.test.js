@@ -25,7 +25,7 @@ test("CSV is read with or without ranks and names of columns", () => {
     assert.deepEqual(parse(text), rates, text);
 });
 
-test("what is no vector is refused with the reason", () => {
+test("text that is not a vector is refused with the reason", () => {
   for (const [text, reason] of [
     ["", /nothing to read|[Pp]aste/],
     ["{", /JSON/],

@@ -73,7 +73,7 @@ test("the table finds the best tree for any vector", () => {
     }
 });
 
-test("the table's tree is worth what its cell says", () => {
+test("the table's tree has the value of its cell", () => {
   for (const rates of [...VECTORS, ...NOT_FALLING]) {
     const table = DpTable.whole(rates, 12, 5);
     for (let b = 0; b < 5; b++) {
@@ -93,20 +93,20 @@ test("a table without a level cap agrees with growth", () => {
   }
 });
 
-test("the paper's figures come out", () => {
+test("the figures agree with those in the paper", () => {
   const free = PRINTED.filter(([, levels]) => levels === null);
   const table = DpTable.whole(PAPER, 512);
   for (const [nodes, , tokens] of free) near(table.best(nodes, 512).value, tokens, 6e-4);
   assert.equal(free.length, 4);
 });
 
-test("what the table cannot hold is refused with the value", () => {
+test("a table of impossible size is refused with the value", () => {
   assert.throws(() => DpTable.whole([0.5], 0), /nodes = 0/);
   assert.throws(() => DpTable.whole([0.5], 2000), /nodes = 2000/);
   assert.throws(() => DpTable.whole([0.5], 4, 1.5), /levels = 1\.5/);
 });
 
-test("a split says what its cell rests on", () => {
+test("a split gives the values that a cell is computed from", () => {
   const table = DpTable.whole([0.6, 0.2, 0.1], 6, 4);
   const split = table.split(6, 4, 2);
   near(split.rest + split.rate * split.below, table.value(6, 4, 2));
@@ -167,7 +167,7 @@ const PROFILE = {
   level_overhead: 0.0002,
 };
 
-test("times lie on lines between the points and go on behind the last", () => {
+test("times are interpolated between the points and extrapolated after the last", () => {
   const points = [
     [1, 1, 0],
     [3, 2, 0],
@@ -180,7 +180,7 @@ test("times lie on lines between the points and go on behind the last", () => {
   assert.equal(secondsAt([[4, 1, 0]], 100), 1);
 });
 
-test("a larger pass is never taken to be faster", () => {
+test("a larger pass is never assumed to be faster", () => {
   const points = [
     [1, 2, 0],
     [2, 1, 0],

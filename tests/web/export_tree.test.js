@@ -48,7 +48,7 @@ test("the table of nodes has a line for each, with its chance", () => {
   assert.deepEqual(rows.slice(1), ["0,-1,1,1,1", "1,0,2,1,0.5", "2,0,2,2,0.25"]);
 });
 
-test("chances take few characters", () => {
+test("probabilities are written in few characters", () => {
   const values = [0, 1, 0.9999, 0.7732, 0.0456, 0.0003];
   assert.deepEqual(values.map(formatShare), ["0", "1", "1", ".773", ".046", "3e-4"]);
   assert.deepEqual(parseVector(values.slice(3).map(formatShare).join(" ")), [0.773, 0.046, 0.0003]);

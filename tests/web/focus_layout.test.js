@@ -30,7 +30,7 @@ test("a node that was opened shows what is below it", () => {
   assert.equal(drawn.items[2].folded, 0);
 });
 
-test("the bonus token stands behind the end of the path", () => {
+test("the bonus token follows the end of the path", () => {
   const topo = topology([-1, 0]);
   const view = { path: [0, 1], state: ["accepted", "accepted"] };
   const { items } = focusLayout(topo, view, new Set(), true);

@@ -62,13 +62,13 @@ test("in sentences numbers have two digits", () => {
   assert.deepEqual(each(short, values), ["0", "0.50", "0.012", "1e-4", "12.3", "123", "–"]);
 });
 
-test("two numbers have as many digits as tell them apart", () => {
+test("two numbers have as many digits as are needed to distinguish them", () => {
   assert.deepEqual(apart(0.5, 0.25), ["0.50", "0.25"]);
   assert.deepEqual(apart(0.5001, 0.5002), ["0.5001", "0.5002"]);
   assert.deepEqual(apart(0.5, 0.5), ["0.50", "0.50"]);
 });
 
-test("a share has two digits and never says 0% for something", () => {
+test("a share has two digits and is never shown as 0% unless it is 0", () => {
   const values = [0, 1, 0.5, 0.123, 0.0123, 0.00001, NaN];
   const wanted = ["0%", "100%", "50%", "12%", "1.2%", "under 0.01%", "–"];
   assert.deepEqual(each(percent, values), wanted);

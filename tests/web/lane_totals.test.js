@@ -61,7 +61,7 @@ test("a step counts from the moment it is over", () => {
   );
 });
 
-test("the ratio is tokens a second over tokens a second", () => {
+test("the ratio is that of tokens per second", () => {
   assert.equal(speedRatio(even(0.5), even(1), 16), 2);
   assert.ok(Number.isNaN(speedRatio(even(1), even(1), 0)));
 });
@@ -146,7 +146,7 @@ function wavering(next) {
   });
 }
 
-test("places have their English endings", () => {
+test("places have English ordinal endings", () => {
   const words = [1, 2, 3, 4].map((place) => placeInWords({ place, tied: false }));
   assert.deepEqual(words, ["1st", "2nd", "3rd", "4th"]);
 });

@@ -15,7 +15,7 @@ test("topology follows from the parents", () => {
   assert.deepEqual(topo.size, [6, 3, 2, 1, 1, 1]);
 });
 
-test("a first child stays on its parent's row, every leaf has a row of its own", () => {
+test("a first child is on its parent's row, every leaf on a different row", () => {
   const topo = topology(SMALL);
   assert.deepEqual(topo.row, [0, 0, 2, 0, 1, 2]);
   assert.equal(topo.rows, 3);
@@ -28,7 +28,7 @@ test("the smallest trees have a place too", () => {
   assert.equal(topology([]).rows, 1);
 });
 
-test("no two nodes of any tree meet in one cell", () => {
+test("no two nodes of a tree share a cell", () => {
   for (let shape = 1; shape < 40; shape++) {
     const parents = [-1];
     for (let node = 1; node < 200; node++) parents.push((node * shape * 7919) % node);

@@ -35,7 +35,7 @@ test("every shape has exactly n nodes, parents first", () => {
     }
 });
 
-test("sizes that fit give the shapes as they are known", () => {
+test("sizes that fit exactly give the usual shapes", () => {
   assert.deepEqual(chain(4), [-1, 0, 1, 2]);
   assert.deepEqual(sequences(7, 3), [-1, 0, 0, 0, 1, 2, 3]);
   assert.deepEqual(branchingOf(kary(15, 2)), [2, 2, 2]);

@@ -177,7 +177,7 @@ def digest(path: Path) -> str:
 
 
 def kind_of(problem: BaseException) -> str:
-    """What went wrong, as a word that download.py knows."""
+    """What went wrong, as a key of the messages in download.py."""
     if isinstance(problem, GatedRepoError):
         return "gated" if problem.response.status_code == 401 else "closed"
     if isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, errno.EDQUOT):

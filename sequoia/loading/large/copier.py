@@ -1,8 +1,7 @@
 """Copies from host memory to the device that computes: synchronously on a CPU, asynchronously on
 a separate stream on CUDA.
 
-A copy is started, runs while other things are computed, and is waited for where its bytes are
-needed.
+A copy runs while other things are computed; work that needs its bytes waits for it.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Copier(Protocol):
         ...
 
     def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> Any:
-        """Start to copy `host` to the start of `buffer`, after all work given to the device so far.
+        """Start copying `host` to the start of `buffer`, after all work given to the device so far.
         Returns a ticket for `wait`."""
         ...
 
@@ -39,7 +38,7 @@ class Copier(Protocol):
         ...
 
     def finish(self) -> None:
-        """Return when no copy is in progress."""
+        """Wait until no copy is in progress."""
         ...
 
 
@@ -83,7 +82,7 @@ class CudaCopier:
             raise RuntimeError(
                 "weights that are streamed from host memory cannot be part of a CUDA graph"
             )
-        # after whatever still reads the buffer
+        # after all work that still reads the buffer
         self._stream.wait_stream(torch.cuda.current_stream(self._device))
         with torch.cuda.stream(self._stream):
             buffer[: len(host)].copy_(host, non_blocking=True)
@@ -104,8 +103,8 @@ def copier_for(device: torch.device) -> Copier:
 
 
 def _pin(pages: torch.Tensor, stream: torch.cuda.Stream) -> None:
-    """Lock `pages` into memory until they are freed. torch's own pinned memory takes up to twice as
-    much, as it rounds up to powers of two."""
+    """Lock `pages` into memory until they are freed. Pinned memory allocated by torch takes up to
+    twice as much, as it is rounded up to powers of two."""
     runtime: Any = torch.cuda.cudart()
     code = int(runtime.cudaHostRegister(pages.data_ptr(), len(pages), 0))
     if code:

@@ -118,7 +118,7 @@ class LayerStream:
 
 class _Buffer:
     """Memory on the device. layer: the layer in it or being copied to it. ticket: of that copy.
-    views: the weights of each layer as they lie in it."""
+    views: the weights of each layer in it."""
 
     def __init__(self, memory: torch.Tensor, layers: Sequence[_Layer]) -> None:
         self.memory = memory

@@ -1,4 +1,4 @@
-/* The Decode view by itself. ?run=NAME of canned.json, &dark, &live (steps arrive one by one, as
+/* The Decode view alone. ?run=NAME of canned.json, &dark, &live (steps arrive one by one, as
    from a running engine), &bare (no menu above the view), &rate=s2. Serve the repository's root to
    open it. */
 import * as treeLayout from "../../../ui/shared/web/tree_layout.js";

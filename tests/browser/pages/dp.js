@@ -1,4 +1,4 @@
-/* The DP table by itself. ?rates=0.6,0.2&n=75&levels=8&dark */
+/* The DP table alone. ?rates=0.6,0.2&n=75&levels=8&dark */
 import { PAPER } from "../../../ui/lab/web/acceptance_vectors.js";
 import { DpTable, workThroughTable } from "../../../ui/lab/web/dp/dp_table.js";
 import { dpPartition } from "../../../ui/lab/web/dp/dp_tree.js";

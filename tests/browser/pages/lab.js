@@ -1,4 +1,4 @@
-/* The Lab by itself, with a simulated profile. ?dark; ?plotly=ADDRESS of plotly.min.js for the
+/* The Lab alone, with a simulated profile. ?dark; ?plotly=ADDRESS of plotly.min.js for the
    figures. */
 import * as planner from "../../../ui/lab/web/planner.js";
 import * as shapes from "../../../ui/lab/web/tree_shapes.js";

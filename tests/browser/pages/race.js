@@ -1,4 +1,4 @@
-/* The Race view by itself, with a simulated race. ?lanes=2, &noplain, &tokens=512, &dark, &live
+/* The Race view alone, with a simulated race. ?lanes=2, &noplain, &tokens=512, &dark, &live
    (steps arrive bit by bit, as from a running engine), &empty, &plotly=ADDRESS of plotly.min.js. */
 import { mountRace } from "../../../ui/race/web/race_view.js";
 import * as laneTotals from "../../../ui/race/web/lane_totals.js";

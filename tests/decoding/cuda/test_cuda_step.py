@@ -338,8 +338,8 @@ def test_numbers_that_overflowed_are_refused(which: str) -> None:
 
 @pytest.mark.usefixtures("on_device")
 def test_the_time_of_drawing_children_is_not_draft_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards predictions: a profile's draft times are those of passes only, and the rest of a step
-    is overhead."""
+    """Protects predictions: a profile's draft times are those of passes only, and the rest of a
+    step is overhead."""
     clock = [0.0]
     pair = placed()
     monkeypatch.setattr("sequoia.this_machine.step_timer.time.perf_counter", lambda: clock[0])

@@ -312,7 +312,7 @@ def test_a_stopped_download_continues_where_it_was(hub: FakeHub, big: Path) -> N
 
 
 @pytest.mark.slow
-def test_an_interrupted_download_continues_by_itself(hub: FakeHub, big: Path) -> None:
+def test_an_interrupted_download_continues_automatically(hub: FakeHub, big: Path) -> None:
     """The connection ends twice in the middle of the file; the client asks for the rest each
     time."""
     hub.models["owner/model"] = big

@@ -126,7 +126,7 @@ def test_layers_are_in_order_and_each_gpu_has_one_block_of_them() -> None:
     assert plan.where["model.embed"] == 0
 
 
-def test_logits_come_out_on_the_device_of_the_head() -> None:
+def test_logits_are_on_the_device_of_the_head() -> None:
     """On the last GPU; where the head shares the embedding's weights, on the first. There the
     draft's bytes are counted."""
     assert spread(PARTS, BESIDE, free(700, 700)).output == CARDS[1]

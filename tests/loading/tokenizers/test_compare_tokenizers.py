@@ -276,7 +276,7 @@ def test_a_tokenizer_that_fails_on_a_prompt_refuses_the_prompt() -> None:
         other.encode("hello")
 
 
-def test_an_interrupt_is_not_taken_for_a_broken_tokenizer() -> None:
+def test_an_interrupt_is_not_reported_as_a_broken_tokenizer() -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 

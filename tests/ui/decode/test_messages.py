@@ -48,7 +48,7 @@ def test_batches_add_up_to_the_recorded_run(make: Callable[..., DecodeJob]) -> N
 
 
 @pytest.mark.slow
-def test_a_resumed_run_goes_on_without_a_gap(make: Callable[..., DecodeJob]) -> None:
+def test_a_resumed_run_continues_without_a_gap(make: Callable[..., DecodeJob]) -> None:
     live = make(tokens=30)
     texts = []
     for steps in (1, 2, None):

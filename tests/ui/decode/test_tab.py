@@ -81,7 +81,7 @@ def test_text_from_a_visitor_is_not_markup_in_a_pop_up() -> None:
     assert "&lt;img" in shown
 
 
-def test_a_second_run_of_the_same_visitor_is_refused_while_one_goes_on(
+def test_a_second_run_of_the_same_visitor_is_refused_while_one_is_running(
     view: LiveView, popups: list[str]
 ) -> None:
     first = view.run(filled(view, max_new_tokens=400), request())
@@ -171,7 +171,8 @@ def test_a_paused_run_can_be_started_over(view: LiveView) -> None:
 
 
 def test_starting_over_works_if_the_paused_run_is_gone_already(view: LiveView) -> None:
-    """Guards a page that keeps Resume for good: of many paused runs only some keep their caches."""
+    """Guards against a page that keeps Resume for good: of many paused runs only some keep their
+    caches."""
     sent(view.step(filled(view), request()))
     view.sessions.get("one").release()
     updates = view.stop_or_discard("Start over", request())

@@ -128,7 +128,7 @@ def test_bars_are_milliseconds_per_step() -> None:
 
 
 def test_no_colour_is_fixed() -> None:
-    """Guards dark mode: every colour comes from the page."""
+    """Checks dark mode: every colour comes from the page."""
 
     def colours(value: object) -> list[str]:
         if isinstance(value, dict):

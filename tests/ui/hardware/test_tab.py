@@ -167,7 +167,7 @@ def test_without_a_size_the_planners_own_bound_holds(
     ]
     assert shown["plan"]["speedup"] == pytest.approx(wanted[0])
     assert f"{wanted[1]:.2f}× plain decoding" in shown["there"]
-    assert f"It has {min(128, most)} nodes, the largest size looked at" in shown["why"]
+    assert f"It has {min(128, most)} nodes, the largest size considered" in shown["why"]
 
 
 @pytest.mark.slow
@@ -331,8 +331,8 @@ def test_a_bad_file_is_refused_with_its_value(
 
 
 def test_half_characters_in_a_profile_can_be_sent(tab: HardwareTab) -> None:
-    """Guards the page's stream, which has to be UTF-8: a JSON file may hold half a
-    character in escaped form."""
+    """The page's stream must be UTF-8, but a JSON file may contain half of a surrogate pair in
+    escaped form."""
     text = PROFILE.to_json().replace("one card", "\\ud800 card").replace('"small"', '"\\u202e"')
     store = saved_profiles.add_entry([], saved_profiles.parse_entry(text, "half"))
     updates = tab.look(asked(tab, profile="kept:half", store=store), request())
@@ -438,7 +438,7 @@ def test_a_failed_measurement_keeps_the_previous_profile(
 
 
 def test_a_measurement_waits_for_the_run_before_it(model_host: ModelHost, pair: Pair) -> None:
-    """Guards figures that were disturbed by a run: the measurement holds the same
+    """Guards against figures that were disturbed by a run: the measurement holds the same
     lock as decoding."""
     task = ProfileJob(model_host, seconds=0.2)
     reports = []

@@ -194,7 +194,7 @@ def test_whether_memory_suffices_is_shown_with_figures(
     assert " GB" in found["words"]
 
 
-def test_a_streamed_pair_needs_a_card_whatever_the_memory() -> None:
+def test_a_streamed_pair_needs_a_gpu_whatever_the_memory() -> None:
     found = models_view._memory(preset("qwen3-32b-offload"), torch.device("cpu"))
     assert found == {"fits": "no", "words": "needs a GPU with 16 GB"}
 
@@ -338,7 +338,7 @@ def test_error_numbers_of_the_operating_system_are_not_shown(
         (Report("", over=True, done=True), "Loaded"),
     ],
 )
-def test_the_title_of_the_panel_says_how_the_load_stands(report: Report, title: str) -> None:
+def test_the_title_of_the_panel_shows_the_state_of_the_load(report: Report, title: str) -> None:
     assert json.loads(models_view.report_message(report))["load"]["title"] == title
 
 

@@ -221,8 +221,8 @@ def test_a_lanes_speed_up_has_the_same_interval_in_decode(make: Callable[..., Ra
 
 
 def test_nothing_of_an_opened_race_is_called_measured(make: Callable[..., RaceJob]) -> None:
-    """Guards the sentences that were written while the race was a measured one, and
-    those a file makes up."""
+    """Checks sentences written while the race was being measured, and sentences that a file
+    invents."""
     race = make(lanes=[PLAIN, CHAIN, ("best", "8, 4", "sequoia")])
     raced(race)
     file = (
@@ -779,7 +779,7 @@ def test_bad_values_are_refused_by_name_and_bound(
         race_request(**changes)
 
 
-def test_a_planned_lane_says_which_of_the_fast_trees_it_is(make: Callable[..., RaceJob]) -> None:
+def test_a_planned_lane_shows_which_of_the_fast_trees_it_uses(make: Callable[..., RaceJob]) -> None:
     """Guards against one name for two trees: the one under What to try is the very fastest."""
     messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")]))
     lanes = next(message["lanes"] for message in messages if "lanes" in message)

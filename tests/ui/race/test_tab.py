@@ -448,7 +448,7 @@ def test_a_lane_of_the_race_on_screen_opens_in_decode(tab: RaceTab) -> None:
 
 
 @pytest.mark.slow
-def test_a_measured_lane_comes_back_after_a_reload_and_its_saved_file_is_a_recorded_one(
+def test_a_measured_lane_is_restored_after_a_reload_and_its_file_is_recorded(
     tab: RaceTab,
 ) -> None:
     name = raced(sent(tab.run(filled(tab), request())))

@@ -1,4 +1,4 @@
-"""All colours stand in one file, for light and for dark, and each is used."""
+"""All colours are defined in one file, for light and for dark, and each is used."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def colours_in(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", texts())
-def test_no_colour_stands_outside_the_file(name: str) -> None:
+def test_no_colour_is_defined_outside_the_file(name: str) -> None:
     text = re.sub(r"&#\d+;", "", texts()[name])
     assert colours_in(text) == []
 

@@ -10,8 +10,7 @@ let loading = null;
 /**
  * Plotly, fetched once per page.
  * @param {string} path relative to where the page is served
- * @returns {Promise<any>} the library; rejected if it cannot be loaded, and then the next call
- *   tries again
+ * @returns {Promise<any>} the library; rejected if it cannot be loaded (the next call tries again)
  */
 export function loadPlotly(path) {
   const { origin, pathname } = location;

@@ -11,13 +11,13 @@ import { el, show, text } from "../../../shared/web/dom.js";
 import { makePanel } from "../../../shared/web/panel.js";
 import * as treeLayout from "../../../shared/web/tree_layout.js";
 
-const AT_ONCE = 2 ** 24; // sums of a table so small that it is made before the next frame
+const AT_ONCE = 2 ** 24; // sums in a table small enough to compute before the next frame
 
 /** @typedef {import("./dp_table.js").Cell} Cell */
 /** @typedef {import("./dp_table.js").Step} Step */
 
 /**
- * What the table is made for; `levels` null: no cap.
+ * What the table is computed for; `levels` null: no cap.
  * @typedef {{rates: number[], n: number, levels: number | null}} Wanted
  */
 
@@ -37,10 +37,10 @@ export class Dp {
   table = null;
   /** The selected cell. @type {Cell | null} */
   cell = null;
-  own = false; // a person selected it
+  own = false; // the visitor selected it
   step = 0; // of the traceback
   pinned = false; // the pointer no longer selects cells
-  aloud = false; // the next sentence is to be spoken
+  aloud = false; // screen readers announce the next sentence
   /** @type {Step[]} */
   steps = [];
   /** @type {number[] | null} */
@@ -50,17 +50,17 @@ export class Dp {
   /** @type {number[]} */
   scores = [];
 
-  #stale = true; // the state is to be read again
-  #widen = false; // the next table is to be shown whole
+  #stale = true; // the state must be read again
+  #widen = false; // the next table must be shown whole
   #waiting = false; // for the next frame
   #stop = () => {};
   #made = ""; // the vector and size of the table
-  #asked = ""; // the tree that was last asked for
+  #asked = ""; // the tree that was last requested
   #shownFor = ""; // the tree that the cell was chosen for
-  #look = ""; // what the cells were painted for
+  #look = ""; // what the painted cells depend on
   /** @type {DpTable | null} */
   #painted = null;
-  #ranged = ""; // shade and level that the range is of
+  #ranged = ""; // the shade and level of #range
   /** @type {import("./dp_shade.js").Range} */
   #range = { low: 0, high: 0, cut: false };
 
@@ -100,7 +100,7 @@ export class Dp {
     this.walk = new DpWalk(right, (i) => this.goTo(i));
   }
 
-  // Colours are drawn on a canvas, so a change of theme has to be drawn too.
+  // Colours are drawn on a canvas, so they are redrawn when the theme changes.
   watchTheme() {
     this.themes = new MutationObserver(() => this.changed());
     for (const node of [document.documentElement, document.body])
@@ -144,7 +144,7 @@ export class Dp {
     show(this.error, Boolean(words));
   }
 
-  // A small table at once; a large one in slices, shown when all its levels are there.
+  // Computes a small table at once, a large one in slices; shows it when all its levels are known.
   start(table, n, levels) {
     this.#stop();
     this.#stop = () => {};
@@ -182,7 +182,7 @@ export class Dp {
     else this.home(n, levels);
   }
 
-  // To the cell of the Lab's own tree.
+  // Go to the cell of the Lab's own tree.
   home(n, levels) {
     const { table } = this;
     const size = clamp(n || 64, 1, table.nodes);
@@ -216,8 +216,8 @@ export class Dp {
 
   /**
    * Select another cell.
-   * @param {Partial<Cell>} to what of it changes
-   * @param {boolean} [quiet] the pointer only passed by
+   * @param {Partial<Cell>} to the fields that change
+   * @param {boolean} [quiet] the pointer only moved over it
    */
   move(to, quiet = false) {
     if (!this.table) return;
@@ -238,14 +238,14 @@ export class Dp {
   goTo(step) {
     this.step = step;
     this.aloud = true;
-    this.pinned = true; // or the pointer on its way would undo the walk
+    this.pinned = true; // otherwise moving the pointer would undo the walk
     this.grid.reveal(this.shown().cell);
     this.changed();
   }
 
   resize(size) {
     this.chosenSize = size;
-    this.#widen = true; // once the table is there
+    this.#widen = true; // once the table is computed
     this.update();
   }
 
@@ -296,7 +296,7 @@ export class Dp {
     this.controls.paint();
   }
 
-  // Cells are drawn only where what they show has changed.
+  // Cells are redrawn only if what they show has changed.
   paintCells(levels) {
     const { table, kind, grid } = this;
     const style = getComputedStyle(this.root);
