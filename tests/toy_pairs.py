@@ -1,4 +1,4 @@
-"""Pairs of any model type at toy size whose weights are bfloat16, made without files."""
+"""Toy-size pairs of any model type, with bfloat16 weights and without files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sequoia.sweep.variants import condition
 
 
 def toy_pair(kind: str, seed: int = 0, **changes: Any) -> Pair:
-    """A target of type `kind` with `changes` to its config, and a noisy copy of it for a draft."""
+    """A target of type `kind` with `changes` to its config, and a noisy copy of it as its draft."""
     target = random_model(toy_config(kind, condition(kind)[1] | changes), seed)
     draft = noisy(target, seed + 1)
     models = [TreeModel(_rounded(one), kind).use_fast_forward() for one in (target, draft)]

@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None) -> None:
 
 
 def benchmark(options: Namespace) -> dict[str, Any]:
-    """Run every block (prompts x temperature), print its table, and return everything measured."""
+    """Run every block (prompts x temperature), print its table, and return all results."""
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device, offload=options.offload)
     others = (
@@ -231,9 +231,7 @@ def _options(argv: Sequence[str] | None) -> Namespace:
             "(without N: as many as fit), and compare with accelerate's offloading"
         ),
     )
-    parser.add_argument(
-        "--threads", type=_positive, help="torch threads (default: torch's own choice)"
-    )
+    parser.add_argument("--threads", type=_positive, help="CPU threads (default: chosen by torch)")
     parser.add_argument(
         "--prompts",
         nargs="+",
@@ -268,17 +266,17 @@ def _options(argv: Sequence[str] | None) -> Namespace:
     parser.add_argument(
         "--grid",
         action="store_true",
-        help="also time many other trees, to compare the planned one with",
+        help="also time many other trees, for comparison with the planned one",
     )
     parser.add_argument(
         "--sizes",
         nargs="+",
         type=_nodes,
         metavar="N",
-        help="time the best trees of these sizes instead, to see what a step spends outside the "
-        "models",
+        help="time the best trees of these sizes instead, to see how much time a step spends "
+        "outside the models",
     )
-    parser.add_argument("--json", type=Path, help="file for everything measured")
+    parser.add_argument("--json", type=Path, help="write all results to this file")
     options = parser.parse_args(argv)
     if (options.offload is not False) + options.grid + bool(options.sizes) > 1:
         parser.error(

@@ -44,7 +44,7 @@ Decode = Callable[[str, SamplingParams], tuple[list[int], DecodeStats | None]]
 @dataclass(frozen=True)
 class Contestant:
     """A named way to decode. ready: called before each prompt, outside the timing: a tree that
-    learns starts anew there, as fixed trees are planned outside the timing too. predicted,
+    learns is reset there, as fixed trees are planned outside the timing too. predicted,
     expected_tokens: the speed-up over plain decoding and the tokens per step that the planner
     predicts, if it planned the tree."""
 
@@ -109,7 +109,7 @@ def grid(
     plain_seconds: float,
     acceptance: Acceptance,
 ) -> Iterator[Contestant]:
-    """The best trees of many sizes and level limits, to compare the planned one with."""
+    """The best trees of many sizes and level limits, for comparison with the planned one."""
     sizes = [(nodes, levels) for nodes in GRID_NODES for levels in GRID_LEVELS if levels <= nodes]
     trees = dict.fromkeys(best_tree(acceptance, nodes, levels) for nodes, levels in sizes)
     for tree in trees:

@@ -1,8 +1,8 @@
 """Evaluate a pair by the text it writes: `python -m sequoia.judge_pair --target DIR --draft DIR`.
 
 The excerpts are from texts that neither the current bundled pair nor the one before was trained on.
-Measured are how well the target predicts them, how far the draft agrees with it, and the pair's own
-continuations: how repetitive they are, and whether code is still valid Python.
+It measures how well the target predicts them and how far the draft agrees with it. It also measures
+the pair's own continuations: how repetitive they are, and whether code is still valid Python.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ class Continuation:
 
     @property
     def is_code(self) -> bool:
-        """Whether prompt and continuation are Python; an empty one or a loop does not count."""
+        """Whether prompt and continuation together are Python. An empty continuation or a loop does
+        not count."""
         return (
             bool(self.text.strip())
             and self.repetition < REPEATED
@@ -95,7 +96,7 @@ class Continuation:
 
 
 def judge(pair: Pair, kinds: Mapping[str, Sequence[Excerpt]], task: Task) -> dict[str, Any]:
-    """All figures of a pair by kind of text, with the values of single excerpts, so that pairs can
+    """All figures of a pair by kind of text, with the values of each excerpt, so that pairs can
     be compared excerpt by excerpt."""
     tree = best_tree(Acceptance(TREE_RATES), TRIED_NODES, TRIED_LEVELS)
     return {
@@ -150,7 +151,7 @@ def _mean(forced: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
 
 @torch.inference_mode()
 def _predicted(pair: Pair, excerpt: Excerpt) -> tuple[float, int]:
-    """The target's bits of information for the excerpt, and the excerpt's bytes."""
+    """The excerpt's bits of information according to the target, and its size in bytes."""
     ids = torch.tensor(pair.encode(excerpt.text), device=pair.target.device)
     with without_cudnn_attention():
         found = pair.target.hf(input_ids=ids[None, :-1])
@@ -222,15 +223,15 @@ def _summary(written: Sequence[Continuation], temperature: float, kind: str) -> 
 
 
 def _speed_up(pair: Pair, excerpts: Sequence[Excerpt], tree: Tree, task: Task) -> dict[str, float]:
-    """Seconds per token of plain decoding over those with the tree; each prompt is decoded both
-    ways in turn."""
+    """The time of plain decoding divided by the time with the tree. Each prompt is decoded both
+    ways, one after the other."""
     params = SamplingParams(USUAL, max_new_tokens=task.tokens, ignore_eos=True)
     ratios = []
     repeated = []
     for prompt in (excerpt.prompt for excerpt in excerpts):
-        usual, _ = _timed(lambda prompt=prompt: plain(pair, prompt, params))
-        quick, steps = _timed(lambda prompt=prompt: run(Decoder(pair, prompt, params, tree)))
-        ratios.append(usual / quick)
+        plain_seconds, _ = _timed(lambda prompt=prompt: plain(pair, prompt, params))
+        tree_seconds, steps = _timed(lambda prompt=prompt: run(Decoder(pair, prompt, params, tree)))
+        ratios.append(plain_seconds / tree_seconds)
         repeated.append(repetition(emitted_tokens(steps)))
     return {
         "median": statistics.median(ratios),
@@ -280,16 +281,16 @@ def _figures(kind: Mapping[str, Any]) -> dict[str, str]:
     for temperature, figures in kind["temperatures"].items():
         found[f"repeated 8-grams, T={temperature}"] = f"{figures['repeated_8_grams']:.1%}"
         found[f"loops, T={temperature}"] = f"{figures['loops']:.1%}"
-        found[f"tokens per step, its own text, T={temperature}"] = (
+        found[f"tokens per step, own continuations, T={temperature}"] = (
             f"{figures['tokens_per_step']:.3f}"
         )
         if "parse" in figures:
             found[f"parse, T={temperature}"] = f"{figures['parse']:.1%}"
     if kind["speed_up"]:
-        found["speed-up, its own text (needs an idle machine)"] = (
+        found["speed-up, own continuations (needs an idle machine)"] = (
             f"{kind['speed_up']['median']:.2f}x"
         )
-        found["  repeated 8-grams of that text"] = f"{kind['speed_up']['repeated_8_grams']:.1%}"
+        found["  repeated 8-grams in them"] = f"{kind['speed_up']['repeated_8_grams']:.1%}"
     return found
 
 
@@ -367,7 +368,7 @@ def _options(argv: Sequence[str] | None) -> Namespace:
     parser = option_parser("python -m sequoia.judge_pair", __doc__)
     add_pair_options(parser)
     parser.add_argument(
-        "--before", type=Path, help="file that --json wrote for another pair, to compare with"
+        "--before", type=Path, help="compare with these results: a file that --json wrote"
     )
     parser.add_argument(
         "--excerpts", type=Path, default=ASSETS / "judge", help="folder with KIND.json"
@@ -384,8 +385,6 @@ def _options(argv: Sequence[str] | None) -> Namespace:
     parser.add_argument(
         "--timed", type=int, default=task.timed, help="prompts timed for the speed-up; 0 for none"
     )
-    parser.add_argument(
-        "--threads", type=int, help="processor threads (default: torch's own choice)"
-    )
-    parser.add_argument("--json", type=Path, help="file for everything measured")
+    parser.add_argument("--threads", type=int, help="CPU threads (default: chosen by torch)")
+    parser.add_argument("--json", type=Path, help="write all results to this file")
     return parser.parse_args(argv)

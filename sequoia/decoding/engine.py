@@ -1,7 +1,7 @@
-"""Decoding: draft a tree, verify it in one target pass, keep what was accepted; one StepTrace a
+"""Decoding: draft a tree, verify it in one target pass, keep what was accepted; one StepTrace per
 step.
 
-`step` reads as the paper's algorithm. Plain decoding is the same engine with a tree of one node
+`step` reads like the paper's algorithm. Plain decoding is the same engine with a tree of one node
 and no draft. Independent of planning: the tree is an argument (measuring/defaults.py plans one for
 this machine). Also independent of where a step is verified (see choose_step.py).
 """
@@ -70,19 +70,19 @@ class Decoder:
 
     @property
     def bytes(self) -> int:
-        """What the run will keep allocated, beside the weights: all but the short-lived results of
-        single operations."""
+        """What the run will keep allocated in addition to the weights: everything except the
+        short-lived results of single operations."""
         return self.needs.total()
 
     @property
     def needs(self) -> DeviceBytes:
-        """Those bytes by device."""
+        """`bytes` by device."""
         found = sum((context.needs(self.tree_choice.most) for context in self.contexts), Counter())
         return found + self._draft_and_verify.needs(self.tree_choice.most)
 
     @property
     def missing(self) -> DeviceBytes:
-        """Those of them that are not allocated yet, by device."""
+        """The part of `needs` that is not allocated yet, by device."""
         return self.needs - sum((context.held() for context in self.contexts), Counter())
 
     @property
@@ -104,7 +104,7 @@ class Decoder:
 
     @torch.inference_mode()
     def prefill(self) -> None:
-        """Run the prompt through both models, except its last token: that one is the root of the
+        """Run the prompt through both models, except its last token, which is the root of the
         first tree."""
         if len(self.prompt) > 1:
             self._target.extend(self.prompt[:-1])
@@ -168,8 +168,8 @@ class Decoder:
 def _check_branching(tree_choice: TreeChoice, pair: Pair) -> None:
     if tree_choice.widest > pair.draft.vocab:
         raise BadTree(
-            f"a node of the tree has {tree_choice.widest} children; the models have only "
-            f"{pair.draft.vocab} tokens"
+            f"a node of the tree has {tree_choice.widest} children; the models' vocabulary has "
+            f"only {pair.draft.vocab} tokens"
         )
 
 
@@ -183,7 +183,7 @@ def run(decoder: Decoder) -> Iterator[StepTrace]:
 
 @renamed_keywords(policy="params")
 def plain(pair: Pair, prompt: str, params: SamplingParams) -> Iterator[StepTrace]:
-    """Autoregressive decoding on the same engine, one token a step: the baseline of
-    every speed-up shown."""
+    """Autoregressive decoding on the same engine, one token per step: the baseline
+    of every speed-up shown."""
     pair.require_room(prompt, params.max_new_tokens)
     return run(Decoder(pair, prompt, params, Tree.chain(1)))

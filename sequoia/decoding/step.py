@@ -23,7 +23,7 @@ class Step(Protocol):
         ...
 
     def needs(self, nodes: int, /) -> DeviceBytes:
-        """Bytes by device that trees of `nodes` nodes take beside the models' caches."""
+        """Bytes by device that trees of `nodes` nodes take in addition to the models' caches."""
         ...
 
     def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:

@@ -99,7 +99,7 @@ class DiagnosedRun:
         )
 
     def remedies(self) -> tuple[Remedy, ...]:
-        """All that are predicted to help, the best first: each tree once, under its simplest name,
+        """The remedies predicted to help, best first: each tree once, under its simplest name,
         and never the tree in use."""
         found: dict[object, Remedy] = {}
         for remedy in (*self.trees(), *self.what_ifs()):
@@ -122,23 +122,25 @@ class DiagnosedRun:
 
     def what_ifs(self) -> Iterator[Remedy]:
         """The tree in use with hypothetical models."""
-        quick = replace(self.profile, draft_seconds=scaled(self.profile.draft_seconds, 0.5))
-        large = replace(self.profile, target_seconds=scaled(self.profile.target_seconds, 2.0))
+        faster_draft = replace(self.profile, draft_seconds=scaled(self.profile.draft_seconds, 0.5))
+        slower_target = replace(
+            self.profile, target_seconds=scaled(self.profile.target_seconds, 2.0)
+        )
         slower_plain = self.plain + self.token["verify"]
         for words, speedup in (
             (
                 "A smaller draft: half the time, the same acceptance",
-                self._speedup(self.tree, quick),
+                self._speedup(self.tree, faster_draft),
             ),
             (
                 "A larger target: twice the time, the same acceptance",
-                self._speedup(self.tree, large) * slower_plain / self.plain,
+                self._speedup(self.tree, slower_target) * slower_plain / self.plain,
             ),
         ):
             yield Remedy(words, speedup, speedup - self.speedup, None, _WHAT_IF)
 
     def _speedup(self, tree: Tree, profile: HardwareProfile | None = None) -> float:
-        """Predicted speed-up over the measured plain token."""
+        """Predicted speed-up over plain decoding as measured."""
         plan = predict(tree, self.acceptance, profile or self.profile)
         return plan.expected_tokens * self.plain / plan.predicted_seconds
 

@@ -19,9 +19,9 @@ _MOST_CHARS = 1_000_000
 @dataclass(frozen=True)
 class ModelType:
     """One type. result: "runs"; "partly" (only under `condition`); "refused"; or "not built" where
-    `transformers` itself cannot build it. reason: why the type's own defaults do not run, "" where
-    they do. tried: number of configs that were decoded and compared. without: options that are
-    refused, each with its reason."""
+    `transformers` itself cannot build it. reason: why the type's default config does not run, ""
+    where it does. tried: number of configs that were decoded and compared. without: options that
+    are refused, each with its reason."""
 
     name: str
     result: str
@@ -33,7 +33,7 @@ class ModelType:
 
 @dataclass(frozen=True)
 class KnownTypes:
-    """All causal types of one version of `transformers`, by name."""
+    """All causal model types of one version of `transformers`, by name."""
 
     transformers: str
     types: tuple[ModelType, ...]
@@ -42,7 +42,7 @@ class KnownTypes:
         return sum(one.result == result for one in self.types)
 
     def to_text(self) -> str:
-        """The list as a file."""
+        """The list as the text of a file."""
         rows = [asdict(one) for one in self.types]
         content = as_file({"transformers": self.transformers, "types": rows}, "model-types")
         return write_file(content, "model-types", _MOST_CHARS, BadModel)

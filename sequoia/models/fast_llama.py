@@ -1,10 +1,10 @@
-"""A fast forward for Llama-like models: the arithmetic of `transformers`' own, with a fraction of
-its small operations.
+"""A fast forward for Llama-like models: the same arithmetic as in `transformers`, with a
+fraction of its small operations.
 
 Small models on a CPU spend most of a pass outside their matrix products. Here one product makes
 queries, keys and values, and another makes gate and up. Weights are packed once in oneDNN's own
-layout. Attention runs in float32 whatever the weights are: torch's own over a bfloat16 cache takes
-five times as long for one row. Rotary positions are one complex product. The reference is
+layout. Attention runs in float32 whatever the weights are: torch's attention over a bfloat16 cache
+takes five times as long for one row. Rotary positions are one complex product. The reference is
 tree_forward.transformers_forward: `use_fast_forward` compares the two when a model is loaded and
 uses this one only where they agree.
 """
@@ -240,7 +240,7 @@ class _Layer:
 
 class _Norm:
     """x * weight / sqrt(mean(x * x) + eps) over the last dimension, in float32: four operations,
-    where torch's own takes a CPU ten and, for a few rows, twice as long."""
+    where torch takes ten on a CPU and, for a few rows, twice as long."""
 
     def __init__(self, weight: torch.Tensor, eps: float) -> None:
         size = weight.shape[-1]

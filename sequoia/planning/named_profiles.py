@@ -1,4 +1,4 @@
-"""Hardware profiles that come with the program, by name: simulated ones for well-known cards, and
+"""Hardware profiles that come with the program, by name: simulated ones for well-known GPUs, and
 recorded or published ones. Each is a file in assets/hardware_profiles."""
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def parser() -> ArgumentParser:
     _text_flags(flags)
     _model_flags(flags)
     add("--device", default="auto", help="auto, cpu or cuda")
-    add("--threads", type=int, help="processor threads (default: torch's own choice)")
+    add("--threads", type=int, help="CPU threads (default: chosen by torch)")
     add(
         "--compile",
         action="store_true",

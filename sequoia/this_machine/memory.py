@@ -38,9 +38,9 @@ def require(needed: float, device: torch.device, what: str, advice: str = "") ->
 def require_possible(needed: float, device: torch.device, together: bool, what: str) -> None:
     """Raises OutOfMemory if more is needed than the device has when nothing else is on it. With
     `together`, if more is needed than all GPUs have."""
-    cards = range(torch.cuda.device_count()) if together else [device.index or 0]
+    gpus = range(torch.cuda.device_count()) if together else [device.index or 0]
     most = (
-        sum(torch.cuda.get_device_properties(card).total_memory for card in cards)
+        sum(torch.cuda.get_device_properties(gpu).total_memory for gpu in gpus)
         if device.type == "cuda"
         else psutil.virtual_memory().total
     )

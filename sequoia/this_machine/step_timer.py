@@ -1,4 +1,4 @@
-"""Timers: wall time of a decoding step by phase, time spent on a device, and waiting for it."""
+"""Timers for the phases of a decoding step and for work on a device, and a wait for the device."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Spans:
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._found: list[Callable[[], float]] = []
+        self._elapsed: list[Callable[[], float]] = []
 
     @contextmanager
     def span(self) -> Iterator[None]:
@@ -64,14 +64,14 @@ class Spans:
         yield
         end = self._mark()
         if isinstance(start, torch.cuda.Event):
-            self._found.append(lambda: start.elapsed_time(end) / 1e3)
+            self._elapsed.append(lambda: start.elapsed_time(end) / 1e3)
         else:
-            self._found.append(lambda: end - start)
+            self._elapsed.append(lambda: end - start)
 
     def total(self) -> float:
-        """Seconds of all pieces together. Waits for the device."""
+        """Seconds of all pieces in total. Waits for the device."""
         synchronize(self._device)
-        return sum(found() for found in self._found)
+        return sum(elapsed() for elapsed in self._elapsed)
 
     def _mark(self) -> Any:
         if self._device.type != "cuda":

@@ -143,7 +143,7 @@ def test_the_time_outside_the_models_is_printed_for_each_size(
 
 
 @pytest.mark.slow
-def test_a_tree_that_learns_starts_anew_for_each_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tree_that_learns_is_reset_for_each_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
     """And outside the timing: `ready` makes it, before the decoding that is timed."""
     made: list[object] = []
     monkeypatch.setattr(decoders, "Dynamic", lambda *given: made.append(given) or Tree.chain(2))

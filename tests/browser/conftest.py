@@ -22,8 +22,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def tab(browser: Browser) -> Iterator[Page]:
-    """Where test pages are opened one after the other: a page of its own takes longer to make
-    than most tests take."""
+    """The tab in which test pages are opened one after the other: opening a new tab takes longer
+    than most tests."""
     context = browser.new_context()
     yield context.new_page()
     context.close()

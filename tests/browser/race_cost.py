@@ -82,7 +82,7 @@ def measure(visit: Page, tokens: int, steps: int = 100) -> Iterator[str]:
     fill(visit, tokens)
     yield from smooth(visit)
     visit.wait_for_selector("#rc-run:not([disabled])", timeout=120_000)
-    visit.fill("#rc-tokens input", "2000")  # it has not ended by itself when it is stopped
+    visit.fill("#rc-tokens input", "2000")  # so that it is still running when it is stopped
     yield stopped(visit, steps)
 
 

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = "/usr/bin/chromium"
-CALLED = re.compile(r"/run/predict$")  # the address of a handler that waits in no line
+CALLED = re.compile(r"/run/predict$")  # the address of a handler that does not queue
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -35,10 +35,10 @@ def free_port() -> int:
 
 
 class App:
-    """`python app.py` as anyone starts it, with the port from the environment; `changes` are
-    to the rest of it."""
+    """`python app.py` of the checkout in `folder`, in its own process, on a free port. `changes`:
+    further environment variables."""
 
-    def __init__(self, *flags: str, **changes: str) -> None:
+    def __init__(self, *flags: str, folder: Path = ROOT, **changes: str) -> None:
         self.url = f"http://127.0.0.1:{(port := free_port())}/"
         environment = {
             **os.environ,
@@ -51,8 +51,8 @@ class App:
         environment |= changes
         self.started = time.monotonic()
         self.process = subprocess.Popen(
-            [sys.executable, str(ROOT / "app.py"), *flags],
-            cwd=ROOT,
+            [sys.executable, str(folder / "app.py"), *flags],
+            cwd=folder,
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -60,7 +60,7 @@ class App:
         )
 
     def answer(self, seconds: float = 60) -> float:
-        """Wait until the page is served; seconds since the command."""
+        """Wait until the page is served. Returns the seconds since the start."""
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         while True:
             try:
@@ -68,29 +68,31 @@ class App:
                 return time.monotonic() - self.started
             except OSError:
                 assert self.process.poll() is None, self.process.stdout.read()
-                assert time.monotonic() - self.started < seconds, "the page did not come up"
+                assert time.monotonic() - self.started < seconds, "the page was not served in time"
                 time.sleep(0.1)
 
     def stop(self) -> str:
-        """End it; everything it printed."""
+        """Stop the app. Returns everything it printed."""
         self.process.terminate()
         return self.process.communicate(timeout=10)[0]
 
 
 class Visit:
-    """A page with everything it said on the console and every address it asked for.
-    has_form: with the form, which is hidden beside the recording on which the page opens."""
+    """A page, with its console messages and the addresses it requested. has_form: with the form,
+    which is hidden beside the recording on which the page opens."""
 
     def __init__(self, browser: Browser, url: str, has_form: bool = True, **options: Any) -> None:
         self.context = browser.new_context(
             **{"viewport": {"width": 1280, "height": 800}, **options}
         )
         self.page: Page = self.context.new_page()
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
-        self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
-        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.console: list[str] = []
+        self.requests: list[str] = []
+        self.page.on(
+            "console", lambda message: self.console.append(f"{message.type}: {message.text}")
+        )
+        self.page.on("pageerror", lambda error: self.console.append(f"error: {error}"))
+        self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(url)
         self.page.wait_for_function("document.querySelector('#pg-view .sq-stage')?.view")
         self.page.wait_for_selector("[data-part=own]:visible")
@@ -99,9 +101,10 @@ class Visit:
             self.page.wait_for_selector("#pg-run")
 
     def check(self, url: str) -> None:
-        """Nothing on the console, and nothing asked of any other machine."""
+        """Close the page; check that its console is empty and that it requested nothing from other
+        machines."""
         self.context.close()
-        assert self.said == []
+        assert self.console == []
         assert [
-            address for address in self.asked if not address.startswith((url, "data:", "blob:"))
+            address for address in self.requests if not address.startswith((url, "data:", "blob:"))
         ] == []

@@ -207,8 +207,8 @@ def test_strange_messages_break_nothing(page: Any, canned: dict[str, Any]) -> No
 def test_a_recorded_run_plays_and_a_measured_one_is_followed(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """Guards the second in which the page opens: a recording must move by itself, a live run must
-    stand at its newest step."""
+    """Guards the second in which the page opens: a recording must play automatically, a live run
+    must show its newest step."""
     begin = "text => { stage.ingest(text); return [stage.store.at, stage.store.playing]; }"
     begun = page.evaluate(begin, json.dumps(canned["16"]))
     assert begun == [0, True]
@@ -269,7 +269,7 @@ def test_the_opening_rests_on_its_best_step_beside_the_whole_text(
     cut = {**run, "trees": [*run["trees"], [-1]], "steps": [*run["steps"][:12], last]}
     page.evaluate("text => stage.ingest(text)", json.dumps(cut))
     page.wait_for_function("!stage.store.playing", timeout=8000)
-    assert at(page) == page.evaluate("stage.store.best") < 12
+    assert at(page) == page.evaluate("modules.bestStep(stage.store)") < 12
     assert page.locator(".sq-future").count() == 0
     page.evaluate("stage.seek(10); stage.play()")
     page.wait_for_function("!stage.store.playing", timeout=8000)
@@ -322,7 +322,7 @@ def test_a_tree_cut_a_little_is_not_taken_for_a_full_one(page: Any, canned: dict
         page,
         {**first(run, 0), "trees": [*trees, full[:-1]], "steps": [*steps, almost], "done": True},
     )
-    assert page.evaluate("stage.store.lastFull") == 3
+    assert page.evaluate("modules.lastFullStep(stage.store)") == 3
 
 
 def test_the_words_at_the_end_of_a_run_are_in_sight(page: Any, canned: dict[str, Any]) -> None:
@@ -901,9 +901,9 @@ def test_the_keyboard_steers(page: Any, canned: dict[str, Any]) -> None:
     assert page.evaluate("stage.store.mode") is None
 
 
-def test_nothing_moves_by_itself_while_steps_come(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the decode beside the page: an animation, however small, makes the browser work
-    sixty times a second."""
+def test_nothing_is_animated_while_steps_arrive(page: Any, canned: dict[str, Any]) -> None:
+    """Guards the speed of decoding on the same machine: any animation, however small, makes the
+    browser paint sixty times a second."""
     give(page, first(canned["64"], 5))
     give(page, rest(canned["64"], 5, 9))
     page.wait_for_timeout(400)
@@ -1151,7 +1151,7 @@ def test_a_recorded_run_stands_still_where_no_motion_is_wanted(
     page.emulate_media(reduced_motion="reduce")
     page.evaluate("text => stage.ingest(text)", json.dumps(canned["16"]))
     settle(page)
-    best = page.evaluate("stage.store.best")
+    best = page.evaluate("modules.bestStep(stage.store)")
     assert (at(page), page.evaluate("stage.store.playing")) == (best, False)
     page.keyboard.press(" ")
     assert page.evaluate("stage.store.playing")  # it plays when it is asked to

@@ -223,8 +223,8 @@ def test_a_cell_without_a_tree_says_why(page: Any) -> None:
 
 
 def test_the_cell_is_the_labs_own_tree_until_another_is_chosen(page: Any) -> None:
-    """Guards against a table that goes on with the levels of the vector before, and explains
-    another tree than is drawn."""
+    """Guards against a table that keeps the levels of the previous vector and explains a
+    different tree from the one drawn."""
     for rates in ([0.45, 0.4], [0.95, 0.02]):
         give(page, rates=rates, n=30, levels=None)
         deep = page.evaluate("dp.table.levels")

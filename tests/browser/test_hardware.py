@@ -209,7 +209,7 @@ def test_a_profile_compared_with_itself_shows_a_message(opened: Callable[..., Pa
 
 def test_a_new_measurement_says_in_a_banner_what_changed(opened: Callable[..., Page]) -> None:
     page = opened()
-    words = "A one-token pass takes 6.6 ms, before 7.4 ms (-11%)."
+    words = "A one-token pass takes 6.6 ms; before, it took 7.4 ms (-11%)."
     page.evaluate(f"words => {BOARD}.take({{ view: {BOARD}.view, notice: words }})", words)
     banner = page.locator("#hw-view [data-part=banner]")
     expect(banner).to_have_text(words)

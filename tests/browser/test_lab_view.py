@@ -69,8 +69,8 @@ def whence(page: Page) -> str:
 
 
 def refused(page: Page, field: str) -> str:
-    """What is said of a refused field, found as a screen reader finds it; it stands beside the
-    field, in sight with it."""
+    """The message about a refused field, found as a screen reader finds it; it is shown next to
+    the field, visible together with it."""
     typed = page.locator(part(field))
     typed.scroll_into_view_if_needed()
     assert typed.get_attribute("aria-invalid") == "true"

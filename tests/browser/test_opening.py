@@ -32,7 +32,7 @@ def test_the_first_screen_holds_number_texts_beat_and_tree(page: Page) -> None:
 def test_speculation_wins_from_the_fifth_step_on(page: Page) -> None:
     speedups = page.evaluate(f"(s => s.steps.map((_, i) => s.totals(i).speedup))({STORE})")
     assert min(speedups[4:]) > 1
-    assert speedups[-1] > 1.3
+    assert speedups[-1] > 1.5
 
 
 def test_the_number_its_price_and_its_basis_agree(page: Page) -> None:
@@ -57,11 +57,11 @@ def test_both_sides_write_the_same_text_and_the_tree_is_ahead(page: Page) -> Non
 
 
 def test_it_opens_in_slow_motion_on_a_step_with_a_second_child(page: Page) -> None:
-    page.wait_for_function(f"{STORE}.shown?.phase === 'check'", timeout=15_000)
+    page.wait_for_function(f"{STORE}.slow.shown?.phase === 'check'", timeout=15_000)
     assert store(page, "rate") == "slow"
     assert page.locator(".sq-n[data-s=checked]").count() > 1
     expect(page.locator("[data-part=caption]")).to_contain_text("in one pass")
-    page.wait_for_function(f"{STORE}.shown?.phase === 'walk'", timeout=15_000)
+    page.wait_for_function(f"{STORE}.slow.shown?.phase === 'walk'", timeout=15_000)
     page.wait_for_function(
         "document.querySelector('[data-part=caption]').textContent.includes('A chain would end')",
         timeout=15_000,
@@ -69,17 +69,18 @@ def test_it_opens_in_slow_motion_on_a_step_with_a_second_child(page: Page) -> No
 
 
 def test_a_key_turns_one_picture_and_the_phases_can_be_chosen(page: Page) -> None:
-    page.evaluate(f"{STORE}.seek({STORE}.telling)")
+    page.evaluate(f"{STORE}.seek({STORE}.at)")
+    at = store(page, "at")
     page.click("[data-part=phase-guess]")
-    assert store(page, "picture") == 0
+    assert store(page, "slow.picture") == 0
     expect(page.locator("[data-part=phase-guess]")).to_have_attribute("aria-pressed", "true")
     expect(page.locator("[data-part=caption]")).to_contain_text("guesses what may come next")
     page.keyboard.press(".")
-    assert store(page, "picture") == 1
+    assert store(page, "slow.picture") == 1
     page.keyboard.press(",")
     page.keyboard.press(",")
-    assert store(page, "at") == store(page, "telling") - 1
-    assert store(page, "picture") is None
+    assert store(page, "at") == at - 1
+    assert store(page, "slow.picture") is None
 
 
 def test_it_rests_at_the_end_and_can_be_played_again(page: Page) -> None:

@@ -46,9 +46,8 @@ def enter(page: Page, **values: Any) -> None:
 
 
 def endless(page: Page, **values: Any) -> None:
-    """Make the form's run one that does not end by itself before its limit: noughts, of which
-    the next one is always the most probable, whatever the machine. A sampled text may come to
-    its end after any token."""
+    """Fill the form so that the run reaches its limit on every machine: after a row of zeros, the
+    most probable token is always another zero. A sampled text may end after any token."""
     page.fill("#pg-prompt textarea", "0 " * 13 + "0")
     enter(page, temperature=0, **values)
 
@@ -242,8 +241,8 @@ def test_a_run_by_keyboard_says_that_it_was_stopped(visit: Visit) -> None:
 
 
 def test_the_recorded_run_is_not_taken_for_the_forms(visit: Visit) -> None:
-    """Guards a Resume that would go on with a run no longer on screen, and a recorded run whose
-    prompt nobody typed."""
+    """Guards against a Resume that continues a run no longer on screen, and against a recorded
+    run shown as if its prompt had been typed."""
     page = visit()
     ready(page)
     asked = page.locator("[data-part=asked]")
@@ -323,7 +322,7 @@ def test_a_run_that_is_stepped_through_can_be_started_over(visit: Visit) -> None
     over = page.locator("#pg-stop", has_text="Start over")
     over.hover()
     assert "Discard the paused run" in page.get_attribute("#pg-stop", "title")
-    page.keyboard.press("Escape")  # stops a run that goes on, and gives none up
+    page.keyboard.press("Escape")  # stops a run in progress, and discards none
     expect(over).to_be_enabled()
     over.click()
     expect(page.locator("#pg-run")).to_have_text("Run")

@@ -93,7 +93,7 @@ def test_a_race_from_the_recorded_one_to_a_saved_one(visit: Visit, tmp_path: Pat
     until(page, "s.meta.label === 'measured' && s.done && s.results.at(-1)?.lossless")
     assert [lane["name"] for lane in store(page, "lanes")] == ["Plain", "Chain"]
     expect(page.locator(".race-lane[data-lane='1'] progress")).to_be_visible()
-    page.click("#rc-stop")  # the check of losslessness goes on for a while
+    page.click("#rc-stop")  # the check of losslessness continues for a while
     expect(page.locator("#rc-run")).to_be_enabled(timeout=20_000)
     expect(page.locator(".race-lane[data-lane='1'] progress")).to_be_hidden()
     with page.expect_download() as waiting:
@@ -135,7 +135,7 @@ def test_what_a_race_costs_can_be_measured(visit: Visit) -> None:
 def test_keys_race_and_stop_only_where_the_race_is_in_front(visit: Visit) -> None:
     page = visit()
     to_race(page, tokens=2000, temperature=0)
-    # goes on for certain, where a sampled text may end after any token
+    # this text certainly continues; a sampled one may end after any token
     page.fill("#rc-prompt textarea", "0 " * 13 + "0")
     page.click("#rc-prompt textarea")
     page.keyboard.press("Control+Enter")

@@ -644,7 +644,7 @@ def test_the_verdict_comes_with_the_end_and_gives_the_places(page: Page) -> None
 
 
 def test_a_stream_in_small_batches_loses_nothing_and_rebuilds_nothing(page: Page) -> None:
-    """Guards against batches lost between two paints, and against text groups made anew."""
+    """Guards against batches lost between two paints, and against text groups being rebuilt."""
     whole = race(tokens=64)
     give(page, part(whole, 0, 4))
     page.evaluate(
@@ -1163,8 +1163,8 @@ def judged(page: Page, whole: dict[str, Any], *lossless: dict[str, Any] | None) 
 
 
 def test_first_tokens_are_counted_in_place(page: Page) -> None:
-    """Guards against a check that can only be seen under the pointer, and against one that says
-    nothing while it goes on."""
+    """Guards against a check that can only be seen under the pointer, and against one that
+    shows nothing while it runs."""
     whole = race(lanes=3)
     still(page, whole)
     judged(page, whole, counts(5, True), None, counts(5, True, (1, 4)))
@@ -1229,7 +1229,7 @@ def test_a_check_without_information_says_so_in_place(page: Page) -> None:
 
 
 def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> None:
-    """Guards against a button that is made anew under the pointer four times a second."""
+    """Guards against a button that is rebuilt under the pointer four times a second."""
     whole = race(lanes=2)
     still(page, whole)
     advice = {

@@ -79,5 +79,5 @@ def test_below_a_root_path_the_page_loads_its_modules_and_plotly(
     visit.page.get_by_role("tab", name="Hardware").click()
     visit.page.wait_for_selector(".hw-chart[data-drawn=yes]", timeout=30_000)
     visit.check(address)
-    scripts = [asked for asked in visit.asked if "/sequoia-web/" in asked]
+    scripts = [address for address in visit.requests if "/sequoia-web/" in address]
     assert {asked.rsplit("/", 1)[1] for asked in scripts} == {"modules.js", "plotly.min.js"}

@@ -1,172 +1,145 @@
-"""What the live view costs the decode.
+"""What the page costs: the decode beside it, the browser's processor, frames and the first paint.
 
-Run it with `python tests/browser/view_cost.py [--rounds 7] [--nodes 64] [--tokens 256]`.
-
-The same run, in interleaved rounds: the engine alone, the run in its thread with messages made for
-nobody, and the page in a real browser on this machine. Tokens a second of the steps' own time,
-medians, and the ratio to the engine alone.
+Without a measurement it runs one decode three ways and prints how much the page slows it down.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from cost_rounds import Figures, in_words, interleaved
+from paint_cost import paint_times
+from playwright.sync_api import Browser, sync_playwright
+from running_app import CHROMIUM, FLAGS
+from tree_cost import live_cost, pan_cost
+from two_checkouts import Checkout, why_not_a_checkout
 
-import torch
-from playwright.sync_api import Page, sync_playwright
+ROOT = Path(__file__).resolve().parents[2]
+EPILOG = """\
+examples:
+  python tests/browser/view_cost.py                           what the page costs the decode
+  python tests/browser/view_cost.py --live --pan              this checkout alone
+  python tests/browser/view_cost.py --paint --against ../old  this checkout (new) and another (old)
 
-import app
-
-app.set_up()
-
-from sequoia import Decoder, DecodeStats, load_pair, run  # noqa: E402
-from ui.decode.recordings import RunStore  # noqa: E402
-from ui.decode.request import DecodeRequest  # noqa: E402
-from ui.decode.run import DecodeJob  # noqa: E402
-from ui.page import launch_options, page  # noqa: E402
-from ui.serving.limits import LOCAL  # noqa: E402
-from ui.serving.model_host import ModelHost  # noqa: E402
-from ui.shared.prompts import presets  # noqa: E402
-from ui.shared.tree_menu import TreeRequest  # noqa: E402
+All figures are measured on this machine. The first round warms up and is left out. In the others
+the checkouts take turns. A table shows the median and, in parentheses, the lowest and highest
+round; new/old is taken within each round. With six rounds or more the range of new/old contains
+the true median with 95 % confidence, if the rounds are independent of each other.
+"""
 
 
-def alone(model_host: ModelHost, decode_request: DecodeRequest) -> float:
-    """Tokens a second of the engine with nothing around it."""
-    pair = model_host.pair(lambda: False)
-    chosen = decode_request.tree_request.tree(
-        pair, decode_request.params, decode_request.verifier, decode_request.prompt
+def command() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="view_cost.py",
+        description=str(__doc__).splitlines()[0],
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    return DecodeStats.fold(
-        run(
-            Decoder(
-                pair,
-                decode_request.prompt,
-                decode_request.params,
-                chosen.tree,
-                decode_request.verifier,
-            )
-        )
-    ).tokens_per_second
-
-
-def unseen(model_host: ModelHost, decode_request: DecodeRequest) -> float:
-    """The same in the run's own thread, recorded and made into messages."""
-    live = DecodeJob(decode_request, model_host, LOCAL, RunStore(1, 10**9))
-    live.start(None)
-    for _ in live.messages():
-        pass
-    return DecodeStats.fold(live.recording.run().steps).tokens_per_second
-
-
-def seen(visit: Page) -> float:
-    """The same, ordered and watched in a browser."""
-    before = visit.evaluate("document.querySelector('#pg-view .sq-stage').view.store.run")
-    visit.click("#pg-run:not([disabled])")
-    visit.wait_for_function(
-        (
-            "b => { const s = document.querySelector('#pg-view .sq-stage').view.store; return s.run !== b && s.done "
-            "&& s.steps.length; }"
-        ),
-        arg=before,
-        timeout=120_000,
-        polling=250,
-    )  # the default, by frames, would make frames
-    visit.wait_for_selector("#pg-run:not([disabled])")
-    return visit.evaluate(
-        "(s => s.totals(s.last).tokensPerSecond)(document.querySelector('#pg-view .sq-stage').view.store)"
+    made.add_argument(
+        "--live",
+        action="store_true",
+        help="main thread's processor time per message of a live run: 84 messages, 12 a second, "
+        "128 nodes, in both modes of the tree",
     )
-
-
-def fill(visit: Page, decode_request: DecodeRequest) -> None:
-    visit.click("#pg-tree input")
-    visit.get_by_role("option", name="Sequoia, sized").click()
-    visit.fill("#pg-prompt textarea", decode_request.prompt)
-    for name, value in (
-        ("first", decode_request.tree_request.numbers[0]),
-        ("second", decode_request.tree_request.numbers[1]),
-        ("seed", decode_request.params.seed),
-        ("temperature", decode_request.params.temperature),
-        ("tokens", decode_request.params.max_new_tokens),
-    ):
-        visit.fill(f"#pg-{name} input", str(value))
-    visit.uncheck("#pg-compare input")
-
-
-def report(name: str, found: list[float], base: list[float]) -> None:
-    """Medians, and the best round of each, which other work on the machine disturbs least."""
-    for kind, pick in (("median", statistics.median), ("best", max)):
-        print(
-            f"{name:22s} {kind:6s} {pick(found):7.1f} tokens/s   {pick(found) / pick(base):.3f} "
-            "of the engine alone"
-        )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--nodes", type=int, default=64)
-    parser.add_argument("--levels", type=int, default=8)
-    parser.add_argument("--tokens", type=int, default=256)
-    asked = parser.parse_args()
-    torch.set_num_threads(max(1, app.cores() - 1))
-    decode_request = DecodeRequest.parse(
-        {
-            "prompt": presets()[1].text,
-            "temperature": 0.6,
-            "top_p": 1.0,
-            "max_new_tokens": asked.tokens,
-            "seed": 0,
-            "tree": "best",
-            "first": asked.nodes,
-            "second": asked.levels,
-            "branching": "",
-            "verifier": "sequoia",
-            "compare": False,
-        },
-        LOCAL,
+    made.add_argument(
+        "--pan",
+        action="store_true",
+        help="frame times, and processor time, while a 128-node tree is dragged",
     )
-    assert decode_request.tree_request == TreeRequest(
-        "best", (asked.nodes, asked.levels), LOCAL.nodes
+    made.add_argument(
+        "--paint",
+        action="store_true",
+        help="the app's page: first contentful paint, recording drawn, drawn after a reload",
     )
-    model_host = ModelHost(load_pair, 4)
-    model_host.open()
-    model_host.pair(lambda: False)
-    blocks = page(model_host, LOCAL)
-    address = blocks.launch(prevent_thread_lock=True, **launch_options(LOCAL))[1]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
-        )
-        visit = browser.new_page(viewport={"width": 1280, "height": 800})
-        visit.goto(address)
-        visit.wait_for_selector("#pg-run")
-        fill(visit, decode_request)
-        ways: dict[str, Callable[[], float]] = {
-            "engine alone": lambda: alone(model_host, decode_request),
-            "messages for nobody": lambda: unseen(model_host, decode_request),
-            "page in a browser": lambda: seen(visit),
-        }
-        found: dict[str, list[float]] = {name: [] for name in ways}
-        for n in range(asked.rounds + 1):
-            for name, way in ways.items():
-                if n:  # the first round warms up
-                    found[name].append(way())
-                else:
-                    way()
-        browser.close()
-    print(
-        f"{asked.nodes} nodes, {asked.tokens} tokens, {asked.rounds} rounds, "
-        f"{torch.get_num_threads()} thread(s)"
+    made.add_argument(
+        "--against",
+        type=Path,
+        metavar="FOLDER",
+        help="another checkout of the project to compare with, as git worktree makes one",
     )
-    for name, values in found.items():
-        report(name, values, found["engine alone"])
-    blocks.close()
+    made.add_argument("--rounds", type=int, default=7, help="rounds that count (default: 7)")
+    decode = made.add_argument_group("the decode, measured without --live, --pan and --paint")
+    decode.add_argument("--nodes", type=int, default=64, help="of its tree (default: 64)")
+    decode.add_argument("--levels", type=int, default=8, help="of its tree (default: 8)")
+    decode.add_argument("--tokens", type=int, default=256, help="to decode (default: 256)")
+    return made
+
+
+def parsed(arguments: list[str]) -> argparse.Namespace:
+    """The options, if they are valid; else exits with the reason."""
+    made = command()
+    asked = made.parse_args(arguments)
+    if asked.rounds < 1:
+        made.error(f"--rounds {asked.rounds} is too few; give 1 or more")
+    if asked.against is None:
+        return asked
+    if not (asked.live or asked.pan or asked.paint):
+        made.error("--against compares pages; add --live, --pan or --paint")
+    reason = why_not_a_checkout(asked.against)
+    if reason:
+        made.error(f"--against {asked.against}: {reason}; give a checkout of the project")
+    return asked
+
+
+def measure_pages(asked: argparse.Namespace) -> Iterator[str]:
+    """The lines of one table for each measurement that was asked for."""
+    folders = {"new": ROOT}
+    if asked.against is not None:
+        folders["old"] = asked.against.resolve()
+    checkouts = {name: Checkout(folder) for name, folder in folders.items()}
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+            yield from measure_each(browser, checkouts, asked)
+            browser.close()
+    finally:
+        for checkout in checkouts.values():
+            checkout.close()
+
+
+def measure_each(
+    browser: Browser, checkouts: dict[str, Checkout], asked: argparse.Namespace
+) -> Iterator[str]:
+    tree_pages: list[Callable[[Browser, str], Figures]] = []
+    tree_pages += [live_cost] if asked.live else []
+    tree_pages += [pan_cost] if asked.pan else []
+    for cost in tree_pages:
+        pages = {name: checkout.decode_page() for name, checkout in checkouts.items()}
+        yield from table(cost, browser, pages, asked.rounds)
+    if asked.paint:
+        apps = {name: checkout.ready_app(browser) for name, checkout in checkouts.items()}
+        yield from table(paint_times, browser, apps, asked.rounds)
+
+
+def table(
+    cost: Callable[[Browser, str], Figures], browser: Browser, pages: dict[str, str], rounds: int
+) -> Iterator[str]:
+    """What `cost` says of the checkouts' pages, with how busy the machine was."""
+    before = os.getloadavg()[0]
+    ways = {name: partial(cost, browser, page) for name, page in pages.items()}
+    found = interleaved(ways, rounds)
+    yield str(cost.__doc__).splitlines()[0]
+    yield from in_words(found)
+    after = os.getloadavg()[0]
+    yield f"  measured, rounds: {rounds}; load average {before:.1f} before, {after:.1f} after"
+
+
+def main(arguments: list[str]) -> None:
+    asked = parsed(arguments)
+    if asked.live or asked.pan or asked.paint:
+        lines = measure_pages(asked)
+    else:
+        from decode_cost import measure_decode  # imports torch and starts the app
+
+        lines = measure_decode(asked.nodes, asked.levels, asked.tokens, asked.rounds)
+    for line in lines:
+        print(line, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

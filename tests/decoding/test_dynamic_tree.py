@@ -232,7 +232,7 @@ def test_no_leaf_of_a_cut_tree_goes_through_the_draft() -> None:
 
 
 def test_a_tree_choice_that_is_too_wide_is_refused() -> None:
-    with pytest.raises(BadTree, match="6 children; the models have only 5"):
+    with pytest.raises(BadTree, match="6 children; the models' vocabulary has only 5"):
         Decoder(
             small_vocabulary(), "a", SamplingParams(), Replanned(Acceptance((0.1,) * 6), profile())
         )

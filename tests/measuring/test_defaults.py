@@ -315,7 +315,7 @@ def test_an_unknown_verifier_is_refused_at_the_call(verifier: Any) -> None:
 
 
 def test_a_node_with_more_children_than_tokens_is_refused_at_the_call() -> None:
-    with pytest.raises(BadTree, match=r"7 children; the models have only 6 tokens"):
+    with pytest.raises(BadTree, match=r"7 children; the models' vocabulary has only 6 tokens"):
         speculate(tiny_pair(vocab=6), "a", SamplingParams(), Tree.from_branching([7]))
 
 

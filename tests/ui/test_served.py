@@ -48,7 +48,7 @@ def endpoints(blocks: gr.Blocks) -> list[dict[str, object]]:
 
 def test_the_list_of_endpoints_is_known(blocks: gr.Blocks) -> None:
     """Guards against a handler that becomes reachable unnoticed. After a wanted change,
-    write the file anew."""
+    rewrite the file."""
     assert endpoints(blocks) == json.loads(GOLDEN.read_text())
 
 

@@ -28,7 +28,7 @@ test("invisible characters become visible", () => {
   assert.equal(visible("\ud800"), "⟨D800⟩");
 });
 
-test("no text at all has a sign of its own", () => {
+test("empty or missing text is shown as a special sign", () => {
   assert.deepEqual(each(visible, ["", null, undefined]), ["∅", "∅", "∅"]);
   assert.equal(readable(""), "");
 });

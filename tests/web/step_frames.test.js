@@ -97,6 +97,12 @@ test("the caption says where a chain would have ended, and what the tree gained"
   );
 });
 
+test("a line break with its indentation is named in words", () => {
+  const step = forked();
+  const indented = { ...step, label: () => "⏎········" };
+  assert.match(trial(indented, 0), /^A new line with 8 spaces is what the large model writes/);
+});
+
 test("above temperature 0 the caption compares the draw with p/q", () => {
   const step = forked({ temperature: 0.6 });
   assert.match(trial(step, 1), /^The draw 0\.40 is not below p\/q = 0\.20, so “b” is dropped\./);

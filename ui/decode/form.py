@@ -43,7 +43,7 @@ START_OVER = "Start over"
 @dataclass(frozen=True)
 class RunControls:
     """The components that the forms of a run and of a race have in common, by name. `names` lists
-    those whose values make a request."""
+    those whose values form a request."""
 
     names: ClassVar[tuple[str, ...]]
 
@@ -61,7 +61,7 @@ class RunControls:
 
     @property
     def form(self) -> set[Any]:
-        """The components whose values make a request."""
+        """The components whose values form a request."""
         return {getattr(self, name) for name in self.names}
 
     def values(self, data: FormData) -> dict[str, Any]:
@@ -151,7 +151,7 @@ class Controls(RunControls):
 
 
 def controls(limits: Limits, prompt: str = "") -> Controls:
-    """Lay out the form in the present column. `prompt`: that of the run the page opens with."""
+    """Lay out the form in the current column. `prompt`: that of the run the page opens with."""
     return Controls(
         prompt=prompt_box("pg", "Prompt (Ctrl+Enter to run)", 7, prompt),
         chat=chat_box("pg"),
@@ -164,8 +164,8 @@ def controls(limits: Limits, prompt: str = "") -> Controls:
 
 def prompt_box(form: str, label: str, lines: int, prompt: str = "") -> gr.Textbox:
     """The prompt, whose id begins with `form`, and the buttons of the examples. It starts with
-    `prompt`, or with the first example. The browser copies an example into the prompt by itself;
-    the texts are the program's, not a visitor's."""
+    `prompt`, or with the first example. The browser copies an example into the prompt without the
+    server; the texts come with the program."""
     box = gr.Textbox(
         value=prompt or presets()[0].text,
         label=label,
@@ -197,7 +197,8 @@ def chat_box(form: str) -> gr.Checkbox:
 
 
 def files(form: str, what: str) -> dict[str, Any]:
-    """The buttons that save and open a `what` and show the recorded example, by name."""
+    """The buttons that save and open a run or a race (`what`) and show the recorded example, by
+    name."""
     with gr.Row(elem_classes="pg-files"):
         save = gr.DownloadButton(
             f"Save {what}", size="sm", min_width=60, interactive=False, elem_id=f"{form}-save"

@@ -125,9 +125,9 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
             clean["plain_spread"] = spread
         if meta.get("plain_lane") is True:
             clean["plain_lane"] = True
-        if _is_plain_run(plain := meta.get("plain")):
+        if _is_plain_run(plain := meta.get("plain", {})):
             clean["plain"] = {name: plain[name] for name in ("seconds", "text")}
-        if _is_opening(opening := meta.get("opening")):
+        if _is_opening(opening := meta.get("opening", {})):
             clean["opening"] = {name: opening[name] for name in ("median", "range", "prompts")}
     if (
         isinstance(rates := meta.get("acceptance"), list)
@@ -196,7 +196,7 @@ def _is_plain_run(value: Any) -> bool:
 def _is_opening(value: Any) -> bool:
     """Whether `value` says how the run was chosen: the median speed-up of several prompts, its
     range, and [name, speed-up] of each."""
-    if not isinstance(value, Mapping) or not _is_number(median := value.get("median")):
+    if not isinstance(value, Mapping) or not _is_number(median := value.get("median", "")):
         return False
     prompts = value.get("prompts")
     return (

@@ -45,7 +45,7 @@ class LiveView(SessionView[DecodeJob]):
         model_host.before_unload.append(self.sessions.release_all)
 
     def build(self) -> None:
-        """Lay the view out in the present container."""
+        """Lay the view out in the current container."""
         side, main = side_and_main("pg")
         with side:
             prompt = self._welcome.prompt if self._welcome else ""
@@ -103,7 +103,7 @@ class LiveView(SessionView[DecodeJob]):
         for comes in (
             blocks.load,
             self.stage.come,
-        ):  # the view asks by itself if the page's load event came too early for it
+        ):  # the view triggers this if the page's load event came too early for it
             comes(self.load, None, [self.stage, form.save], **QUIET)
         blocks.load(
             self.watch,

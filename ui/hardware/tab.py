@@ -1,4 +1,4 @@
-"""The Hardware view: its form, and the handlers of both. Every handler is safe for any caller and
+"""The Hardware view and its form, with their handlers. Every handler is safe for any caller and
 any value."""
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class HardwareTab(SessionView[ProfileJob]):
         self._live = live
 
     def build(self) -> None:
-        """Lay the view out in the present container."""
+        """Lay the view out in the current container."""
         side, main = side_and_main("hw")
         with side:
             self._form()
@@ -77,7 +77,7 @@ class HardwareTab(SessionView[ProfileJob]):
             # not a Number: Gradio shows an empty one as 0
             self.nodes = gr.Textbox(
                 label="Max nodes",
-                placeholder="the largest size timed, or 128",
+                placeholder="128, or the largest size timed",
                 max_lines=1,
                 max_length=8,
                 elem_id="hw-nodes",
@@ -120,7 +120,7 @@ class HardwareTab(SessionView[ProfileJob]):
         self.open.upload(self.take, {self.open, *form}, [*menus, self.store], **QUIET)
         blocks.unload(self.close)
 
-    # -- looking -----------------------------------------------------------------------------------
+    # -- showing -----------------------------------------------------------------------------------
 
     async def come(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
         """The view when it becomes visible, and again once the models are loaded."""
@@ -132,7 +132,7 @@ class HardwareTab(SessionView[ProfileJob]):
         yield self._shown(asked, request)
 
     def look(self, data: FormData, request: gr.Request) -> Updates:
-        """The board for another choice in the form, and the menu of profiles to compare with."""
+        """The board after a change in the form, and the menu of profiles to compare with."""
         updates = self._shown(self._asked(data), request)
         return {part: updates[part] for part in (self.board, self.against) if part in updates}
 
@@ -156,7 +156,7 @@ class HardwareTab(SessionView[ProfileJob]):
         if against in same:
             notice = f"{entries[against].name} has the same times, so there is nothing to compare"
             against = NONE
-        # the loaded pair's come first
+        # the vectors of the loaded pair come first
         default = DEFAULT_RATES if DEFAULT_RATES in vectors else next(iter(vectors))
         rates = _known(asked.rates, vectors, default)
         try:
@@ -224,7 +224,7 @@ class HardwareTab(SessionView[ProfileJob]):
     # -- measuring ---------------------------------------------------------------------------------
 
     def measure(self, data: FormData, request: gr.Request) -> Iterator[Updates]:
-        """Measure this machine and show the new profile. After Stop, nothing has changed."""
+        """Measure this machine and show the new profile. After Stop, everything stays as it was."""
         task = ProfileJob(self._model_host)
         pair = pair_now(self._model_host)
         before = pair and pair.measured.profile
@@ -245,7 +245,7 @@ class HardwareTab(SessionView[ProfileJob]):
             task.halt()
         yield {**busy_buttons(self.measure_it, self.stop_it, False), **shown}
 
-    # -- keeping -----------------------------------------------------------------------------------
+    # -- saving ------------------------------------------------------------------------------------
 
     def keep(self, data: FormData, request: gr.Request) -> Updates:
         """Save the current profile in the browser under a name."""
@@ -314,7 +314,7 @@ def _named(entries: Mapping[str, Entry], same: Set[str] = frozenset()) -> list[t
 
 def _same(entries: Mapping[str, Entry], key: Any) -> set[str]:
     """The keys of all entries with the same times as the entry `key`: comparing with them would
-    show nothing."""
+    show no difference."""
     own = _times(entries[key]) if key in entries else None
     return {other for other, entry in entries.items() if _times(entry) == own}
 

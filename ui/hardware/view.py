@@ -30,7 +30,7 @@ from ui.shared.message_text import message_text
 from ui.shared.saved_profiles import Entry
 
 SIZES = {2**k for k in range(11)} | {3 * 2**k for k in range(9)}  # 1, 2, 3, 4, 6, 8 ... 768, 1024
-# of a table of acceptance by level
+# size limits of a table of acceptance by level
 MAX_RANKS = 10
 MAX_DEPTHS = 14
 # Paper, appendix E: Llama3-70B-Instruct with 8B-Instruct on CNN.
@@ -63,7 +63,7 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
     for known in pair.known:
         kind = known.kind and f" {known.kind}"
         key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
-        # "fitted": the lab shows the raw counts
+        # "fitted", unlike the raw counts that the lab shows
         name = f"{pair.name} pair,{kind} T {known.temperature:g}, fitted"
         found[key] = Rates(name, "recorded", known.acceptance, known.temperature)
     for how, findings in (("", pair.measured), (", as a chat", pair.measured.chats)):
@@ -112,7 +112,7 @@ def message(
                 "rates": {"name": rates.name, "label": rates.label},
                 "plan": _numbers(plan, profile),
                 "knee": {"nodes": knee(profile), "most": profile.target_seconds[-1][0]},
-                "supposed": _supposed(entry, here, rates),
+                "supposed": _mixed_models_warning(entry, here, rates),
                 "why": why(grid, profile) + _capped(plan, largest),
                 "default": _default(default, plan, profile is here),
                 "tree": list(plan.tree.parents),
@@ -122,7 +122,8 @@ def message(
                     "small": figures.small_curves(shown),
                 },
                 "levels": _levels(profile),
-                "there": against and _there(against, rates, _largest(against.profile, nodes, most)),
+                "there": against
+                and _plan_elsewhere(against, rates, _largest(against.profile, nodes, most)),
                 "run": _run(run, here, known or {"given": rates}),
                 "atlas": _by_level_tables(run),
             },
@@ -147,7 +148,7 @@ def change_words(before: HardwareProfile | None, after: HardwareProfile) -> str:
     change = round((seconds / last - 1) * 100)
     if not change:
         return f"{words}, as before."
-    return f"{words}, before {time_words(last)} ({change:+d}%)."
+    return f"{words}; before, it took {time_words(last)} ({change:+d}%)."
 
 
 # -- parts -----------------------------------------------------------------------------------------
@@ -183,11 +184,11 @@ def _numbers(plan: Plan, profile: HardwareProfile) -> dict[str, Any]:
 
 
 def _largest(profile: HardwareProfile, asked: int | None, most: int) -> int:
-    """Nodes of the largest tree to look at."""
+    """Nodes of the largest tree to consider."""
     return min(bounds(profile)[0], most) if asked is None else asked
 
 
-def _there(against: Entry, rates: Rates, nodes: int) -> str:
+def _plan_elsewhere(against: Entry, rates: Rates, nodes: int) -> str:
     """The best plan with the other profile's times and the same acceptance, in words."""
     plan = best_plan(rates.acceptance, against.profile, nodes)
     return (
@@ -198,7 +199,7 @@ def _there(against: Entry, rates: Rates, nodes: int) -> str:
     )
 
 
-def _supposed(entry: Entry, here: HardwareProfile | None, rates: Rates) -> str | None:
+def _mixed_models_warning(entry: Entry, here: HardwareProfile | None, rates: Rates) -> str | None:
     """A warning if times and acceptance may be of different models, so that no real pair runs as
     predicted."""
     profile = entry.profile
@@ -224,12 +225,12 @@ def _levels(profile: HardwareProfile) -> str | None:
 
 
 def _capped(plan: Plan, nodes: int) -> str:
-    """A hint if the best tree has the largest size looked at."""
+    """A hint if the best tree has the largest size considered."""
     if not len(plan.tree) == nodes > 1:
         return ""
     return (
-        f" It has {nodes} nodes, the largest size looked at. A larger tree may be faster: set “Max "
-        f"nodes” above {nodes}."
+        f" It has {nodes} nodes, the largest size considered. A larger tree may be faster: set "
+        f"“Max nodes” above {nodes}."
     )
 
 

@@ -62,7 +62,7 @@ class LabTab(SessionView[AcceptanceJob]):
         self._hardware = hardware
 
     def build(self) -> None:
-        """Lay the view out in the present container."""
+        """Lay the view out in the current container."""
         self.board = gr.HTML(
             html_template='<div class="sq-stage sq-lab"></div>',
             apply_default_css=False,
@@ -172,7 +172,7 @@ class LabTab(SessionView[AcceptanceJob]):
         return CountRequest(name, prompts, params, way)
 
     def _prompts(self, name: Any, text: Any) -> tuple[str, list[str]]:
-        """The name of the prompts, and the prompts. Of a typed text only the length is checked
+        """The name of the prompts, and the prompts. For typed text, only the length is checked
         here."""
         texts = {one.name: one.text for one in presets()}
         if name == CODE:
@@ -182,7 +182,7 @@ class LabTab(SessionView[AcceptanceJob]):
             if not isinstance(text, str) or not 1 <= len(text) <= most:
                 found = f"{len(text)} characters" if isinstance(text, str) else shown(text)
                 raise BadPrompt(f"your text: {found}; enter 1 to {most} characters")
-            return "a typed text", [text]
+            return "typed text", [text]
         if isinstance(name, str) and name in texts:
             return f"prompt {name}", [texts[name]]
         raise BadSamplingParams(

@@ -1,4 +1,4 @@
-"""Loads other models in a thread of its own: they are downloaded while other visitors decode, then
+"""Loads other models in a separate thread: they are downloaded while other visitors decode, then
 loaded in turn. Independent of the page.
 
 If it fails or is stopped, the current pair stays loaded.

@@ -39,7 +39,7 @@ class ModelsTab(SessionView[LoadJob]):
         self._online = not constants.HF_HUB_OFFLINE if online is None else online
 
     def build(self) -> None:
-        """Lay the view out in the present container."""
+        """Lay the view out in the current container."""
         side, main = side_and_main("md")
         with side:
             self._form()
@@ -89,7 +89,7 @@ class ModelsTab(SessionView[LoadJob]):
         self.board.choose(self.choose, None, [self.pair, *fields], **UNQUEUED)
         blocks.unload(self.close)
 
-    # -- looking -----------------------------------------------------------------------------------
+    # -- showing -----------------------------------------------------------------------------------
 
     async def come(self) -> AsyncIterator[str]:
         """The view when it becomes visible, and again once the models are loaded."""

@@ -72,14 +72,14 @@ def report_message(report: Report, field: str | None = None) -> str:
 
 
 def no_load_message(field: str | None = None) -> str:
-    """Clears the progress and the result of the last load. field: the field of the form that the
-    refusal in its place is about."""
+    """Clears the progress and the result of the last load. field: the field of the form that a new
+    request was refused for."""
     return message_text({"v": VERSION, "load": None, "field": field})
 
 
 def require_fit(pair_request: PairRequest) -> None:
     """Raises BadModel for a named pair that cannot fit this machine, so that nothing of it is
-    downloaded. Several cards together are not judged here: loading divides the pair among them."""
+    downloaded. Several GPUs together are not checked here: loading divides the pair among them."""
     one = find(pair_request.name)
     if one is None or pair_request.device == "spread":
         return
@@ -158,7 +158,7 @@ def _row(one: Preset, device: torch.device, disk: int) -> dict[str, Any]:
 
 def _may_load(one: Preset, fits: str, device: torch.device) -> bool:
     """Whether some choice in the form can load the pair here: with a GPU, another device or a
-    streamed target may do where the pair does not fit."""
+    streamed target may work where the pair does not fit."""
     return not any(model.pickle for model in one.models) and (fits != "no" or device.type == "cuda")
 
 
@@ -217,7 +217,7 @@ def _verdict(fits: str, words: str) -> dict[str, str]:
 
 
 def _parts(model: str) -> int:
-    """Bytes that an unfinished download of a model has left."""
+    """Bytes of a model that an unfinished download has left on disk."""
     return sum(
         path.stat().st_size for path in (hub_folder(model) / "blobs").glob("*") if path.is_file()
     )

@@ -48,7 +48,7 @@ class RaceControls(RunControls):
 
     @property
     def form(self) -> set[Any]:
-        """The components whose values make a request."""
+        """The components whose values form a request."""
         lanes = (part for lane in self.lanes for part in (lane.kind, lane.verifier, lane.numbers))
         return {*super().form, *lanes}
 
@@ -75,12 +75,12 @@ class RaceControls(RunControls):
         return {**busy_buttons(self.run, self.stop, not rests), **others}
 
     def checking(self) -> Updates:
-        """Updates for when only the check of the output goes on: Stop ends it, and so does Run."""
+        """Updates while only the check of the output is running: Stop ends it, and so does Run."""
         return {**self.resting(False), self.run: gr.update(interactive=True)}
 
 
 def race_controls(limits: Limits) -> RaceControls:
-    """Lay out the form in the present column."""
+    """Lay out the form in the current column."""
     prompt = prompt_box("rc", "Prompt for all lanes (Ctrl+Enter to start)", 3)
     chat = chat_box("rc")
     with gr.Row(elem_classes="pg-go"):
@@ -132,7 +132,7 @@ def _lane(number: int) -> LaneControls:
 
 def details_of(kind: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Updates of a lane's numbers and verifier for the shape `kind`, with the labels and defaults
-    of its numbers. What the shape does not have is hidden."""
+    of its numbers. Fields that the shape does not use are hidden."""
     shape = SHAPES.get(kind) if isinstance(kind, str) else None
     verifier = gr.update(visible=shape is not None and kind != "plain")
     if shape is None or not shape.fields:

@@ -1,11 +1,14 @@
 """Messages from the server to the Race view, as JSON strings, and the stored races. Independent
 of Gradio and of models.
 
-A message: {v, race, from, meta?, lanes?, trees?, moves, done, stopped?, error, notice, results?}.
+A message: {v, race, from, meta?, lanes?, trees?, moves, done, stopped?, error, notice, results?,
+verdict?}.
 `moves` are steps, and `from` is the index of the first one, so that a reader notices a gap. Trees
 are numbered across the race, and each is sent once. A step: {lane, tree, text: of each emitted
 token, drafted: how many of them the draft proposed, path, seconds: {draft, verify, overhead},
 finish}. A lane: {name, how, verifier, plain, most, changes, kind: its tree in the menu or null}.
+`verdict` comes with the end of the steps: the fields of sequoia.diagnosis.race_verdict.Verdict,
+lanes by their index.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from sequoia.errors import BadTrace
 from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
 from ui.decode.messages import VERSION, recorded, relabelled
 from ui.decode.recordings import new_name
+from ui.race.report import verdict_of
 from ui.shared.message_text import message_text
 from ui.shared.speedup_meta import compared_with_plain, step_of
 from ui.shared.tree_menu import SHAPES
@@ -45,6 +49,7 @@ class StoredRace:
         self.weight = 0
         self.meta = dict(meta)
         self.results: tuple[Result | None, ...] | None = None
+        self.verdict: dict[str, Any] | None = None
         self._lanes = tuple(lanes)
         self._lock = threading.Lock()
         self._steps: list[Step] = []
@@ -92,6 +97,7 @@ class StoredRace:
                 "trees": [tree.parents for tree in self._trees],
                 "moves": self._steps[first:],
                 **({"results": self.results} if self.results else {}),
+                **({"verdict": self.verdict} if self.verdict else {}),
             }
 
     def _keep(self, lane: int, trace: StepTrace, words: Sequence[str]) -> None:
@@ -138,6 +144,7 @@ class OpenedRace(StoredRace):
             ],
         )
         self.results = relabelled(log.results)
+        self.verdict = verdict_of(log)
         for lane, step in log.in_order():
             run = log.lanes[lane].run
             self._keep(lane, run.steps[step], run.texts[step])
@@ -193,6 +200,7 @@ def batch(
     error: str | None = None,
     notice: str | None = None,
     results: Sequence[Result | None] | None = None,
+    verdict: Mapping[str, Any] | None = None,
 ) -> str:
     """One message with what was `added`; the `first` one also describes the lanes."""
     return message_text(
@@ -208,6 +216,7 @@ def batch(
             "error": error,
             "notice": notice,
             **({"results": results} if results else {}),
+            **({"verdict": verdict} if verdict else {}),
         }
     )
 

@@ -1,14 +1,14 @@
-"""The analysis of each lane after a race: where its time went, what would help, and whether its
-text is lossless.
+"""The analysis after a race: who won, and for each lane where its time went, what would help, and
+whether its text is lossless.
 
-A result has the form of `sequoia.saved_files.race_file.checked`. Independent of threads and of the
-page.
+A lane's result has the form of `sequoia.saved_files.race_file.checked`. Independent of threads and
+of the page.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -27,11 +27,12 @@ from sequoia import (
 )
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.decoding.tree_choice import TreeSource
+from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, race_verdict
 from sequoia.diagnosis.speedup_interval import Step, speedup_interval
 from sequoia.diagnosis.what_to_try import diagnose, typical_tree
 from sequoia.diagnosis.where_time_went import time_breakdown
 from sequoia.exactness.same_tokens import check_text
-from sequoia.saved_files.race_file import Result
+from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
 from ui.shared.speedup_meta import step_of
 
 
@@ -148,9 +149,7 @@ class FinishedRace:
             if not reference:
                 yield (
                     i,
-                    exactness_result(
-                        "none", "Not checked: there is no plain text to compare with."
-                    ),
+                    exactness_result("none", "Not checked: there is no text from plain decoding."),
                 )
                 continue
             match = check_text(
@@ -165,8 +164,8 @@ class FinishedRace:
             yield i, exactness_result(match.verdict, match.sentence, at=match.index)
 
     def plain_tokens(self) -> Iterator[list[int]]:
-        """The plain lane's tokens. Otherwise runs plain decoding now and yields the growing list
-        after each step, until it is as long as the longest lane."""
+        """The plain lane's tokens. Without that lane, runs plain decoding now and yields the
+        growing list after each step, until it is as long as the longest lane."""
         if self.base is not None:
             yield self.tallies[self.base].tokens
             return
@@ -187,3 +186,31 @@ def exactness_result(
     count: Result | None = None,
 ) -> Result:
     return {"kind": kind, "words": words, "at": at, "p": p, "count": count}
+
+
+def verdict_of(log: RaceLog) -> dict[str, Any]:
+    """The verdict of a race that has ended, as `Verdict.to_dict` gives it. A race in which a lane
+    did not finish was stopped."""
+    stopped = not all(lane.run.steps and lane.run.steps[-1].finish for lane in log.lanes)
+    lanes = [_lane_runs(lane, log.meta) for lane in log.lanes]
+    return race_verdict(lanes, stopped=stopped).to_dict()
+
+
+def _lane_runs(lane: LaneLog, meta: Mapping[str, Any]) -> LaneRuns:
+    steps = lane.run.steps
+    run = LaneRun(
+        str(meta.get("prompt")),
+        0,  # one race only, so its seed need not identify it
+        tuple(map(step_of, steps)),
+        tuple(token for step in steps for token in step.emitted),
+    )
+    return LaneRuns(lane.name, _kind(lane), (run,))
+
+
+def _kind(lane: LaneLog) -> str:
+    """The kind of lane that the verdict names: a tree without branches is a chain, whichever entry
+    of the menu made it."""
+    if lane.plain:
+        return "plain"
+    branches = any(len(step.tree) > step.tree.levels for step in lane.run.steps)
+    return "tree" if branches else "chain"

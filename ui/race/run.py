@@ -22,7 +22,7 @@ from ui.decode.run import meta_of
 from ui.race import distribution_check, messages
 from ui.race.distribution_check import DistributionCheck, Round
 from ui.race.messages import RaceRecording, StoredRace
-from ui.race.report import FinishedRace, Tally, exactness_result
+from ui.race.report import FinishedRace, Tally, exactness_result, verdict_of
 from ui.race.request import RaceRequest
 from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.limits import Limits
@@ -108,9 +108,12 @@ class RaceJob(RunJob):
             (event.lane, event.trace) for event in events if isinstance(event, StepMade)
         )
         results = None
+        verdict = None
         for event in events:
             if isinstance(event, ResultsSoFar):
                 self.recording.results = results = event.results
+            elif isinstance(event, StepsEnded):
+                self.recording.verdict = verdict = verdict_of(self.recording.log())
         first = not self._lanes_sent
         self._lanes_sent = True
         return messages.batch(
@@ -122,6 +125,7 @@ class RaceJob(RunJob):
             error=self.error,
             notice=self._notice,
             results=results,
+            verdict=verdict,
         )
 
     def _record(self, started: Started) -> None:

@@ -65,7 +65,7 @@ class RaceTab(SessionView[RaceJob]):
         self._starting: set[str] = set()
 
     def build(self) -> None:
-        """Lay the view out in the present container."""
+        """Lay the view out in the current container."""
         side, main = side_and_main("rc")
         with side:
             self.form: RaceControls = race_controls(self._limits)
@@ -84,7 +84,7 @@ class RaceTab(SessionView[RaceJob]):
         # one output: every output costs milliseconds per message
         work = model_work(self._limits.waiting)
         raced = gr.on(starts, self.run, form.form, self.board, **work)
-        # an event of its own, so that Run can be pressed while it goes on
+        # a separate event, so that Run can be pressed while the check is running
         checked = raced.then(self.rested, None, form.buttons, **UNQUEUED).then(
             self.check, None, self.board, **work
         )
@@ -118,7 +118,7 @@ class RaceTab(SessionView[RaceJob]):
         for comes in (
             blocks.load,
             self.board.come,
-        ):  # the view asks by itself if the page's load event came too early for it
+        ):  # the view triggers this if the page's load event came too early for it
             comes(self.load, None, [self.board, form.save], **QUIET)
         blocks.unload(self.close)
 
@@ -164,7 +164,7 @@ class RaceTab(SessionView[RaceJob]):
             race.halt()
 
     def _end_check(self, who: str) -> None:
-        """End the check of the visitor's last race, if one goes on. Waits until `check` has sent
+        """End the check of the visitor's last race, if one is running. Waits until `check` has sent
         its last message: a later one would bring the old race back to the screen."""
         race = self.sessions.get(who)
         if race is None or not race.checking:

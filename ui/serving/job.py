@@ -2,7 +2,7 @@
 the page and of the kind of work.
 
 Torch's inference mode belongs to a thread, but Gradio moves a generator from thread to thread. So
-each job that uses the models runs in a thread of its own.
+each job that uses the models runs in its own thread.
 """
 
 from __future__ import annotations

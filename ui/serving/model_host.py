@@ -33,8 +33,8 @@ class NotLoaded(SequoiaError):
 
 @dataclass(frozen=True)
 class Status:
-    """State of loading: "loading", "measuring", "ready" or "failed", and one line of words for
-    it."""
+    """State of loading: "loading", "measuring", "ready" or "failed", and a description in one
+    line."""
 
     stage: str
     words: str
@@ -49,7 +49,7 @@ class ModelHost:
     """Loads a pair with `load`, then plans a tree, so that the first run does not wait for it.
 
     `version` counts the pairs loaded so far. Callbacks in `before_unload` are called before a pair
-    is unloaded; code that keeps anything of a pair beyond its turn registers one.
+    is unloaded; code that keeps part of a pair after its turn must register one.
     """
 
     def __init__(self, load: Load, waiting: int) -> None:
@@ -63,11 +63,11 @@ class ModelHost:
         self.status = Status("loading", "loading the models")
 
     def open(self) -> None:
-        """Start loading in a thread of its own."""
+        """Start loading in a separate thread."""
         threading.Thread(target=self._fill, name="model-host", daemon=True).start()
 
     def on_progress(self, news: LoadNews) -> None:
-        """Called by `load` with its progress: the newest one is shown, and downloads are logged."""
+        """Called by `load` with its progress: the latest is shown, and downloads are logged."""
         self._log(news)
         if not self.settled and not isinstance(news, PassedCheck):
             self.status = Status(self.status.stage, str(news))
@@ -91,15 +91,16 @@ class ModelHost:
 
     @contextmanager
     def turn(self, should_stop: ShouldStop, on_position: OnPosition) -> Iterator[Pair]:
-        """Wait for the caller's turn and hold it, with the pair that is loaded then. `on_position`
-        is called with the number of visitors ahead. Raises NotLoaded, Busy or Cancelled."""
+        """Wait for the caller's turn and yield the pair that is loaded then. The turn lasts until
+        the context ends. `on_position` is called with the number of visitors ahead. Raises
+        NotLoaded, Busy or Cancelled."""
         self.pair(should_stop)
         with self._engine(should_stop, on_position):
             yield self.pair(should_stop)
 
     def change(self, load: Load, should_stop: ShouldStop, on_position: OnPosition) -> Pair:
         """Wait for the caller's turn, load another pair and serve it from then on. If that fails,
-        the current pair stays. If memory does not hold both, the current one is unloaded first and
+        the current pair stays. If memory cannot hold both, the current one is unloaded first and
         loaded again after a failure. Raises what `load` raises, NotLoaded, Busy or Cancelled."""
         self._wait(should_stop)
         with self._engine(should_stop, on_position):
@@ -152,14 +153,14 @@ class ModelHost:
             raise
 
     def _prepared(self, load: Load) -> Pair:
-        """A pair with its first tree planned. No run may go on meanwhile, as it would disturb the
-        timing."""
+        """A pair with its first tree planned. No run may be in progress, as it would disturb
+        the timing."""
         pair = load()
         self.status = Status("measuring", "timing the models on this machine")
         machine(pair)
         default_plan(
             pair.as_chat() if pair.template else pair, SamplingParams()
-        )  # kept by the pair
+        )  # the pair caches it
         return pair
 
     def _serve(self, pair: Pair) -> None:

@@ -144,7 +144,7 @@ class _InputCopier:
 def _parts(
     target: Source, draft: Source, draft_bytes: int, dtype: torch.dtype
 ) -> tuple[ModelParts, ExtraBytes]:
-    """The target's parts, and the bytes needed beside them."""
+    """The target's parts, and the bytes needed in addition to them."""
     per_layer, rest = usual_run_bytes(target.config.get_text_config(), dtype.itemsize)
     config = draft.config.get_text_config()
     draft_cache, draft_rest = usual_run_bytes(config, dtype.itemsize)

@@ -26,8 +26,8 @@ _STEPS = 64  # of the search for the smallest share of each device that suffices
 
 @dataclass(frozen=True)
 class ExtraBytes:
-    """Bytes needed beside the weights: `per_layer` with each layer, `together` on the device of the
-    logits (the draft with its own run, masks and logits)."""
+    """Bytes needed in addition to the weights: `per_layer` for each layer, `together` on the device
+    of the logits (the draft with its own run, masks and logits)."""
 
     per_layer: int
     together: int

@@ -72,7 +72,7 @@ def check_described(config: Any, tensors: dict[str, Stored], title: str) -> None
     tables = sum(table.numel() * table.element_size() for table in hf.buffers())
     if tables > MOST_TABLE_BYTES:
         raise BadModel(
-            f"{title}: its config asks for tables of {tables / 1e9:,.0f} GB beside the weights; "
+            f"{title}: its config asks for tables of {tables / 1e9:,.0f} GB besides the weights; "
             f"the limit is {MOST_TABLE_BYTES / 1e9:.0f} GB"
         )
 

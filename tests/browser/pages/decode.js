@@ -4,11 +4,21 @@
 import * as treeLayout from "../../../ui/shared/web/tree_layout.js";
 import * as stepWords from "../../../ui/decode/web/step_words.js";
 import { mountDecode } from "../../../ui/decode/web/decode_view.js";
+import { bestStep, lastFullStep } from "../../../ui/decode/web/steps_to_show.js";
 import { viewStep } from "../../../ui/shared/web/step_view.js";
 import { allCells } from "../../../ui/shared/web/tree_scene.js";
 import { TreeView } from "../../../ui/shared/web/tree_view.js";
 
-window.modules = { treeLayout, stepWords, viewStep, mountDecode, allCells, TreeView };
+window.modules = {
+  treeLayout,
+  stepWords,
+  viewStep,
+  mountDecode,
+  allCells,
+  TreeView,
+  bestStep,
+  lastFullStep,
+};
 const STEP_MS = 100; // between steps that arrive live
 const query = new URLSearchParams(location.search);
 const stage = mountDecode(document.getElementById("page-host"), {});

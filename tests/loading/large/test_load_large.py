@@ -20,7 +20,7 @@ import psutil
 import pytest
 import torch
 from accelerate import dispatch_model
-from cards import LAYERS, as_if_two_cards
+from fake_gpus import LAYERS, fake_two_gpus
 from fakes import PROMPTS, noisy, save, tiny_model, tree_logits
 from transformers import AutoModelForCausalLM
 
@@ -90,7 +90,7 @@ def spread_pair(
     folders: dict[str, str], places: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> Pair:
     """The pair as `load_pair` loads it on a machine with two GPUs."""
-    as_if_two_cards(places, monkeypatch)
+    fake_two_gpus(places, monkeypatch)
     return load(folders, device="spread")
 
 
@@ -217,7 +217,7 @@ def test_spreading_needs_two_gpus(
 
 @pytest.fixture
 def two_cards(monkeypatch: pytest.MonkeyPatch) -> dict[torch.device, int]:
-    """To the planner this machine seems to have two GPUs, with so many bytes free on each."""
+    """Free bytes by device, which a test may change: the planner sees two GPUs, both full."""
     free = {CARDS[0]: 0, CARDS[1]: 0, HOST: 10**12}
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(load_large, "free_bytes", free.__getitem__)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from cards import LAYERS, as_if_two_cards
+from fake_gpus import LAYERS, fake_two_gpus
 from fakes import WIDTH, save, tiny_model
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, BertConfig, BertLMHeadModel, MixtralConfig
@@ -101,7 +101,7 @@ def load(path: str, odd: str, good: str, monkeypatch: pytest.MonkeyPatch) -> lis
     reported: list[LoadNews] = []
     folders = {"target": good, "draft": odd} if path == "draft" else {"target": odd, "draft": good}
     if path == "spread":
-        as_if_two_cards(["cpu", "disk"] * 2, monkeypatch)
+        fake_two_gpus(["cpu", "disk"] * 2, monkeypatch)
     load_pair(
         **folders,
         **{"device": "cpu", "dtype": "float32", **PATHS[path]},

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from cards import LAYERS, as_if_two_cards
+from fake_gpus import LAYERS, fake_two_gpus
 from fakes import WIDTH, _draw, save, tiny_model
 from transformers import AutoModelForCausalLM
 
@@ -141,7 +141,7 @@ def loaded(how: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> TreeModel:
     with monkeypatch.context() as patch:
         patch.setattr(fastest_dtype, "fastest", lambda models, width: models[1])
         if how == "spread":
-            as_if_two_cards(["cpu"] * LAYERS, patch)
+            fake_two_gpus(["cpu"] * LAYERS, patch)
         return load_pair(
             target=folder, draft=folder, **{"device": "cpu", "dtype": "bfloat16", **options}
         ).target

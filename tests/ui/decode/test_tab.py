@@ -97,7 +97,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_closed_page_frees_the_engine(view: LiveView, model_host: ModelHost, slow: None) -> None:
-    """Guards against an abandoned run that goes on to its end, here 4 seconds: closing the
+    """Guards against an abandoned run that continues to its end, here 4 seconds: closing the
     generator is what Gradio does."""
     running = view.run(filled(view, max_new_tokens=400, tree="plain"), request())
     next(running)
@@ -189,7 +189,7 @@ def test_other_models_leave_the_buttons_of_a_running_run(view: LiveView, slow: N
 
 @pytest.mark.slow
 def test_a_run_that_is_being_stopped_is_not_discarded(view: LiveView, slow: None) -> None:
-    """Step goes on with it, whenever Stop comes."""
+    """Step continues it, whenever Stop was pressed."""
     form = filled(view, max_new_tokens=400, tree="plain")
     running = view.run(form, request())
     name = json.loads([next(running) for _ in range(4)][-1])["run"]
@@ -276,8 +276,7 @@ def test_the_name_of_a_saved_file_contains_its_date_alone(date: Any, name: str) 
 def test_another_run_on_screen_ends_the_paused_one(
     view: LiveView, tmp_path: Path, shown: str
 ) -> None:
-    """Guards against a Resume, and a Step, that goes on with a run which is no longer
-    the one on screen."""
+    """Guards against a Resume or a Step that continues a run other than the one on screen."""
     sent(view.run(filled(view), request()))
     file = tmp_path / "run.json"
     shutil.copy(view.rested(request())[view.form.save]["value"], file)

@@ -76,7 +76,7 @@ def error(tab: HardwareTab, updates: dict[Any, Any]) -> str:
     return message["error"]
 
 
-# -- looking ---------------------------------------------------------------------------------------
+# -- showing ---------------------------------------------------------------------------------------
 
 
 def test_it_opens_with_this_machine_as_measured(tab: HardwareTab, pair: Pair) -> None:
@@ -277,7 +277,7 @@ def test_recorded_tables_are_by_temperature() -> None:
     assert all(runs >= 1 and by_level.by_rank(0).visits > 10 for runs, by_level in found.values())
 
 
-# -- keeping ---------------------------------------------------------------------------------------
+# -- saving ----------------------------------------------------------------------------------------
 
 
 def test_profiles_are_saved_imported_and_removed(tab: HardwareTab, tmp_path: Path) -> None:
@@ -375,9 +375,9 @@ def test_the_thirteenth_profile_is_refused_and_the_others_stay() -> None:
 def test_a_new_measurement_says_what_changed() -> None:
     before = machine_of(0.0074)
     words = hardware_view.change_words(before, machine_of(0.0066))
-    assert words == "A one-token pass takes 6.6 ms, before 7.4 ms (-11%)."
+    assert words == "A one-token pass takes 6.6 ms; before, it took 7.4 ms (-11%)."
     slower = hardware_view.change_words(before, machine_of(0.0148))
-    assert slower == "A one-token pass takes 14.8 ms, before 7.4 ms (+100%)."
+    assert slower == "A one-token pass takes 14.8 ms; before, it took 7.4 ms (+100%)."
     assert hardware_view.change_words(before, before) == (
         "A one-token pass takes 7.4 ms, as before."
     )

@@ -1,5 +1,5 @@
-"""Broken and hostile model folders loaded through the page: it says why not, and goes on
-serving."""
+"""Broken and hostile model folders loaded through the page: each is refused with a reason,
+and the page keeps working."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def refusal(tab: ModelsTab, updates: Iterator[dict[Any, Any]]) -> str:
     return html.unescape(update[tab.problem]["value"])
 
 
-# -- looking ---------------------------------------------------------------------------------------
+# -- showing ---------------------------------------------------------------------------------------
 
 
 def test_it_shows_every_pair_the_machine_and_what_is_in_use(tab: ModelsTab, pair: Pair) -> None:

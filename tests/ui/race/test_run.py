@@ -179,6 +179,22 @@ def test_a_saved_race_is_opened_as_a_recorded_one(make: Callable[..., RaceJob]) 
         assert Run.from_json(lane.run.to_json()).meta["label"] == "recorded"
 
 
+def test_a_finished_race_has_a_verdict(make: Callable[..., RaceJob]) -> None:
+    """It comes once, with the end of the moves; an opened race has the same."""
+    race = make(max_new_tokens=48)
+    messages = raced(race)
+    (with_verdict,) = [message for message in messages if "verdict" in message]
+    verdict = with_verdict["verdict"]
+    assert with_verdict["done"] is True
+    assert (verdict["stopped"], verdict["scope"], verdict["races"]) == (False, "this prompt", 1)
+    assert len(verdict["places"]) == 4
+    assert all(pair["p"] is not None for pair in verdict["pairs"])
+    assert verdict["sentence"].endswith(".")
+    again = json.loads(OpenedRace(RaceLog.from_json(race.recording.log().to_json())).whole())
+    assert again["verdict"]["places"] == verdict["places"]
+    assert again["verdict"]["sentence"] == verdict["sentence"]
+
+
 def test_a_lanes_run_is_shown_beside_the_plain_lane(make: Callable[..., RaceJob]) -> None:
     race = make()
     raced(race)
@@ -252,7 +268,11 @@ def test_the_results_of_a_stopped_race_are_sent(make: Callable[..., RaceJob], ga
         assert gate.begun.acquire(timeout=10)
     race.halt()
     gate.passes.release(100)
-    results = results_of(sent(race.messages()))
+    messages = sent(race.messages())
+    (verdict,) = [message["verdict"] for message in messages if "verdict" in message]
+    assert verdict["stopped"] is True
+    assert all(pair["p"] is None for pair in verdict["pairs"])
+    results = results_of(messages)
     assert results[0] is None
     assert results[1]["waterfall"]["bars"][-1]["name"] == "overhead"
     assert results[1]["lossless"]["kind"] == "exact"
@@ -610,7 +630,7 @@ def test_stop_ends_the_check_of_the_distribution(
 
 @pytest.fixture
 def endless(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Lets a check go on until it is ended; the list has an entry for each draw."""
+    """Makes a check run until it is stopped; the list has an entry for each draw."""
     draws: list[int] = []
 
     def counted(*args: Any) -> Iterator[FirstTokens]:

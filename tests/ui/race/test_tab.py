@@ -28,7 +28,6 @@ from ui.race.tab import RaceTab
 from ui.record import record_race
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
-from ui.shared.prompts import presets
 
 LANES = [
     ("plain", "", "sequoia"),
@@ -130,7 +129,7 @@ def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
 
 
 def test_a_closed_page_frees_the_engine(tab: RaceTab, model_host: ModelHost, slow: None) -> None:
-    """Guards against an abandoned race that goes on to its end, here 10 seconds: closing the
+    """Guards against an abandoned race that continues to its end, here 10 seconds: closing the
     generator is what Gradio does."""
     racing = tab.run(filled(tab, max_new_tokens=400), request())
     next(racing)
@@ -143,7 +142,7 @@ def test_a_closed_page_frees_the_engine(tab: RaceTab, model_host: ModelHost, slo
     assert tab.sessions.get("one") is None
 
 
-def test_a_second_race_of_the_same_visitor_is_refused_while_one_goes_on(
+def test_a_second_race_of_the_same_visitor_is_refused_while_one_is_running(
     tab: RaceTab, slow: None
 ) -> None:
     first = tab.run(filled(tab, max_new_tokens=400), request())
@@ -155,13 +154,14 @@ def test_a_second_race_of_the_same_visitor_is_refused_while_one_goes_on(
 
 @pytest.fixture
 def endless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets a check go on until it is ended."""
+    """Makes a check run until it is stopped."""
     monkeypatch.setattr(distribution_check, "DRAWS", 100_000)
     monkeypatch.setattr(distribution_check, "SECONDS", 3600.0)
 
 
 def checked(tab: RaceTab) -> tuple[RaceJob, list[dict[str, Any]], threading.Thread]:
-    """A race whose check goes on, and what the thread that reads it has got so far."""
+    """A race whose check is running, the messages received so far, and the thread that receives
+    them."""
     sent(tab.run(filled(tab, check=True, temperature=0.9), request()))
     race = tab.sessions.get("one")
     assert race is not None
@@ -260,18 +260,10 @@ def test_a_bad_value_is_shown_once_and_nothing_on_screen_is_lost(
 # -- the form --------------------------------------------------------------------------------------
 
 
-def test_race_and_run_begin_with_the_same_prompt_and_temperature(tab: RaceTab) -> None:
+def test_race_and_run_begin_with_the_same_temperature(tab: RaceTab) -> None:
     """Guards against a race that flatters itself on a text that loops, as the bundled pair's does
     at temperature 0."""
-    one = tab.form
-    other = tab._live.form
-    assert (one.prompt.value, one.temperature.value) == (
-        other.prompt.value,
-        other.temperature.value,
-    )
-    assert one.prompt.value == presets()[0].text
-    assert one.temperature.value == 0.6
-    assert one.check.value is False
+    assert tab.form.temperature.value == tab._live.form.temperature.value > 0
 
 
 @pytest.mark.slow

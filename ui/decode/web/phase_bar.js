@@ -30,12 +30,12 @@ export class PhaseBar {
     const group = el("div", look, this.root);
     this.tabs = PHASES.map(([phase, label]) => {
       const tab = button(group, { text: label, part: "phase-" + phase });
-      tab.addEventListener("click", () => store.turnTo(phase));
+      tab.addEventListener("click", () => store.slow.turnTo(phase));
       return tab;
     });
     rove(group);
     this.next = button(this.root, { icon: "next", label: "Next picture of the step (.)" });
-    this.next.addEventListener("click", () => store.turn(1));
+    this.next.addEventListener("click", () => store.slow.turn(1));
     const line = el("div", { class: "sq-caption-line" }, above);
     this.caption = el("p", { class: "sq-caption", "data-part": "caption" }, line);
     this.time = el("p", { class: "sq-phase-time", "data-part": "phase-time" }, line);
@@ -47,9 +47,9 @@ export class PhaseBar {
     show(this.root, Boolean(view));
     show(this.caption, Boolean(view));
     if (!view) return;
-    const { shown } = store;
+    const { shown } = store.slow;
     const phase = shown?.phase ?? "result";
-    const line = store.timeline();
+    const line = store.slow.timeline();
     PHASES.forEach(([name], i) => {
       attr(this.tabs[i], "aria-pressed", String(name === phase));
       this.tabs[i].disabled = line.first(name) < 0;
@@ -65,7 +65,7 @@ export class PhaseBar {
     const time = { guess: draft, check: verify, walk: overhead, result: draft + verify + overhead };
     const what = { draft: "drafting", verify: "the pass" }[key];
     const name = what ?? (phase === "walk" ? "the walk and the rest" : "the step");
-    const isSlow = this.store.picture !== null ? "; slowed, not to scale" : "";
+    const isSlow = this.store.slow.picture !== null ? "; slowed, not to scale" : "";
     return `${name} took ${sourced(ms(time[phase]), this.store.word)}${isSlow}`;
   }
 }

@@ -37,7 +37,7 @@ export class PlainText {
     if (this.meta !== store.meta) this.take(store.meta);
     show(this.root, this.texts.length > 0);
     if (!this.texts.length) return;
-    const count = store.plainTokens(store.time);
+    const count = store.plain.tokens(store.time);
     if (count === this.count) return;
     this.count = count;
     text(this.flow, lines(readable(this.texts.slice(0, count).join(""))));

@@ -1,7 +1,8 @@
 /* The run as far as the page has it, the step shown, and when to paint. Independent of the DOM. */
 import { Playback, SLOWEST_FRAME, prefersStillness } from "../../shared/web/playback.js";
-import { chainEnd } from "../../shared/web/step_captions.js";
-import { StepTimeline } from "../../shared/web/step_timeline.js";
+import { PlainClock } from "./plain_clock.js";
+import { SlowMotion } from "./slow_motion.js";
+import { bestStep, openingStep } from "./steps_to_show.js";
 import { draftedOf, secondsOf, viewStep } from "../../shared/web/step_view.js";
 import * as treeLayout from "../../shared/web/tree_layout.js";
 
@@ -56,10 +57,7 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
 
 const LARGE = 160; // nodes from which on the focus layout is the default
 const RATES = [0.02, 0.05, 0.1, 0.25, 0.5]; // shares of real time
-const CLOSE = 1e-9; // seconds, by which two times may differ that are the same
 const EASY = 5; // seconds that a run takes at least at an easy pace
-const TURN = 1.5; // tokens that an accepted second child counts for, in the choice of a step
-const FEW = 5; // steps before the one on which the page opens
 const STEP = 0.2; // seconds that a step takes at least, at the pace "easy"
 const VIEWS_KEPT = 200;
 /** @type {Readonly<Sums>} */
@@ -80,12 +78,7 @@ export class RunStore extends Playback {
   heat = false;
   query = "";
   isPaced = false; // a run that is made here is played at an easy pace, not at its own
-  /** @type {Meta | null} whose plain run `plainTimes` is of */
-  plainOf = null;
-  /** @type {number[]} */
-  plainTimes = [];
-  /** @type {WeakMap<StepView, StepTimeline>} */
-  timelines = new WeakMap();
+  plain = new PlainClock(this);
 
   /** @param {string | null} run */
   reset(run) {
@@ -109,8 +102,7 @@ export class RunStore extends Playback {
     this.playing = false;
     this.opening = false; // what plays is the recording on which the page opens
     this.isWhole = false; // the whole text is shown, beside one step of it
-    /** @type {number | null} picture of the step in slow motion; null: its result */
-    this.picture = null;
+    this.slow = new SlowMotion(this);
     this.clock = 0;
     /** @type {NodeId | null} */
     this.hover = null;
@@ -321,9 +313,9 @@ export class RunStore extends Playback {
 
   // The page opens on a step in which the tree had a second child to try.
   openSlowly() {
-    this.move(this.telling);
+    this.move(openingStep(this));
     if (!this.isRateChosen) this.rate = "slow";
-    this.picture = this.rate === "slow" ? 0 : null;
+    this.slow.picture = this.rate === "slow" ? 0 : null;
   }
 
   // The rate at which the whole run takes a few seconds, or real time where that takes longer.
@@ -338,7 +330,7 @@ export class RunStore extends Playback {
     if (this.last < 0 || to === this.at) return;
     const tree = this.steps[this.at]?.tree;
     this.at = to;
-    this.picture = null;
+    this.slow.picture = null;
     this.hover = null;
     if (this.steps[to]?.tree === tree) return;
     this.pin = null;
@@ -356,7 +348,7 @@ export class RunStore extends Playback {
     this.playing = false;
     this.isWhole = false;
     this.opening = false;
-    this.picture = null;
+    this.slow.picture = null;
     this.move(Math.round(i));
     if (pin !== undefined) this.pin = pin;
     this.changed();
@@ -380,106 +372,28 @@ export class RunStore extends Playback {
 
   play() {
     if (this.last < 0) return;
-    const isOver = this.isWhole || (this.at >= this.last && this.picture === null);
+    const isOver = this.isWhole || (this.at >= this.last && this.slow.picture === null);
     if (isOver && this.done) this.move(0);
-    else if (this.rate === "slow" && this.picture === null) this.move(this.at + 1);
-    const clock = this.picture === null ? 0 : this.timeline()?.start(this.picture) || 0;
+    else if (this.rate === "slow" && this.slow.picture === null) this.move(this.at + 1);
     this.isWhole = false;
+    const clock = this.slow.start;
     this.set({ playing: true, follow: false, opening: false, clock, before: null });
   }
 
-  // -- slow motion -------------------------------------------------------------------------------
-
-  /**
-   * The pictures of step `i`.
-   * @param {number} [i]
-   * @returns {StepTimeline | null} null where the step is missing
-   */
-  timeline(i = this.at) {
-    const view = this.view(i);
-    if (!view) return null;
-    if (!this.timelines.has(view)) this.timelines.set(view, new StepTimeline(view));
-    return this.timelines.get(view);
-  }
-
-  /** The picture that is shown of the step, where that is not its result. */
-  get shown() {
-    return this.picture === null ? null : (this.timeline()?.frames[this.picture] ?? null);
-  }
-
-  /**
-   * Show a picture of the step and stay there; beyond its first and last, of the steps beside it.
-   * @param {number} by
-   */
-  turn(by) {
-    const line = this.timeline();
-    if (!line) {
-      this.step(by);
-      return;
-    }
-    const count = line.frames.length;
-    const to = (this.picture ?? count - 1) + by;
-    if (to >= count && this.at < this.last) this.show(this.at + 1, 0);
-    else if (to < 0 && this.at > 0) this.show(this.at - 1, null);
-    else this.show(this.at, Math.max(0, Math.min(count - 1, to)));
-  }
-
-  /**
-   * Show the first picture of a phase of the step.
-   * @param {string} phase
-   */
-  turnTo(phase) {
-    const first = this.timeline()?.first(phase) ?? -1;
-    if (first >= 0) this.show(this.at, first);
-  }
-
-  show(i, picture) {
-    this.seek(i);
-    const line = this.timeline();
-    const isResult = !line || picture === null || picture >= line.frames.length - 1;
-    this.picture = isResult ? null : picture;
-    this.clock = isResult ? 0 : line.start(picture);
-    this.changed();
-  }
+  // -- the moment shown --------------------------------------------------------------------------
 
   /** The last step whose tokens are written. */
   get written() {
     if (this.isWhole) return this.last;
-    const line = this.picture === null ? null : this.timeline();
-    return line && this.picture < line.frames.length - 1 ? this.at - 1 : this.at;
-  }
-
-  /**
-   * How many tokens plain decoding has made by a moment.
-   * @param {number} time seconds on the run's own clock
-   * @returns {number}
-   */
-  plainTokens(time) {
-    const found = this.plainEnds.findIndex((end) => end > time + CLOSE);
-    return found < 0 ? this.plainEnds.length : found;
-  }
-
-  /**
-   * When each token of plain decoding was there.
-   * @returns {number[]} seconds; empty where it was not run
-   */
-  get plainEnds() {
-    if (this.plainOf === this.meta) return this.plainTimes;
-    let end = 0;
-    this.plainOf = this.meta;
-    this.plainTimes = (this.meta.plain?.seconds ?? []).map((seconds) => {
-      end += seconds;
-      return end;
-    });
-    return this.plainTimes;
+    return this.slow.isInStep ? this.at - 1 : this.at;
   }
 
   /** Seconds on the run's own clock. */
   get time() {
     const until = (i) => this.sums[i]?.seconds || 0;
     if (this.isWhole) return until(this.last);
-    if (this.picture !== null)
-      return until(this.at - 1) + (this.timeline()?.clockAt(this.clock) ?? 0);
+    const line = this.slow.picture === null ? null : this.slow.timeline();
+    if (line) return until(this.at - 1) + line.clockAt(this.clock);
     if (!this.playing || this.at >= this.last) return until(this.at);
     const share = Math.min(1, this.clock / this.duration(this.at + 1));
     return until(this.at) + (until(this.at + 1) - until(this.at)) * share;
@@ -508,7 +422,7 @@ export class RunStore extends Playback {
    * @returns {number} seconds
    */
   duration(i) {
-    if (this.rate === "slow") return this.timeline(i)?.seconds ?? STEP;
+    if (this.rate === "slow") return this.slow.timeline(i)?.seconds ?? STEP;
     const own = (this.sums[i]?.seconds || 0) - (this.sums[i - 1]?.seconds || 0);
     if (this.rate === "easy") return Math.max(own, STEP);
     const by = Number(this.rate.slice(1));
@@ -525,7 +439,7 @@ export class RunStore extends Playback {
   }
 
   advanceSteps() {
-    this.picture = null;
+    this.slow.picture = null;
     while (this.at < this.last && this.clock >= this.duration(this.at + 1)) {
       this.clock -= this.duration(this.at + 1);
       this.move(this.at + 1);
@@ -541,56 +455,25 @@ export class RunStore extends Playback {
       if (this.opening) return this.speedUp();
       this.move(this.at + 1);
     }
-    this.picture = this.timeline()?.frameAt(this.clock) ?? null;
+    this.slow.follow(this.clock);
   }
 
   speedUp() {
     this.rate = this.easyRate;
-    this.picture = null;
+    this.slow.picture = null;
   }
 
   arrive() {
-    this.picture = null;
+    this.slow.picture = null;
     this.clock = 0;
     if (this.done) this.rest();
-  }
-
-  /** The last step with a full-sized tree, of the size that most steps have or larger; or -1. */
-  get lastFull() {
-    const sizes = this.steps.map((step) => (step && this.trees[step.tree]?.n) || 0);
-    const counts = new Map();
-    for (const n of sizes) if (n) counts.set(n, (counts.get(n) || 0) + 1);
-    const most = Math.max(...counts.values());
-    const usual = Math.max(...[...counts.keys()].filter((n) => counts.get(n) === most), 1);
-    return sizes.findLastIndex((n) => n >= usual);
-  }
-
-  /** The step to show by itself: it gave many tokens, and a second child was accepted. */
-  get best() {
-    const worth = this.steps.map((step, i) =>
-      step ? step.emitted.length + (this.turns(i) ? TURN : 0) : 0,
-    );
-    return worth.lastIndexOf(Math.max(...worth));
-  }
-
-  /** A step in which a second child was accepted, with steps before it; else the best. */
-  get telling() {
-    const found = this.steps.findIndex((step, i) => step && i >= FEW && this.turns(i));
-    return found < 0 ? this.best : found;
-  }
-
-  // Whether a step went on after the end of a chain of first guesses.
-  turns(i) {
-    const view = this.view(i);
-    const at = view ? chainEnd(view) : -1;
-    return at >= 0 && view.trials.slice(at).some(({ accepted }) => accepted);
   }
 
   // What plays by itself comes to rest on its best step, beside the whole text.
   rest() {
     this.playing = false;
     if (this.opening || prefersStillness()) {
-      this.move(this.best);
+      this.move(bestStep(this));
       this.isWhole = true;
     }
     this.opening = false;

@@ -86,7 +86,7 @@ export class Scrubber extends PlaybackBar {
   /** Seconds of the whole track. */
   get span() {
     const { store } = this;
-    const plain = store.plainEnds;
+    const plain = store.plain.ends;
     return Math.max(store.sums[store.last]?.seconds || 0, plain.at(-1) ?? 0, 1e-9);
   }
 
@@ -111,15 +111,15 @@ export class Scrubber extends PlaybackBar {
     for (const part of [this.plain, this.draft, this.pass, this.numbers])
       part.style.clipPath = "view-box " + hidden;
     const made = store.totals(store.written).tokens;
-    const alone = store.plainTokens(store.time);
-    text(this.counts[0], store.plainEnds.length ? format.count(alone, "token") : "");
+    const alone = store.plain.tokens(store.time);
+    text(this.counts[0], store.plain.ends.length ? format.count(alone, "token") : "");
     text(this.counts[1], format.count(made, "token"));
   }
 
   paintBlocks() {
     const { store } = this;
     const wide = Math.max(this.size.w, 1);
-    const hasPlain = store.plainEnds.length > 0;
+    const hasPlain = store.plain.ends.length > 0;
     const shape = [store.version, store.steps.length, wide, store.steps.includes(null), hasPlain];
     if (this.shape !== shape.join()) this.draw(wide, hasPlain);
     this.shape = shape.join();
@@ -147,7 +147,7 @@ export class Scrubber extends PlaybackBar {
 
   /** @returns {Block[]} */
   plainBlocks() {
-    const ends = this.store.plainEnds;
+    const ends = this.store.plain.ends;
     return ends.map((to, i) => ({ from: ends[i - 1] ?? 0, pass: ends[i - 1] ?? 0, to, tokens: 1 }));
   }
 

@@ -46,8 +46,8 @@ export class TextView {
   constructor(store, host, { prompt, take } = {}) {
     this.store = store;
     this.formPrompt = prompt;
-    const title = "With a tree of guesses";
-    const panel = makePanel(host, { part: "text", title, cls: "sq-text" });
+    const panel = makePanel(host, { part: "text", title: "Text", cls: "sq-text" });
+    this.title = panel.titleBox;
     this.root = panel.root;
     const key = el("span", { class: "sq-key" }, panel.tools);
     el("span", { class: "sq-tok sq-tok-draft", text: "from the draft" }, key);
@@ -83,6 +83,7 @@ export class TextView {
     if (this.meta !== store.meta) this.writePrompt(store.meta);
     this.meta = store.meta;
     this.paintPrompt(store.meta.prompt);
+    text(this.title, titleOf(store.largest));
     this.groups.forEach((group, i) => group === null && steps[i] && this.fill(i));
     for (let i = this.groups.length; i < steps.length; i++) this.append(i);
     const isGrowing = store.playing || (store.follow && !store.done);
@@ -243,6 +244,12 @@ export class TextView {
     const node = place?.i === store.at ? place.node : null;
     if (store.hover !== node) store.set({ hover: node });
   }
+}
+
+/** @type {(tree: {n: number, rows: number}) => string} by the largest tree of the run */
+function titleOf({ n, rows }) {
+  if (n <= 1) return "Text";
+  return rows > 1 ? "With a tree of guesses" : "With a chain of guesses";
 }
 
 // Spaces in front of a token stand before its underline.

@@ -132,7 +132,7 @@ export class TreePanel {
     const { selected, pin, focused } = store;
     if (drawn?.topo !== step.topo) view.clear();
     const isMoving = store.playing || (store.follow && !store.done);
-    const isEased = !isMoving || store.picture !== null || store.duration(step.i) > EASED;
+    const isEased = !isMoving || store.slow.picture !== null || store.duration(step.i) > EASED;
     view.draw({
       ...plan,
       focus: focused,
@@ -141,7 +141,7 @@ export class TreePanel {
       home: keyOf(selected),
       isEased,
       marks: {
-        "is-selected": store.shown ? [] : [keyOf(selected)],
+        "is-selected": store.slow.shown ? [] : [keyOf(selected)],
         "is-pinned": pin === null ? [] : [keyOf(pin)],
         "is-match": hits.map(keyOf),
         "is-tried": this.tried(step),
@@ -151,7 +151,7 @@ export class TreePanel {
 
   // The node whose trial the picture shows.
   tried(step) {
-    const index = this.store.shown?.trial ?? null;
+    const index = this.store.slow.shown?.trial ?? null;
     return index === null ? [] : [keyOf(step.trials[index].node)];
   }
 
@@ -167,14 +167,14 @@ export class TreePanel {
     const look = { state: this.stateOf(step, node), label: step.label(node), count };
     if (node === "bonus") return look;
     const heat = store.heat ? heatShade(store.share(step.step.tree, node)) : undefined;
-    const isJudged = !store.shown || ["accepted", "rejected"].includes(look.state);
+    const isJudged = !store.slow.shown || ["accepted", "rejected"].includes(look.state);
     const numbers = node ? [step.q(node), isJudged ? step.p(node) : null] : undefined;
     return { ...look, heat, numbers };
   }
 
   /** @type {(step: StepView, node: NodeId) => string} as the picture in slow motion has it */
   stateOf(step, node) {
-    const { shown } = this.store;
+    const { shown } = this.store.slow;
     if (!shown) return step.stateOf(node);
     if (node === "bonus") return shown.hasBonus ? step.kind : "hidden";
     return shown.states[node];

@@ -1,5 +1,6 @@
 /* The tree panel's own controls and legend: search, focus or all, heat, zoom, and the counts of the
    step. */
+import { lastFullStep } from "./steps_to_show.js";
 import { treePicture } from "./tree_picture.js";
 import { attr, button, el, show, svg, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
@@ -127,12 +128,12 @@ export class TreeNote {
     this.words = el("span", {}, this.root);
     const hint = TOOLTIPS["button last full tree"];
     this.back = button(this.root, { text: "Last full tree", hint });
-    this.back.addEventListener("click", () => store.seek(store.lastFull));
+    this.back.addEventListener("click", () => store.seek(lastFullStep(store)));
   }
 
   paint() {
     const { store } = this;
-    const full = store.done && store.at === store.last ? store.lastFull : -1;
+    const full = store.done && store.at === store.last ? lastFullStep(store) : -1;
     const isSmall = full >= 0 && full < store.at;
     const why = readable(store.meta.tree?.why);
     const limit = { length: "token", context: "context" }[store.ending];

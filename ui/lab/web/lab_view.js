@@ -11,7 +11,7 @@ import { ReadOuts } from "./read_outs.js";
 import { ShapesTable } from "./shapes_table.js";
 import { el, show, sized } from "../../shared/web/dom.js";
 
-const STILL_MS = 140; // without a change before the figures are drawn anew
+const STILL_MS = 140; // without a change before the figures are redrawn
 
 /** @typedef {import("./planner.js").Profile} Profile */
 /** @typedef {import("./acceptance_counting.js").Entry} Entry */

@@ -161,7 +161,7 @@ export class RaceCharts {
     this.waiting = setTimeout(() => this.afterDraw());
   }
 
-  /** A drawing is over: note what it took, and go on to the next. */
+  /** A chart has been drawn: note the time it took, and continue with the next. */
   afterDraw() {
     this.waiting = 0;
     this.cost = performance.now() - this.at;

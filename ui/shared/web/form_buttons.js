@@ -39,7 +39,7 @@ function press(id) {
   return true;
 }
 
-// Gradio makes the buttons anew now and then, so a tooltip is set when its button is pointed at.
+// Gradio sometimes rebuilds the buttons, so a tooltip is set when its button is pointed at.
 function setHint(event) {
   const button = event.target.closest?.(".pg-go button");
   const key = button?.textContent.trim() === "Start over" ? "button start over" : HINTS[button?.id];

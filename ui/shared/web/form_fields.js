@@ -34,7 +34,7 @@ function fieldOf(target) {
   return [];
 }
 
-// Gradio makes labels anew now and then, so one is marked when the pointer or the focus comes.
+// Gradio sometimes rebuilds labels, so one is marked when the pointer or the focus enters it.
 function explain(event) {
   const [field, key] = fieldOf(event.target);
   /** @type {HTMLElement} */

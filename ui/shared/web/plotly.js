@@ -8,9 +8,10 @@ export const PLOTLY = new URL("plotly.min.js", import.meta.url).href;
 let loading = null;
 
 /**
- * Plotly, fetched once a page.
+ * Plotly, fetched once per page.
  * @param {string} path relative to where the page is served
- * @returns {Promise<any>} the library; rejected where it cannot be had, and then asked for anew
+ * @returns {Promise<any>} the library; rejected if it cannot be loaded, and then the next call
+ *   tries again
  */
 export function loadPlotly(path) {
   const { origin, pathname } = location;

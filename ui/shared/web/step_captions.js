@@ -7,7 +7,14 @@ import { draftedOf } from "./step_view.js";
 
 const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
 
-const quoted = (step, node) => "“" + step.label(node) + "”";
+// A token as a sentence names it: a line break with its indentation in words.
+function quoted(step, node) {
+  const label = step.label(node);
+  const spaces = /^⏎(·+)$/.exec(label)?.[1].length;
+  return spaces ? `a new line with ${count(spaces, "space")}` : `“${label}”`;
+}
+
+const capital = (sentence) => sentence[0].toUpperCase() + sentence.slice(1);
 
 /**
  * The draft has added level number `level`, counted from 1.
@@ -59,7 +66,8 @@ export function chainEnd({ topo, trials }) {
  */
 export function trial(step, i) {
   const one = step.trials[i];
-  return one.accepted ? kept(step, one) : dropped(step, one) + " " + afterwards(step, i);
+  const words = one.accepted ? kept(step, one) : dropped(step, one) + " " + afterwards(step, i);
+  return capital(words);
 }
 
 function kept(step, one) {

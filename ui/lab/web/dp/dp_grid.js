@@ -33,7 +33,7 @@ export class DpGrid {
   /**
    * @param {HTMLElement} host
    * @param {{point: (cell: GridCell) => void, press: (cell: GridCell) => void,
-   *   redraw: () => void}} on the pointer came to a cell or pressed it; all is to be drawn anew
+   *   redraw: () => void}} on the pointer entered or pressed a cell; everything must be redrawn
    */
   constructor(host, on) {
     this.on = on;

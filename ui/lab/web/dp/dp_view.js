@@ -115,8 +115,8 @@ export class Dp {
     this.changed();
   }
 
-  // Read the state; the table is made anew only where it would be another. Of a state that cannot
-  // be used the panel says why, and what was shown stays.
+  // Read the state; the table is rebuilt only if it would differ. If the state cannot be used, the
+  // panel shows why, and the figures stay.
   read() {
     this.#stale = false;
     const { rates, n, levels } = this.getState();

@@ -1,5 +1,4 @@
-"""A machine that seems to have two GPUs, for loading targets that are spread over several
-devices."""
+"""A fake machine with two GPUs, for loading targets that are spread over several devices."""
 
 from __future__ import annotations
 
@@ -16,8 +15,8 @@ from sequoia.loading.large.placement import HOST, SpreadPlacement
 LAYERS = 4  # of the targets that are spread
 
 
-def as_if_two_cards(places: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """This machine seems to have two GPUs, and layer i of a target is placed on places[i]."""
+def fake_two_gpus(places: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pretend that this machine has two GPUs, and place layer i of a target on places[i]."""
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(load, "checked_device", lambda _: HOST)
     monkeypatch.setattr(load_large, "free_bytes", lambda _: 10**12)
@@ -25,7 +24,7 @@ def as_if_two_cards(places: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def onto(places: list[str]) -> Any:
-    """A replacement for the planner: layer i on places[i], all else on the CPU."""
+    """A replacement for the planner: layer i on places[i], everything else on the CPU."""
 
     def spread(parts: Any, *_: Any) -> SpreadPlacement:
         where = dict.fromkeys((*parts.ahead, *parts.behind), "cpu") | dict(

@@ -1,0 +1,273 @@
+"""How often the verdict of a race is wrong: races resampled from recorded steps.
+
+Three figures. Lanes that are the same must be found different in at most 6% of races (any pair of
+them); a true difference of 10% must be found in at least 88%, at the number of races that the
+verdict itself calls enough; plain decoding must never tie for first with a lane of 1.4 times its
+measured pace, from 96 tokens on (a rule of the verdict, which this only confirms).
+
+The steps are recorded: several lanes of one kind take turns on one prompt, so they differ by chance
+alone. A resampled race takes one session at random and deals its runs to the lanes. A difference of
+10% is made by dividing one lane's step times. Figures for one race vary with the sessions more
+than with the number of races: with 48 sessions, 4% is two of them.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from sequoia.assets_folder import ASSETS
+from sequoia.bench.command import option_parser, reports_errors
+from sequoia.bench.prompts import text_list
+from sequoia.bench.recorded_steps import (
+    RecordedRun,
+    Session,
+    Steps,
+    read_sessions,
+    record,
+    write_sessions,
+)
+from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, Verdict, race_verdict
+from sequoia.diagnosis.race_verdict.compare_pair import (
+    Comparison,
+    RaceComparison,
+    compare_race,
+    pool,
+    races_of,
+)
+from sequoia.diagnosis.race_verdict.decide import PLAIN_RATIO, RATIO_TO_FIND
+from sequoia.loading.load import load_pair
+from sequoia.models.describe import describe
+
+STEPS = ASSETS / "bench" / "recorded_steps" / "bundled.json"
+GOAL_SAME = 0.06  # most races in which lanes that are the same may be found different
+GOAL_FOUND = 0.88  # least share of verdicts that find a true difference of 10%
+FIRST_RACES = 3  # before the verdict says how many more it takes
+MOST_RACES = 600  # of one verdict
+WINDOW = 8  # tokens between two places where a resampled race may begin
+Line = tuple[str, float]  # kind of a lane, and by how much its pace is raised
+
+
+class Resampler:
+    """Races drawn at random from recorded sessions. Every run is cut, and every pair of runs is
+    compared, only once."""
+
+    def __init__(self, sessions: Sequence[Session], seed: int) -> None:
+        self._sessions = [*sessions]
+        self._rng = random.Random(seed)
+        self._windows = dict[tuple[int, int, int, float], Steps]()
+        self._compared = dict[tuple[int, int], RaceComparison | None]()
+
+    def race(self, lanes: Sequence[Line], tokens: int, index: int) -> list[LaneRun]:
+        """One race of `tokens` tokens for `lanes`, from one session."""
+        session = self._rng.choice(self._sessions)
+        longest = session.common if session.temperature == 0 else 0
+        begin = WINDOW * self._rng.randrange(max(0, longest - tokens) // WINDOW + 1)
+        decks = {kind: self._rng.sample(runs, len(runs)) for kind, runs in session.by_kind.items()}
+        text = (1,) * tokens if longest >= tokens else ()
+        return [
+            LaneRun(
+                session.prompt, index, self._window(decks[kind].pop(), begin, tokens, gain), text
+            )
+            for kind, gain in lanes
+        ]
+
+    def verdict(self, lanes: Sequence[Line], races: Sequence[Sequence[LaneRun]]) -> Verdict:
+        """The verdict on `races`, pooled."""
+        runs = [
+            LaneRuns(f"lane {i + 1}", kind, tuple(race[i] for race in races))
+            for i, (kind, _) in enumerate(lanes)
+        ]
+        return race_verdict(runs, compare=self._compare)
+
+    def _window(self, run: RecordedRun, begin: int, tokens: int, gain: float) -> Steps:
+        key = id(run), begin, tokens, gain
+        if key not in self._windows:
+            self._windows[key] = window(run.steps, begin, tokens, gain)
+        return self._windows[key]
+
+    def _compare(self, one: LaneRuns, other: LaneRuns) -> Comparison | None:
+        return pool([*races_of(one, other, self._compare_race)])
+
+    def _compare_race(self, one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison | None:
+        key = id(one.steps), id(other.steps)  # `_windows` keeps them
+        if key not in self._compared:
+            self._compared[key] = compare_race(one, other, drafted)
+        return self._compared[key]
+
+
+def window(steps: Steps, begin: int, tokens: int, gain: float = 1.0) -> Steps:
+    """The steps between two positions of the text, with step times divided by `gain`. Of a step
+    that an end goes through, the tokens inside count, and as large a share of its time."""
+    inside = list[tuple[int, float]]()
+    at = 0
+    for made, seconds in steps:
+        kept = min(at + made, begin + tokens) - max(at, begin)
+        if kept > 0:
+            inside.append((kept, seconds * kept / made / gain))
+        at += made
+    return tuple(inside)
+
+
+# -- the three figures -----------------------------------------------------------------------------
+
+SAME = tuple([("tree", 1.0)] * 4)
+SAME_BESIDE_PLAIN = (("plain", 1.0), *[("tree", 1.0)] * 3)
+TWO_CHAINS = tuple([("chain", 1.0)] * 2)
+APART = (("plain", 1.0), ("tree", 1.0), ("tree", RATIO_TO_FIND))
+EQUAL = (("plain", 1.0), ("tree", 1.0), ("tree", 1.0))
+RACE = (("plain", 1.0), ("chain", 1.0), ("tree", 1.0))
+
+
+def wrongly_different(sampler: Resampler, lanes: Sequence[Line], tokens: int, races: int) -> float:
+    """Share of single races in which any two lanes with a draft are found different."""
+    verdicts = (sampler.verdict(lanes, [sampler.race(lanes, tokens, 0)]) for _ in range(races))
+    return sum(_found_different(verdict, lanes) for verdict in verdicts) / races
+
+
+def _found_different(verdict: Verdict, lanes: Sequence[Line]) -> bool:
+    drafted = {lane for lane, (kind, _) in enumerate(lanes) if kind != "plain"}
+    return any(pair.apart and {pair.faster, pair.slower} <= drafted for pair in verdict.pairs)
+
+
+def enough_races(sampler: Resampler, lanes: Sequence[Line], tokens: int) -> Verdict:
+    """The verdict after as many races as it calls enough: as on the page, it says again and again
+    how many more it takes."""
+    races = list[list[LaneRun]]()
+    more = FIRST_RACES
+    while True:
+        races += [sampler.race(lanes, tokens, len(races) + i) for i in range(more)]
+        verdict = sampler.verdict(lanes, races)
+        if verdict.enough or len(races) >= MOST_RACES:
+            return verdict
+        more = min(verdict.more_races or MOST_RACES, MOST_RACES - len(races))
+
+
+def at_enough(
+    sampler: Resampler, lanes: Sequence[Line], tokens: int, races: int
+) -> tuple[float, str]:
+    """Share of verdicts that find the last two lanes different, the right way round (either way if
+    they are the same), and how many races they took, in words. Verdicts that did not call
+    MOST_RACES enough are left out of the share (0 / 0 is nan)."""
+    made = [enough_races(sampler, lanes, tokens) for _ in range(races)]
+    verdicts = [verdict for verdict in made if verdict.enough]
+    median = statistics.median(verdict.races for verdict in made)
+    words = f"median {median:.0f}; {MOST_RACES} not enough in {1 - len(verdicts) / races:.1%}"
+    if not verdicts:
+        return math.nan, words
+    last = len(lanes) - 1
+    same = lanes[-1] == lanes[-2]
+    pairs = [verdict.pair(last - 1, last) for verdict in verdicts]
+    found = sum(pair is not None and pair.apart and (same or pair.faster == last) for pair in pairs)
+    return found / len(verdicts), words
+
+
+def plain_ties(sampler: Resampler, tokens: int, races: int) -> int:
+    """In how many single races plain decoding ties for first with a lane measured PLAIN_RATIO times
+    as fast."""
+    verdicts = (sampler.verdict(RACE, [sampler.race(RACE, tokens, 0)]) for _ in range(races))
+    return sum(
+        0 in verdict.leaders
+        and any(
+            pair.slower == 0 and pair.ratio >= PLAIN_RATIO and pair.faster in verdict.leaders
+            for pair in verdict.pairs
+        )
+        for verdict in verdicts
+    )
+
+
+def report(sessions: Sequence[Session], tokens: Sequence[int], races: int, seed: int) -> bool:
+    """Print the figures for each temperature and length of a race; whether all goals are met."""
+    met = True
+    for temperature in sorted({session.temperature for session in sessions}):
+        for length in tokens:
+            of_these = [one for one in sessions if one.temperature == temperature]
+            sampler = Resampler(of_these, seed)
+            print(f"temperature {temperature:g}, races of {length} tokens, {races} resampled")
+            met &= _same(sampler, length, races)
+            met &= _found(sampler, length, races)
+            ties = plain_ties(sampler, length, races)
+            met &= ties == 0
+            print(
+                "  plain decoding tied for first with a lane measured "
+                f"{PLAIN_RATIO}x as fast: {ties} races (goal: 0)"
+            )
+    return met
+
+
+def _same(sampler: Resampler, tokens: int, races: int) -> bool:
+    """Print the share of races that find lanes different that are the same."""
+    shares = {
+        "four of one tree": wrongly_different(sampler, SAME, tokens, races),
+        "plain and three of one tree": wrongly_different(sampler, SAME_BESIDE_PLAIN, tokens, races),
+        "two of one chain": wrongly_different(sampler, TWO_CHAINS, tokens, races),
+    }
+    words = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
+    print(f"  same lanes found different after one race: {words} (goal: at most {GOAL_SAME:.0%})")
+    share, words = at_enough(sampler, EQUAL, tokens, races)
+    print(f"  same lanes found different after enough races ({words}): {share:.1%}")
+    return all(one <= GOAL_SAME for one in (share, *shares.values()))
+
+
+def _found(sampler: Resampler, tokens: int, races: int) -> bool:
+    """Print the share of verdicts that find a true difference."""
+    share, words = at_enough(sampler, APART, tokens, races)
+    print(
+        f"  true difference of 10% found after enough races ({words}): {share:.1%} "
+        f"(goal: at least {GOAL_FOUND:.0%})",
+        flush=True,
+    )
+    return share >= GOAL_FOUND
+
+
+# -- the command line ------------------------------------------------------------------------------
+
+
+@reports_errors
+def main(argv: Sequence[str] | None) -> None:
+    parser = option_parser("python -m sequoia.bench.race_errors", __doc__)
+    parser.add_argument("--steps", type=Path, default=STEPS, help="file of recorded steps")
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help="first record steps with the bundled pair, and write them to --steps",
+    )
+    parser.add_argument("--record-tokens", type=int, default=192, help="tokens of a recorded run")
+    parser.add_argument("--repeats", type=int, default=3, help="recorded sessions of each prompt")
+    parser.add_argument("--prompts", type=int, default=6, help="recorded prompts of each kind")
+    parser.add_argument("--races", type=int, default=2000, help="resampled for each figure")
+    parser.add_argument("--tokens", type=int, nargs="+", default=[96, 128], help="of a race")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(argv)
+    if options.record:
+        record_file(options.steps, options.record_tokens, options.repeats, options.prompts)
+    about, sessions = read_sessions(options.steps)
+    print(f"{len(sessions)} sessions of {about['pair']}, recorded on {about['device']}")
+    met = report(sessions, options.tokens, options.races, options.seed)
+    print("All goals are met." if met else "Not all goals are met.")
+
+
+def record_file(path: Path, tokens: int, repeats: int, prompts: int) -> None:
+    """Record sessions with the bundled pair and write them to `path`, after each one anew."""
+    pair = load_pair()
+    named = {
+        f"{kind} {i + 1}": text
+        for kind in ("code", "prose")
+        for i, text in enumerate(text_list(kind, ASSETS / "bench")[:prompts])
+    }
+    about = {
+        "pair": pair.name,
+        "device": describe(pair.target.device),
+        "date": datetime.now().isoformat(timespec="minutes"),
+    }
+    for sessions in record(pair, named, tokens, repeats):
+        write_sessions(path, about, sessions)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,12 @@
+"""Who won a race, by how much, and how sure that is.
+
+lane_runs (the runs of each lane, as plain values), compare_pair (two lanes: ratios and their
+error), decide (all lanes: places, ties, Holm's correction), verdict (the value that comes out),
+sentence (the same in words), student_t.
+"""
+
+from sequoia.diagnosis.race_verdict.decide import race_verdict
+from sequoia.diagnosis.race_verdict.lane_runs import KINDS, LaneRun, LaneRuns
+from sequoia.diagnosis.race_verdict.verdict import PairVerdict, Place, Verdict
+
+__all__ = ["KINDS", "LaneRun", "LaneRuns", "PairVerdict", "Place", "Verdict", "race_verdict"]

@@ -1,0 +1,187 @@
+"""Decides a race, or several: who is ahead, who ties, how sure that is. Measures nothing and is
+independent of models.
+
+Two lanes count as different when the p-value of their pair, after Holm's correction over all pairs
+of lanes, is at most 5%. Lanes share a place only if no two of them are different. Plain decoding
+is the one exception: from `PLAIN_TOKENS` tokens on it never ties with a lane measured `PLAIN_RATIO`
+times as fast, whatever p is.
+
+A race that was stopped has intervals and no p-values, because when to stop may depend on who was
+ahead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+from sequoia.diagnosis.race_verdict.compare_pair import Comparison, bounded_exp, compare_pair
+from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
+from sequoia.diagnosis.race_verdict.sentence import details, sentence
+from sequoia.diagnosis.race_verdict.verdict import PairVerdict, Place, Verdict
+
+LEVEL = 0.05  # largest p-value at which two lanes count as different
+RATIO_TO_FIND = 1.1  # a true ratio of pace that enough races find
+PLAIN_RATIO = 1.4
+PLAIN_TOKENS = 96
+Pairs = Mapping[tuple[int, int], Comparison]  # by the lanes' indexes, the smaller one first
+
+
+def race_verdict(
+    lanes: Sequence[LaneRuns],
+    *,
+    stopped: bool = False,
+    compare: Callable[[LaneRuns, LaneRuns], Comparison | None] = compare_pair,
+) -> Verdict:
+    """The verdict on one race, or on several that are pooled. stopped: whether the last one did not
+    run to its end, by Stop or by a time limit. compare: `compare_pair`, or one that remembers what
+    it has computed."""
+    compared = {
+        (one, other): found
+        for one, other in combinations(range(len(lanes)), 2)
+        if (found := compare(lanes[one], lanes[other]))
+    }
+    adjusted = holm({pair: found.p for pair, found in compared.items()})
+    order = _order(lanes, compared)
+    pairs = tuple(
+        _pair_verdict(pair, found, adjusted[pair], lanes, stopped)
+        for pair, found in compared.items()
+    )
+    apart = {(pair.faster, pair.slower) for pair in pairs if pair.apart}
+    more_races, more_to_separate = _more_races(order, compared, adjusted, pairs)
+    races = {race for lane in lanes for race in lane.races}
+    found = Verdict(
+        order,
+        _places(len(lanes), order, apart),
+        pairs,
+        _scope({prompt for prompt, _ in races}),
+        len(races),
+        min((run.tokens for lane in lanes for run in lane.runs), default=0),
+        stopped,
+        bool(compared) and all(found.paired for found in compared.values()),
+        more_races == 0,
+        more_races,
+        more_to_separate,
+    )
+    return replace(found, sentence=sentence(found, lanes), details=details(found, lanes))
+
+
+def holm(ps: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
+    """Holm's correction: p-values such that the chance of any at or below 5% is at most 5% if no
+    lanes differ."""
+    adjusted = dict[tuple[int, int], float]()
+    largest = 0.0
+    for done, (pair, p) in enumerate(sorted(ps.items(), key=lambda item: item[1])):
+        largest = max(largest, min(1.0, p * (len(ps) - done)))
+        adjusted[pair] = largest
+    return adjusted
+
+
+def _order(lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[int, ...]:
+    """Lanes that made a step, fastest first: by the mean of their comparisons, so that the order
+    agrees with them; lanes too short to compare by their total pace."""
+    moved = [lane for lane, runs in enumerate(lanes) if runs.tokens and runs.seconds]
+
+    def lead(lane: int) -> float:
+        return sum(_lead(lane, other, lanes, compared) for other in moved if other != lane)
+
+    return tuple(sorted(moved, key=lead, reverse=True))
+
+
+def _lead(
+    lane: int,
+    other: int,
+    lanes: Sequence[LaneRuns],
+    compared: Pairs,
+) -> float:
+    """Logarithm of the pace of `lane` over `other`."""
+    if (lane, other) in compared:
+        return compared[lane, other].pace
+    if (other, lane) in compared:
+        return -compared[other, lane].pace
+    return math.log(_pace(lanes[lane]) / _pace(lanes[other]))
+
+
+def _pace(lane: LaneRuns) -> float:
+    return lane.tokens / lane.seconds
+
+
+def _pair_verdict(
+    pair: tuple[int, int],
+    found: Comparison,
+    p: float,
+    lanes: Sequence[LaneRuns],
+    stopped: bool,
+) -> PairVerdict:
+    sign = 1 if found.pace >= 0 else -1
+    faster, slower = pair[::sign]
+    ends = [bound**sign for bound in found.interval]
+    ratio = bounded_exp(abs(found.pace))
+    return PairVerdict(
+        faster,
+        slower,
+        ratio,
+        min(ends),
+        max(ends),
+        bounded_exp(sign * found.per_step),
+        bounded_exp(sign * found.step_time),
+        None if stopped else p,
+        p <= LEVEL or _clearly_beats_plain(lanes[faster], lanes[slower], ratio),
+    )
+
+
+def _clearly_beats_plain(faster: LaneRuns, slower: LaneRuns, ratio: float) -> bool:
+    long_enough = min(faster.tokens, slower.tokens) >= PLAIN_TOKENS
+    return slower.kind == "plain" and ratio >= PLAIN_RATIO and long_enough
+
+
+def _places(
+    lanes: int, order: Sequence[int], apart: set[tuple[int, int]]
+) -> tuple[Place | None, ...]:
+    """Lanes next to each other in the order share a place if no two of them are apart."""
+    groups = list[list[int]]()
+    for lane in order:
+        if groups and not any((ahead, lane) in apart for ahead in groups[-1]):
+            groups[-1].append(lane)
+        else:
+            groups.append([lane])
+    places = list[Place | None]([None] * lanes)
+    before = 0
+    for group in groups:
+        for lane in group:
+            places[lane] = Place(before + 1, len(group) > 1)
+        before += len(group)
+    return tuple(places)
+
+
+def _more_races(
+    order: Sequence[int],
+    compared: Pairs,
+    adjusted: dict[tuple[int, int], float],
+    pairs: Sequence[PairVerdict],
+) -> tuple[int | None, int | None]:
+    """How many more races find a difference of 10% between the first two lanes, and how many the
+    difference measured between them."""
+    if len(order) < 2:
+        return None, None
+    first = min(order[:2]), max(order[:2])
+    if first not in compared:
+        return None, None
+    found = compared[first]
+    # Holm's level for the first two, if all pairs that are as hard to separate stay so
+    rivals = sum(p >= adjusted[first] for p in adjusted.values())
+    level = LEVEL / rivals
+    wanted = found.races_to_find(RATIO_TO_FIND, level)
+    measured = found.races_to_find(bounded_exp(found.pace), level) if found.pace else None
+    apart = any({pair.faster, pair.slower} == {*first} and pair.apart for pair in pairs)
+    return _beyond(wanted, found.races), 0 if apart else _beyond(measured, found.races)
+
+
+def _beyond(races: int | None, made: int) -> int | None:
+    return None if races is None else max(0, races - made)
+
+
+def _scope(prompts: set[object]) -> str:
+    return "this prompt" if len(prompts) == 1 else f"these {len(prompts)} prompts"

@@ -1,0 +1,90 @@
+"""What the verdict of a race is computed from: the runs of each lane as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Step = tuple[int, float]  # tokens, seconds
+KINDS = ("plain", "chain", "tree")
+
+
+@dataclass(frozen=True)
+class LaneRun:
+    """One lane in one race. prompt, seed: what identifies the race; every lane of a race has the
+    same. steps: (tokens, seconds) of each. text: the ids of the emitted tokens, or () if they are
+    not known; lanes with the same text are compared at the same positions of it."""
+
+    prompt: Hashable
+    seed: int
+    steps: tuple[Step, ...]
+    text: tuple[int, ...] = field(default=(), repr=False)
+
+    @property
+    def race(self) -> tuple[Hashable, int]:
+        return self.prompt, self.seed
+
+    @cached_property
+    def tokens(self) -> int:
+        return sum(tokens for tokens, _ in self.steps)
+
+    @cached_property
+    def _running(self) -> NDArray[np.float64]:
+        """Tokens, steps and seconds before each step and after the last: (3, steps + 1)."""
+        tokens, seconds = np.array(self.steps, float).reshape(-1, 2).T
+        rows = np.vstack([tokens, np.ones_like(tokens), seconds])
+        return np.hstack([np.zeros((3, 1)), np.cumsum(rows, axis=1)])
+
+    def segments(self, tokens: int, count: int) -> NDArray[np.float64]:
+        """Steps and seconds of `count` segments of equally many tokens, up to position `tokens`:
+        (2, count). A step that a cut goes through counts on both sides, by its tokens there."""
+        made, steps, seconds = self._running
+        cuts = np.linspace(0, tokens, count + 1)
+        return np.diff(np.vstack([np.interp(cuts, made, steps), np.interp(cuts, made, seconds)]))
+
+
+@dataclass(frozen=True)
+class LaneRuns:
+    """One lane in one or several races. kind: one of KINDS; a chain is a tree in which no node has
+    two children."""
+
+    name: str
+    kind: str
+    runs: tuple[LaneRun, ...]
+
+    @property
+    def races(self) -> list[tuple[Hashable, int]]:
+        """The races in which the lane made a step."""
+        return [run.race for run in self.runs if run.tokens]
+
+    @property
+    def tokens(self) -> int:
+        return sum(run.tokens for run in self.runs)
+
+    @property
+    def steps(self) -> int:
+        return sum(len(run.steps) for run in self.runs)
+
+    @property
+    def seconds(self) -> float:
+        return sum(seconds for run in self.runs for _, seconds in run.steps)
+
+    @property
+    def tokens_per_step(self) -> float:
+        return self.tokens / self.steps
+
+    @property
+    def step_seconds(self) -> float:
+        return self.seconds / self.steps
+
+
+def common_tokens(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many leading tokens two texts share."""
+    for count, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return count
+    return min(len(one), len(other))

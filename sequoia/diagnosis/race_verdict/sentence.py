@@ -1,0 +1,206 @@
+"""The verdict of a race in words: one sentence on top, and what stands behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
+from sequoia.diagnosis.race_verdict.verdict import PairVerdict, Verdict
+
+_LEAST_P = 0.001  # smaller ones are not written out
+
+
+def sentence(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
+    """Who won and by how much, or that it is too close to call and what would settle it."""
+    if len(verdict.order) < 2:
+        return "No verdict: fewer than two lanes made a step."
+    if verdict.pair(verdict.order[0], verdict.order[1]) is None:
+        return "No verdict: the lanes made too few steps to compare."
+    if len(verdict.leaders) != 1:
+        return _too_close(verdict, lanes)
+    winner = verdict.leaders[0]
+    rival = _rival(winner, verdict, lanes)
+    pair = verdict.pair(winner, rival)
+    if pair is None:
+        return f"{_capital(_name(lanes[winner]))} wins."
+    kinds = lanes[winner].kind, lanes[rival].kind
+    if kinds[0] == "plain":
+        return _plain_wins(pair, lanes)
+    if kinds == ("chain", "tree") and (why := _why_the_chain(lanes[winner], lanes[rival])):
+        return (
+            f"{_capital(_name(lanes[winner]))} wins here, {_ahead(pair, lanes)}: "
+            f"{_name(lanes[rival])}’s {why}."
+        )
+    return _wins(pair, verdict, lanes)
+
+
+def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
+    """What "How sure?" shows: every pair, what was compared, and what it holds for."""
+    return tuple(_details(verdict, lanes))
+
+
+# -- the sentence ----------------------------------------------------------------------------------
+
+
+def _rival(winner: int, verdict: Verdict, lanes: Sequence[LaneRuns]) -> int:
+    """The lane that the winner is compared with: the best chain for a tree, the best tree for a
+    chain, else the second."""
+    wanted = {"tree": "chain", "chain": "tree"}.get(lanes[winner].kind)
+    others = verdict.order[1:]
+    return next((lane for lane in others if lanes[lane].kind == wanted), others[0])
+
+
+def _wins(pair: PairVerdict, verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
+    winner = lanes[pair.faster]
+    rival = lanes[pair.slower]
+    tokens = f"{winner.tokens_per_step:.1f} tokens per step against {rival.tokens_per_step:.1f}"
+    if rival.kind == "plain":
+        sure = _sure(pair, f"{pair.least:.2f} to {pair.most:.2f}x")
+        return f"{_capital(_name(winner))} wins: {pair.ratio:.1f}x plain ({sure}); {tokens}."
+    plain = next((lane for lane in verdict.order if lanes[lane].kind == "plain"), None)
+    over = None if plain is None else verdict.pair(pair.faster, plain)
+    times = f"{over.ratio:.1f}x plain, " if over else ""
+    return f"{_capital(_name(winner))} wins: {times}{_ahead(pair, lanes)}; {tokens}."
+
+
+def _plain_wins(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
+    sure = _sure(pair, f"{1 / pair.most:.2f} to {1 / pair.least:.2f}x")
+    rival = _capital(_name(lanes[pair.slower]))
+    return f"Plain decoding wins here. {rival} reaches {1 / pair.ratio:.2f}x its pace ({sure})."
+
+
+def _why_the_chain(chain: LaneRuns, tree: LaneRuns) -> str | None:
+    """What the tree's extra nodes cost and bring in each step; None if the totals of all steps do
+    not show the chain ahead."""
+    cost = tree.step_seconds - chain.step_seconds
+    tokens = tree.tokens_per_step - chain.tokens_per_step
+    saved = tokens * chain.step_seconds / chain.tokens_per_step
+    if cost <= saved:
+        return None
+    if cost <= 0:
+        return (
+            f"steps save {_ms(-cost)} each and give {-tokens:.1f} fewer tokens, worth {_ms(-saved)}"
+        )
+    if tokens <= 0:
+        return f"extra nodes cost {_ms(cost)} per step and bring no more tokens"
+    return f"extra nodes cost {_ms(cost)} per step; their {tokens:.1f} tokens save {_ms(saved)}"
+
+
+def _too_close(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
+    names = [_name(lanes[lane]) for lane in verdict.leaders]
+    between = f"{', '.join(names[:-1])} and {names[-1]}{_over_plain(verdict, lanes)}"
+    return f"Too close to call between {between} after {_races(verdict)}{_what_would(verdict)}."
+
+
+def _over_plain(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
+    """The speed-ups of the leaders, if plain decoding is not one of them."""
+    plain = next((lane for lane in verdict.order if lanes[lane].kind == "plain"), None)
+    if plain is None or plain in verdict.leaders:
+        return ""
+    pairs = [verdict.pair(lane, plain) for lane in verdict.leaders]
+    ratios = [pair.ratio for pair in pairs if pair and pair.slower == plain]
+    if not ratios:
+        return ""
+    ends = [f"{ratio:.1f}x" for ratio in (min(ratios), max(ratios))]
+    return f" ({' to '.join(dict.fromkeys(ends))} plain)"
+
+
+def _what_would(verdict: Verdict) -> str:
+    """What more races would show, to follow the number of races."""
+    if verdict.stopped or verdict.more_races is None:
+        return ""
+    if verdict.more_races == 0:
+        return "; a difference of 10% would have shown"
+    return f"; about {_round(verdict.more_races):,} more would show a 10% difference"
+
+
+def _ahead(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
+    """By how much the faster lane is ahead, and how sure that is."""
+    rival = lanes[pair.slower]
+    several = sum(lane.kind == "chain" for lane in lanes) > 1
+    name = "the best chain" if rival.kind == "chain" and several else _name(rival)
+    bounds = f"{_percent(pair.least)} to {_percent(pair.most)}%"
+    return f"{_percent(pair.ratio)}% ahead of {name} ({_sure(pair, bounds)})"
+
+
+def _sure(pair: PairVerdict, bounds: str) -> str:
+    return f"95%: {bounds}" + ("" if pair.p is None else f", {_p(pair.p)}")
+
+
+# -- behind it -------------------------------------------------------------------------------------
+
+
+def _details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
+    for pair in verdict.pairs:
+        yield _pair_in_words(pair, lanes)
+    if not verdict.pairs:
+        return
+    if verdict.stopped:
+        yield (
+            "The race did not run to its end, so there are intervals and no p-values: when to stop "
+            "may depend on who was ahead."
+        )
+    else:
+        yield f"p is corrected for {_count(len(verdict.pairs), 'pair')} of lanes (Holm)."
+    if any(pair.apart and (pair.p or 0) > 0.05 for pair in verdict.pairs):  # see decide.py
+        yield "From 96 tokens on, plain decoding does not tie with a lane 1.4x as fast here."
+    yield (
+        "All texts are the same, so lanes are compared at the same positions."
+        if verdict.paired
+        else "The texts differ, and runs with other random draws vary: the intervals include that."
+    )
+    yield f"This holds for {verdict.scope} ({_races(verdict)}); other prompts may differ."
+
+
+def _pair_in_words(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
+    names = [_name(lanes[lane]) for lane in (pair.faster, pair.slower)]
+    sure = _sure(pair, f"{pair.least:.2f} to {pair.most:.2f}x")
+    return (
+        f"{_capital(names[0])} against {names[1]}: {pair.ratio:.2f}x the pace ({sure}), from "
+        f"{pair.per_step:.2f}x the tokens per step and {pair.step_time:.2f}x the step time."
+    )
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+def _name(lane: LaneRuns) -> str:
+    """A lane's name inside a sentence."""
+    if lane.name == "Chain":
+        return "the chain"
+    if lane.name == "Plain":
+        return "plain decoding"
+    shape, comma, verifier = lane.name.partition(", ")
+    return f"{shape} ({verifier})" if comma else shape
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _races(verdict: Verdict) -> str:
+    if verdict.races == 1:
+        return f"1 race of {verdict.tokens} tokens"
+    return f"{verdict.races:,} races"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _percent(ratio: float) -> str:
+    """How far a ratio is above 1, in percent."""
+    return f"{100 * (ratio - 1):.0f}".replace("-0", "0")
+
+
+def _ms(seconds: float) -> str:
+    return f"{1000 * seconds:.1f} ms"
+
+
+def _p(p: float) -> str:
+    return f"p < {_LEAST_P}" if p < _LEAST_P else f"p = {p:.2g}"
+
+
+def _round(number: int) -> int:
+    """To two digits."""
+    return round(number, min(0, 2 - len(str(number))))

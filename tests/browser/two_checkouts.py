@@ -1,0 +1,89 @@
+"""A checkout of the project, this one or an older one, and the pages it serves."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from playwright.sync_api import Browser
+from running_app import App, free_port
+
+DECODE_PAGE = Path("tests/browser/pages/decode.html")
+# Before the scripts were modules, the test page lay beside them, for any file server.
+SCRIPTS_PAGE = Path("ui/canvas/demo.html")
+SERVE = "import view_pages; print(view_pages.address('decode'), flush=True); input()"
+
+
+def why_not_a_checkout(folder: Path) -> str:
+    """What `folder` lacks, or nothing."""
+    if not folder.is_dir():
+        return "there is no such folder"
+    if not (folder / "app.py").is_file():
+        return "it has no app.py"
+    if not (folder / DECODE_PAGE).is_file() and not (folder / SCRIPTS_PAGE).is_file():
+        return f"it has neither {DECODE_PAGE} nor {SCRIPTS_PAGE}"
+    return ""
+
+
+class Checkout:
+    """Serves the test page and the app of `folder`, each from its first use to `close`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.app: App | None = None
+        self.files: subprocess.Popen[str] | None = None
+        self.page = ""
+
+    def decode_page(self) -> str:
+        """The address of the Decode view's test page, without a run."""
+        if self.files is None:
+            modules = (self.folder / DECODE_PAGE).is_file()
+            self.page = self.serve_modules() if modules else self.serve_scripts()
+        return f"{self.page}?run=none"
+
+    def serve_modules(self) -> str:
+        """With the checkout's own server, which also makes the page's colours."""
+        paths = [str(self.folder), str(self.folder / "tests/browser")]
+        self.files = subprocess.Popen(
+            [sys.executable, "-c", SERVE],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.files.stdout is not None
+        return self.files.stdout.readline().strip()
+
+    def serve_scripts(self) -> str:
+        port = free_port()
+        self.files = subprocess.Popen(
+            [sys.executable, "-u", "-m", "http.server", str(port), "--bind", "127.0.0.1"],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,  # a line for every file
+            text=True,
+        )
+        assert self.files.stdout is not None
+        self.files.stdout.readline()  # comes once the port is open
+        return f"http://127.0.0.1:{port}/{SCRIPTS_PAGE.as_posix()}"
+
+    def ready_app(self, browser: Browser) -> str:
+        """The address of the app, once its models are loaded."""
+        if self.app is None:
+            self.app = App(folder=self.folder)
+            self.app.answer()
+            page = browser.new_page()
+            page.goto(self.app.url)
+            page.wait_for_selector(".pg-status[data-stage=ready]", timeout=120_000)
+            page.close()
+        return self.app.url
+
+    def close(self) -> None:
+        if self.files is not None:
+            self.files.terminate()
+            self.files.communicate(timeout=10)
+        if self.app is not None:
+            self.app.stop()

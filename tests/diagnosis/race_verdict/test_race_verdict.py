@@ -1,0 +1,292 @@
+"""The verdict of a race: what may be called different, who ties, how many races it would take, and
+the words. Error rates over thousands of races are measured by `sequoia.bench.race_errors`; here a
+few hundred with fixed seeds guard the same promises.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Callable
+
+import pytest
+
+from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, Verdict, race_verdict
+from sequoia.diagnosis.race_verdict.compare_pair import compare_pair
+from sequoia.diagnosis.race_verdict.decide import holm
+from sequoia.diagnosis.race_verdict.student_t import critical_value, two_sided_p
+
+TOKENS = 96
+Draw = Callable[[random.Random], tuple[int, float]]
+
+
+def plain_step(rng: random.Random) -> tuple[int, float]:
+    return 1, rng.lognormvariate(math.log(0.008), 0.1)
+
+
+def drafted(mean_seconds: float, most: int = 6) -> Draw:
+    """Steps of 1 to `most` tokens."""
+
+    def step(rng: random.Random) -> tuple[int, float]:
+        return rng.randint(1, most), rng.lognormvariate(math.log(mean_seconds), 0.1)
+
+    return step
+
+
+def run_of(draw: Draw, rng: random.Random, race: int = 0, *, text: bool = False) -> LaneRun:
+    """A run of TOKENS tokens; with the same text as any other if `text`."""
+    steps = list[tuple[int, float]]()
+    while (left := TOKENS - sum(tokens for tokens, _ in steps)) > 0:
+        tokens, seconds = draw(rng)
+        steps.append((min(tokens, left), seconds))
+    return LaneRun("prompt", race, tuple(steps), tuple(range(TOKENS)) if text else ())
+
+
+def lane_of(name: str, kind: str, draw: Draw, seed: int, races: int = 1) -> LaneRuns:
+    rng = random.Random(seed)
+    return LaneRuns(name, kind, tuple(run_of(draw, rng, race) for race in range(races)))
+
+
+PLAIN = lane_of("Plain", "plain", plain_step, 1)
+
+
+# -- Student's t -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("freedom", "critical"),
+    [(1, 12.706), (2, 4.303), (3, 3.182), (7, 2.365), (30, 2.042), (120, 1.980)],
+)
+def test_quantiles_are_those_of_the_tables(freedom: int, critical: float) -> None:
+    assert critical_value(0.05, freedom) == pytest.approx(critical, abs=6e-4)
+    assert two_sided_p(critical, freedom) == pytest.approx(0.05, abs=2e-4)
+    assert two_sided_p(0.0, freedom) == 1
+
+
+# -- pairs -----------------------------------------------------------------------------------------
+
+
+def test_pace_is_tokens_per_step_over_step_time() -> None:
+    chain = lane_of("Chain", "chain", drafted(0.012), 2)
+    found = compare_pair(chain, PLAIN)
+    run = chain.runs[0]
+    beside = PLAIN.runs[0]
+    per_step = (run.tokens / len(run.steps)) / (beside.tokens / len(beside.steps))
+    assert math.exp(found.per_step) == pytest.approx(per_step)
+    assert found.pace == pytest.approx(found.per_step - found.step_time)
+    pace = (chain.tokens / chain.seconds) / (PLAIN.tokens / PLAIN.seconds)
+    assert math.exp(found.pace) == pytest.approx(pace)
+
+
+def test_equal_texts_are_compared_at_the_same_positions() -> None:
+    """Passages that are hard for both lanes cancel: the tokens of the steps are the same and step
+    times differ by a constant factor, so nothing is uncertain but the clock."""
+    rng = random.Random(3)
+    run = run_of(drafted(0.01), rng, text=True)
+    slower = LaneRun(
+        "prompt", 0, tuple((tokens, 1.1 * seconds) for tokens, seconds in run.steps), run.text
+    )
+    lanes = [LaneRuns("a", "tree", (run,)), LaneRuns("b", "tree", (slower,))]
+    (pair,) = race_verdict(lanes).pairs
+    assert (pair.faster, pair.apart) == (0, True)
+    assert pair.ratio == pytest.approx(1.1)
+    other = [
+        LaneRuns(lane.name, "tree", tuple(LaneRun("prompt", 0, one.steps) for one in lane.runs))
+        for lane in lanes
+    ]
+    (unpaired,) = race_verdict(other).pairs
+    assert not unpaired.apart
+    assert unpaired.most / unpaired.least > 1.5 * pair.most / pair.least
+
+
+def test_texts_that_part_early_are_not_compared_by_position() -> None:
+    rng = random.Random(4)
+    one = run_of(drafted(0.01), rng, text=True)
+    other = LaneRun("prompt", 0, one.steps, (*range(20), *range(200, 276)))
+    found = compare_pair(LaneRuns("a", "tree", (one,)), LaneRuns("b", "tree", (other,)))
+    assert not found.paired
+
+
+def test_one_race_of_two_samples_cannot_show_ten_percent() -> None:
+    """Guards against an interval from segments alone, which misses how much runs differ."""
+    verdict = race_verdict(
+        [lane_of("a", "tree", drafted(0.01), 5), lane_of("b", "tree", drafted(0.011), 6)]
+    )
+    (pair,) = verdict.pairs
+    assert not pair.apart
+    assert math.log(pair.most / pair.ratio) > math.log(1.1)
+    assert verdict.more_races > 10
+    assert not verdict.enough
+    assert [place.place for place in verdict.places] == [1, 1]
+
+
+def test_more_races_narrow_the_interval_until_they_are_enough() -> None:
+    def verdict(races: int) -> Verdict:
+        a = lane_of("a", "tree", drafted(0.01), 7, races)
+        return race_verdict([a, lane_of("b", "tree", drafted(0.013), 8, races)])
+
+    few, many = verdict(2), verdict(80)
+    assert many.pairs[0].most / many.pairs[0].least < few.pairs[0].most / few.pairs[0].least
+    assert many.pairs[0].apart
+    assert (many.enough, many.more_races, many.more_to_separate) == (True, 0, 0)
+    assert many.races == 80
+
+
+def test_races_are_paired_by_prompt_and_seed() -> None:
+    a = lane_of("a", "tree", drafted(0.01), 9, 4)
+    b = lane_of("b", "tree", drafted(0.01), 10, 4)
+    shuffled = LaneRuns("b", "tree", tuple(reversed(b.runs)))
+    assert compare_pair(a, b) == compare_pair(a, shuffled)
+    others = tuple(LaneRun("another prompt", run.seed, run.steps) for run in b.runs)
+    assert compare_pair(a, LaneRuns("b", "tree", others)) is None
+
+
+# -- all lanes -------------------------------------------------------------------------------------
+
+
+def test_holm() -> None:
+    found = holm({(0, 1): 0.01, (0, 2): 0.03, (1, 2): 0.04})
+    assert found == pytest.approx({(0, 1): 0.03, (0, 2): 0.06, (1, 2): 0.06})
+
+
+def test_equal_lanes_are_rarely_found_different() -> None:
+    """150 races of four lanes of one distribution, texts differing: at most 6 % may find a pair
+    different. The seed is fixed."""
+    rng = random.Random(11)
+    wrong = 0
+    for _ in range(150):
+        lanes = [LaneRuns(f"{i}", "tree", (run_of(drafted(0.01), rng),)) for i in range(4)]
+        wrong += any(pair.apart for pair in race_verdict(lanes).pairs)
+    assert wrong <= 9
+
+
+def test_plain_decoding_does_not_tie_for_first_with_a_lane_much_faster() -> None:
+    """Guards the case in which one noisy run has no clear difference from anything."""
+    rng = random.Random(12)
+    for _ in range(100):
+        lanes = [
+            LaneRuns("Plain", "plain", (run_of(plain_step, rng),)),
+            LaneRuns("Sequoia", "tree", (run_of(drafted(0.017, 8), rng),)),
+        ]
+        verdict = race_verdict(lanes)
+        (pair,) = verdict.pairs
+        if pair.faster == 1 and pair.ratio >= 1.4:
+            assert verdict.leaders == (1,)
+
+
+def test_lanes_that_share_a_place_are_never_different() -> None:
+    rng = random.Random(13)
+    for _ in range(20):
+        lanes = [
+            LaneRuns(
+                f"{i}",
+                "chain",
+                tuple(run_of(drafted(0.008 + 0.001 * i), rng, race) for race in range(6)),
+            )
+            for i in range(4)
+        ]
+        verdict = race_verdict(lanes)
+        for pair in verdict.pairs:
+            if pair.apart:
+                assert verdict.places[pair.faster].place < verdict.places[pair.slower].place
+
+
+def test_a_stopped_race_has_intervals_and_no_p() -> None:
+    lanes = [PLAIN, lane_of("Sequoia", "tree", drafted(0.006), 14)]
+    stopped = race_verdict(lanes, stopped=True)
+    assert [pair.p for pair in stopped.pairs] == [None]
+    assert stopped.pairs[0].least < stopped.pairs[0].ratio < stopped.pairs[0].most
+    assert "95%" in stopped.sentence
+    assert "p = " not in " ".join([stopped.sentence, *stopped.details])
+    assert race_verdict(lanes).pairs[0].p is not None
+
+
+def test_lanes_without_steps_or_too_short_have_no_comparison() -> None:
+    empty = LaneRuns("Chain", "chain", (LaneRun("prompt", 0, ()),))
+    short = LaneRuns("Sequoia", "tree", (LaneRun("prompt", 0, ((4, 0.01),) * 3),))
+    verdict = race_verdict([PLAIN, empty, short])
+    assert verdict.places[1] is None
+    assert verdict.pairs == ()
+    assert verdict.sentence.startswith("No verdict")
+    assert race_verdict([empty]).sentence.startswith("No verdict")
+
+
+def test_steps_that_took_no_time_are_not_compared() -> None:
+    still = LaneRuns("Chain", "chain", (LaneRun("prompt", 0, ((1, 0.0),) * 96),))
+    assert race_verdict([PLAIN, still]).pairs == ()
+
+
+def test_a_verdict_is_plain_json() -> None:
+    lanes = [PLAIN, lane_of("Chain", "chain", drafted(0.012), 15)]
+    verdict = race_verdict(lanes)
+    again = json.loads(json.dumps(verdict.to_dict(), allow_nan=False))
+    assert again["sentence"] == verdict.sentence
+    assert again["places"][1]["place"] == verdict.places[1].place
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+def steady(tokens: int, seconds: float, races: int = 1) -> tuple[LaneRun, ...]:
+    """Runs of constant pace on one text."""
+    steps = ((tokens, seconds),) * (240 // tokens)
+    return tuple(LaneRun(i, 0, steps, tuple(range(240))) for i in range(races))
+
+
+def sentence_of(**lanes: tuple[str, int, float]) -> str:
+    return race_verdict(
+        [
+            LaneRuns(name, kind, steady(tokens, seconds))
+            for name, (kind, tokens, seconds) in lanes.items()
+        ]
+    ).sentence
+
+
+def test_a_tree_that_wins_is_compared_with_the_chain() -> None:
+    words = sentence_of(
+        Plain=("plain", 1, 0.01), Chain=("chain", 4, 0.022), Sequoia=("tree", 5, 0.025)
+    )
+    assert words.startswith("Sequoia wins: 2.0x plain, 10% ahead of the chain (95%: ")
+    assert words.endswith("; 5.0 tokens per step against 4.0.")
+
+
+def test_a_chain_that_wins_says_what_the_trees_nodes_cost() -> None:
+    words = sentence_of(
+        Plain=("plain", 1, 0.01), Chain=("chain", 4, 0.02), Sequoia=("tree", 5, 0.03)
+    )
+    assert words.startswith("The chain wins here, 20% ahead of Sequoia (95%: ")
+    assert words.endswith(
+        "): Sequoia’s extra nodes cost 10.0 ms per step; their 1.0 tokens save 5.0 ms."
+    )
+
+
+def test_plain_decoding_may_win() -> None:
+    words = sentence_of(Plain=("plain", 1, 0.01), Sequoia=("tree", 2, 0.04))
+    assert words.startswith("Plain decoding wins here. Sequoia reaches 0.50x its pace (95%: ")
+
+
+def test_a_tie_says_what_would_settle_it() -> None:
+    lanes = [
+        LaneRuns("Plain", "plain", (run_of(plain_step, random.Random(16)),)),
+        lane_of("Chain", "chain", drafted(0.01), 17),
+        lane_of("Sequoia", "tree", drafted(0.01), 18),
+    ]
+    words = race_verdict(lanes).sentence
+    assert words.startswith("Too close to call between ")
+    assert "x plain) after 1 race of 96 tokens; about " in words
+    assert words.endswith(" more would show a 10% difference.")
+
+
+def test_the_verdict_names_what_it_holds_for() -> None:
+    def verdict(races: int) -> Verdict:
+        return race_verdict(
+            [
+                LaneRuns("Chain", "chain", steady(4, 0.02, races)),
+                LaneRuns("Sequoia", "tree", steady(5, 0.03, races)),
+            ]
+        )
+
+    assert verdict(1).scope == "this prompt"
+    assert verdict(5).scope == "these 5 prompts"
+    assert "these 5 prompts (5 races)" in verdict(5).details[-1]
