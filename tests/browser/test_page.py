@@ -641,6 +641,7 @@ def test_a_large_tree_wins_on_the_clock_of_an_a100(visit: Visit) -> None:
     check_file(page)
     check_picture(page)
     page.reload()
+    page.wait_for_selector("#pg-view .sq-stage")
     until(page, "s.meta.label === 'simulated' && s.done", 60)
 
 
