@@ -208,12 +208,12 @@ export class TreePanel {
   }
 
   part() {
-    const { scroller, size, frame, zoom, head } = this.view;
+    const { left, top, size, frame, zoom, head } = this.view; // reading the box would lay it out
     const wide = frame.width * zoom;
     const tall = frame.height * zoom;
     return {
-      x: scroller.scrollLeft / wide,
-      y: scroller.scrollTop / tall,
+      x: left / wide,
+      y: top / tall,
       w: Math.min(1, size.w / wide),
       h: Math.min(1, (size.h - head) / tall),
     };
