@@ -48,6 +48,27 @@ def test_the_number_its_price_and_its_basis_agree(page: Page) -> None:
     expect(page.locator("[data-part=basis]")).to_contain_text("Recorded on")
 
 
+@pytest.mark.parametrize(
+    ("share", "number", "claim"),
+    [
+        (0.5, "0.50× as fast", "as the large model alone, and the same text"),
+        (1.01, "same speed", "as the large model alone, and the same text"),
+        (2.0, "2.0× faster", "than the large model alone, and the same text"),
+    ],
+)
+def test_the_headline_says_slower_too(page: Page, share: float, number: str, claim: str) -> None:
+    page.evaluate(
+        f"""(([s, share]) => {{
+          s.seek(1e6);
+          const {{ seconds, tokens }} = s.totals(s.last);
+          s.meta = {{ ...s.meta, plain_seconds: share * seconds / tokens }};
+          s.changed();
+        }})([{STORE}, {share}])"""
+    )
+    expect(page.locator("[data-part=speed-up]")).to_have_text(number)
+    expect(page.locator(".sq-headline-claim")).to_have_text(claim)
+
+
 def test_both_sides_write_the_same_text_and_the_tree_is_ahead(page: Page) -> None:
     page.evaluate(f"{STORE}.seek(1e6)")
     alone = page.locator("[data-part=plain-flow]").inner_text().replace("⏎", "").split()

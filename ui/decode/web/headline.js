@@ -47,7 +47,7 @@ export class Headline {
     const totals = store.totals(store.written);
     const isKnown = known(totals.speedup);
     text(this.number, isKnown ? speed(totals.speedup) : tokens(totals));
-    text(this.claim, isKnown ? claim(store.meta) : waiting(store));
+    text(this.claim, isKnown ? claim(totals.speedup, store.meta) : waiting(store));
     text(this.price, isKnown ? price(totals, store.meta) : "");
     text(this.basis, basis(store.meta));
     show(this.badge, isSimulated(store.meta));
@@ -69,12 +69,11 @@ function speed(times) {
 const tokens = ({ tokensPerStep }) =>
   known(tokensPerStep) ? rate(tokensPerStep) + " tokens per step" : "–";
 
-/** @type {(meta: Meta) => string} */
-function claim({ policy: params }) {
-  const isGreedy = params?.temperature === 0;
-  return isGreedy
-    ? "than the large model alone, and the same text"
-    : "than the large model alone, and the same output distribution";
+/** @type {(times: number, meta: Meta) => string} */
+function claim(times, { policy: params }) {
+  const compared = times >= 1 + EVEN ? "than" : "as";
+  const what = params?.temperature === 0 ? "text" : "output distribution";
+  return `${compared} the large model alone, and the same ${what}`;
 }
 
 /** @type {(store: RunStore) => string} */
