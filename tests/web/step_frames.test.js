@@ -118,7 +118,7 @@ test("a step without an accepted guess gives the target's own token", () => {
     { path: [0] },
   );
   assert.match(result(step), /^1 token from one step\. No guess stayed/);
-  assert.match(trial(step, 1), /No child is left to try\.$/);
+  assert.match(trial(step, 1), /There is no other guess to try in its place\.$/);
   assert.equal(chainEnd(step), 0);
 });
 

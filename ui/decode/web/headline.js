@@ -87,10 +87,10 @@ function waiting({ done, last, meta }) {
 }
 
 /** @type {(totals: Totals, meta: Meta) => string} */
-function price({ tokensPerStep, seconds, steps }, { plain_seconds: plain }) {
+function price({ tokensPerStep, seconds, steps, whole }, { plain_seconds: plain }) {
   const longer = seconds / steps / plain;
   return (
-    `Each step gives ${tokensPerStep.toFixed(1)} tokens instead of 1 ` +
+    `${whole ? "Each" : "So far, each"} step gives ${tokensPerStep.toFixed(1)} tokens instead of 1 ` +
     `and takes ${longer.toFixed(1)} times as long (${ms(seconds / steps)} instead of ${ms(plain)}).`
   );
 }

@@ -50,8 +50,8 @@ export class TextView {
     this.title = panel.titleBox;
     this.root = panel.root;
     const key = el("span", { class: "sq-key" }, panel.tools);
-    el("span", { class: "sq-tok sq-tok-draft", text: "from the draft" }, key);
-    el("span", { class: "sq-tok sq-tok-own", text: "from the target" }, key);
+    el("span", { class: "sq-tok sq-tok-draft", text: "small model (draft)" }, key);
+    el("span", { class: "sq-tok sq-tok-own", text: "large model (target)" }, key);
     this.makePromptLine(panel.body, take);
     const region = { tabindex: "0", role: "region", "aria-label": "Generated text" };
     this.box = el("div", { class: "sq-text-box", ...region }, panel.body);

@@ -93,7 +93,7 @@ function afterwards(step, i) {
   const { topo, trials } = step;
   const next = trials[i + 1];
   const hasNext = next && topo.parents[next.node] === topo.parents[trials[i].node];
-  if (!hasNext) return "No child is left to try.";
+  if (!hasNext) return "There is no other guess to try in its place.";
   if (chainEnd(step) !== i) return "The next child is tried.";
   return `A chain would end here with ${count(i + 1, "token")}. The tree has another child to try.`;
 }
