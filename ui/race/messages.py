@@ -23,6 +23,7 @@ from sequoia.errors import BadTrace
 from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
 from ui.decode.messages import VERSION, recorded, relabelled
 from ui.decode.recordings import new_name
+from ui.race.race_plan import plan_meta
 from ui.race.report import verdict_of
 from ui.shared.message_text import message_text
 from ui.shared.speedup_meta import compared_with_plain, step_of
@@ -131,7 +132,7 @@ class OpenedRace(StoredRace):
     def __init__(self, log: RaceLog) -> None:
         if not any(lane.run.steps for lane in log.lanes):
             raise BadTrace("the race file contains no steps, so there is nothing to play")
-        meta = recorded(log.meta)
+        meta = {**recorded(log.meta), **relabelled(plan_meta(log.meta))}
         super().__init__(
             meta,
             [
@@ -186,7 +187,8 @@ class RaceRecording(StoredRace):
         )
         if lane.plain or plain is None:
             return run
-        beside = compared_with_plain([*map(step_of, run.steps)], [*map(step_of, plain.steps)])
+        steps = [*map(step_of, run.steps)]
+        beside = compared_with_plain(steps, [*map(step_of, plain.steps)], run.meta["label"])
         return replace(run, meta={**run.meta, **beside, "plain_lane": True})
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -21,6 +22,7 @@ from ui.decode.recordings import RunStore, file_name
 from ui.decode.tab import LiveView, download
 from ui.race.form import RaceControls, details_of, race_controls
 from ui.race.messages import OpenedRace, StoredRace, notice_message
+from ui.race.presets import PRESETS
 from ui.race.request import NO_LANE, RaceRequest
 from ui.race.run import RaceJob
 from ui.serving.job import SECONDS_PER_BATCH
@@ -95,9 +97,19 @@ class RaceTab(SessionView[RaceJob]):
                 lane.kind,
                 self.details,
                 [live.form.tree, live.form.branching],
-                lane.details,
+                [*lane.details, form.about],
                 **UNQUEUED,
             )
+            gr.on(
+                [lane.numbers.input, lane.verifier.input],
+                None,
+                None,
+                form.about,
+                js="() => ''",
+                api_visibility="private",
+            )
+        for button, preset in zip(form.presets, PRESETS, strict=True):
+            button.click(partial(form.preset_chosen, preset), None, form.of_a_preset, **UNQUEUED)
         form.open.upload(self.open, form.open, [self.board, form.save], **QUIET)
         form.example.click(self.example, None, [self.board, form.save], **QUIET)
         kinds: list[Any] = [lane.kind for lane in form.lanes]
@@ -202,11 +214,14 @@ class RaceTab(SessionView[RaceJob]):
             self.run_store.put(kept)  # its weight is known now
         return kept
 
-    def details(self, kind: Any, tree: Any, parents: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Updates of a lane's numbers and verifier. For the lab's tree they are copied from the
-        Decode form, if it has that tree."""
+    def details(
+        self, kind: Any, tree: Any, parents: Any
+    ) -> tuple[dict[str, Any], dict[str, Any], str]:
+        """Updates of a lane's numbers and verifier, and no more words about a preset: the lanes are
+        the visitor's own now. For the lab's tree the numbers are copied from the Decode form, if it
+        has that tree."""
         numbers, verifier = details_of(kind)
-        return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier
+        return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier, ""
 
     def apply(self, data: FormData, event: gr.EventData) -> Updates:
         """Copy a suggested tree to the form of its lane."""

@@ -4,14 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere
 from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
 from sequoia.diagnosis.race_verdict.verdict import PairVerdict, Verdict
+from sequoia.planning.simulated_step_times import machine_of
 
 _LEAST_P = 0.001  # smaller ones are not written out
 
 
-def sentence(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
-    """Who won and by how much, or that it is too close to call and what would settle it."""
+def sentence(
+    verdict: Verdict, lanes: Sequence[LaneRuns], elsewhere: Elsewhere | None = None
+) -> str:
+    """Who won and by how much, or that it is too close to call and what would settle it. Where a
+    chain does as well as a tree, also the machine `elsewhere` on which the tree would win."""
+    clock = f"Simulated as on {machine_of(verdict.clock)}. " if verdict.clock else ""
+    words = _who_won(verdict, lanes)
+    leaders = {lanes[lane].kind for lane in verdict.leaders}
+    if elsewhere and "chain" in leaders and any(lane.kind == "tree" for lane in lanes):
+        words = f"{words} {elsewhere.sentence}"
+    return clock + words
+
+
+def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
+    """What "How sure?" shows: every pair, what was compared, and what it holds for."""
+    return tuple(_details(verdict, lanes))
+
+
+# -- the sentence ----------------------------------------------------------------------------------
+
+
+def _who_won(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
     if len(verdict.order) < 2:
         return "No verdict: fewer than two lanes made a step."
     if verdict.pair(verdict.order[0], verdict.order[1]) is None:
@@ -32,14 +54,6 @@ def sentence(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
             f"{_name(lanes[rival])}’s {why}."
         )
     return _wins(pair, verdict, lanes)
-
-
-def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
-    """What "How sure?" shows: every pair, what was compared, and what it holds for."""
-    return tuple(_details(verdict, lanes))
-
-
-# -- the sentence ----------------------------------------------------------------------------------
 
 
 def _rival(winner: int, verdict: Verdict, lanes: Sequence[LaneRuns]) -> int:
@@ -142,6 +156,11 @@ def _details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
         )
     else:
         yield f"p is corrected for {_count(len(verdict.pairs), 'pair')} of lanes (Holm)."
+    if verdict.clock:
+        yield (
+            f"Step times are those of the profile “{verdict.clock}” (simulated); tokens and trees "
+            "are real."
+        )
     if any(pair.apart and (pair.p or 0) > 0.05 for pair in verdict.pairs):  # see decide.py
         yield "From 96 tokens on, plain decoding does not tie with a lane 1.4x as fast here."
     yield (
@@ -166,8 +185,8 @@ def _pair_in_words(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
 
 def _name(lane: LaneRuns) -> str:
     """A lane's name inside a sentence."""
-    if lane.name == "Chain":
-        return "the chain"
+    if lane.name in ("Chain", "Tuned chain"):
+        return f"the {lane.name.lower()}"
     if lane.name == "Plain":
         return "plain decoding"
     shape, comma, verifier = lane.name.partition(", ")

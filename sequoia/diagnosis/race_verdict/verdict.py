@@ -42,7 +42,8 @@ class Verdict:
     all lanes are the same. enough: whether these races find a true difference of 10% between the
     first two lanes. more_races: how many more of this length would; 0 if these do, None if unknown
     or too many to be worth it. more_to_separate: the same for the difference measured between the
-    first two, 0 if they are apart. sentence: the verdict; details: what stands behind it."""
+    first two, 0 if they are apart. clock: the name of the simulated clock that gave all step times,
+    empty if they were measured. sentence: the verdict; details: what stands behind it."""
 
     order: tuple[int, ...]
     places: tuple[Place | None, ...]
@@ -55,6 +56,7 @@ class Verdict:
     enough: bool
     more_races: int | None
     more_to_separate: int | None
+    clock: str = ""
     sentence: str = ""
     details: tuple[str, ...] = ()
 

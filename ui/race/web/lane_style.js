@@ -13,6 +13,7 @@ import { svg } from "../../shared/web/dom.js";
 // Method (colour and marker) of each tree kind; unlisted kinds are 'other'.
 const METHODS = new Map([
   ["chain", "chain"],
+  ["tuned_chain", "chain"],
   ["sequences", "sequences"],
   ["kary", "kary"],
   ["branching", "kary"],
