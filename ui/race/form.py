@@ -66,11 +66,11 @@ class RaceControls(RunControls):
 
     @property
     def of_a_preset(self) -> list[Any]:
-        """The components that `preset_chosen` may change."""
+        """The components that `filled_with` may change."""
         parts = (part for lane in self.lanes for part in (lane.kind, *lane.details))
         return [self.about, self.prompt, self.temperature, self.clock, *parts]
 
-    def preset_chosen(self, preset: RacePreset) -> Updates:
+    def filled_with(self, preset: RacePreset) -> Updates:
         """Updates that fill the form as `preset` does."""
         updates: Updates = {self.about: preset.about, self.clock: preset.clock}
         if preset.prompt:
@@ -137,6 +137,7 @@ def race_controls(limits: Limits) -> RaceControls:
 def _presets() -> tuple[tuple[gr.Button, ...], gr.Markdown]:
     """The buttons that fill the form, and the sentence about the one pressed last. The form starts
     with the first."""
+    gr.Markdown("Start with", elem_id="rc-start")
     with gr.Row(elem_classes="pg-chips rc-presets"):
         buttons = tuple(
             gr.Button(

@@ -4,8 +4,9 @@ Gradio."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.saved_files.race_file import MOST_LANES
 from ui.decode.clocks import HERE
 from ui.race.race_plan import FAMILIAR_CLOCK
@@ -74,11 +75,8 @@ PRESETS = (
     RacePreset(
         "verifiers",
         "verifiers",
-        "One tree of 22 nodes, three verifiers, at temperature 1, where they differ.",
-        tuple(
-            _lane("branching", "3, 2, 1, 1", verifier)
-            for verifier in ("sequoia", "specinfer", "topk")
-        ),
+        "One tree of 15 nodes, three verifiers, at temperature 1, where they differ.",
+        tuple(_lane("kary", "2, 4", verifier) for verifier in VERIFIERS),
         temperature=1.0,
     ),
     RacePreset(
@@ -97,3 +95,8 @@ PRESETS = (
         clock=FAMILIAR_CLOCK,
     ),
 )
+
+
+def preset_named(name: Any) -> RacePreset | None:
+    """The preset whose button is called `name`; None for any other value."""
+    return next((preset for preset in PRESETS if preset.name == name), None)

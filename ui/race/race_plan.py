@@ -11,10 +11,13 @@ from typing import Any
 
 from sequoia import Acceptance, Pair, SequoiaError, Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.assets_folder import ASSETS
 from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere, tree_elsewhere
 from sequoia.errors import BadSamplingParams
 from sequoia.measuring.defaults import default_chain
 from sequoia.planning.explain_plan import size_words
+from sequoia.planning.simulated_step_times import machine_of
+from sequoia.text_files import load_json
 from sequoia.validate_input import number
 from ui.decode import clocks
 from ui.race.request import LEAST_LANES, LaneRequest, RaceRequest
@@ -69,7 +72,7 @@ def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
     elsewhere = _elsewhere(asked, lanes)
     if same and elsewhere:
         same.append(elsewhere.sentence)
-    notes = [*_planned_from(lanes), *_missing_chain(pair, asked, lanes, most), *same]
+    notes = [*_planned_from(asked.prompt, lanes), *_missing_chain(pair, asked, lanes, most), *same]
     return RacePlan(lanes, tuple(notes), elsewhere)
 
 
@@ -128,19 +131,28 @@ def _same_words(lane: ChosenLane, other: ChosenLane) -> str:
     return f"{name} is {shape} here, the same as {other.request.name}, so it is raced once."
 
 
-def _planned_from(lanes: Sequence[ChosenLane]) -> Iterator[str]:
+def _planned_from(prompt: str, lanes: Sequence[ChosenLane]) -> Iterator[str]:
     """Which texts the acceptance was counted on that trees and chains were planned with."""
     sources = dict.fromkeys(lane.chosen.source for lane in lanes if lane.chosen.source)
     if sources:
-        words = " and ".join(map(_source_words, sources))
-        yield f"Trees and chain lengths are planned from acceptance {words}, not on this prompt."
+        words = " and ".join(_source_words(source, prompt) for source in sources)
+        yield f"Trees and chain lengths are planned from acceptance {words}."
 
 
-def _source_words(source: str) -> str:
+def _source_words(source: str, prompt: str) -> str:
     label, _, kind = source.partition(" ")
-    if label == "recorded":
-        return f"recorded on other texts{f' ({kind})' if kind else ''}"
-    return f"{label} on a built-in sample text"
+    if label != "recorded":
+        return f"{label} on a built-in sample text, not on this prompt"
+    of_kind = f" ({kind})" if kind else ""
+    if _is_surveyed(prompt, kind):
+        return f"recorded on texts that include this prompt{of_kind}"
+    return f"recorded on other texts{of_kind}, not on this prompt"
+
+
+def _is_surveyed(prompt: str, kind: str) -> bool:
+    """Whether the recorded acceptance was counted on `prompt` too."""
+    path = ASSETS / "survey" / f"{kind}.json"
+    return path.is_file() and prompt.strip() in map(str.strip, load_json(path))
 
 
 def _missing_chain(
@@ -157,7 +169,7 @@ def _missing_chain(
             pair, asked.params, DEFAULT_VERIFIER, [asked.prompt], most, profile=profile
         )
         yield (
-            f"A tuned chain ({size_words(plan.tree)}), not in this race, would reach "
+            f"A tuned chain of {len(plan.tree)} nodes, not in this race, would reach "
             f"{plan.predicted_speedup:.2f}x plain (predicted)."
         )
 
@@ -173,7 +185,9 @@ def _elsewhere(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Elsewhere | N
 
 
 def _other_machine(acceptance: Acceptance, clock: str) -> Elsewhere | None:
-    """The machine on whose clock a tree is predicted to win, other than `clock`."""
-    known = clocks.simulated_clocks()
-    keys = sorted(known.keys() - {clock}, key=lambda key: (key != FAMILIAR_CLOCK, key))
-    return tree_elsewhere(acceptance, filter(None, map(clocks.simulated_clock, keys)))
+    """A machine on which a tree is predicted to win, other than that of the clock `clock`."""
+    known = sorted(clocks.simulated_clocks(), key=lambda key: (key != FAMILIAR_CLOCK, key))
+    all_clocks = [found for key in known if (found := clocks.simulated_clock(key))]
+    here = clocks.simulated_clock(clock)
+    name = machine_of(here.name) if here else ""
+    return tree_elsewhere(acceptance, (one for one in all_clocks if machine_of(one.name) != name))

@@ -111,13 +111,9 @@ def _numbers(kind: Any, text: Any) -> tuple[Any, ...]:
 
 
 def _named(lanes: Sequence[tuple[TreeRequest, str]]) -> tuple[LaneRequest, ...]:
-    """The lanes with unique names."""
-    names = [
-        SHAPES[tree_request.kind].name
-        + f", {VERIFIERS[verifier].label}"
-        * (verifier != DEFAULT_VERIFIER and tree_request.kind != "plain")
-        for tree_request, verifier in lanes
-    ]
+    """The lanes with unique names. The default verifier is named only beside others of the same
+    shape."""
+    names = [_name(lane, lanes) for lane in lanes]
     numbered = [
         f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name
         for i, name in enumerate(names)
@@ -126,3 +122,12 @@ def _named(lanes: Sequence[tuple[TreeRequest, str]]) -> tuple[LaneRequest, ...]:
         LaneRequest(name, tree_request, verifier)
         for name, (tree_request, verifier) in zip(numbered, lanes, strict=True)
     )
+
+
+def _name(lane: tuple[TreeRequest, str], lanes: Sequence[tuple[TreeRequest, str]]) -> str:
+    tree_request, verifier = lane
+    name = SHAPES[tree_request.kind].name
+    beside = {other for one, other in lanes if one.kind == tree_request.kind}
+    if tree_request.kind == "plain" or beside == {DEFAULT_VERIFIER}:
+        return name
+    return f"{name}, {VERIFIERS[verifier].label}"

@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -22,7 +21,7 @@ from ui.decode.recordings import RunStore, file_name
 from ui.decode.tab import LiveView, download
 from ui.race.form import RaceControls, details_of, race_controls
 from ui.race.messages import OpenedRace, StoredRace, notice_message
-from ui.race.presets import PRESETS
+from ui.race.presets import preset_named
 from ui.race.request import NO_LANE, RaceRequest
 from ui.race.run import RaceJob
 from ui.serving.job import SECONDS_PER_BATCH
@@ -108,8 +107,8 @@ class RaceTab(SessionView[RaceJob]):
                 js="() => ''",
                 api_visibility="private",
             )
-        for button, preset in zip(form.presets, PRESETS, strict=True):
-            button.click(partial(form.preset_chosen, preset), None, form.of_a_preset, **UNQUEUED)
+        for button in form.presets:
+            button.click(self.start_with, button, form.of_a_preset, **UNQUEUED)
         form.open.upload(self.open, form.open, [self.board, form.save], **QUIET)
         form.example.click(self.example, None, [self.board, form.save], **QUIET)
         kinds: list[Any] = [lane.kind for lane in form.lanes]
@@ -222,6 +221,11 @@ class RaceTab(SessionView[RaceJob]):
         has that tree."""
         numbers, verifier = details_of(kind)
         return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier, ""
+
+    def start_with(self, name: Any) -> Updates:
+        """Fill the form with the preset that the button called `name` stands for."""
+        preset = preset_named(name)
+        return self.form.filled_with(preset) if preset else {self.form.about: gr.skip()}
 
     def apply(self, data: FormData, event: gr.EventData) -> Updates:
         """Copy a suggested tree to the form of its lane."""

@@ -293,9 +293,9 @@ class TreeRequest:
             if (best := len(plan.tree)) > self.most:
                 plan = plan_tree(*asked, self.most, clock.profile)
                 words += f", limited to {self.most} nodes here ({best} would be best)"
-        how = f"{words}, from {plan.source} acceptance"
         if plan.predicted_speedup < 1:
-            how += "; plain decoding is predicted to be faster"
+            words += " (slower than plain decoding, predicted)"
+        how = f"{words}, from {plan.source} acceptance"
         return ChosenTree(plan.tree, how, plan.acceptance, plan.source)
 
     def _fitted(

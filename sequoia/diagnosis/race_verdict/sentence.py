@@ -19,8 +19,7 @@ def sentence(
     chain does as well as a tree, also the machine `elsewhere` on which the tree would win."""
     clock = f"Simulated as on {machine_of(verdict.clock)}. " if verdict.clock else ""
     words = _who_won(verdict, lanes)
-    leaders = {lanes[lane].kind for lane in verdict.leaders}
-    if elsewhere and "chain" in leaders and any(lane.kind == "tree" for lane in lanes):
+    if elsewhere and _is_asked_elsewhere(verdict, lanes):
         words = f"{words} {elsewhere.sentence}"
     return clock + words
 
@@ -31,6 +30,15 @@ def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
 
 
 # -- the sentence ----------------------------------------------------------------------------------
+
+
+def _is_asked_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
+    """Whether a chain did as well as a tree here. On a simulated clock a draw only means that more
+    races are needed."""
+    leaders = [lanes[lane].kind for lane in verdict.leaders]
+    is_draw = len(leaders) > 1
+    has_tree = any(lane.kind == "tree" for lane in lanes)
+    return has_tree and "chain" in leaders and not (is_draw and verdict.clock)
 
 
 def _who_won(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:

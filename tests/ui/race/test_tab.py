@@ -22,6 +22,7 @@ from ui.decode.component import header
 from ui.decode.tab import LiveView
 from ui.race import distribution_check, form
 from ui.race import tab as race_tab
+from ui.race.presets import PRESETS, RacePreset
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
 from ui.race.tab import RaceTab
@@ -274,6 +275,31 @@ def test_the_default_race_may_run(tab: RaceTab, model_host: ModelHost) -> None:
     messages = sent(tab.run(filled(tab, lanes), request()))
     assert messages[-1]["done"]
     assert messages[-1]["error"] is None
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
+def test_a_preset_fills_the_form_and_says_what_it_shows(tab: RaceTab, preset: RacePreset) -> None:
+    updates = tab.start_with(preset.name)
+    parts = tab.form
+    assert updates[parts.about] == preset.about
+    assert updates[parts.clock] == preset.clock
+    assert updates.get(parts.prompt, "") == preset.prompt
+    assert updates.get(parts.temperature) == preset.temperature
+    for lane, (kind, numbers, verifier) in zip(parts.lanes, preset.all_lanes, strict=True):
+        assert updates[lane.kind] == kind
+        assert updates[lane.verifier]["value"] == verifier
+        assert updates[lane.numbers]["visible"] is bool(numbers)
+        assert updates[lane.numbers].get("value", "") == numbers
+    assert updates.keys() <= {*parts.of_a_preset}
+
+
+@pytest.mark.parametrize("name", [None, 3, [], "no preset"])
+def test_any_other_preset_changes_nothing(tab: RaceTab, name: Any) -> None:
+    assert [*tab.start_with(name)] == [tab.form.about]
+
+
+def test_a_lane_of_ones_own_is_no_longer_described_by_the_preset(tab: RaceTab) -> None:
+    assert tab.details("chain", "planned", "")[2] == ""
 
 
 @pytest.mark.parametrize("kind", [*form.SHAPES, "none", None, 3, [], "nothing"])
