@@ -23,7 +23,7 @@ export function connect(element, props, watch, trigger, server) {
     rememberInAddress(message, "race");
   };
   connectComponent(root, props, watch, { ...view, take }, () => trigger("come"));
-  /** @type {HTMLElement} */
-  const prompts = document.querySelector("#rc-side .pg-chips");
-  if (prompts) rove(prompts);
+  /** @type {NodeListOf<HTMLElement>} */
+  const groups = document.querySelectorAll("#rc-side .pg-chips");
+  for (const group of groups) rove(group);
 }
