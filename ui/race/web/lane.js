@@ -9,6 +9,7 @@ import { repeatsInWords } from "../../shared/web/repeats.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import * as runWords from "../../shared/web/run_words.js";
 import { addTerm } from "../../shared/web/tooltips.js";
+import { TreeThumbnail } from "../../shared/web/tree_thumbnail.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @typedef {import("./lane_style.js").LaneStyle} LaneStyle */
@@ -30,6 +31,8 @@ const FIGURES = [
   ["drafted", "from the draft", "from the draft"],
   ["repeats", "repeated text", "repeats"],
 ];
+/** @type {[number, number]} px */
+const THUMBNAIL = [72, 34];
 const PHASES = ["draft", "verify", "overhead"];
 const VERDICTS = {
   exact: "exact",
@@ -88,7 +91,20 @@ export class LaneView {
     this.place = addTerm(line, "", "place", "race-place");
     this.place.dataset.part = "place";
     const how = described(this.lane);
-    el("p", { class: "race-how", text: how || " ", title: how }, this.root);
+    const about = el("div", { class: "race-about" }, this.root);
+    this.thumbnail = new TreeThumbnail(about, ...THUMBNAIL);
+    el("p", { class: "race-how", text: how || " ", title: how }, about);
+  }
+
+  /**
+   * The lane's tree; one that changes at every step is that of the last step shown.
+   * @param {LaneTotals} total
+   * @param {number} done steps shown
+   */
+  paintTree(total, done) {
+    const { plain, changes } = this.lane;
+    const number = changes ? total.steps[done - 1]?.tree : total.largestTree;
+    this.thumbnail.show((!plain && this.store.trees[number]) || null);
   }
 
   makeProgress() {
@@ -167,6 +183,7 @@ export class LaneView {
     this.key = key;
     const sum = total.at(store.t);
     this.text.paint(total, done, this.ending(total, done), repeatsInWords(sum));
+    this.paintTree(total, done);
     this.paintProgress(sum, place);
     this.paintFigures(sum);
     this.paintSpeed(total, other, reference);
