@@ -292,17 +292,17 @@ function baseline({ plain }, self) {
 }
 
 /**
- * How a lane decodes, in short.
+ * How a lane decodes: what fits on the page first, the rest is in the title.
  * @param {Lane} lane
  * @returns {string}
  */
 function described({ how, verifier, plain, most, changes, kind }) {
-  const parts = [how];
-  if (verifier && !plain) parts.push(runWords.verifier(verifier) + " verifier");
+  const parts = [];
   if (most > 1) parts.push((changes ? "at most " : "") + format.count(most, "node"));
+  if (verifier && !plain) parts.push(runWords.verifier(verifier) + " verifier");
   if (changes)
     parts.push(kind === "replanned" ? "new tree every few steps" : "new tree every step");
-  return parts.filter(Boolean).map(readable).join(" · ");
+  return [...parts, how].filter(Boolean).map(readable).join(" · ");
 }
 
 /**

@@ -81,5 +81,6 @@ export class TreeThumbnail {
     this.lines.setAttribute("d", lines);
     this.dots.setAttribute("d", dots);
     this.dots.style.strokeWidth = `${dot}px`;
+    this.lines.style.strokeWidth = `${Math.min(1, dot / 3)}px`;
   }
 }
