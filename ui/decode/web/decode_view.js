@@ -132,8 +132,8 @@ class DecodeView {
     this.headline.paint(isOpening);
     const panels = [this.header, this.bars, this.plain, this.scrubber, this.phases, this.tree];
     for (const panel of [...panels, text, inspector]) panel.paint();
-    text.settle(); // what asks for a layout comes last, so that there is one layout a frame
-    inspector.story.settle();
+    // what asks for a layout comes last, so that there is one layout a frame
+    for (const panel of [text, this.plain, inspector.story, this.tree]) panel.settle();
   }
 
   paintEmpty() {

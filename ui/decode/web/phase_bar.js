@@ -4,11 +4,15 @@ import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { ms } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { result } from "../../shared/web/step_captions.js";
+import { hasPhase } from "../../shared/web/step_frames.js";
 import { sourced } from "../../shared/web/run_words.js";
 
-/** @import { RunStore } from "./run_store.js" */
+/**
+ * @import { RunStore } from "./run_store.js"
+ * @import { Phase } from "../../shared/web/step_frames.js"
+ */
 
-/** @type {[string, string, string | null][]} phase, label, key of a step's seconds */
+/** @type {[Phase, string, string | null][]} phase, label, key of a step's seconds */
 const PHASES = [
   ["guess", "1 guess", "draft"],
   ["check", "2 check", "verify"],
@@ -49,10 +53,9 @@ export class PhaseBar {
     if (!view) return;
     const { shown } = store.slow;
     const phase = shown?.phase ?? "result";
-    const line = store.slow.timeline();
     PHASES.forEach(([name], i) => {
       attr(this.tabs[i], "aria-pressed", String(name === phase));
-      this.tabs[i].disabled = line.first(name) < 0;
+      this.tabs[i].disabled = !hasPhase(view, name);
     });
     text(this.time, this.times(view.step.seconds ?? {}, phase));
     text(this.caption, shown ? shown.words : result(view));

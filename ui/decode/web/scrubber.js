@@ -80,10 +80,11 @@ export class Scrubber extends PlaybackBar {
     svg("rect", { width: 3, height: 6, class: "sq-hatch-line" }, pattern);
     this.window = svg("rect", { class: "sq-track-window", y: "0", height: "100%" }, chart);
     this.lost = svg("path", { class: "sq-tick-lost" }, chart);
-    this.plain = svg("path", { class: "sq-beat-plain" }, chart);
-    this.draft = svg("path", { class: "sq-beat-draft" }, chart);
-    this.pass = svg("path", { class: "sq-beat-pass" }, chart);
-    this.numbers = svg("g", { class: "sq-beat-numbers" }, chart);
+    this.past = svg("g", {}, chart);
+    this.plain = svg("path", { class: "sq-beat-plain" }, this.past);
+    this.draft = svg("path", { class: "sq-beat-draft" }, this.past);
+    this.pass = svg("path", { class: "sq-beat-pass" }, this.past);
+    this.numbers = svg("g", { class: "sq-beat-numbers" }, this.past);
   }
 
   /** Seconds of the whole track. */
@@ -110,9 +111,7 @@ export class Scrubber extends PlaybackBar {
     const { store } = this;
     const share = Math.min(1, store.time / this.span) * 100;
     this.head.style.left = share + "%";
-    const hidden = `inset(0 ${(100 - share).toFixed(3)}% 0 0)`;
-    for (const part of [this.plain, this.draft, this.pass, this.numbers])
-      part.style.clipPath = "view-box " + hidden;
+    this.past.style.clipPath = `view-box inset(0 ${(100 - share).toFixed(3)}% 0 0)`;
     const made = store.totals(store.written).tokens;
     const alone = store.plain.tokens(store.time);
     text(this.counts[0], store.plain.ends.length ? format.count(alone, "token") : "");

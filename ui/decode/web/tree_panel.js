@@ -41,6 +41,8 @@ export class TreePanel {
   full = null;
   /** @type {StepView | null} */
   drawn = null;
+  /** @type {Item | null} to be brought into view */
+  wanted = null;
 
   /**
    * @param {RunStore} store
@@ -228,8 +230,14 @@ export class TreePanel {
     this.followed = place;
     if (this.opened?.version !== version) this.opened = { version, i };
     const wanted = keyOf(this.opened.i === i ? 0 : path.at(-1));
-    const cell = cells.find(({ key }) => key === wanted);
-    if (cell) this.view.reveal(cell);
+    this.wanted = cells.find(({ key }) => key === wanted) ?? null;
+  }
+
+  /** Scroll to what `follow` chose; after painting, because it asks for a layout. */
+  settle() {
+    const { wanted } = this;
+    this.wanted = null;
+    if (wanted && this.drawn) this.view.reveal(wanted);
   }
 }
 
