@@ -13,6 +13,7 @@ const ROW = 20; // px
 const GAP = 4; // px between the rows, and above and below them
 const SEAM = 1; // px between blocks
 const LEAST_NUMBER = 10; // px of a row's blocks, in the median, that have their number of tokens
+const GROWTH = 1.25; // of the track's time, when a run that goes on outgrows it
 const LEAST_WIDE = 1.6; // px that a block is drawn at least
 const RATES = [
   ["slow", "slow motion"],
@@ -50,6 +51,7 @@ const WORDS = {
 /** The playback's controls. */
 export class Scrubber extends PlaybackBar {
   shape = ""; // what the blocks were drawn for
+  written = 0; // numbers of tokens
   /** @type {{from: number, to: number} | null} the steps whose times are shown below */
   range = null;
 
@@ -87,11 +89,12 @@ export class Scrubber extends PlaybackBar {
     this.numbers = svg("g", { class: "sq-beat-numbers" }, this.past);
   }
 
-  /** Seconds of the whole track. */
+  /** Seconds of the whole track. While a run goes on they grow now and then, not with each step. */
   get span() {
     const { store } = this;
     const plain = store.plain.ends;
-    return Math.max(store.sums[store.last]?.seconds || 0, plain.at(-1) ?? 0, 1e-9);
+    const seconds = Math.max(store.sums[store.last]?.seconds || 0, plain.at(-1) ?? 0, 1e-9);
+    return store.done ? seconds : GROWTH ** Math.ceil(Math.log(seconds) / Math.log(GROWTH));
   }
 
   paint() {
@@ -139,11 +142,12 @@ export class Scrubber extends PlaybackBar {
     this.names[0].style.display = hasPlain ? "" : "none";
     this.counts[0].style.display = hasPlain ? "" : "none";
     const parts = { plain: "", draft: "", pass: "", lost: "" };
-    this.numbers.replaceChildren();
+    this.written = 0;
     if (hasPlain) this.drawRow(this.plainBlocks(), GAP, wide, parts, ["plain", "plain"]);
     const top = hasPlain ? ROW + 2 * GAP : GAP;
     this.drawRow(this.stepBlocks(), top, wide, parts, ["draft", "pass"]);
     this.drawLost(top, wide, parts);
+    while (this.numbers.children.length > this.written) this.numbers.lastChild.remove();
     for (const key of Object.keys(parts)) attr(this[key], "d", parts[key]);
   }
 
@@ -184,9 +188,13 @@ export class Scrubber extends PlaybackBar {
     }
   }
 
+  // Those of steps before stay as they are: a new text is laid out, and there are many.
   number(x, y, tokens) {
-    const look = { x: x.toFixed(1), y: y + ROW / 2, text: tokens };
-    svg("text", look, this.numbers);
+    const made = this.numbers.children[this.written] ?? svg("text", {}, this.numbers);
+    attr(made, "x", x.toFixed(1));
+    attr(made, "y", y + ROW / 2);
+    text(made, String(tokens));
+    this.written += 1;
   }
 
   // Steps that did not come have no time: each is a mark where it belongs.
