@@ -4,7 +4,7 @@ import { count, known, ms, rate, readable, grouped } from "../../shared/web/form
 import { rove } from "../../shared/web/roving_focus.js";
 import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
 import * as runWords from "../../shared/web/run_words.js";
-import { summary } from "./step_words.js";
+import { summary } from "../../shared/web/step_words.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
 /**
