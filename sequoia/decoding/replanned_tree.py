@@ -28,8 +28,8 @@ class RankCounts:
         self._tried, self._accepted = (counts.copy() for counts in self._start)
 
     def add(self, tree: Tree, verdict: Verdict) -> None:
-        """Count one step's children. Counts decay towards the start, so that ranks no longer drafted,
-        or a draft no longer used at all, are tried again."""
+        """Count the children of one step. Counts decay towards the start, so that ranks no longer
+        drafted, or a draft no longer used at all, are tried again."""
         for counts, start in zip((self._tried, self._accepted), self._start, strict=True):
             counts += (1 - MEMORY) * (start - counts)
         for child, accepted in verdict.decided(tree):

@@ -6,7 +6,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
