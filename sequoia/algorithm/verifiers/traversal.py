@@ -113,7 +113,7 @@ def _enter(
 TRAVERSAL = Verifier(
     key="traversal",
     label="Traversal",
-    drawn="without replacement, verified from the leaves",
+    drawn="without replacement, whole paths from the leaves; on a chain: block verification",
     draw=lambda chance, q, counts: chance.without_replacement(q, counts),
     verify=traverse,
 )
