@@ -241,7 +241,7 @@ def _walks_down(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> boo
 
 
 def _comes_up(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> bool:
-    """Whether the trials are those of a traversal from the leaves: every node was given up before
+    """Whether the trials are those of a traversal from the leaves: every node was rejected before
     its parent, until the end of the path was taken."""
     above = [*path]
     for trial in reversed(trials):

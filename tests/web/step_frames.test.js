@@ -183,7 +183,6 @@ test("a step verified from the leaves tries whole paths, and none of them is a c
   const raw = { i: 0, tree: 0, tokens: [0, 1, 2, 3, 4], trials, path: [0, A, C], bonus: 5 };
   const step = viewStep({ ...raw, emitted: [1, 4, 5] }, TREE, PIECES, {
     verifier: "traversal",
-    policy: { temperature: 0.6 },
   });
   assert.equal(chainEnd(step), -1);
   const first = "The draw 0.60 is not below 0.20, so the path down to “b” is dropped.";

@@ -3,7 +3,7 @@
 
 The form for siblings drawn without replacement is our own: the paper states no code. Each node that
 is visited has a probability with which the path down to it stands. A node whose children have all
-been given up is taken with that probability; otherwise it is given up too, and its parent goes on
+been rejected is taken with that probability; otherwise it is rejected too, and its parent goes on
 with what is left of the two distributions.
 """
 
@@ -23,7 +23,7 @@ from sequoia.algorithm.verifiers.walk import uniform_except
 
 class Place:
     """A node on the path that is being visited, with what is left there of the target and draft
-    distributions (vocab,) after the children given up so far.
+    distributions (vocab,) after the children rejected so far.
 
     stands: the probability that the path to this node stands, given all draws so far.
     """
@@ -47,7 +47,7 @@ class Place:
         weight = self.stands * self.target[token]
         return weight / self.draft[token] if weight < self.draft[token] else weight * 0 + 1
 
-    def give_up(self, token: int) -> Any:
+    def reject(self, token: int) -> Any:
         """Take the child with `token` out of both distributions. Returns the residual mass, the sum
         of max(stands * p - q, 0)."""
         rest = self.stands * self.target - self.draft
@@ -72,7 +72,7 @@ def traverse(
     """Visit the nodes from the leftmost leaf towards the root and take the first whose path stands.
 
     The children of a node must have been drawn from q(node) without replacement. A trial is a node
-    whose children have all been given up: its p is the probability with which it is taken, its q is
+    whose children have all been rejected: its p is the probability with which it is taken, its q is
     1. The root is always taken, without a trial.
     """
     trials = []
@@ -90,7 +90,7 @@ def traverse(
             trials.append(Trial(place.node, token, place.stands, 1, u, True))
             break
         path.pop()
-        mass = path[-1].give_up(token)
+        mass = path[-1].reject(token)
         trials.append(Trial(place.node, token, place.stands, 1, u, False, mass))
     return Verdict(tuple(place.node for place in path), chance.pick(path[-1].target), tuple(trials))
 

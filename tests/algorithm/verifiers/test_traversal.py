@@ -115,7 +115,7 @@ def test_a_chain_is_tested_as_block_verification_tests_it(tree: Tree) -> None:
     p = table("block p", 3)
     q = table("block q", 3)
 
-    class GiveUp(Enumerator):
+    class Reject(Enumerator):
         def accept(self, d: Any, r: Any) -> tuple[bool, None]:
             seen.append(r / d)
             return False, None
@@ -130,7 +130,7 @@ def test_a_chain_is_tested_as_block_verification_tests_it(tree: Tree) -> None:
         return tuple(tokens)
 
     seen: list[Any] = []
-    assert len(distribution(run, GiveUp)) > 1
+    assert len(distribution(run, Reject)) > 1
 
 
 @pytest.mark.slow
@@ -187,15 +187,15 @@ def never_weighted(self: Place, token: int) -> Any:
     """max(p - q, 0) instead of max(a p - q, 0)."""
     stands = self.stands
     self.stands = stands * 0 + 1
-    mass = GIVE_UP(self, token)
+    mass = REJECT(self, token)
     self.stands = stands
     return mass
 
 
 def stands_as_before(self: Place, token: int) -> Any:
-    """A node stands as surely after a child was given up as before."""
+    """A node stands as surely after a child was rejected as before."""
     stands = self.stands
-    mass = GIVE_UP(self, token)
+    mass = REJECT(self, token)
     self.stands = stands
     return mass
 
@@ -203,18 +203,18 @@ def stands_as_before(self: Place, token: int) -> Any:
 def target_as_before(self: Place, token: int) -> Any:
     """The last token comes from p instead of from what is left."""
     target = self.target
-    mass = GIVE_UP(self, token)
+    mass = REJECT(self, token)
     self.target = target
     return mass
 
 
-GIVE_UP = Place.give_up
+REJECT = Place.reject
 MUTANTS: list[Callable[[Place, int], Any]] = [never_weighted, stands_as_before, target_as_before]
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
 def test_wrong_updates_are_found(mutant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Place, "give_up", mutant)
+    monkeypatch.setattr(Place, "reject", mutant)
     tree = Tree((-1, 0, 0, 1))
     pairs = [(table((seed, "p"), 3), table((seed, "q"), 3)) for seed in range(6)]
     assert any(error(tree, TRAVERSAL, p, q) != 0 for p, q in pairs)
