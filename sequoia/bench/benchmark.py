@@ -32,8 +32,8 @@ from sequoia.bench.decoders import (
     other_dtypes,
     ours,
     sized,
-    verified,
     streamed,
+    verified,
 )
 from sequoia.bench.prompts import text_list
 from sequoia.bench.table import Row, print_table, rated, timed
