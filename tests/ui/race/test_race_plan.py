@@ -12,11 +12,12 @@ import pytest
 from visits import sent
 
 from sequoia import Acceptance, Pair, Tree, named_profile
+from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadSamplingParams, BadTrace, BadTree
 from sequoia.planning.plan_for_machine import best_chain, best_plan
 from sequoia.planning.simulated_step_times import step_seconds
-from sequoia.saved_files.race_file import RaceLog
+from sequoia.saved_files.race_file import MOST_LANES, RaceLog
 from sequoia.text_files import load_json
 from ui.decode.recordings import RunStore
 from ui.race.messages import OpenedRace
@@ -291,7 +292,8 @@ def test_presets_of_one_budget_and_of_one_tree_keep_their_word(pair: Pair) -> No
         plan = plan_race(pair, asked(*presets[key].lanes), LOCAL.nodes)
         assert {len(lane.chosen.tree) for lane in plan.lanes} == {nodes}
         assert f"{nodes} nodes" in presets[key].about
-    assert len({lane[2] for lane in presets["verifiers"].lanes}) == 3
+    assert [lane[2] for lane in presets["verifiers"].lanes] == [*VERIFIERS]
+    assert len(VERIFIERS) <= MOST_LANES
 
 
 def test_lanes_of_one_shape_are_named_by_their_verifiers() -> None:
