@@ -20,7 +20,7 @@ from ui.race.messages import StoredRace
 from ui.race.pooled import next_runs
 from ui.race.report import Tally
 from ui.race.request import LaneRequest
-from ui.serving.job import Ended, RunJob
+from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.sessions import Busy
@@ -88,6 +88,7 @@ class RaceOnJob(RunJob):
 
     def work(self, steps: int | None) -> Ended:  # noqa: ARG002  further runs are made to their end
         end = time.monotonic() + TIME_LIMITS * self._limits.seconds
+        self.post(Notice(None))  # a message at once, with the number of runs that are planned
         try:
             for prompt, params in self._runs:
                 run = self._one_run(prompt, params)

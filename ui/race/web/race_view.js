@@ -13,10 +13,10 @@ import { el, show, text } from "../../shared/web/dom.js";
 
 /**
  * What the view needs: `server.get_moves([race, from])` answers gaps, `trigger` gets "apply"
- * {lane, parents} and "open" {race, lane}, `plotly` is the address of its script, `page` as in the
- * Decode view.
+ * {lane, parents}, "open" {race, lane} and "more" {race}, `plotly` is the address of its script,
+ * `page` as in the Decode view.
  * @typedef {{server?: any, trigger?: (name: string, data?: object) => void,
- *   plotly?: string | null, page?: object}} Options
+ *   plotly?: string | null, page?: import("../../shared/web/form_buttons.js").FormBeside}} Options
  */
 
 /** The elements of the Race view. */
@@ -35,7 +35,7 @@ class RaceView {
     this.trigger = (name, data) => trigger?.(name, data);
     this.store = new RaceStore(server);
     const frame = el("div", { class: "sq-frame" }, this.root);
-    this.build(frame, plotly);
+    this.build(frame, plotly, page);
     this.keys = new RaceKeys(this.store, this, page);
     this.store.onPaint(() => this.paint());
     this.store.changed();
@@ -43,12 +43,13 @@ class RaceView {
 
   /**
    * @param {HTMLElement} frame
-   * @param {string | null} [plotly]
+   * @param {string | null} plotly
+   * @param {import("../../shared/web/form_buttons.js").FormBeside} page
    */
-  build(frame, plotly) {
+  build(frame, plotly, page) {
     const { store } = this;
     this.header = new RaceHeader(store, frame);
-    this.verdict = new RaceVerdict(store, frame);
+    this.verdict = new RaceVerdict(store, frame, this.trigger, page);
     this.scrubber = new RaceScrubber(store, frame);
     this.grid = el("div", { class: "race-lanes", "data-part": "lanes" }, frame);
     /** @type {LaneView[]} */
