@@ -618,10 +618,41 @@ def test_a_race_that_was_stopped_says_so(page: Page) -> None:
     assert page.locator("[data-part=notice]").is_hidden()
 
 
-VERDICT = {
+def pair(faster: int, slower: int, ratio: float) -> dict[str, Any]:
+    return {
+        "faster": faster,
+        "slower": slower,
+        "ratio": ratio,
+        "least": ratio / 1.1,
+        "most": ratio * 1.1,
+        "per_step": 2 * ratio,
+        "step_time": 2.0,
+        "p": 0.01,
+        "apart": True,
+        "per_step_range": [ratio, 4 * ratio],
+        "step_time_range": [1.5, 2.5],
+    }
+
+
+VERDICT: dict[str, Any] = {
+    "order": [0, 2, 1],
     "places": [{"place": 1, "tied": False}, {"place": 2, "tied": True}, {"place": 2, "tied": True}],
+    "pairs": [pair(0, 1, 2.0), pair(0, 2, 1.08)],
+    "scope": "this prompt",
+    "tokens": 96,
+    "stopped": False,
+    "more_races": 30,
+    "more_to_separate": 126,
     "sentence": "Sequoia wins: 2.0x plain.",
-    "details": ["Sequoia against the chain: 1.08x the pace.", "This holds for this prompt."],
+    "details": ["p is corrected for 2 pairs.", "This holds for this prompt."],
+}
+POOL: dict[str, Any] = {
+    "runs": [{"prompt": "p", "seed": 0, "seconds": [0.01, 0.02, 0.011]}],
+    "more": 30,
+    "most": 40,
+    "kind": "code",
+    "seeds": True,
+    "planned": None,
 }
 
 
@@ -638,6 +669,68 @@ def test_the_verdict_comes_with_the_end_and_gives_the_places(page: Page) -> None
     assert page.locator("[data-part=verdict] li").all_inner_texts() == VERDICT["details"]
     give(page, {**race(seed=8), "race": "next"})
     assert page.locator("[data-part=verdict]").is_hidden()
+
+
+def test_behind_the_verdict_each_pair_has_its_tokens_per_step_and_step_time(page: Page) -> None:
+    still(page, {**race(lanes=3), "verdict": VERDICT})
+    page.click("[data-part=verdict] summary")
+    rows = page.locator("[data-part=pairs] tr")
+    assert rows.nth(1).locator("th, td").all_inner_texts() == [
+        "Sequoia vs. Plain",
+        "4.00× (2.00–8.00)",
+        "2.00× (1.50–2.50)",
+        "2.00× (1.82–2.20)",
+        "0.01",
+    ]
+    assert text(page, "[data-part=verdict-scope]") == (
+        "Holds for this prompt (1 run of 96 tokens, recorded)."
+    )
+    assert page.locator("[data-part=race-on]").is_hidden()  # without a pool, as in an old file
+
+
+def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> None:
+    whole = race(lanes=3)
+    still(page, {**whole, "verdict": VERDICT, "pool": POOL})
+    words = text(page, "[data-part=race-on-words]")
+    assert "over other code prompts, each with a seed of its own" in words
+    assert "Predicted from the spread so far: about 130 more runs" in words
+    assert "about 30 more runs would show a difference of 10%" in words
+    button = page.locator("[data-part=race-on-button]")
+    assert button.inner_text() == "Race on: 30 more runs"
+    button.click()
+    settle(page)
+    assert page.evaluate("said.at(-1)") == ["more", {"race": whole["race"]}]
+    assert button.is_disabled()  # until the server answers
+
+    def further(runs: int, planned: int | None, wide: float) -> dict[str, Any]:
+        pairs = [{**one, "least": 1.9 / wide, "most": 2.1 * wide} for one in VERDICT["pairs"]]
+        made = [{**POOL["runs"][0], "seed": seed} for seed in range(runs)]
+        pool = {**POOL, "runs": made, "planned": planned, "more": 39 - runs}
+        verdict = {**VERDICT, "pairs": pairs, "scope": f"these {runs} prompts"}
+        common = {"v": 1, "race": whole["race"], "moves": [], "error": None, "notice": None}
+        return {**common, "verdict": verdict, "pool": pool}
+
+    give(page, further(2, 31, 1.5))
+    assert "finished" in text(page, "[data-part=state]")
+    assert button.inner_text() == "Stop"
+    assert text(page, "[data-part=race-on-words]").startswith("Run 3 of 31, over other code")
+    assert page.locator("[data-part=race-on] progress").evaluate("bar => bar.value") == 2
+    assert "Holds for these 2 prompts (2 runs" in text(page, "[data-part=verdict-scope]")
+    still_range = "() => document.querySelector('.race-interval-range').offsetWidth"
+    page.emulate_media(reduced_motion="reduce")
+    settle(page)
+    before = page.evaluate(still_range)
+    give(page, further(20, 31, 1.1))
+    assert page.evaluate(still_range) < before
+    assert page.locator(".race-interval:visible").count() == 2
+    assert page.locator(".race-interval:visible").first.locator("i.race-interval-dot").count() == 20
+    give(page, {**further(3, None, 1.2), "race": "another"})  # of a race that is off the screen
+    assert page.evaluate("stage.store.pool.runs.length") == 20
+    give(page, {**further(31, None, 1.05), "error": "Out of memory."})
+    assert "finished" in text(page, "[data-part=state]")  # the race itself did not fail
+    assert page.locator("[data-part=race-on] progress").is_hidden()
+    page.click("[data-part=verdict] summary")
+    assert page.locator("[data-part=runs] tbody tr").count() == 31
 
 
 # -- streams ---------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
-/* The leading lane's pace over that of each other lane, with a 95% confidence interval and a dot for
-   each run, on one axis. Shown once there are further runs: intervals narrow as they come in. */
+/* The leading lane's pace over that of each other lane, with a 95% confidence interval and a dot
+   for each run, on one axis. Shown once there are further runs: the intervals narrow as they
+   come in. */
 import { laneName } from "./lane.js";
 import { laneStyles } from "./lane_style.js";
 import { el, pool, show, text } from "../../shared/web/dom.js";
