@@ -733,6 +733,124 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
     assert page.locator("[data-part=runs] tbody tr").count() == 31
 
 
+def test_a_lane_that_finishes_shows_its_time(page: Page) -> None:
+    """With a motion only where the race time moves on to it."""
+    whole = race(lanes=3)
+    give(page, whole)
+    clocks = [Clock(whole, index).times[-1] for index in range(3)]
+    first = min(range(3), key=clocks.__getitem__)
+    page.evaluate("t => stage.seek(t)", clocks[first] - 1e-6)
+    settle(page)
+    assert page.locator(lane(first, "time")).is_hidden()
+    page.evaluate("t => stage.seek(t)", clocks[first])
+    settle(page)
+    assert text(page, lane(first, "time")) == f"{clocks[first] * 1000:.0f} ms"
+    assert page.locator(lane(first)).get_attribute("data-finish") == "seen"
+    page.evaluate("t => { stage.seek(t); stage.store.play(); }", clocks[first] - 0.02)
+    page.wait_for_selector(f"{lane(first)}[data-finish=new]")
+    assert text(page, lane(first, "place")) == "1st"
+    page.wait_for_function("stage.store.isOver")
+    assert page.locator("[data-part=time]:visible").count() == 3
+
+
+# -- the tree ---------------------------------------------------------------------------------------
+
+
+def details(whole: dict[str, Any], index: int) -> dict[str, Any]:
+    """What the server answers about the steps of a lane: each node has a token of its own."""
+    steps = [step for step in whole["moves"] if step["lane"] == index]
+    pieces: dict[str, str] = {}
+
+    def token(words: str) -> int:
+        pieces[str(len(pieces))] = words
+        return len(pieces) - 1
+
+    packed = []
+    for i, step in enumerate(steps):
+        nodes = len(whole["trees"][step["tree"]])
+        accepted = step["path"][1:]
+        texts = ["now", *(f"s{i}n{node}" for node in range(1, nodes))]
+        for node, words in zip(accepted, step["text"], strict=False):
+            texts[node] = words
+        tokens = [token(words) for words in texts]
+        bonus = token(step["text"][-1])
+        packed.append(
+            {
+                "i": i,
+                "at": 0,
+                "tree": step["tree"],
+                "tokens": tokens,
+                "q": [None, *[0.5] * (nodes - 1)],
+                "p": [None, *[0.6] * (nodes - 1)],
+                "trials": [[node, 0.6, 0.5, 0.3, True, None] for node in accepted],
+                "path": step["path"],
+                "bonus": bonus,
+                "emitted": [*(tokens[node] for node in accepted), bonus],
+                "text": step["text"],
+                "seconds": step["seconds"],
+                "finish": step["finish"],
+            }
+        )
+    return {"lane": index, "from": 0, "trees": whole["trees"], "pieces": pieces, "steps": packed}
+
+
+def tree_texts(page: Page) -> list[str]:
+    return page.locator("[data-part=lead-tree] .sq-tree-svg text").all_inner_texts()
+
+
+def test_the_tree_below_the_lanes_is_that_of_the_leader_at_the_time_shown(page: Page) -> None:
+    whole = race(lanes=3)
+    panel = page.locator("[data-part=lead-tree]")
+    give(page, whole)
+    answers = [details(whole, index) for index in range(3)]
+    page.evaluate(
+        "answers => { window.asked = []; stage.store.server = { get_steps: (asked) => {"
+        " window.asked.push(asked); return Promise.resolve(JSON.stringify(answers[asked[1]])); } } }",
+        answers,
+    )
+    panel.scroll_into_view_if_needed()
+    clock = Clock(whole, 0)
+    page.evaluate("t => stage.seek(t)", clock.times[5])
+    page.wait_for_function("window.asked.length > 0")
+    settle(page)
+    title = panel.locator(".sq-title").inner_text()
+    assert title.startswith("Token tree of the leading lane: Sequoia")
+    assert f"step 5 of {len(clock.made)}: {len(clock.made[4]['text'])} token" in title
+    assert page.evaluate("window.asked[0]") == [whole["race"], 0, 4]
+    # standing on a step, it plays in slow motion: at first only what was drafted
+    page.wait_for_selector("[data-part=lead-tree] [data-phase=guess][aria-pressed=true]")
+    assert any(words.startswith("s4n") for words in tree_texts(page))
+    # in the middle of a step, the picture of that moment; all of it on the race's clock
+    middle = clock.times[5] + 0.9 * (clock.times[6] - clock.times[5])
+    page.evaluate("t => stage.seek(t)", middle)
+    settle(page)
+    assert f"step 6 of {len(clock.made)}" in panel.locator(".sq-title").inner_text()
+
+
+def test_another_lane_is_chosen_with_a_button_or_a_key(page: Page) -> None:
+    whole = race(lanes=3)
+    still(page, whole)
+    panel = page.locator("[data-part=lead-tree]")
+    panel.scroll_into_view_if_needed()
+    settle(page)
+    best = max(len(step["text"]) for step in whole["moves"] if step["lane"] == 0)
+    title = panel.locator(".sq-title")
+    expect(title).to_contain_text("leading lane: Sequoia")
+    expect(title).to_contain_text(f": {best} tokens in")  # the race is over: the best step
+    assert "its best step" in title.inner_text()
+    page.keyboard.press("3")
+    expect(title).to_contain_text("Token tree: Chain")
+    page.keyboard.press("0")
+    expect(title).to_contain_text("leading lane: Sequoia")
+    page.locator(f"{lane(1)} button", has_text="Show tree").click()
+    expect(title).to_contain_text("Token tree: Plain")
+    pressed = panel.locator("[data-part=tree-lane] [aria-pressed=true]")
+    assert pressed.all_inner_texts() == ["Plain"]
+    page.keyboard.press("4")  # there is no such lane
+    expect(title).to_contain_text("Token tree: Plain")
+    assert panel.locator(".sq-tree-svg text").count() > 0  # without a server: the outline
+
+
 # -- streams ---------------------------------------------------------------------------------------
 
 

@@ -24,6 +24,7 @@ from sequoia.diagnosis.race_verdict import Verdict
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import Pool, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
+from sequoia.saved_files.run_file import Packer
 from ui.decode.messages import VERSION, recorded, relabelled
 from ui.decode.recordings import new_name
 from ui.race.pooled import pool_state
@@ -34,6 +35,7 @@ from ui.shared.speedup_meta import compared_with_plain, step_of
 from ui.shared.tree_menu import SHAPES
 
 Step = dict[str, Any]
+STEP_NODES = 2000  # of all steps in an answer to the browser: about 100 kB
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,31 @@ class StoredRace:
     def log(self) -> RaceLog:
         """The race as it is saved to a file."""
         return RaceLog(self.meta, self._lanes, self.results, self.pool)
+
+    def steps_of(self, lane: int, first: int) -> str:
+        """Steps of a lane from `first` on as `Packer` writes them, with their trees and the texts
+        of their tokens, until STEP_NODES nodes; at least one, if there is one."""
+        lanes = self.log().lanes
+        run = lanes[lane].run if lane < len(lanes) else Run({}, {}, (), ())
+        packer = Packer()
+        steps: list[Any] = []
+        nodes = 0
+        for trace, text in zip(run.steps[first:], run.texts[first:], strict=True):
+            if nodes >= STEP_NODES:
+                break
+            nodes += len(trace.tree)
+            steps.append(packer.pack(trace, text))
+        used = {token for step in steps for token in (*step["tokens"], step["bonus"])}
+        return message_text(
+            {
+                "race": self.name,
+                "lane": lane,
+                "from": first,
+                "trees": packer.trees,
+                "pieces": {str(token): run.pieces[token] for token in used if token in run.pieces},
+                "steps": steps,
+            }
+        )
 
     def judge(self) -> None:
         """Reach a verdict on the race and its further runs so far."""

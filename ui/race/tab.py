@@ -33,6 +33,7 @@ from ui.shared.call_modules import call
 from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work, visitor
 from ui.shared.layout import drawn, side_and_main
 from ui.shared.menus import on_choice
+from ui.shared.message_text import message_text
 from ui.shared.tree_menu import entry_of
 
 RACES = ASSETS / "races"
@@ -74,7 +75,11 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             self._live.chats.append(self.form.chat)
         with main:
             self.board = drawn(
-                "rc", "race/connect", ["apply", "open", "come", "more"], missed=self.get_moves
+                "rc",
+                "race/connect",
+                ["apply", "open", "come", "more"],
+                missed=self.get_moves,
+                asked=self.get_steps,
             )
 
     def wire(self, blocks: gr.Blocks) -> None:
@@ -327,6 +332,15 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             )
         return kept.since(first)
 
+    def get_steps(self, asked: Any) -> str:
+        """Steps of one lane with everything that a picture of them needs: of [race, lane, first]
+        those from `first` on, as many as fit an answer. Nothing if the race is not stored."""
+        name, lane, first = asked if isinstance(asked, list) and len(asked) == 3 else [None] * 3
+        kept = self._kept(name)
+        if kept is None or not _is_index(lane) or not _is_index(first):
+            return message_text({})
+        return kept.steps_of(lane, first)
+
     def _kept(self, name: Any) -> StoredRace | None:
         return (
             self._welcome
@@ -344,6 +358,10 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
         except SequoiaError as problem:
             gr.Warning(markup.toast(f"The race cannot be saved: {problem}"), duration=7)
             return gr.update(interactive=False)
+
+
+def _is_index(value: Any) -> bool:
+    return type(value) is int and value >= 0
 
 
 def _titled(lane: LaneLog) -> Run:

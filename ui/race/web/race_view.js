@@ -7,12 +7,14 @@ import { RaceCharts } from "./race_charts.js";
 import { RaceHeader } from "./race_header.js";
 import { RaceKeys, RaceScrubber } from "./race_scrubber.js";
 import { RaceStore } from "./race_store.js";
+import { LeadTree } from "./lead_tree.js";
 import { RaceVerdict } from "./race_verdict.js";
 import { WhereTimeWent } from "./where_time_went.js";
 import { el, show, text } from "../../shared/web/dom.js";
 
 /**
- * What the view needs: `server.get_moves([race, from])` answers gaps, `trigger` gets "apply"
+ * What the view needs: `server.get_moves([race, from])` answers gaps, `server.get_steps([race,
+ * lane, from])` gives the details of steps, `trigger` gets "apply"
  * {lane, parents}, "open" {race, lane} and "more" {race}, `plotly` is the address of its script,
  * `page` as in the Decode view.
  * @typedef {{server?: any, trigger?: (name: string, data?: object) => void,
@@ -55,6 +57,7 @@ class RaceView {
     /** @type {LaneView[]} */
     this.lanes = [];
     this.built = 0; // store.built of the lanes
+    this.tree = new LeadTree(store, frame);
     this.charts = new RaceCharts(store, frame, plotly);
     this.check = new DistributionCheck(store, frame);
     this.timeWent = new WhereTimeWent(store, frame, this.trigger);
@@ -76,6 +79,7 @@ class RaceView {
     if (!some) this.paintEmpty();
     for (const part of [this.header, this.verdict, this.scrubber, this.charts]) part.paint();
     this.paintLanes();
+    this.tree.paint();
     this.check.paint();
     this.timeWent.paint();
   }
@@ -87,7 +91,17 @@ class RaceView {
     grid.replaceChildren();
     grid.dataset.lanes = String(store.lanes.length);
     const styles = laneStyles(store.lanes);
-    this.lanes = styles.map((style, i) => new LaneView(store, grid, i, style, this.trigger));
+    const act = { trigger: this.trigger, showTree: (lane) => this.showTree(lane) };
+    this.lanes = styles.map((style, i) => new LaneView(store, grid, i, style, act));
+  }
+
+  /**
+   * Show the tree of a lane, and bring it into view.
+   * @param {number} lane
+   */
+  showTree(lane) {
+    this.tree.choose(lane);
+    this.tree.root.scrollIntoView({ block: "nearest" });
   }
 
   paintLanes() {
@@ -112,6 +126,7 @@ class RaceView {
   destroy() {
     this.keys.off.abort();
     this.charts.destroy();
+    this.tree.destroy();
     this.root.replaceChildren();
   }
 }
