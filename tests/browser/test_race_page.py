@@ -144,6 +144,33 @@ def test_a_preset_fills_the_form_and_its_race_is_simulated(visit: Visit) -> None
     expect(about).to_have_text("")  # the lanes are the visitor's own now
 
 
+def test_a_race_goes_on_until_stop_and_its_file_has_the_runs(visit: Visit, tmp_path: Path) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Race").click()
+    to_race(page, tokens=64)
+    page.click("#rc-run")
+    until(page, "s.meta.label === 'measured' && s.isOver && s.pool?.more > 0")
+    page.click("[data-part=race-on-button]")
+    until(page, "s.pool.planned > 1 && s.pool.runs.length > 2", 60)
+    expect(page.locator("#rc-run")).to_be_enabled()
+    page.click("[data-part=race-on-button]")  # Stop
+    until(page, "s.pool.planned === null")
+    runs = store(page, "pool.runs.length")
+    assert store(page, "verdict.races") == runs
+    assert store(page, "verdict.pairs")[0]["p"] is None
+    assert f"these {runs} prompts" in page.locator("[data-part=verdict-scope]").inner_text()
+    expect(page.locator("#rc-save")).to_be_enabled()
+    with page.expect_download() as waiting:
+        page.click("#rc-save")
+    waiting.value.save_as(tmp_path / "race.json")
+    with page.expect_file_chooser() as chooser:
+        page.click("#rc-open")
+    chooser.value.set_files(tmp_path / "race.json")
+    until(page, "s.meta.label === 'recorded' && s.done")
+    assert store(page, "pool.runs.length") == runs
+    assert store(page, "pool.more") == 0
+
+
 def test_what_a_race_costs_can_be_measured(visit: Visit) -> None:
     page = visit()
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)

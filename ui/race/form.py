@@ -97,8 +97,9 @@ class RaceControls(RunControls):
         }
         return {**busy_buttons(self.run, self.stop, not rests), **others}
 
-    def checking(self) -> Updates:
-        """Updates while only the check of the output is running: Stop ends it, and so does Run."""
+    def interruptible(self) -> Updates:
+        """Updates while only the check of the output is running, or further runs of a race: Stop
+        ends them, and so does Run."""
         return {**self.resting(False), self.run: gr.update(interactive=True)}
 
 

@@ -11,16 +11,15 @@ from typing import Any
 
 from sequoia import Acceptance, Pair, SequoiaError, Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
-from sequoia.assets_folder import ASSETS
 from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere, tree_elsewhere
 from sequoia.errors import BadSamplingParams
 from sequoia.measuring.defaults import default_chain
 from sequoia.planning.explain_plan import size_words
 from sequoia.planning.simulated_step_times import machine_of
-from sequoia.text_files import load_json
 from sequoia.validate_input import number
 from ui.decode import clocks
 from ui.race.request import LEAST_LANES, LaneRequest, RaceRequest
+from ui.shared.prompts import surveyed_texts
 from ui.shared.tree_menu import PLANNED, ChosenTree
 
 FAMILIAR_CLOCK = "a100-llama-2-7b-eager"  # looked at first for a machine on which a tree wins
@@ -144,15 +143,9 @@ def _source_words(source: str, prompt: str) -> str:
     if label != "recorded":
         return f"{label} on a built-in sample text, not on this prompt"
     of_kind = f" ({kind})" if kind else ""
-    if _is_surveyed(prompt, kind):
+    if prompt.strip() in surveyed_texts(kind):
         return f"recorded on texts that include this prompt{of_kind}"
     return f"recorded on other texts{of_kind}, not on this prompt"
-
-
-def _is_surveyed(prompt: str, kind: str) -> bool:
-    """Whether the recorded acceptance was counted on `prompt` too."""
-    path = ASSETS / "survey" / f"{kind}.json"
-    return path.is_file() and prompt.strip() in map(str.strip, load_json(path))
 
 
 def _missing_chain(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from sequoia import Acceptance, Lane, Pair, Race, Recorder, StepTrace, Tree, TreeChoice
@@ -21,9 +21,9 @@ from ui.decode.request import DecodeRequest
 from ui.decode.run import meta_of
 from ui.race import distribution_check, messages
 from ui.race.distribution_check import DistributionCheck, Round
-from ui.race.messages import RaceRecording, StoredRace
+from ui.race.messages import Continuation, RaceRecording, StoredRace
 from ui.race.race_plan import ChosenLane, plan_race
-from ui.race.report import FinishedRace, Tally, exactness_result, verdict_of
+from ui.race.report import FinishedRace, Tally, exactness_result
 from ui.race.request import LaneRequest, RaceRequest
 from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.limits import Limits
@@ -35,12 +35,13 @@ _OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
 @dataclass(frozen=True)
 class Started:
     """The first step is about to begin. meta: what all lanes have in common; the rest is in each
-    lane's log."""
+    lane's log. continuation: what further runs need."""
 
     pair: Pair
     prompt: tuple[int, ...]
     meta: Mapping[str, Any]
     lanes: tuple[LaneLog, ...]
+    continuation: Continuation
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,11 @@ class RaceJob(RunJob):
     name = "race"
     recording: RaceRecording | None
 
+    @property
+    def is_replaceable(self) -> bool:
+        """Whether the visitor's next run may end it."""
+        return self.checking
+
     def __init__(
         self,
         race_request: RaceRequest,
@@ -110,12 +116,13 @@ class RaceJob(RunJob):
             (event.lane, event.trace) for event in events if isinstance(event, StepMade)
         )
         results = None
-        verdict = None
+        judged = None
         for event in events:
             if isinstance(event, ResultsSoFar):
                 self.recording.results = results = event.results
             elif isinstance(event, StepsEnded):
-                self.recording.verdict = verdict = verdict_of(self.recording.log())
+                self.recording.judge()
+                judged = self.recording.judged
         first = not self._lanes_sent
         self._lanes_sent = True
         return messages.batch(
@@ -127,7 +134,7 @@ class RaceJob(RunJob):
             error=self.error,
             notice=self._notice,
             results=results,
-            verdict=verdict,
+            judged=judged,
         )
 
     def _record(self, started: Started) -> None:
@@ -136,6 +143,7 @@ class RaceJob(RunJob):
             Recorder(started.pair, started.prompt, lane.run.meta) for lane in started.lanes
         ]
         self.recording = RaceRecording(started.meta, started.lanes, recorders)
+        self.recording.continuation = started.continuation
         self._run_store.put(self.recording)
 
     # -- in the thread -----------------------------------------------------------------------------
@@ -178,7 +186,9 @@ class RaceJob(RunJob):
         meta = logs[0].run.meta
         shared = {name: value for name, value in meta.items() if name not in _OF_A_LANE}
         self._raced = tuple(one.request for one in plan.lanes)
-        self.post(Started(pair, race.prompt, {**shared, **plan.meta}, logs))
+        trees = tuple(lane.tree if isinstance(lane.tree, Tree) else None for lane in lanes)
+        further = Continuation(replace(asked, lanes=self._raced), trees)
+        self.post(Started(pair, race.prompt, {**shared, **plan.meta}, logs, further))
         return race, tuple(one.chosen.acceptance for one in plan.lanes)
 
     def _log_of(self, pair: Pair, lane: Lane, one: ChosenLane) -> LaneLog:

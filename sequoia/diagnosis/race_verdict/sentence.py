@@ -24,9 +24,10 @@ def sentence(
     return clock + words
 
 
-def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
-    """What "How sure?" shows: every pair, what was compared, and what it holds for."""
-    return tuple(_details(verdict, lanes))
+def details(verdict: Verdict) -> tuple[str, ...]:
+    """What "How sure?" says beside the figures of each pair: how p was corrected, what was
+    compared, and what it holds for."""
+    return tuple(_details(verdict))
 
 
 # -- the sentence ----------------------------------------------------------------------------------
@@ -133,7 +134,7 @@ def _what_would(verdict: Verdict) -> str:
         return ""
     if verdict.more_races == 0:
         return "; a difference of 10% would have shown"
-    return f"; about {_round(verdict.more_races):,} more would show a 10% difference"
+    return f"; about {_round(verdict.more_races):,} more would show a 10% difference (predicted)"
 
 
 def _ahead(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
@@ -152,18 +153,10 @@ def _sure(pair: PairVerdict, bounds: str) -> str:
 # -- behind it -------------------------------------------------------------------------------------
 
 
-def _details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
-    for pair in verdict.pairs:
-        yield _pair_in_words(pair, lanes)
+def _details(verdict: Verdict) -> Iterator[str]:
     if not verdict.pairs:
         return
-    if verdict.stopped:
-        yield (
-            "The race did not run to its end, so there are intervals and no p-values: when to stop "
-            "may depend on who was ahead."
-        )
-    else:
-        yield f"p is corrected for {_count(len(verdict.pairs), 'pair')} of lanes (Holm)."
+    yield _corrections(verdict)
     if verdict.clock:
         yield (
             f"Step times are those of the profile “{verdict.clock}” (simulated); tokens and trees "
@@ -179,13 +172,18 @@ def _details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
     yield f"This holds for {verdict.scope} ({_races(verdict)}); other prompts may differ."
 
 
-def _pair_in_words(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
-    names = [_name(lanes[lane]) for lane in (pair.faster, pair.slower)]
-    sure = _sure(pair, f"{pair.least:.2f} to {pair.most:.2f}x")
-    return (
-        f"{_capital(names[0])} against {names[1]}: {pair.ratio:.2f}x the pace ({sure}), from "
-        f"{pair.per_step:.2f}x the tokens per step and {pair.step_time:.2f}x the step time."
-    )
+def _corrections(verdict: Verdict) -> str:
+    """Why p is missing, or what it is corrected for."""
+    if verdict.stopped:
+        what = "The race did not run to its end" if verdict.races == 1 else "Not all runs were made"
+        return (
+            f"{what}, so there are intervals and no p-values: when to stop may depend on who was "
+            "ahead."
+        )
+    words = f"p is corrected for {_count(len(verdict.pairs), 'pair')} of lanes (Holm)"
+    if verdict.looks == 1:
+        return f"{words}."
+    return f"{words} and for {verdict.looks} verdicts on these runs (Bonferroni)."
 
 
 # -- words -----------------------------------------------------------------------------------------

@@ -92,6 +92,23 @@ def test_pace_is_tokens_per_step_over_step_time() -> None:
     assert math.exp(found.pace) == pytest.approx(pace)
 
 
+def test_tokens_per_step_and_step_time_have_intervals_of_their_own() -> None:
+    """Each holds its ratio; with texts that differ, the error of both is that of the pace."""
+    chain = lane_of("Chain", "chain", drafted(0.012), 2)
+    (pair,) = race_verdict([PLAIN, chain]).pairs
+    for ratio, (least, most) in (
+        (pair.per_step, pair.per_step_range),
+        (pair.step_time, pair.step_time_range),
+    ):
+        assert least < ratio < most
+        assert math.sqrt(least * most) == pytest.approx(ratio)
+    found = compare_pair(chain, PLAIN)
+    pace, per_step, step_time = found.variances
+    assert pace == pytest.approx(per_step + step_time)
+    swapped = race_verdict([chain, PLAIN]).pairs[0]
+    assert swapped.per_step_range == pytest.approx(pair.per_step_range)
+
+
 def test_equal_texts_are_compared_at_the_same_positions() -> None:
     """Passages that are hard for both lanes cancel: the tokens of the steps are the same and step
     times differ by a constant factor, so nothing is uncertain but the clock."""
@@ -215,6 +232,19 @@ def test_a_stopped_race_has_intervals_and_no_p() -> None:
     assert race_verdict(lanes).pairs[0].p is not None
 
 
+def test_a_second_verdict_on_the_same_runs_doubles_p() -> None:
+    """Guards against going on until a difference shows: the first verdict was a test as well."""
+    lanes = [
+        lane_of("a", "tree", drafted(0.01), 7, 6),
+        lane_of("b", "tree", drafted(0.014), 8, 6),
+    ]
+    once, twice = race_verdict(lanes), race_verdict(lanes, looks=2)
+    assert 0 < once.pairs[0].p < 0.5
+    assert twice.pairs[0].p == pytest.approx(2 * once.pairs[0].p)
+    assert "2 verdicts on these runs (Bonferroni)" in twice.details[0]
+    assert twice.more_races >= once.more_races
+
+
 def test_lanes_without_steps_or_too_short_have_no_comparison() -> None:
     empty = LaneRuns("Chain", "chain", (LaneRun("prompt", 0, ()),))
     short = LaneRuns("Sequoia", "tree", (LaneRun("prompt", 0, ((4, 0.01),) * 3),))
@@ -288,7 +318,7 @@ def test_a_tie_says_what_would_settle_it() -> None:
     words = race_verdict(lanes).sentence
     assert words.startswith("Too close to call between ")
     assert "x plain) after 1 race of 96 tokens; about " in words
-    assert words.endswith(" more would show a 10% difference.")
+    assert words.endswith(" more would show a 10% difference (predicted).")
 
 
 def test_the_verdict_names_what_it_holds_for() -> None:

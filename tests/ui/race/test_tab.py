@@ -20,7 +20,7 @@ from sequoia.assets_folder import ASSETS
 from sequoia.saved_files.race_file import RaceLog
 from ui.decode.component import header
 from ui.decode.tab import LiveView
-from ui.race import distribution_check, form
+from ui.race import distribution_check, form, messages
 from ui.race import tab as race_tab
 from ui.race.presets import PRESETS, RacePreset
 from ui.race.request import RaceRequest
@@ -113,7 +113,8 @@ def test_a_race_has_one_output_and_waits_in_the_common_queue(model_host: ModelHo
         tab.build()
         tab.wire(blocks)
     runs = [fn for fn in blocks.fns.values() if fn.concurrency_id == "engine"]
-    assert [run.outputs for run in runs] == [[tab.board]] * 2  # the race, and its check
+    # the race, its check, and its further runs
+    assert [run.outputs for run in runs] == [[tab.board]] * 3
 
 
 def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
@@ -257,6 +258,37 @@ def test_a_bad_value_is_shown_once_and_nothing_on_screen_is_lost(
     assert (messages[0]["race"], messages[0].get("moves")) == (None, None)
     assert popups == []
     assert tab.sessions.get("one") is None
+
+
+def test_the_steps_of_a_lane_are_given_to_its_picture(
+    tab: RaceTab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "STEP_NODES", 8)
+    name = raced(sent(tab.run(filled(tab), request())))
+    kept = tab.run_store.get(name)
+    run = kept.log().lanes[1].run
+    found: list[dict[str, Any]] = []
+    while len(found) < len(run.steps):
+        answer = json.loads(tab.get_steps([name, 1, len(found)]))
+        assert (answer["race"], answer["lane"], answer["from"]) == (name, 1, len(found))
+        assert 1 <= len(answer["steps"]) <= 3
+        for step in answer["steps"]:
+            tree = answer["trees"][step["tree"]]
+            assert len(tree) == len(step["tokens"]) == len(step["q"])
+            assert {str(token) for token in (*step["tokens"], step["bonus"])} <= {*answer["pieces"]}
+        found += answer["steps"]
+    assert [step["i"] for step in found] == [*range(len(run.steps))]
+    assert json.loads(tab.get_steps([name, 1, 10**6]))["steps"] == []
+
+
+@pytest.mark.parametrize(
+    "asked", [None, [], ["x", 0, 0], [None, 9, 0], [None, -1, 0], [None, 0, "1"], [None, 0, True]]
+)
+def test_steps_that_are_not_there_are_an_empty_answer(tab: RaceTab, asked: Any) -> None:
+    name = raced(sent(tab.run(filled(tab), request())))
+    if asked and asked[0] is None:
+        asked = [name, *asked[1:]]
+    assert json.loads(tab.get_steps(asked)).get("steps", []) == []
 
 
 # -- the form --------------------------------------------------------------------------------------

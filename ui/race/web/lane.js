@@ -52,9 +52,9 @@ export class LaneView {
    * @param {HTMLElement} host
    * @param {number} index of the lane
    * @param {LaneStyle} style
-   * @param {Trigger} trigger
+   * @param {{trigger: Trigger, showTree: (lane: number) => void}} act
    */
-  constructor(store, host, index, style, trigger) {
+  constructor(store, host, index, style, { trigger, showTree }) {
     this.store = store;
     this.index = index;
     this.lane = store.lanes[index];
@@ -72,9 +72,12 @@ export class LaneView {
       hint: TOOLTIPS["button open in decode"],
     });
     open.addEventListener("click", () => trigger("open", { race: store.race, lane: index }));
+    const hint = TOOLTIPS["button tree of a lane"];
+    button(foot, { text: "Show tree", hint, act: () => showTree(index) });
     this.makeCheck(foot);
     rove(this.root);
     this.key = "";
+    this.wasMoving = false; // the race time, when this was painted last
     /** @type {Result | null} */
     this.result = null;
     this.paintLossless(null);
@@ -88,7 +91,9 @@ export class LaneView {
     const line = el("div", { class: "race-name" }, this.root);
     line.append(laneMark(style));
     el("h3", { text: name, title: name }, line);
-    this.place = addTerm(line, "", "place", "race-place");
+    const finish = el("span", { class: "race-finish" }, line);
+    this.time = el("b", { class: "race-time", "data-part": "time" }, finish);
+    this.place = addTerm(finish, "", "place", "race-place");
     this.place.dataset.part = "place";
     const how = described(this.lane);
     const about = el("div", { class: "race-about" }, this.root);
@@ -184,6 +189,7 @@ export class LaneView {
     const sum = total.at(store.t);
     this.text.paint(total, done, this.ending(total, done), repeatsInWords(sum));
     this.paintTree(total, done);
+    this.paintFinish(total, done === total.steps.length && Boolean(total.finish));
     this.paintProgress(sum, place);
     this.paintFigures(sum);
     this.paintSpeed(total, other, reference);
@@ -201,6 +207,21 @@ export class LaneView {
     if (done < total.steps.length) return "";
     const reason = total.finish || (this.store.done ? "stopped" : "");
     return readable(runWords.finish(reason));
+  }
+
+  /**
+   * The time of a lane that has finished; it appears with a motion where that is seen to happen.
+   * @param {LaneTotals} total
+   * @param {boolean} isOver
+   */
+  paintFinish(total, isOver) {
+    const { playing, live, done } = this.store;
+    const isNew = this.wasMoving && !this.root.dataset.finish;
+    show(this.time, isOver);
+    text(this.time, isOver ? format.seconds(total.clock) : "");
+    if (!isOver) attr(this.root, "data-finish", null);
+    else if (!this.root.dataset.finish) attr(this.root, "data-finish", isNew ? "new" : "seen");
+    this.wasMoving = playing || (live && !done);
   }
 
   /**

@@ -223,6 +223,24 @@ export function referenceLane(lanes, totals, t) {
 }
 
 /**
+ * Index of the lane that leads at t: the one with the most tokens, of those with equally many the
+ * one that had them first; -1 while none has moved.
+ * @param {LaneTotals[]} totals
+ * @param {number} t
+ * @returns {number}
+ */
+export function leadingLane(totals, t) {
+  const sums = totals.map((total) => total.at(t));
+  const isAhead = (one, other) =>
+    one.tokens > other.tokens || (one.tokens === other.tokens && one.seconds < other.seconds);
+  let leader = -1;
+  sums.forEach((sum, i) => {
+    if (sum.tokens && (leader < 0 || isAhead(sum, sums[leader]))) leader = i;
+  });
+  return leader;
+}
+
+/**
  * Place of each lane at t; null if it has not finished, or if one with less decode time may still
  * overtake it. A place counts the lanes that finished earlier and were clearly faster, and is never
  * better than that of a lane that finished earlier: so lanes that share one are neighbours in the

@@ -81,6 +81,7 @@ export class RaceHeader {
       show(this.banners[name], Boolean(words));
     }
     const over = store.done && store.end;
+    if (store.pool?.planned) return; // the verdict changes with each run; the last one is read out
     text(
       this.spoken,
       over ? `Race ${STATES[state]}. ${store.verdict?.sentence ?? ""} ${order(store)}` : "",
