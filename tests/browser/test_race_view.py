@@ -693,7 +693,7 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
     still(page, {**whole, "verdict": VERDICT, "pool": POOL})
     words = text(page, "[data-part=race-on-words]")
     assert "over other code prompts, each with a seed of its own" in words
-    assert "Predicted from the spread so far: about 130 more runs" in words
+    assert "Predicted from the spread within this run: about 130 more runs" in words
     assert "about 30 more runs would show a difference of 10%" in words
     button = page.locator("[data-part=race-on-button]")
     assert button.inner_text() == "Race on: 30 more runs"

@@ -88,11 +88,14 @@ function offer(pool, verdict) {
   if (!more) return pool.runs.length >= pool.most ? "These are all runs of one race." : "";
   if (verdict.more_to_separate === 0)
     return `The same lanes ${over(pool)}: does it hold there, and how narrow is the interval?`;
-  return `The same lanes ${over(pool)}. ${needed(verdict)}`;
+  const spread = pool.runs.length > 1 ? "so far" : "within this run";
+  const words = needed(verdict);
+  const prediction = words && ` Predicted from the spread ${spread}: ${words}.`;
+  return `The same lanes ${over(pool)}.${prediction}`;
 }
 
 /**
- * How many runs it takes to separate lanes that are too close to call.
+ * How many runs it takes to separate lanes that are too close to call; empty if that is not known.
  * @param {Verdict} verdict
  * @returns {string}
  */
@@ -101,8 +104,7 @@ function needed({ more_to_separate: separate, more_races: ten }) {
     separate ? `about ${more(separate)} would separate the first two lanes` : "",
     ten ? `about ${more(ten)} would show a difference of 10%` : "",
   ].filter(Boolean);
-  if (!found.length) return "";
-  return `Predicted from the spread so far: ${found.join("; ")}.`;
+  return found.join("; ");
 }
 
 /**
