@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import gradio as gr
 
@@ -379,7 +379,7 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             return gr.update(interactive=False)
 
 
-def _is_index(value: Any) -> bool:
+def _is_index(value: Any) -> TypeGuard[int]:
     return type(value) is int and value >= 0
 
 

@@ -20,13 +20,17 @@ from sequoia.planning.simulated_step_times import step_seconds
 from sequoia.saved_files.race_file import MOST_LANES, RaceLog
 from sequoia.text_files import load_json
 from ui.decode.recordings import RunStore
+from ui.race import more_prompts, pooled
 from ui.race.messages import OpenedRace
 from ui.race.presets import PRESETS
+from ui.race.race_on import RaceOnJob
 from ui.race.race_plan import elsewhere_in, plan_meta, plan_race
+from ui.race.report import verdict_of
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
+from ui.shared.prompts import surveyed_texts
 from ui.shared.tree_menu import SHAPES
 
 A100 = "a100-llama-2-7b-eager"
@@ -313,3 +317,55 @@ def test_races_saved_before_there_were_clocks_still_open(path: Path) -> None:
 def test_a_clock_is_asked_for_by_its_key() -> None:
     assert asked(PLAIN, TUNED).simulated_clock.name == NAME
     assert asked(PLAIN, TUNED, clock="").simulated_clock is None
+
+
+# -- further runs ----------------------------------------------------------------------------------
+
+
+def gone_on(
+    model_host: ModelHost, request: RaceRequest, monkeypatch: pytest.MonkeyPatch
+) -> RaceLog:
+    """A race with two further runs, over short prompts."""
+    monkeypatch.setattr(pooled, "MOST_RUNS", 3)
+    texts = (request.prompt, "def f(x):", "class A:")
+    monkeypatch.setattr(more_prompts, "prompts_of", lambda _: texts)
+    job = RaceJob(request, model_host, LOCAL, RunStore(8, 10**6))
+    job.start()
+    list(job.messages())
+    further = RaceOnJob(job.recording, model_host, LOCAL)
+    further.start()
+    assert [one["error"] for one in sent(further.messages()) if one.get("error")] == []
+    return job.recording.log()
+
+
+def test_further_runs_are_timed_on_the_races_clock(
+    pair: Pair, model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And judged on it."""
+    pair.measured.profile = None
+    log = gone_on(model_host, asked(PLAIN, TUNED, PLANNED), monkeypatch)
+    assert len(log.pool.runs) == 2
+    for run in log.pool.runs:
+        seconds = [seconds for _, seconds in run.lanes[0].steps]
+        assert seconds == pytest.approx([PROFILE.plain_seconds] * len(seconds))
+    verdict = verdict_of(log)
+    assert (verdict.races, verdict.clock) == (3, NAME)
+    again = RaceLog.from_json(log.to_json())
+    assert verdict_of(again).clock == NAME
+    assert pair.measured.profile is None
+
+
+def test_a_lane_that_is_not_raced_twice_is_not_raced_in_further_runs(
+    model_host: ModelHost, rates: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates["acceptance"] = Acceptance((0.8,))
+    log = gone_on(model_host, asked(PLAIN, TUNED, PLANNED), monkeypatch)
+    assert [lane.name for lane in log.lanes] == ["Plain", "Tuned chain"]
+    assert {len(run.lanes) for run in log.pool.runs} == {2}
+
+
+@pytest.mark.parametrize("kind", ["code", "prose"])
+def test_no_further_run_is_on_a_text_that_trees_are_planned_on(kind: str) -> None:
+    prompts = more_prompts.prompts_of(kind)
+    assert len(prompts) >= 8
+    assert not {prompt.strip() for prompt in prompts} & surveyed_texts(kind)
