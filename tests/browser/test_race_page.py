@@ -108,7 +108,7 @@ def test_a_race_from_the_recorded_one_to_a_saved_one(visit: Visit, tmp_path: Pat
     until(page, "s.steps.length > 0")
     assert store(page, "race") == name
     assert f"race={name}" in page.url
-    page.locator(".race-lane[data-lane='1'] .race-foot button").click()
+    page.locator(".race-lane[data-lane='1'] .race-foot button").first.click()
     page.locator("#pg-view .sq-stage").wait_for(state="visible")
     page.wait_for_function(
         "document.querySelector('#pg-view .sq-stage').view.store.meta.verifier === 'sequoia' && document.querySelector('#pg-view .sq-stage').view.store.totals("

@@ -814,14 +814,18 @@ def test_the_tree_below_the_lanes_is_that_of_the_leader_at_the_time_shown(page: 
         "() => { const { totals } = stage.store; return totals[0].sums.findIndex((sum, k) =>"
         " k > 4 && modules.leadingLane(totals, sum.seconds) === 0); }"
     )
+    page.evaluate(
+        "() => { window.phases = new Set(); stage.stage.tree.stage.addEventListener('frame',"
+        " ({ detail }) => window.phases.add(detail.frame?.phase)); }"
+    )
     page.evaluate("k => stage.seek(stage.store.totals[0].sums[k].seconds)", k)
     title = panel.locator(".sq-title")
     expect(title).to_contain_text("Token tree of the leading lane: Sequoia")
     gave = len(clock.made[k - 1]["text"])
     expect(title).to_contain_text(f"step {k} of {len(clock.made)}: {gave} token")
     page.wait_for_function("k => window.asked.some(([, lane, i]) => !lane && i === k)", arg=k - 1)
-    # standing on a step, it plays in slow motion: at first only what was drafted
-    page.wait_for_selector("[data-part=lead-tree] [data-part=phase-guess][aria-pressed=true]")
+    # standing on a step, it plays in slow motion from its first guess
+    page.wait_for_function("window.phases.has('guess') && window.phases.has('check')")
     assert any(words.startswith(f"s{k - 1}n") for words in tree_texts(page))
     # in the middle of a step of its own, the picture of that moment
     page.keyboard.press("1")
@@ -840,15 +844,17 @@ def test_another_lane_is_chosen_with_a_button_or_a_key(page: Page) -> None:
     panel = page.locator("[data-part=lead-tree]")
     panel.scroll_into_view_if_needed()
     settle(page)
-    best = max(len(step["text"]) for step in whole["moves"] if step["lane"] == 0)
+    first = min(range(3), key=lambda index: Clock(whole, index).times[-1])
+    leader = f"leading lane: {whole['lanes'][first]['name']}"
+    best = max(len(step["text"]) for step in whole["moves"] if step["lane"] == first)
     title = panel.locator(".sq-title")
-    expect(title).to_contain_text("leading lane: Sequoia")
-    expect(title).to_contain_text(f": {best} tokens in")  # the race is over: the best step
+    expect(title).to_contain_text(leader)
+    expect(title).to_contain_text(f": {best} token")  # the race is over: the best step
     assert "its best step" in title.inner_text()
     page.keyboard.press("3")
     expect(title).to_contain_text("Token tree: Chain")
     page.keyboard.press("0")
-    expect(title).to_contain_text("leading lane: Sequoia")
+    expect(title).to_contain_text(leader)
     page.locator(f"{lane(1)} button", has_text="Show tree").click()
     expect(title).to_contain_text("Token tree: Plain")
     pressed = panel.locator("[data-part=tree-lane] [aria-pressed=true]")
@@ -1182,13 +1188,13 @@ STOPS = """nodes => nodes.filter(n => n.tabIndex >= 0 && n.offsetParent && !n.di
 def test_four_lanes_have_few_tab_stops(page: Page) -> None:
     still(page, with_reasons(race()))
     nodes = page.locator(".race-stage :is(a, button, input, select, textarea, [tabindex])")
-    assert nodes.evaluate_all(STOPS) <= 20
+    assert nodes.evaluate_all(STOPS) <= 22
 
 
 def test_arrow_keys_move_inside_a_group(page: Page) -> None:
     """A group is left with Tab, and entered again where it was left."""
     still(page, race(), 0.05)
-    page.locator(f"{lane(1)} .race-foot button").focus()
+    page.locator(f"{lane(1)} .race-foot button").first.focus()
     page.keyboard.press("ArrowLeft")
     focused = "document.activeElement.dataset.term || document.activeElement.textContent"
     assert page.evaluate(focused) == "overhead"
