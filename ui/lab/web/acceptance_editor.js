@@ -3,7 +3,7 @@ import { AcceptanceBars } from "./acceptance_bars.js";
 import { AcceptanceCounting } from "./acceptance_counting.js";
 import * as vectors from "./acceptance_vectors.js";
 import { numberField } from "./number_field.js";
-import * as planner from "./planner.js";
+import * as planner from "../../shared/web/planner.js";
 import { PowerLaw } from "./power_law.js";
 import { Refusal } from "./refusal.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";

@@ -13,7 +13,7 @@ import { el, show, sized } from "../../shared/web/dom.js";
 
 const STILL_MS = 140; // without a change before the figures are redrawn
 
-/** @typedef {import("./planner.js").Profile} Profile */
+/** @typedef {import("../../shared/web/planner.js").Profile} Profile */
 /** @typedef {import("./acceptance_counting.js").Entry} Entry */
 
 /**

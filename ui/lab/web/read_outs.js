@@ -3,7 +3,7 @@
 import { makePanel } from "../../shared/web/panel.js";
 import * as exportTree from "./export_tree.js";
 import { formatShare } from "./export_tree.js";
-import * as planner from "./planner.js";
+import * as planner from "../../shared/web/planner.js";
 import * as shapes from "./tree_shapes.js";
 import { WhatIf } from "./what_if_profile.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";

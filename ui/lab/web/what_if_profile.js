@@ -4,7 +4,7 @@ import { attr, el, show, text } from "../../shared/web/dom.js";
 const HERE = "here";
 const SOURCES = { paper: "from the paper", recorded: "recorded there", simulated: "simulated" };
 
-/** @typedef {import("./planner.js").Profile} Profile */
+/** @typedef {import("../../shared/web/planner.js").Profile} Profile */
 /** @typedef {{key: string, name: string, note: string, profile: Profile}} OtherProfile */
 
 /** A menu of profiles, and what is known of the chosen one. */
