@@ -1,7 +1,7 @@
 """Record the runs of the tour: `python -m ui.record_tour`.
 
-Their settings are in assets/lessons/tour.json, under "recordings"; each file, in the same folder, is
-called as there.
+Their settings are in assets/lessons/tour.json, under "recordings", by the names of the files, which
+go to the same folder.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ui.tour import lesson
 
 
 def request_of(settings: dict[str, Any]) -> DecodeRequest:
-    """The request that makes a recording. settings: preset, temperature, seed, tokens, and tree: its
-    kind, then its numbers."""
+    """The request that makes a recording. settings: preset, temperature, seed, tokens, and tree,
+    which is its kind and then its numbers."""
     prompt = next(one.text for one in presets() if one.name == settings["preset"])
     params = SamplingParams(
         temperature=settings["temperature"],

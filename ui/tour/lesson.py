@@ -26,8 +26,8 @@ def recorded_run(name: str) -> Run:
 
 
 def message() -> str:
-    """What the browser needs beside tour.json: {"runs", "profiles"}, each by the name that tour.json
-    uses."""
+    """What the browser needs beside tour.json: {"runs", "profiles"}, each by the name that it has
+    there."""
     settings = tour()
     return message_text(
         {

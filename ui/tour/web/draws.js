@@ -1,5 +1,5 @@
-/* One token drawn by guess, test and correction. p and q are chances of the same tokens; they may be
-   given in percent. */
+/* One token drawn by guess, test and correction. p and q are chances of the same tokens; they may
+   be given in percent. */
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
