@@ -7,7 +7,7 @@ const LEFT = 30;
 const BOTTOM = 34;
 const TOP = 10;
 const RIGHT = 14;
-const LABEL = 22; // px between a rising curve and its name
+const LABEL = 8; // px between a rising curve and its name, which ends there
 
 /**
  * @typedef {{name: string, cls: string, points: number[][]}} Line from x = 1 on, rising
@@ -42,7 +42,7 @@ export class CurveChart {
     this.mostY = Math.ceil(this.about.lines[0].points.at(-1)[1] + 0.5);
     this.grid();
     this.naive();
-    this.about.lines.forEach((line, i) => this.line(line, i));
+    for (const line of this.about.lines) this.line(line);
   }
 
   x(value) {
@@ -77,13 +77,12 @@ export class CurveChart {
     this.text(this.x(this.mostY) + 8, TOP + 12, this.about.naive, "sq-axis");
   }
 
-  line({ name, cls, points }, i) {
+  line({ name, cls, points }) {
     const d = points.map(([x, y]) => `${this.x(x).toFixed(1)} ${this.y(y).toFixed(1)}`).join("L");
     svg("path", { class: "sq-tour-line " + cls, d: "M" + d }, this.root);
     const [x, y] = points[this.about.mark - 1];
     svg("circle", { class: cls, cx: this.x(x), cy: this.y(y), r: 4 }, this.root);
     const at = points[Math.floor(points.length * 0.62)];
-    const above = i === 0 ? -LABEL : -6;
-    this.text(this.x(at[0]), this.y(at[1]) + above, name, "sq-tour-name " + cls, "middle");
+    this.text(this.x(at[0]), this.y(at[1]) - LABEL, name, "sq-tour-name " + cls, "end");
   }
 }

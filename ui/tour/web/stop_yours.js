@@ -14,6 +14,7 @@ import { Stop } from "./stop.js";
  */
 
 const MOST = 50;
+const FRAMES = 120;
 
 /** Two numbers, the tokens per step and the length of a step, and their quotient. */
 class GuessControl {
@@ -144,5 +145,11 @@ function row(body, name, { tokens, length, speedup }) {
 function goToForm() {
   showDecode();
   showForm(document.querySelector("#pg-view .sq-stage"), true);
-  document.getElementById("pg-run")?.focus();
+  focusWhenShown(document.getElementById("pg-run"), FRAMES);
+}
+
+// Gradio shows the tab some frames later, and what is hidden cannot have the focus.
+function focusWhenShown(node, frames) {
+  if (node?.offsetParent) node.focus();
+  else if (node && frames) requestAnimationFrame(() => focusWhenShown(node, frames - 1));
 }

@@ -114,11 +114,20 @@ export class TourView {
     this.profiles = profiles;
     this.isReady = true;
     this.show();
+    this.takeFocus();
   }
 
   /** The tab was opened: a run may have been made since. */
   shown() {
     this.paint();
+    this.takeFocus();
+  }
+
+  // After a button elsewhere opened the tour, nothing has the focus.
+  takeFocus() {
+    const { activeElement } = document;
+    if (!activeElement || activeElement === document.body || !activeElement.checkVisibility())
+      this.stop?.title.focus({ preventScroll: true });
   }
 
   /**
