@@ -7,6 +7,7 @@ import { division, divisionOf, finishedAs, missed } from "../../ui/tour/web/divi
 import * as draws from "../../ui/tour/web/draws.js";
 import { factorOff, guessingCost, timesOne } from "../../ui/tour/web/pass_cost.js";
 import * as placing from "../../ui/tour/web/placing.js";
+import { recordedStep, rescueOf } from "../../ui/tour/web/tree_step.js";
 import { largest, speedupTable } from "../../ui/tour/web/speedup_table.js";
 
 const json = (name) => JSON.parse(readFileSync(new URL(`../../assets/${name}`, import.meta.url)));
@@ -115,6 +116,19 @@ test("the recorded chain is counted from its steps", () => {
   assert.ok(chain.keptShare > 0.5 && chain.keptShare < 1);
 });
 
+test("in the recorded step of the tree, a second guess saves what a chain would have lost", () => {
+  const step = recordedStep(json(`lessons/${TOUR.tree.recording}.json`), TOUR.tree.step);
+  const { chain, end, chainTokens, tokens, second, ratio, trial } = rescueOf(step);
+  assert.equal(chainTokens, 2);
+  assert.ok(tokens >= 4);
+  assert.ok(chain.includes(end) && !chain.includes(second));
+  assert.equal(step.topo.parents[end], step.topo.parents[second]);
+  assert.equal(step.state[second], "accepted");
+  assert.ok(ratio < 1);
+  near(trial.keep, trial.p / trial.q, 1e-12);
+  assert.ok(trial.keep > 0.2 && trial.keep < 0.95 && trial.u < trial.keep);
+});
+
 test("the best four guesses are a chain of three and a second guess at the start", () => {
   const { rates, nodes } = TOUR.which.place;
   const best = placing.bestPlaces(rates, nodes);
@@ -178,7 +192,7 @@ test("the speed-up is tokens per step over step length", () => {
 });
 
 test("a recorded run gives the same division as its totals", () => {
-  const run = json(`lessons/${TOUR.yours.recording}.json`);
+  const run = json("runs/welcome.json");
   const { tokens, speedup } = divisionOf(finishedAs(run));
   const emitted = run.steps.reduce((total, step) => total + step.emitted.length, 0);
   near(tokens, emitted / run.steps.length, 1e-12);

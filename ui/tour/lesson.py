@@ -9,10 +9,11 @@ from sequoia import Run
 from sequoia.assets_folder import ASSETS
 from sequoia.planning.named_profiles import named_profile
 from sequoia.text_files import load_json
-from ui.decode import messages
+from ui.decode import messages, recordings
 from ui.shared.message_text import message_text
 
 FOLDER = ASSETS / "lessons"
+OPENING = "opening"  # the run that the page opens with
 
 
 def tour() -> dict[str, Any]:
@@ -31,14 +32,21 @@ def message() -> str:
     settings = tour()
     return message_text(
         {
-            "runs": {name: _run_message(name) for name in settings["recordings"]},
+            "runs": {
+                **{name: _parts(recorded_run(name)) for name in settings["recordings"]},
+                OPENING: _parts(_opening()),
+            },
             "profiles": {name: named_profile(name).to_dict() for name in settings["machines"]},
         }
     )
 
 
-def _run_message(name: str) -> dict[str, Any]:
-    data = recorded_run(name).to_dict()
-    return {key: data[key] for key in ("meta", "trees", "pieces", "steps")} | {
-        "meta": messages.recorded(data["meta"])
-    }
+def _opening() -> Run:
+    path = next(iter(recordings.shipped().values()))
+    return Run.from_json(path.read_text(encoding="utf-8"))
+
+
+def _parts(run: Run) -> dict[str, Any]:
+    data = run.to_dict()
+    parts = {name: data[name] for name in ("trees", "pieces", "steps")}
+    return {"meta": messages.recorded(data["meta"]), **parts}

@@ -1,7 +1,9 @@
 /* The fourth stop: one real step, in which a second guess saves what a chain would have lost. */
+import { StepStage } from "../../shared/web/step_stage.js";
 import { ChoiceControl, NumberControl } from "./controls.js";
 import { figure } from "./filled.js";
 import { Stop } from "./stop.js";
+import { openQuestion } from "./tour_state.js";
 import { recordedStep, rescueOf } from "./tree_step.js";
 
 /** @import { Tour } from "./tour_view.js" */
@@ -10,6 +12,9 @@ const NEAR = 2; // times in 100
 
 /** The tree. */
 export class TreeStop extends Stop {
+  /** @type {string | undefined} the question for which the picture was turned */
+  shownFor = "";
+
   /**
    * @param {HTMLElement} host
    * @param {Tour} tour
@@ -23,6 +28,7 @@ export class TreeStop extends Stop {
     const stood = chainTokens - 1;
     this.facts = {
       ends: this.step.label(end),
+      ratio: figure(this.rescue.ratio, 2),
       second: this.step.label(second),
       chain: chainTokens,
       tokens,
@@ -34,9 +40,45 @@ export class TreeStop extends Stop {
       device: run.meta.device,
       temperature: run.meta.policy.temperature,
     };
+    this.makeStage(run.meta.label);
     this.askEnd();
     this.askTokens();
     this.askChance();
+  }
+
+  makeStage(source) {
+    this.stage = new StepStage(this.picture, { source });
+    this.stage.show(this.step);
+    this.stage.addEventListener("press", (event) => {
+      const { node } = /** @type {CustomEvent} */ (event).detail;
+      this.press(node);
+    });
+  }
+
+  // A node that is pressed in the tree is chosen in the first question.
+  press(node) {
+    const isOpen = openQuestion(this.tour.state, this.name) === "end";
+    if (isOpen && this.rescue.chain.includes(node)) this.questions[0].control.put(String(node));
+  }
+
+  // Before its question is answered, the picture must not give an answer away.
+  paint() {
+    super.paint();
+    const open = openQuestion(this.tour.state, this.name);
+    if (open === this.shownFor) return;
+    this.shownFor = open;
+    this.picture.classList.toggle("is-quiet", open === "end" || open === "tokens");
+    if (open === "chance") this.showRejection();
+    else this.stage.showPicture(null);
+  }
+
+  showRejection() {
+    this.stage.turnTo("walk");
+    for (let i = 0; i < this.rescue.at; i++) this.stage.turn(1);
+  }
+
+  leave() {
+    this.stage.destroy();
   }
 
   askEnd() {

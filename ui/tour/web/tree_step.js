@@ -26,7 +26,9 @@ export function recordedStep({ meta, trees, pieces, steps }, i) {
  * @property {number} chainTokens what a chain would have given
  * @property {number} tokens what the tree gave
  * @property {number} second the guess that was tried next, and kept
- * @property {{p: number, q: number, u: number, keep: number}} trial of that one
+ * @property {number} ratio p/q of the rejected one
+ * @property {{p: number, q: number, u: number, keep: number}} trial of the second guess
+ * @property {number} at index of the rejection among the trials
  */
 
 /**
@@ -36,10 +38,13 @@ export function recordedStep({ meta, trees, pieces, steps }, i) {
 export function rescueOf(step) {
   const at = chainEnd(step);
   const next = step.trials[at + 1];
+  const last = step.trials[at];
   const { p, q, u } = next;
   return {
     chain: firstGuesses(step),
-    end: step.trials[at].node,
+    end: last.node,
+    ratio: last.p / last.q,
+    at,
     chainTokens: at + 1,
     tokens: step.step.emitted.length,
     second: next.node,
