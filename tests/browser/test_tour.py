@@ -22,7 +22,7 @@ ANSWERS: dict[str, list[Any]] = {
     "chain.mean": [None, 3.7, 2.7, 5],
     "tree.end": [None, "1", "3"],
     "tree.tokens": [None, 2, 1],
-    "tree.chance": [None, 58, 5],
+    "tree.chance": [None, 64, 5],
     "which.place": [
         None,
         ["0", "00", "000", "1"],
@@ -120,7 +120,7 @@ def test_it_is_walked_through_by_keyboard_and_resumed_where_it_was_left(page: Pa
     assert verdict(page, "end") == "right"
     typed(page, "tokens", "2")
     assert verdict(page, "tokens") == "right"
-    typed(page, "chance", "58")
+    typed(page, "chance", "64")
     assert verdict(page, "chance") == "right"
     go_on(page, "which")
     for place in ("0", "00", "000", "1"):

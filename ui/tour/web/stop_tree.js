@@ -48,7 +48,7 @@ export class TreeStop extends Stop {
 
   makeStage(source) {
     this.stage = new StepStage(this.picture, { source });
-    this.stage.show(this.step);
+    this.stage.show(this.step, { reveal: { node: 0, key: "start" } });
     this.stage.addEventListener("press", (event) => {
       const { node } = /** @type {CustomEvent} */ (event).detail;
       this.press(node);
