@@ -43,7 +43,7 @@ def page(visit: Callable[..., Page]) -> Page:
 def opened(page: Page) -> None:
     page.locator("[data-part=tour]").focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".sq-tour-stop")).to_be_visible()
+    expect(page.locator(".sq-tour-stop")).to_be_visible(timeout=30_000)
 
 
 def answered(page: Page, stop: str, answers: dict[str, Any]) -> None:
@@ -107,7 +107,7 @@ def test_it_is_walked_through_by_keyboard_and_resumed_where_it_was_left(page: Pa
     # Gradio reports an error where a page is left that still waits for the models
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
     page.reload()
-    expect(page.locator("[data-part=tour]")).to_be_visible()
+    expect(page.locator("[data-part=tour]")).to_have_text("Resume the tour")
     opened(page)
     expect(page.locator(".sq-tour-stop[data-part=chain]")).to_be_visible()
     assert page.locator(".sq-tour-stops .is-done").count() == 2
@@ -164,6 +164,14 @@ def test_an_incomplete_answer_is_not_checked(page: Page) -> None:
         "Enter a number from 0 to 64."
     )
     expect(page.locator("[data-part=stay] [data-part=verdict]")).to_be_hidden()
+
+
+def test_a_damaged_place_begins_the_tour_anew(page: Page) -> None:
+    opened(page)
+    for answer in ("x", [], {}):
+        answered(page, "cost", {"cost.length": answer})
+        expect(page.locator("[data-part=length] [data-part=check]")).to_be_visible()
+        assert page.evaluate(f"Object.keys({VIEW}.state.answers).length") == 0
 
 
 def test_every_answer_has_its_words(page: Page) -> None:

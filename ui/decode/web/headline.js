@@ -2,6 +2,7 @@
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { known, ms, rate, readable } from "../../shared/web/format.js";
 import { showTour } from "../../shared/web/tabs.js";
+import { keptPlace } from "../../shared/web/tour_place.js";
 import { isSimulated, paintSimulated, simulatedWords } from "../../shared/web/run_words.js";
 
 /**
@@ -11,6 +12,7 @@ import { isSimulated, paintSimulated, simulatedWords } from "../../shared/web/ru
 
 const PAPER = "https://arxiv.org/abs/2402.12374";
 const TOUR = "Take the tour (3 min)";
+const RESUME = "Resume the tour";
 const EVEN = 0.05; // a speed-up nearer to 1 than this is called the same speed
 
 /** The band above everything else. */
@@ -33,7 +35,8 @@ export class Headline {
     this.basis = el("span", {}, line);
     this.acts = el("div", { class: "sq-headline-acts" }, this.root);
     this.again = button(this.acts, { text: "Play again", part: "again", act: () => store.play() });
-    this.tour = button(this.acts, { text: TOUR, part: "tour", act: showTour });
+    const entry = keptPlace() ? RESUME : TOUR;
+    this.tour = button(this.acts, { text: entry, part: "tour", act: showTour });
     this.own = button(this.acts, {
       text: "Run it yourself",
       part: "own",

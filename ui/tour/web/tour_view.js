@@ -3,6 +3,7 @@ import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { onFinishedRun } from "../../shared/web/finished_run.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { showDecode } from "../../shared/web/tabs.js";
+import { keepPlace, keptPlace } from "../../shared/web/tour_place.js";
 import { filled } from "./filled.js";
 import { LESSON } from "./lesson.js";
 import { ChainStop } from "./stop_chain.js";
@@ -47,7 +48,6 @@ import * as tourState from "./tour_state.js";
  * @property {() => void} paint
  */
 
-const KEPT = "sequoia-tour";
 /** @type {Record<string, new (host: HTMLElement, tour: Tour) => Stop>} */
 const STOPS = {
   cost: CostStop,
@@ -71,7 +71,7 @@ export class TourView {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    this.state = tourState.read(kept());
+    this.state = tourState.read(keptPlace());
     const frame = el("div", { class: "sq-tour-frame" }, root);
     this.makeHead(frame);
     this.body = el("div", { class: "sq-panel sq-tour-card" }, frame);
@@ -156,17 +156,23 @@ export class TourView {
 
   keep(state) {
     this.state = state;
+    keepPlace(tourState.written(state));
+  }
+
+  // Builds the stop on screen. A kept state may hold answers that fit no question.
+  show() {
+    if (!this.isReady) return;
     try {
-      localStorage.setItem(KEPT, tourState.written(state));
+      this.build();
     } catch {
-      // a browser may refuse to keep anything; the tour then begins anew after a reload
+      this.keep(tourState.atStart());
+      this.build();
     }
   }
 
-  // Builds the stop on screen.
-  show() {
-    if (!this.isReady) return;
+  build() {
     this.stop?.leave();
+    this.stop = null;
     this.body.replaceChildren();
     this.stop = new STOPS[this.state.stop](this.body, this);
     this.paint();
@@ -185,13 +191,5 @@ export class TourView {
     if (after) text(this.next, filled(LESSON.frame.next, { title: LESSON[after].title }));
     this.next.classList.toggle("sq-btn-main", tourState.isDone(state, state.stop));
     show(this.again, Object.keys(state.answers).length > 0);
-  }
-}
-
-function kept() {
-  try {
-    return localStorage.getItem(KEPT);
-  } catch {
-    return null;
   }
 }
