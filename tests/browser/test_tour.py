@@ -41,6 +41,7 @@ def page(visit: Callable[..., Page]) -> Page:
 
 
 def opened(page: Page) -> None:
+    expect(page.locator("[data-part=tour]")).to_be_visible()
     page.locator("[data-part=tour]").focus()
     page.keyboard.press("Enter")
     expect(page.locator(".sq-tour-stop")).to_be_visible(timeout=30_000)
