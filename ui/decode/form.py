@@ -13,6 +13,7 @@ from sequoia.algorithm.verifiers.verifier import Verifier
 from ui.decode.clocks import HERE, LABEL, clock_choices
 from ui.serving.limits import Limits
 from ui.shared import labels, markup
+from ui.shared.call_modules import call
 from ui.shared.events import FormData, Updates
 from ui.shared.layout import menu, sampling_fields, start_button, stop_button
 from ui.shared.prompts import presets
@@ -33,6 +34,8 @@ FORM = (
     "compare",
     "clock",
 )
+# modules that save what a view shows as one HTML file
+SAVERS = {"run": "decode/save_run", "race": "race/save_race"}
 RUN = "Run"
 RESUME = "Resume"
 LOADING = "loading models…"
@@ -206,11 +209,17 @@ def files(form: str, what: str) -> dict[str, Any]:
         opens = gr.UploadButton(
             f"Open {what}", size="sm", min_width=60, file_types=[".json"], elem_id=f"{form}-open"
         )
-        return {
-            "save": save,
-            "open": opens,
-            "example": gr.Button("Example", size="sm", min_width=60, elem_id=f"{form}-example"),
-        }
+        example = gr.Button("Example", size="sm", min_width=60, elem_id=f"{form}-example")
+    _sharing(form, what)
+    return {"save": save, "open": opens, "example": example}
+
+
+def _sharing(form: str, what: str) -> None:
+    """The button that saves what is on screen as one HTML file, which the browser does alone."""
+    with gr.Row(elem_classes="pg-files"):
+        page = gr.Button("Save as web page", size="sm", min_width=60, elem_id=f"{form}-html")
+        script = call(SAVERS[what], "web.saveShown()")
+        page.click(None, None, None, js=script, api_visibility="private")
 
 
 def _buttons() -> dict[str, Any]:

@@ -2,6 +2,7 @@
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { PLOTLY } from "../../shared/web/plotly.js";
 import { mountLab } from "./lab_view.js";
+import { saveLab } from "./save_lab.js";
 
 /**
  * Called from the component's js_on_load with what Gradio gives it.
@@ -13,6 +14,6 @@ import { mountLab } from "./lab_view.js";
 export function connect(element, props, watch, trigger) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".sq-lab");
-  const view = mountLab(root, { trigger, plotly: PLOTLY });
+  const view = mountLab(root, { trigger, save: saveLab, plotly: PLOTLY });
   connectComponent(root, props, watch, { ...view, take: view.ingest });
 }
