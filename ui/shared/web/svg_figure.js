@@ -12,7 +12,7 @@ import { MARKER_PATHS } from "./marker_paths.js";
 const LETTER = 6.6; // px of a letter at 12 px, about
 const LINE = 18; // px of a line of the legend
 const MARK = 26; // px of a line's sample in it
-const EDGE = { left: 52, right: 12, bottom: 40, top: 10 };
+const EDGE = { left: 52, right: 18, bottom: 40, top: 10 };
 const MARKERS = 9; // on a line at most, unless a trace says
 /** @type {Record<string, string>} Plotly's names of dashes */
 const DASHES = { dot: "2 3", dash: "7 4", dashdot: "7 4 2 4", longdash: "11 4" };
