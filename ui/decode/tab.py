@@ -26,7 +26,15 @@ from ui.serving.session_view import SessionView, parse_missed, sent_with
 from ui.serving.sessions import Busy
 from ui.shared import markup
 from ui.shared.call_modules import call
-from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work, visitor
+from ui.shared.events import (
+    QUIET,
+    UNQUEUED,
+    FormData,
+    Updates,
+    model_work,
+    note_form,
+    visitor,
+)
 from ui.shared.layout import drawn, side_and_main
 from ui.shared.menus import on_choice
 
@@ -52,7 +60,9 @@ class LiveView(SessionView[DecodeJob]):
             self.form: Controls = controls(self._limits, prompt)
             self.chats.append(self.form.chat)
         with main:
-            self.stage = drawn("pg", "decode/connect", ["come", "take"], SKELETON, self.get_steps)
+            self.stage = drawn(
+                "pg", "decode/connect", ["come", "take", "link"], SKELETON, self.get_steps
+            )
 
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect components and handlers."""
@@ -98,6 +108,8 @@ class LiveView(SessionView[DecodeJob]):
             [self.stage, form.prompt, form.chat, *form.tree_fields, *form.settings],
             **QUIET,
         )
+        self.stage.link(self.use_link, None, [self.stage, *form.form, *form.tree_fields], **QUIET)
+        note_form(blocks, "decode", {name: getattr(form, name) for name in form.names})
         form.open.upload(self.open, form.open, [self.stage, form.save, *form.course], **QUIET)
         form.example.click(self.example, None, [self.stage, form.save, *form.course], **QUIET)
         for comes in (
@@ -236,6 +248,17 @@ class LiveView(SessionView[DecodeJob]):
         numbers = found.pop("numbers", None)
         values = {getattr(self.form, name): gr.update(value=value) for name, value in found.items()}
         return {**values, **(self.form.put(kind, numbers) if kind else {})}
+
+    def use_link(self, event: gr.EventData) -> Updates:
+        """Put the values of a link, as sent by the browser, into the form."""
+        sent = sent_with(event)
+        values = {name: sent.get(name) for name in self.form.names}
+        try:
+            DecodeRequest.parse(values, self._limits)
+        except SequoiaError as problem:
+            words = f"The settings of this link are not used: {problem}"
+            return {self.stage: messages.notice_message(error=words)}
+        return self.form.use(values)
 
     def show(self, run: Run, request: gr.Request) -> Updates:
         """Play a run of another view. If it was measured here it stays labelled measured, and is

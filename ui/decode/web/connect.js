@@ -5,6 +5,7 @@ import { showForm } from "../../shared/web/form_side.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
 import { mountDecode } from "./decode_view.js";
 import { refused } from "./form_changes.js";
+import { linkRun } from "./run_link.js";
 
 /** @import { Props, Server, Trigger, Watch } from "../../shared/web/connect_component.js" */
 
@@ -34,4 +35,5 @@ export function connect(element, props, watch, trigger, server) {
     if (message.error) refused();
   };
   connectComponent(root, props, watch, { ...view, take: receive }, () => trigger("come"));
+  linkRun(view.store, (values) => trigger("link", values));
 }

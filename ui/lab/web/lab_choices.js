@@ -1,6 +1,7 @@
 /* What a person chose in the Lab: vector, tree and limits, and whose times. For a saved page and
    for a link. */
 import { OWN } from "./acceptance_editor.js";
+import * as shapes from "./tree_shapes.js";
 
 /** @import { Lab } from "./lab_view.js" */
 /** @import { Kinds, Origin } from "./lab_state.js" */
@@ -43,7 +44,7 @@ export function choicesOf({ state, editor, numbers }) {
  * @returns {string[]} the choices that this Lab does not know, in words
  */
 export function choose({ state, editor, numbers }, choices) {
-  const { vector, rates, origin, profile, kinds, ...rest } = choices;
+  const { vector, rates, origin, profile, kinds, shown, ...rest } = choices;
   const unknown = [];
   if (rates) editor.take(rates, origin);
   else if (vector && editor.has(vector)) editor.choose(vector);
@@ -51,5 +52,10 @@ export function choose({ state, editor, numbers }, choices) {
   if (profile && numbers.whatif.has(profile)) numbers.whatif.select(profile);
   else if (profile) unknown.push(`the hardware profile “${profile}”`);
   state.set({ ...rest, kinds: { ...state.kinds, ...kinds } });
+  if (shown && isTree(shown)) state.set({ shown });
+  else if (shown) unknown.push(`the tree “${shown}”`);
   return unknown;
 }
+
+const isTree = (name) =>
+  ["best", "hand", "fitted"].includes(name) || Object.hasOwn(shapes.SHAPES, name);

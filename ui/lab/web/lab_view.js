@@ -35,7 +35,7 @@ const STILL_MS = 140; // without a change before the figures are redrawn
 
 /**
  * @typedef {{trigger?: (name: string, data: object) => void, save?: (lab: Lab) => void,
- *   plotly?: string}} Options
+ *   copy?: () => void, plotly?: string}} Options
  */
 
 /** What the Lab was told of the models and profiles, for a saved page. */
@@ -54,17 +54,16 @@ export class Lab {
   /**
    * @param {HTMLElement} element
    * @param {Options} [options] `trigger`: sends to the server; without it, nothing can be run.
-   *   `save`: saves the Lab as a web page. `plotly`: address of Plotly's script; without it,
-   *   figures are SVG
+   *   `save`: saves the Lab as a web page. `copy`: copies its link. `plotly`: address of Plotly's
+   *   script; without it, figures are SVG
    */
-  constructor(element, { trigger, save, plotly = "" } = {}) {
+  constructor(element, { trigger, save, copy, plotly = "" } = {}) {
     this.trigger = trigger ?? (() => {});
     this.canRun = Boolean(trigger);
-    this.save = save;
     this.plotly = plotly;
     this.state = new LabState();
     element.replaceChildren();
-    this.build(element);
+    this.build(element, { save, copy });
     this.state.watch(() => this.paint());
     this.size = sized(element, () => this.resized());
     const themes = new MutationObserver(() => this.later());
@@ -72,12 +71,13 @@ export class Lab {
     this.editor.choose("paper");
   }
 
-  build(element) {
+  build(element, { save, copy }) {
     const { state, trigger, plotly } = this;
     const link = {
       trigger,
       run: this.canRun ? (parents) => this.run(parents) : null,
-      savePage: this.save && (() => this.save(this)),
+      savePage: save && (() => save(this)),
+      copyLink: copy,
       count: (count) => this.counts.add(count),
     };
     const grid = el("div", { class: "sq-lab-grid" }, element);

@@ -34,7 +34,8 @@ const TILES = [
 /** @typedef {import("./lab_state.js").LabState} LabState */
 /**
  * What the page around the Lab does; a saved page does neither.
- * @typedef {{run: ((parents: number[]) => void) | null, savePage?: () => void}} Link
+ * @typedef {{run: ((parents: number[]) => void) | null, savePage?: () => void,
+ *   copyLink?: () => void}} Link
  */
 
 /** The panel with the figures, and the buttons that run and save the tree. */
@@ -119,6 +120,8 @@ export class ReadOuts {
       this.save(this.forms.value);
       this.forms.value = "";
     });
+    if (link.copyLink)
+      button(line, { text: "Copy link", hint: TOOLTIPS["button copy link"], act: link.copyLink });
     this.refused = el("p", { class: "sq-lab-problem", role: "alert", hidden: "" }, host);
   }
 

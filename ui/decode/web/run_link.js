@@ -1,0 +1,41 @@
+/* What the Decode tab contributes to the page's address: its form and the step on screen. */
+import { formValues, withFormValues } from "../../shared/web/form_values.js";
+import { linkChanged, linkView } from "../../shared/web/page_link.js";
+
+/** @import { RunStore } from "./run_store.js" */
+
+/**
+ * @param {RunStore} store
+ * @param {(values: Record<string, any>) => void} fill puts values into the form
+ */
+export function linkRun(store, fill) {
+  linkView("decode", {
+    read: () => ({ ...formValues("decode"), step: shownStep(store) }),
+    apply({ step, ...values }) {
+      if (step !== undefined) seekWhenThere(store, step);
+      if (Object.keys(values).length)
+        withFormValues("decode", (now) => fill({ ...now, ...values }));
+    },
+    say: (words, isError) => store.set({ [isError ? "error" : "notice"]: words }),
+  });
+  let last = null;
+  store.onPaint(() => {
+    const step = shownStep(store);
+    if (step === last) return;
+    last = step;
+    linkChanged("decode");
+  });
+}
+
+// The step that someone chose; none while the run plays or is followed.
+const shownStep = ({ at, playing, follow, isWhole }) =>
+  at < 0 || playing || follow || isWhole ? null : at;
+
+function seekWhenThere(store, step) {
+  let isDone = false;
+  store.onPaint(() => {
+    if (isDone || !store.steps.length || !(store.done || store.last >= step)) return;
+    isDone = true;
+    store.seek(step);
+  });
+}
