@@ -207,7 +207,7 @@ class LiveView(SessionView[DecodeJob]):
         if recording := self.run_store.get(request.query_params.get("run")):
             run = recording.run()
             if run.steps:
-                return self._shown(recordings.shown_as(run, recording.name))
+                return self._shown(recordings.shown_as(run, recording.name, stored=True))
         return self._opening()
 
     def example(self, request: gr.Request) -> Updates:
@@ -236,7 +236,7 @@ class LiveView(SessionView[DecodeJob]):
             found = recordings.opened(path, self._limits.upload)
         except SequoiaError as problem:
             return {self.stage: messages.notice_message(error=f"Not opened: {problem}")}
-        return self._put(found, request)
+        return self._play(found, request)
 
     def fill(self, event: gr.EventData) -> Updates:
         """Copy the settings of the run on screen, as sent by the browser, to the form."""
@@ -269,12 +269,14 @@ class LiveView(SessionView[DecodeJob]):
         if (
             not run.steps or run.meta.get("label") != "measured"
         ):  # a run from a file is never labelled so, see ui.race.messages.OpenedRace
-            return self._put(recordings.played(run), request)
+            return self._play(recordings.played(run), request)
+        return self._play(run, request)
+
+    def _play(self, run: Run, request: gr.Request) -> Updates:
+        """Show a finished run, and store it for reload."""
         kept = recordings.Finished(run)
         self.run_store.put(kept)
-        return self._put(recordings.shown_as(run, kept.name), request)
-
-    def _put(self, found: recordings.Shown, request: gr.Request) -> Updates:
+        found = recordings.shown_as(run, kept.name, stored=True)
         return {**self._shown(found), **self._discarded(request)}
 
     def _shown(self, found: recordings.Shown) -> Updates:

@@ -175,7 +175,7 @@ class HardwareTab(SessionView[ProfileJob]):
         sent = sent_with(event)
         values = {name: sent.get(name) for name in self._linked()}
         asked = FormValues(**values, store=data[self.store])
-        known = {*self._entries(asked.store), NONE, None}
+        known = [*self._entries(asked.store), NONE, None]
         missing = [key for key in (asked.profile, asked.against) if key not in known]
         notice = f"profile: {shown(missing[0])} is not in this browser" if missing else None
         return {**self._shown(asked, request, notice), self.nodes: gr.update(value=asked.nodes)}

@@ -319,7 +319,8 @@ class RaceTab(SessionView[RaceJob]):
         )
 
     def _shown(self, kept: StoredRace) -> Updates:
-        return {self.board: kept.whole(), self.form.save: self._file(kept)}
+        stored = kept is not self._welcome
+        return {self.board: kept.whole(stored), self.form.save: self._file(kept)}
 
     def _file(self, kept: StoredRace) -> dict[str, Any]:
         """The update of the button that saves the race."""

@@ -9,6 +9,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -464,3 +465,27 @@ def test_one_measurement_per_visitor(tab: HardwareTab) -> None:
 
 def test_nothing_chosen_means_nothing_compared(tab: HardwareTab) -> None:
     assert view(tab, tab.look(asked(tab, against=NONE), request()))["against"] is None
+
+
+def test_the_profile_of_a_link_is_shown(tab: HardwareTab) -> None:
+    key = next(iter(saved_profiles.shipped()))
+    sent = SimpleNamespace(_data={"profile": key, "against": NONE, "rates": None, "nodes": 32})
+    updates = tab.use_link({tab.store: []}, sent, request())
+    assert updates[tab.profile]["value"] == key
+    assert updates[tab.nodes]["value"] == 32
+    assert view(tab, updates)["profile"]["name"] == saved_profiles.shipped()[key].name
+
+
+@pytest.mark.parametrize("data", [None, "no", {"profile": "saved:not here"}, {"profile": ["x"]}])
+def test_a_link_to_an_unknown_profile_opens_the_usual_view(tab: HardwareTab, data: Any) -> None:
+    updates = tab.use_link({tab.store: []}, SimpleNamespace(_data=data), request())
+    message = json.loads(updates[tab.board])
+    is_named = isinstance(data, dict)
+    assert ("is not in this browser" in (message.get("notice") or "")) == is_named
+    assert message["view"]["profile"]["name"]
+
+
+def test_a_link_with_a_bad_size_is_refused(tab: HardwareTab) -> None:
+    sent = SimpleNamespace(_data={"nodes": "many"})
+    message = json.loads(tab.use_link({tab.store: []}, sent, request())[tab.board])
+    assert "Max nodes" in message["error"]

@@ -16,7 +16,8 @@ export function linkRun(store, fill) {
       if (Object.keys(values).length)
         withFormValues("decode", (now) => fill({ ...now, ...values }));
     },
-    say: (words, isError) => store.set({ [isError ? "error" : "notice"]: words }),
+    say: (words, isError) =>
+      whenRun(store, () => store.set({ [isError ? "error" : "notice"]: words })),
   });
   let last = null;
   store.onPaint(() => {
@@ -31,11 +32,22 @@ export function linkRun(store, fill) {
 const shownStep = ({ at, playing, follow, isWhole }) =>
   at < 0 || playing || follow || isWhole ? null : at;
 
-function seekWhenThere(store, step) {
-  let isDone = false;
+const seekWhenThere = (store, step) =>
+  once(
+    store,
+    ({ steps, done, last }) => steps.length > 0 && (done || last >= step),
+    () => store.seek(step),
+  );
+
+// The first message would take earlier words away.
+const whenRun = (store, act) => once(store, ({ run }) => run !== null, act);
+
+function once(store, isTime, act) {
+  let isOver = false;
   store.onPaint(() => {
-    if (isDone || !store.steps.length || !(store.done || store.last >= step)) return;
-    isDone = true;
-    store.seek(step);
+    if (isOver || !isTime(store)) return;
+    isOver = true;
+    act();
   });
+  store.changed();
 }

@@ -38,7 +38,7 @@ const STILL_MS = 140; // without a change before the figures are redrawn
  *   copy?: () => void, plotly?: string}} Options
  */
 
-/** What the Lab was told of the models and profiles, for a saved page. */
+/** Keys of messages about the models and profiles, which a saved page holds. */
 const KNOWN = ["survey", "profile", "profiles", "most", "temperature"];
 
 /** The panels and their state. */
