@@ -137,7 +137,13 @@ class HardwareTab(SessionView[ProfileJob]):
         gr.on(
             asks, self.look, form, [self.board, self.against], trigger_mode="always_last", **QUIET
         )
-        self.board.link(self.use_link, {self.store}, [*menus, self.nodes], **QUIET)
+        self.board.link(
+            self.use_link,
+            {self.store},
+            [*menus, self.nodes],
+            concurrency_limit=None,
+            **QUIET,
+        )
         note_form(blocks, "hardware", self._linked())
         self.save.click(self.keep, {self.name, *form}, [*menus, self.store], **QUIET)
         self.remove.click(self.drop, form, [*menus, self.store], **QUIET)
@@ -169,13 +175,23 @@ class HardwareTab(SessionView[ProfileJob]):
             "nodes": self.nodes,
         }
 
-    def use_link(self, data: FormData, event: gr.EventData, request: gr.Request) -> Updates:
-        """Put the values of a link, as sent by the browser, into the form, and show them. A profile
-        that this browser does not have is named in a message."""
+    async def use_link(
+        self, data: FormData, event: gr.EventData, request: gr.Request
+    ) -> AsyncIterator[Updates]:
+        """Put the values of a link, as sent by the browser, into the form, and show them; again
+        once the models are loaded. A profile that this browser does not have is named in a
+        message."""
         sent = sent_with(event)
-        values = {name: sent.get(name) for name in self._linked()}
-        asked = FormValues(**values, store=data[self.store])
-        known = [*self._entries(asked.store), NONE, None]
+        asked = FormValues(
+            **{name: sent.get(name) for name in self._linked()}, store=data[self.store]
+        )
+        while not self._model_host.settled:
+            yield self._shown_link(asked, request)
+            await settled(self._model_host)
+        yield self._shown_link(asked, request)
+
+    def _shown_link(self, asked: FormValues, request: gr.Request) -> Updates:
+        known = [*self._entries(asked.store), HERE, NONE, None]
         missing = [key for key in (asked.profile, asked.against) if key not in known]
         notice = f"profile: {shown(missing[0])} is not in this browser" if missing else None
         return {**self._shown(asked, request, notice), self.nodes: gr.update(value=asked.nodes)}

@@ -204,15 +204,29 @@ export function connect(element, props, watch, trigger) {
   const root = element.querySelector(".hw-stage");
   const view = new HardwareView(root);
   connectComponent(root, props, watch, view);
+  /** @type {Record<string, any> | null} the values of a link, until they are sent */
+  let linked = null;
+  let isShown = false;
+  const ask = () => {
+    if (linked) trigger("link", linked);
+    else trigger("select");
+    linked = null;
+  };
   linkView("hardware", {
     read: () => formLink(formValues("hardware")),
     apply: (values) => {
       if (!Object.keys(values).length) return;
-      withFormValues("hardware", (now) => trigger("link", { ...now, ...values }));
+      withFormValues("hardware", (now) => {
+        linked = { ...now, ...values };
+        if (isShown) ask();
+      });
     },
     say: (words, isError) => view.say(isError ? words : "", isError ? "" : words),
   });
-  whenShown(root, () => trigger("select"));
+  whenShown(root, () => {
+    isShown = true;
+    ask();
+  });
 }
 
 /** @type {(values: Record<string, any>) => Record<string, any>} "Max nodes" is a field of text */

@@ -65,7 +65,7 @@ export async function copyLink(tab) {
   const { hash, left } = encodeLink(tab, view.read());
   const address = new URL(hash, location.href).href;
   const missing = left.map((name) => NAMES[name] ?? name).join(" and ");
-  const rest = missing && ` It is too long for a link without leaving out ${missing}.`;
+  const rest = missing && ` It comes without ${missing}: too long for a link.`;
   if (await copied(address)) view.say("Link copied." + rest, false);
   else view.say(`The browser does not allow copying. The link: ${address}`, false);
 }
