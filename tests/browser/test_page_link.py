@@ -82,8 +82,8 @@ def test_back_and_reload_show_the_same_again(open_at: Open) -> None:
     page.wait_for_function(f"{LAB}?.n === 64")
     page.evaluate(f"{LAB}.set({{ n: 40 }})")
     wait_for(page, "n=40")
-    choose(page, "Hardware")
-    wait_for(page, "#hardware")
+    choose(page, "Race")
+    wait_for(page, "#race")
     page.go_back()
     wait_for(page, "n=40")
     assert open_tab(page) == "Lab"

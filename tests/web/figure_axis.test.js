@@ -1,4 +1,4 @@
-/* Axes of the charts that are drawn without Plotly: where values stand, and which ticks there are. */
+/* Axes of the charts that are drawn without Plotly: where values stand, and what ticks say. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { makeAxis } from "../../ui/shared/web/figure_axis.js";
