@@ -185,6 +185,19 @@ def test_hostile_text_stays_text(
         expect(page.locator("[data-part=badge]")).to_have_text("recorded")
 
 
+def test_a_simulated_run_plays_and_stays_simulated(
+    visit: Callable[..., Page], open_file: Open, tmp_path: Path
+) -> None:
+    run = large_run(12, 8)
+    meta = {**run["meta"], "label": "simulated", "clock": "a larger machine"}
+    here = visit()
+    path = save_run(here, {**run, "meta": meta}, tmp_path / "simulated.html")
+    assert here.evaluate("document.querySelector('#pg-view .sq-stage').view.store.playing")
+    page = open_file(path)
+    page.wait_for_function(f"{STAGE}.store.playing || {STAGE}.store.isWhole")
+    expect(page.locator("[data-part=badge]")).to_contain_text("simulated: as on a larger machine")
+
+
 def test_200_steps_of_64_nodes_stay_below_2_mb(
     visit: Callable[..., Page], open_file: Open, tmp_path: Path
 ) -> None:
