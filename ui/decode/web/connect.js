@@ -6,6 +6,7 @@ import { showForm } from "../../shared/web/form_side.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
 import { mountDecode } from "./decode_view.js";
 import { refused } from "./form_changes.js";
+import { linkRun } from "./run_link.js";
 
 /** @import { Props, Server, Trigger, Watch } from "../../shared/web/connect_component.js" */
 
@@ -36,6 +37,7 @@ export function connect(element, props, watch, trigger, server) {
     if (message.done) publishOwn(view.store);
   };
   connectComponent(root, props, watch, { ...view, take: receive }, () => trigger("come"));
+  linkRun(view.store, (values) => trigger("link", values));
 }
 
 // Other views may use a run that was made here, once it is over.

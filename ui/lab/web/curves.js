@@ -49,7 +49,7 @@ class Figure {
     this.chart = new Chart(panel.body, plotly, about.title);
     const drawn = () => (this.chart.figure ? this.chart.node : null);
     const reset = () => this.chart.reset();
-    pictures.buttons(panel.tools, drawn, about.part, { reset });
+    if (plotly) pictures.buttons(panel.tools, drawn, about.part, { reset });
     this.note = el("p", { class: "sq-lab-note" }, panel.body);
     rove(panel.root);
   }
