@@ -3,6 +3,7 @@ import { connectComponent } from "../../shared/web/connect_component.js";
 import { formBeside } from "../../shared/web/form_buttons.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
 import { PLOTLY } from "../../shared/web/plotly.js";
+import { linkRace } from "./race_link.js";
 import { mountRace } from "./race_view.js";
 import { rove } from "../../shared/web/roving_focus.js";
 
@@ -26,4 +27,5 @@ export function connect(element, props, watch, trigger, server) {
   /** @type {NodeListOf<HTMLElement>} */
   const groups = document.querySelectorAll("#rc-side .pg-chips");
   for (const group of groups) rove(group);
+  linkRace(view.store, (values) => trigger("link", values));
 }

@@ -52,7 +52,8 @@ export class LaneView {
    * @param {HTMLElement} host
    * @param {number} index of the lane
    * @param {LaneStyle} style
-   * @param {{trigger: Trigger, showTree: (lane: number) => void}} act
+   * @param {{trigger: Trigger | null, showTree: (lane: number) => void}} act without a trigger,
+   *   the lane cannot be opened
    */
   constructor(store, host, index, style, { trigger, showTree }) {
     this.store = store;
@@ -67,11 +68,7 @@ export class LaneView {
     this.makeSpeed();
     this.makeFigures();
     const foot = el("div", { class: "race-foot" }, this.root);
-    const open = button(foot, {
-      text: "Open in Decode",
-      hint: TOOLTIPS["button open in decode"],
-    });
-    open.addEventListener("click", () => trigger("open", { race: store.race, lane: index }));
+    if (trigger) this.makeOpen(foot, trigger);
     const hint = TOOLTIPS["button tree of a lane"];
     button(foot, { text: "Show tree", hint, act: () => showTree(index) });
     this.makeCheck(foot);
@@ -110,6 +107,19 @@ export class LaneView {
     const { plain, changes } = this.lane;
     const number = changes ? total.steps[done - 1]?.tree : total.largestTree;
     this.thumbnail.show((!plain && this.store.trees[number]) || null);
+  }
+
+  /**
+   * @param {HTMLElement} foot
+   * @param {Trigger} trigger
+   */
+  makeOpen(foot, trigger) {
+    const { store, index } = this;
+    button(foot, {
+      text: "Open in Decode",
+      hint: TOOLTIPS["button open in decode"],
+      act: () => trigger("open", { race: store.race, lane: index }),
+    });
   }
 
   makeProgress() {
