@@ -33,7 +33,7 @@ MOST_LANES = 4
 # verdicts on whether decoding was lossless, as they are written in files
 KINDS = ("exact", "tie", "bug", "undecided", "law", "poor", "blind", "none")
 # where the speed-up of a suggestion comes from
-LABELS = ("predicted", "predicted, what if", "measured", "recorded")
+LABELS = ("predicted", "predicted, what if", "measured", "recorded", "simulated")
 MAX_WORDS = 2000
 MAX_NAME = 200
 MAX_BARS = 8

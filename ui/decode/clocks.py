@@ -3,21 +3,19 @@ which take step times from the ready profiles of other machines. Independent of 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from sequoia import StepTrace
-from sequoia.errors import BadProfile
+from sequoia.errors import BadProfile, BadTree
 from sequoia.planning.named_profiles import profile_names
-from sequoia.planning.simulated_step_times import SimulatedClock
+from sequoia.planning.simulated_step_times import SimulatedClock, with_article
 from sequoia.validate_input import shown
 from ui.shared.saved_profiles import Entry, shipped
 
 HERE = ""  # the key of this machine's own clock
 LABEL = "Timed on"
-_AN = re.compile(r"[AEIO]|[FHLMNRSX](?=[A-Z0-9])")  # names that begin with the sound of a vowel
 
 
 @cache
@@ -31,7 +29,7 @@ def simulated_clocks() -> Mapping[str, Entry]:
 def clock_choices() -> list[tuple[str, str]]:
     """The entries of the menu: what is shown, and the key."""
     simulated = [
-        (f"as on {'an' if _AN.match(entry.name) else 'a'} {entry.name} (simulated)", key)
+        (f"as on {with_article(entry.name)} (simulated)", key)
         for key, entry in simulated_clocks().items()
     ]
     return [("this machine (measured)", HERE), *simulated]
@@ -45,6 +43,16 @@ def checked_key(key: Any) -> str:
         f"{LABEL}: {shown(key)} is not a clock; leave it empty for this machine or choose one of "
         f"{', '.join(simulated_clocks())}"
     )
+
+
+def require_timeable(key: str, kind: str) -> None:
+    """Raises BadTree if steps with trees of the menu's `kind` cannot be timed on the clock of a
+    checked `key`."""
+    if key != HERE and kind == "dynamic":
+        raise BadTree(
+            "a dynamic tree cannot be timed on a simulated clock: a step may draft nodes that its "
+            f"tree does not keep; choose another tree, or set “{LABEL}” to this machine"
+        )
 
 
 def simulated_clock(key: str) -> SimulatedClock | None:

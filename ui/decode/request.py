@@ -8,7 +8,7 @@ from typing import Any
 
 from sequoia import SamplingParams, SequoiaError
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
-from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
+from sequoia.errors import BadPrompt, BadSamplingParams
 from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.saved_files.run_file import clock_of
 from sequoia.validate_input import shown, whole
@@ -131,11 +131,7 @@ def _tree_request(form: Mapping[str, Any], limits: Limits) -> TreeRequest:
 
 def _clock(key: Any, tree_request: TreeRequest) -> str:
     clock = clocks.checked_key(key)
-    if clock and tree_request.kind == "dynamic":
-        raise BadTree(
-            "a dynamic tree cannot be timed on a simulated clock: a step may draft nodes that its "
-            f"tree does not keep; choose another tree, or set “{clocks.LABEL}” to this machine"
-        )
+    clocks.require_timeable(clock, tree_request.kind)
     return clock
 
 

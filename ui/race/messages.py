@@ -28,6 +28,7 @@ from sequoia.saved_files.run_file import Packer
 from ui.decode.messages import VERSION, recorded, relabelled
 from ui.decode.recordings import new_name
 from ui.race.pooled import pool_state
+from ui.race.race_plan import plan_meta
 from ui.race.report import verdict_of
 from ui.race.request import RaceRequest
 from ui.shared.message_text import message_text
@@ -147,11 +148,12 @@ class StoredRace:
         pool = {**self._pooled, "planned": self.planned}
         return {"verdict": self.verdict.to_dict(), "pool": pool}
 
-    def whole(self) -> str:
-        """All of it as one message."""
+    def whole(self, stored: bool = True) -> str:
+        """All of it as one message. stored: whether it can be loaded again by its name."""
         return message_text(
             {
                 **self._from(0),
+                "stored": stored,
                 "done": True,
                 "stopped": self._stopped,
                 "error": None,
@@ -214,7 +216,7 @@ class OpenedRace(StoredRace):
     def __init__(self, log: RaceLog) -> None:
         if not any(lane.run.steps for lane in log.lanes):
             raise BadTrace("the race file contains no steps, so there is nothing to play")
-        meta = recorded(log.meta)
+        meta = {**recorded(log.meta), **relabelled(plan_meta(log.meta))}
         super().__init__(
             meta,
             [
@@ -270,7 +272,8 @@ class RaceRecording(StoredRace):
         )
         if lane.plain or plain is None:
             return run
-        beside = compared_with_plain([*map(step_of, run.steps)], [*map(step_of, plain.steps)])
+        steps = [*map(step_of, run.steps)]
+        beside = compared_with_plain(steps, [*map(step_of, plain.steps)], run.meta["label"])
         return replace(run, meta={**run.meta, **beside, "plain_lane": True})
 
 
@@ -293,7 +296,7 @@ def batch(
             "v": VERSION,
             "race": race.name,
             "from": added.first,
-            **({"meta": race.meta, "lanes": race.lanes} if first else {}),
+            **({"meta": race.meta, "lanes": race.lanes, "stored": True} if first else {}),
             **({"trees": added.trees} if added.trees else {}),
             "moves": added.steps,
             "done": done,

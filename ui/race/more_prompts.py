@@ -11,7 +11,7 @@ from functools import cache
 from sequoia import SamplingParams
 from sequoia.assets_folder import ASSETS
 from sequoia.text_files import load_json
-from ui.shared.prompts import presets, read_prompts
+from ui.shared.prompts import presets, read_prompts, surveyed_texts
 
 CODE = "code"
 PROSE = "prose"
@@ -43,10 +43,12 @@ def kind_of(text: str) -> str:
 
 @cache
 def prompts_of(kind: str) -> tuple[str, ...]:
-    """All shipped prompts of a kind of text, the same list each time."""
+    """All shipped prompts of a kind of text, the same list each time, without those that trees are
+    planned on."""
     named = [*read_prompts(ASSETS / "opening_prompts.json"), *presets()]
     texts = [preset.text for preset in named if kind_of(preset.text) == kind]
-    return tuple(dict.fromkeys([*texts, *load_json(ASSETS / "bench" / f"{kind}.json")]))
+    every = dict.fromkeys([*texts, *load_json(ASSETS / "bench" / f"{kind}.json")])
+    return tuple(text for text in every if text.strip() not in surveyed_texts(kind))
 
 
 def further_runs(

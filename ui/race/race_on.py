@@ -112,7 +112,8 @@ class RaceOnJob(RunJob):
                     "other models are loaded now, so this race cannot go on; press Run for a new "
                     "one"
                 )
-            race = Race(pair, prompt, params, self._lanes(pair))
+            clock = self._asked.request.simulated_clock
+            race = Race(pair, prompt, params, self._lanes(pair), clock)
             tallies = self._all_steps(race)
         if tallies is None:
             return None
@@ -145,4 +146,6 @@ class RaceOnJob(RunJob):
     def _choice(self, pair: Pair, asked: LaneRequest) -> Any:
         request = self._asked.request
         tree_request = asked.tree_request
-        return tree_request.tree(pair, request.params, asked.verifier, request.prompt).tree
+        return tree_request.tree(
+            pair, request.params, asked.verifier, request.prompt, request.simulated_clock
+        ).tree

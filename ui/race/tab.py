@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import gradio as gr
 
@@ -21,6 +21,7 @@ from ui.decode.recordings import RunStore, file_name
 from ui.decode.tab import LiveView, download
 from ui.race.form import RaceControls, details_of, race_controls
 from ui.race.messages import OpenedRace, StoredRace, notice_message
+from ui.race.presets import preset_named
 from ui.race.race_on import RaceOnJob
 from ui.race.request import NO_LANE, RaceRequest
 from ui.race.run import RaceJob
@@ -30,7 +31,15 @@ from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, parse_missed, sent_with
 from ui.shared import markup
 from ui.shared.call_modules import call
-from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work, visitor
+from ui.shared.events import (
+    QUIET,
+    UNQUEUED,
+    FormData,
+    Updates,
+    model_work,
+    note_form,
+    visitor,
+)
 from ui.shared.layout import drawn, side_and_main
 from ui.shared.menus import on_choice
 from ui.shared.message_text import message_text
@@ -77,7 +86,7 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             self.board = drawn(
                 "rc",
                 "race/connect",
-                ["apply", "open", "come", "more"],
+                ["apply", "open", "come", "more", "link"],
                 missed=self.get_moves,
                 asked=self.get_steps,
             )
@@ -105,9 +114,19 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
                 lane.kind,
                 self.details,
                 [live.form.tree, live.form.branching],
-                lane.details,
+                [*lane.details, form.about],
                 **UNQUEUED,
             )
+            gr.on(
+                [lane.numbers.input, lane.verifier.input],
+                None,
+                None,
+                form.about,
+                js="() => ''",
+                api_visibility="private",
+            )
+        for button in form.presets:
+            button.click(self.start_with, button, form.of_a_preset, **UNQUEUED)
         form.open.upload(self.open, form.open, [self.board, form.save], **QUIET)
         form.example.click(self.example, None, [self.board, form.save], **QUIET)
         kinds: list[Any] = [lane.kind for lane in form.lanes]
@@ -115,6 +134,8 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
         applied = self.board.apply(self.apply, {*kinds}, [self.board, *kinds, *details], **QUIET)
         # up to the notice about what was done
         applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")
+        self.board.link(self.use_link, None, [self.board, *form.parts.values()], **QUIET)
+        note_form(blocks, "race", form.parts)
         lane = self.board.open(
             self.open_lane, None, [live.stage, live.form.save, *live.form.course], **QUIET
         )
@@ -248,11 +269,19 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             self.run_store.put(kept)  # its weight is known now
         return kept
 
-    def details(self, kind: Any, tree: Any, parents: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Updates of a lane's numbers and verifier. For the lab's tree they are copied from the
-        Decode form, if it has that tree."""
+    def details(
+        self, kind: Any, tree: Any, parents: Any
+    ) -> tuple[dict[str, Any], dict[str, Any], str]:
+        """Updates of a lane's numbers and verifier, and no more words about a preset: the lanes are
+        the visitor's own now. For the lab's tree the numbers are copied from the Decode form, if it
+        has that tree."""
         numbers, verifier = details_of(kind)
-        return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier
+        return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier, ""
+
+    def start_with(self, name: Any) -> Updates:
+        """Fill the form with the preset that the button called `name` stands for."""
+        preset = preset_named(name)
+        return self.form.filled_with(preset) if preset else {self.form.about: gr.skip()}
 
     def apply(self, data: FormData, event: gr.EventData) -> Updates:
         """Copy a suggested tree to the form of its lane."""
@@ -279,6 +308,21 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
                 )
             ),
         }
+
+    def use_link(self, event: gr.EventData) -> Updates:
+        """Put the values of a link, as sent by the browser, into the form."""
+        sent = sent_with(event)
+        values = {name: sent.get(name) for name in self.form.parts}
+        lanes = [
+            tuple(values[f"{name}{number}"] for name in ("kind", "numbers", "verifier"))
+            for number in range(1, len(self.form.lanes) + 1)
+        ]
+        try:
+            RaceRequest.parse({**values, "lanes": lanes}, self._limits)
+        except SequoiaError as problem:
+            words = f"The settings of this link are not used: {problem}"
+            return {self.board: notice_message(error=words)}
+        return self.form.use(values)
 
     # -- recordings --------------------------------------------------------------------------------
 
@@ -349,7 +393,8 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
         )
 
     def _shown(self, kept: StoredRace) -> Updates:
-        return {self.board: kept.whole(), self.form.save: self._file(kept)}
+        stored = kept is not self._welcome
+        return {self.board: kept.whole(stored), self.form.save: self._file(kept)}
 
     def _file(self, kept: StoredRace) -> dict[str, Any]:
         """The update of the button that saves the race."""
@@ -360,7 +405,7 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             return gr.update(interactive=False)
 
 
-def _is_index(value: Any) -> bool:
+def _is_index(value: Any) -> TypeGuard[int]:
     return type(value) is int and value >= 0
 
 

@@ -25,9 +25,12 @@ from sequoia.diagnosis.race_verdict.compare_pair import (
     bounded_exp,
     compare_pair,
 )
+from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere
 from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
 from sequoia.diagnosis.race_verdict.sentence import details, sentence
 from sequoia.diagnosis.race_verdict.verdict import PairVerdict, Place, Verdict
+from sequoia.errors import BadTrace
+from sequoia.validate_input import shown
 
 LEVEL = 0.05  # largest p-value at which two lanes count as different
 RATIO_TO_FIND = 1.1  # a true ratio of pace that enough races find
@@ -42,11 +45,15 @@ def race_verdict(
     stopped: bool = False,
     looks: int = 1,
     compare: Callable[[LaneRuns, LaneRuns], Comparison | None] = compare_pair,
+    elsewhere: Elsewhere | None = None,
 ) -> Verdict:
     """The verdict on one race, or on several that are pooled. stopped: whether not all of the
     planned runs were made to their end, because of Stop or a time limit. looks: how many verdicts
     with p-values there are on these runs or some of them, this one included. compare:
-    `compare_pair`, or one that remembers what it has computed."""
+    `compare_pair`, or one that remembers what it has computed. elsewhere: a machine on which a tree
+    is predicted to win, to be named where a chain does here. Raises BadTrace if the runs were timed
+    on several clocks."""
+    clock = _one_clock(lanes)
     compared = {
         (one, other): found
         for one, other in combinations(range(len(lanes)), 2)
@@ -74,8 +81,21 @@ def race_verdict(
         more_races,
         more_to_separate,
         looks,
+        clock,
     )
-    return replace(found, sentence=sentence(found, lanes), details=details(found))
+    words = sentence(found, lanes, elsewhere)
+    return replace(found, sentence=words, details=details(found))
+
+
+def _one_clock(lanes: Sequence[LaneRuns]) -> str:
+    """The clock of all runs. Raises BadTrace for several: their times cannot be compared."""
+    clocks = sorted({run.clock for lane in lanes for run in lane.runs})
+    if len(clocks) > 1:
+        raise BadTrace(
+            f"runs with the clocks {', '.join(map(shown, clocks))}; a verdict needs all of them on "
+            "one clock"
+        )
+    return clocks[0] if clocks else ""
 
 
 def holm(ps: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:

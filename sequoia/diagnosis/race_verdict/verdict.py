@@ -46,7 +46,8 @@ class Verdict:
     first two lanes. more_races: how many more of this length would; 0 if these do, None if unknown
     or too many to be worth it. more_to_separate: the same for the difference measured between the
     first two, 0 if they are apart. looks: how many verdicts with p-values there are on these runs
-    or some of them. sentence: the verdict; details: what stands behind it."""
+    or some of them. clock: the name of the simulated clock that gave all step times, empty if they
+    were measured. sentence: the verdict; details: what stands behind it."""
 
     order: tuple[int, ...]
     places: tuple[Place | None, ...]
@@ -60,6 +61,7 @@ class Verdict:
     more_races: int | None
     more_to_separate: int | None
     looks: int = 1
+    clock: str = ""
     sentence: str = ""
     details: tuple[str, ...] = ()
 

@@ -22,6 +22,7 @@ from ui.decode.component import header
 from ui.decode.tab import LiveView
 from ui.race import distribution_check, form, messages
 from ui.race import tab as race_tab
+from ui.race.presets import PRESETS, RacePreset
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
 from ui.race.tab import RaceTab
@@ -59,6 +60,7 @@ def filled(tab: RaceTab, lanes: list[Any] | None = None, **changes: Any) -> dict
         "seed": 0,
         "check": False,
         "chat": True,
+        "clock": "",
         **changes,
     }
     data: dict[Any, Any] = {getattr(tab.form, name): value for name, value in values.items()}
@@ -301,14 +303,35 @@ def test_race_and_run_begin_with_the_same_temperature(tab: RaceTab) -> None:
 @pytest.mark.slow
 def test_the_default_race_may_run(tab: RaceTab, model_host: ModelHost) -> None:
     lanes = [(part.kind.value, part.numbers.value, part.verifier.value) for part in tab.form.lanes]
-    assert (
-        [lane[0] for lane in lanes]
-        == list(form.DEFAULT_LANES)
-        == ["plain", "chain", "planned", "dynamic"]
-    )
+    assert [lane[0] for lane in lanes] == ["plain", "tuned_chain", "planned", "none"]
     messages = sent(tab.run(filled(tab, lanes), request()))
     assert messages[-1]["done"]
     assert messages[-1]["error"] is None
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
+def test_a_preset_fills_the_form_and_says_what_it_shows(tab: RaceTab, preset: RacePreset) -> None:
+    updates = tab.start_with(preset.name)
+    parts = tab.form
+    assert updates[parts.about] == preset.about
+    assert updates[parts.clock] == preset.clock
+    assert updates.get(parts.prompt, "") == preset.prompt
+    assert updates.get(parts.temperature) == preset.temperature
+    for lane, (kind, numbers, verifier) in zip(parts.lanes, preset.all_lanes, strict=True):
+        assert updates[lane.kind] == kind
+        assert updates[lane.verifier]["value"] == verifier
+        assert updates[lane.numbers]["visible"] is bool(numbers)
+        assert updates[lane.numbers].get("value", "") == numbers
+    assert updates.keys() <= {*parts.of_a_preset}
+
+
+@pytest.mark.parametrize("name", [None, 3, [], "no preset"])
+def test_any_other_preset_changes_nothing(tab: RaceTab, name: Any) -> None:
+    assert [*tab.start_with(name)] == [tab.form.about]
+
+
+def test_a_lane_of_ones_own_is_no_longer_described_by_the_preset(tab: RaceTab) -> None:
+    assert tab.details("chain", "planned", "")[2] == ""
 
 
 @pytest.mark.parametrize("kind", [*form.SHAPES, "none", None, 3, [], "nothing"])
@@ -432,9 +455,7 @@ def test_a_race_recorded_by_command_has_the_default_lanes_and_is_labelled_record
         )
     )
     assert log.meta["label"] == "recorded"
-    assert [lane.name for lane in log.lanes] == [
-        lane["name"] for lane in board_message(tab, tab.example())["lanes"]
-    ]
+    assert log.lanes[0].name == "Plain"
     assert log.meta["policy"] == {"temperature": 0.0, "top_p": 1.0, "max_new_tokens": 6, "seed": 3}
     assert log.results[0] is None
 
@@ -574,3 +595,54 @@ def test_a_reload_shows_the_race_in_the_address_while_it_is_stored(tab: RaceTab)
             == "recorded"
         )
     assert board_message(tab, tab.load(request("three")))["meta"]["label"] == "recorded"
+
+
+# -- links -----------------------------------------------------------------------------------------
+
+
+def linked(tab: RaceTab, **changes: Any) -> dict[str, Any]:
+    """The values of a form, as a link has them."""
+    usual = {
+        "prompt": "x = 1",
+        "chat": False,
+        "check": True,
+        "temperature": 0.5,
+        "top_p": 1,
+        "max_new_tokens": 16,
+        "seed": 3,
+        "clock": "a100-llama-2-7b-eager",
+    }
+    lanes = {
+        f"{name}{number}": value
+        for number, lane in enumerate(LANES, start=1)
+        for name, value in zip(("kind", "numbers", "verifier"), lane, strict=True)
+    }
+    return {**usual, **lanes, **changes}
+
+
+def test_the_lanes_of_a_link_fill_the_form(tab: RaceTab) -> None:
+    values = linked(tab)
+    updates = tab.use_link(SimpleNamespace(_data={**values, "other": 1}))
+    assert {name: updates[part]["value"] for name, part in tab.form.parts.items()} == values
+    assert updates[tab.form.lanes[1].numbers]["visible"] is True
+    assert updates[tab.form.lanes[0].numbers]["visible"] is False
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("kind1", "nonsense", "Lane 1: tree: 'nonsense'"),
+        ("numbers4", "2", "Lane 4: "),
+        ("verifier2", {}, "Lane 2: "),
+        ("seed", "x", "Seed"),
+        ("prompt", None, "the prompt is empty"),
+        ("clock", "mine", "Timed on: 'mine' is not a clock"),
+    ],
+)
+def test_a_damaged_link_leaves_the_lanes(tab: RaceTab, name: str, value: Any, words: str) -> None:
+    updates = tab.use_link(SimpleNamespace(_data=linked(tab, **{name: value})))
+    assert [*updates] == [tab.board]
+    error = json.loads(updates[tab.board])["error"]
+    assert error.startswith("The settings of this link are not used: ")
+    assert words in error
+    assert [*tab.use_link(SimpleNamespace(_data=None))] == [tab.board]

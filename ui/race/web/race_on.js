@@ -17,7 +17,7 @@ export class RaceOn {
   /**
    * @param {RaceStore} store
    * @param {HTMLElement} host
-   * @param {Trigger} trigger
+   * @param {Trigger | null} trigger without it, as in a saved page, the race cannot go on
    * @param {FormBeside} page
    */
   constructor(store, host, trigger, page) {
@@ -40,20 +40,21 @@ export class RaceOn {
     }
     this.pressed = pool;
     this.store.set({ error: null });
-    this.trigger("more", { race });
+    this.trigger?.("more", { race });
   }
 
   paint() {
     const { pool, verdict, error } = this.store;
-    const going = Boolean(pool?.planned);
+    const going = Boolean(pool?.planned) && this.trigger !== null;
+    const more = this.trigger ? (pool?.more ?? 0) : 0;
     const waits = this.pressed === pool && !error;
-    show(this.root, Boolean(pool) && (going || pool.more > 0 || pool.runs.length > 1));
+    show(this.root, Boolean(pool) && (going || more > 0 || pool.runs.length > 1));
     if (!pool) return;
-    show(this.button, going || pool.more > 0);
+    show(this.button, going || more > 0);
     this.button.disabled = waits && !going;
     text(this.button.lastElementChild, going ? "Stop" : `Race on: ${count(pool.more, "more run")}`);
     this.button.title = TOOLTIPS[going ? "button stop racing on" : "button race on"];
-    text(this.words, going ? progress(pool) : offer(pool, verdict));
+    text(this.words, going ? progress(pool) : offer({ ...pool, more }, verdict));
     show(this.bar, going);
     if (!going) return;
     this.bar.max = pool.planned;

@@ -17,7 +17,7 @@ export class RaceVerdict {
   /**
    * @param {RaceStore} store
    * @param {HTMLElement} host
-   * @param {Trigger} trigger
+   * @param {Trigger | null} trigger
    * @param {FormBeside} page
    */
   constructor(store, host, trigger, page) {

@@ -13,7 +13,7 @@ import { WhereTimeWent } from "./where_time_went.js";
 import { el, show, text } from "../../shared/web/dom.js";
 
 /**
- * What the view needs: `server.get_moves([race, from])` answers gaps, `server.get_steps([race,
+ * What the view may have: `server.get_moves([race, from])` answers gaps, `server.get_steps([race,
  * lane, from])` gives the details of steps, `trigger` gets "apply"
  * {lane, parents}, "open" {race, lane} and "more" {race}, `plotly` is the address of its script,
  * `page` as in the Decode view.
@@ -34,7 +34,7 @@ class RaceView {
     this.root = found || el("div", { class: "sq-stage" }, element);
     this.root.replaceChildren();
     this.root.classList.add("race-stage");
-    this.trigger = (name, data) => trigger?.(name, data);
+    this.trigger = trigger ?? null;
     this.store = new RaceStore(server);
     const frame = el("div", { class: "sq-frame" }, this.root);
     this.build(frame, plotly, page);

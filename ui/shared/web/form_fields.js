@@ -13,7 +13,7 @@ const FIELDS = [
   [/^(pg|rc)-verifier(-\d)?$/, "verifier"],
   [/^(pg-(first|second|branching)|rc-numbers-\d)$/, "tree size"],
   [/^rc-kind-\d$/, "lane"],
-  [/^pg-clock$/, "timed on"],
+  [/^(pg|rc)-clock$/, "timed on"],
   [/^pg-compare$/, "compare"],
   [/^rc-check$/, "check"],
   [/^(pg|rc)-chat$/, "chat"],
