@@ -266,7 +266,7 @@ def test_profiles_are_kept_over_a_reload_exported_and_removed(
 
 def test_a_kept_profile_is_one_to_plan_with_in_the_lab_at_once(opened: Callable[..., Page]) -> None:
     page = opened()
-    times = "[data-part=whatif]"
+    times = "[data-part=clock]"
     page.get_by_role("tab", name="Lab").click()
     page.wait_for_function(f"document.querySelector('{times}')?.options.length > 1")
     assert "mine" not in page.inner_text(times)
@@ -275,16 +275,16 @@ def test_a_kept_profile_is_one_to_plan_with_in_the_lab_at_once(opened: Callable[
     page.click("#hw-save")
     until(page, "b.view.profile.label === 'recorded'")
     page.get_by_role("tab", name="Lab").click()
-    option = "what if: mine (recorded)"
+    option = "as on “mine” (recorded)"
     page.wait_for_function(f"document.querySelector('{times}').textContent.includes('{option}')")
     page.select_option(times, label=option)
-    expect(page.locator("[data-part=whatif-words]")).to_contain_text("nothing was measured here")
+    expect(page.locator("[data-part=clock-words]")).to_contain_text("nothing was measured here")
     page.get_by_role("tab", name="Hardware").click()
     page.click("#hw-remove")
     until(page, "b.view.profile.label === 'measured'")
     page.get_by_role("tab", name="Lab").click()
-    page.wait_for_function(f"document.querySelector('{times}').value === 'here'")
-    expect(page.locator("[data-part=whatif-words]")).to_be_hidden()
+    page.wait_for_function(f"document.querySelector('{times}').value === ''")
+    expect(page.locator("[data-part=clock-words]")).to_be_hidden()
 
 
 def test_a_run_is_compared_with_its_prediction(opened: Callable[..., Page]) -> None:

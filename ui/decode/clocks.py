@@ -13,7 +13,7 @@ from sequoia.errors import BadProfile
 from sequoia.planning.named_profiles import profile_names
 from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.validate_input import shown
-from ui.shared.saved_profiles import Entry, shipped
+from ui.shared.saved_profiles import SAVED, Entry, shipped
 
 HERE = ""  # the key of this machine's own clock
 LABEL = "Timed on"
@@ -30,11 +30,17 @@ def simulated_clocks() -> Mapping[str, Entry]:
 
 def clock_choices() -> list[tuple[str, str]]:
     """The entries of the menu: what is shown, and the key."""
-    simulated = [
-        (f"as on {'an' if _AN.match(entry.name) else 'a'} {entry.name} (simulated)", key)
-        for key, entry in simulated_clocks().items()
-    ]
+    simulated = [(clock_label(key, entry), key) for key, entry in simulated_clocks().items()]
     return [("this machine (measured)", HERE), *simulated]
+
+
+def clock_label(key: str, entry: Entry) -> str:
+    """What a menu calls the clock of the profile `entry`: its name, which is in quotation marks
+    where a visitor chose it, and where its times come from."""
+    if key.startswith(SAVED):
+        return f"as on “{entry.name}” ({entry.profile.source})"
+    article = "an" if _AN.match(entry.name) else "a"
+    return f"as on {article} {entry.name} ({entry.profile.source})"
 
 
 def checked_key(key: Any) -> str:

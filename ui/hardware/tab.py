@@ -69,7 +69,7 @@ class HardwareTab(SessionView[ProfileJob]):
             self.measure_it = start_button("Measure this machine", "hw-measure")
             self.stop_it = stop_button("hw-stop")
         with gr.Group(elem_classes="pg-group"):
-            shipped = _named(saved_profiles.shipped())
+            shipped = _named(saved_profiles.listed(saved_profiles.shipped()))
             self.profile = menu(shipped, "Hardware profile", "hw-profile")
             self.against = menu([("nothing", NONE), *shipped], "Compare with", "hw-against")
         with gr.Group(elem_classes="pg-group"):
@@ -159,6 +159,7 @@ class HardwareTab(SessionView[ProfileJob]):
         # the vectors of the loaded pair come first
         default = DEFAULT_RATES if DEFAULT_RATES in vectors else next(iter(vectors))
         rates = _known(asked.rates, vectors, default)
+        menu_entries = saved_profiles.listed(entries, profile, against)
         try:
             entry = entries.get(profile)
             text = self._message(
@@ -168,9 +169,9 @@ class HardwareTab(SessionView[ProfileJob]):
             return {self.board: notice_message(error=str(problem))}
         return {
             self.board: text,
-            self.profile: gr.update(choices=_named(entries), value=profile),
+            self.profile: gr.update(choices=_named(menu_entries), value=profile),
             self.against: gr.update(
-                choices=[("nothing", NONE), *_named(entries, same)], value=against
+                choices=[("nothing", NONE), *_named(menu_entries, same)], value=against
             ),
             self.rates: gr.update(choices=_rate_choices(vectors), value=rates),
         }

@@ -1,0 +1,120 @@
+/* Whose times are planned with: this machine's, or those of another profile. */
+import { attr, el, show, text } from "../../shared/web/dom.js";
+
+const HERE = ""; // the key of this machine, as in ui/decode/clocks.py
+const LABEL = "Timed on";
+
+/** @typedef {import("./planner.js").Profile} Profile */
+
+/**
+ * A profile of another machine.
+ * @typedef {object} OtherProfile
+ * @property {string} key
+ * @property {string} name
+ * @property {string} label what the menu calls it
+ * @property {string} note which of its figures are assumptions
+ * @property {Profile} profile
+ */
+
+/** A menu of profiles, and what is known of the chosen one. */
+export class ClockMenu {
+  /** @type {OtherProfile[]} */
+  others = [];
+  /** @type {Profile | null} */
+  here = null;
+  note = "";
+  inDecode = HERE; // the clock last chosen there
+
+  /**
+   * @param {HTMLElement} host
+   * @param {import("./lab_state.js").LabState} state
+   * @param {() => void} onChoose called when a person chose a profile
+   */
+  constructor(host, state, onChoose) {
+    this.state = state;
+    this.onChoose = onChoose;
+    const line = el("div", { class: "sq-lab-line sq-lab-clock" }, host);
+    el("label", { class: "sq-lab-field", text: LABEL, for: "sq-lab-clock" }, line);
+    const look = { class: "sq-input sq-lab-menu", "data-part": "clock", id: "sq-lab-clock" };
+    this.menu = el("select", look, line);
+    this.menu.addEventListener("change", () => this.pick(this.menu.value));
+    this.badge = el("span", { class: "sq-badge" }, line);
+    this.words = el("p", { class: "sq-lab-says", "data-part": "clock-words" }, host);
+    this.offer();
+  }
+
+  /** The key of the chosen profile. */
+  get key() {
+    return this.menu.value;
+  }
+
+  /**
+   * What is undefined stays as it is.
+   * @param {Profile | null} [here] this machine's profile
+   * @param {OtherProfile[]} [others]
+   */
+  take(here, others) {
+    if (here !== undefined) this.here = here;
+    if (others !== undefined) this.others = others;
+    this.offer();
+    this.choose(this.key);
+  }
+
+  /**
+   * Follow the clock chosen in Decode, each time that another one is chosen there.
+   * @param {string} key
+   */
+  follow(key) {
+    if (key === this.inDecode) return;
+    this.inDecode = key;
+    const isKnown = key === HERE || this.others.some((one) => one.key === key);
+    if (isKnown && key !== this.key) this.pick(key);
+  }
+
+  offer() {
+    const value = this.menu.value;
+    const here = this.here ? "this machine (measured)" : "this machine (not timed yet)";
+    this.menu.replaceChildren(el("option", { value: HERE, text: here }));
+    for (const { key, label } of this.others) el("option", { value: key, text: label }, this.menu);
+    this.menu.value = value;
+    if (this.menu.selectedIndex < 0) this.menu.value = HERE;
+  }
+
+  pick(key) {
+    this.menu.value = key;
+    this.choose(key);
+    if (this.state.profile) this.onChoose();
+  }
+
+  choose(key) {
+    const other = this.others.find((one) => one.key === key);
+    this.note = other?.note || "";
+    this.state.set({ profile: other?.profile ?? this.here, elsewhere: other?.name ?? null });
+  }
+
+  paint() {
+    const { profile, elsewhere } = this.state;
+    show(this.badge, Boolean(profile));
+    show(this.words, Boolean(elsewhere));
+    if (!profile) return;
+    text(this.badge, profile.source);
+    attr(this.badge, "data-label", profile.source);
+    attr(this.words, "title", this.note);
+    text(this.words, elsewhere ? hypothetical(profile) : "");
+  }
+}
+
+const TIMES = {
+  paper: "from the paper",
+  recorded: "recorded there",
+  simulated: "simulated",
+};
+
+function hypothetical({ device, target, draft, source }) {
+  const times = TIMES[source] || source;
+  const run =
+    source === "simulated"
+      ? "A run decodes on this machine and takes its step times from this clock."
+      : "A run is timed on this machine.";
+  return `Hypothetical: ${device}, ${target} with ${draft}. Its times are ${times}; nothing was measured here. ${run}`;
+}
