@@ -61,6 +61,12 @@ def simulated_clock(key: str) -> SimulatedClock | None:
     return SimulatedClock(entry.profile, entry.name)
 
 
+def clock_name(key: Any) -> str:
+    """The name of the simulated clock `key`; empty for this machine, and for any other value."""
+    entry = simulated_clocks().get(key) if isinstance(key, str) else None
+    return entry.name if entry else ""
+
+
 def key_of(name: str) -> str:
     """The key of the clock that is called `name` in a run's meta, which may come from a file.
     Raises BadProfile if there is none of that name."""

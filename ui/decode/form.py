@@ -10,13 +10,13 @@ import gradio as gr
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verifier
-from ui.decode.clocks import HERE, LABEL, clock_choices
+from ui.decode.clocks import HERE, LABEL, clock_choices, clock_name
 from ui.serving.limits import Limits
 from ui.shared import labels, markup
 from ui.shared.events import FormData, Updates
 from ui.shared.layout import menu, sampling_fields, start_button, stop_button
 from ui.shared.prompts import presets
-from ui.shared.tree_menu import SHAPES, TEXTS
+from ui.shared.tree_menu import SHAPES, TEXTS, tree_choices
 
 FORM = (
     "prompt",
@@ -115,6 +115,10 @@ class Controls(RunControls):
         ):  # a chain has one number
             updates[field] = gr.update(visible=True, label=label, value=value)
         return {self.tree: gr.update(info=shape.about), **updates}
+
+    def timed_on(self, clock: Any) -> Updates:
+        """Updates for another clock, whose name the menu of trees then shows."""
+        return {self.tree: gr.update(choices=tree_choices(clock_name(clock)))}
 
     def put(self, kind: str, numbers: Sequence[Any]) -> Updates:
         """Updates that copy a tree to the form: the shape `kind` with its `numbers`."""
@@ -227,7 +231,7 @@ def _tree() -> dict[str, Any]:
     hidden: dict[str, Any] = {"visible": False, "min_width": 60}  # `shaped` gives labels and values
     with gr.Group(elem_classes="pg-group"):
         parts["tree"] = menu(
-            [(shape.label, kind) for kind, shape in SHAPES.items()],
+            tree_choices(),
             "Tree",
             "pg-tree",
             "planned",

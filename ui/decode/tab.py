@@ -91,6 +91,7 @@ class LiveView(SessionView[DecodeJob]):
             js=anew("web.changed()"),
             **QUIET,
         )
+        form.clock.change(form.timed_on, form.clock, form.tree, **UNQUEUED)
         on_choice(form.tree, form.shaped, [], form.tree_fields, **UNQUEUED)
         self.stage.take(
             self.fill,
