@@ -32,6 +32,7 @@ FORM = (
     "verifier",
     "compare",
     "clock",
+    "profiles",
 )
 RUN = "Run"
 RESUME = "Resume"
@@ -83,6 +84,7 @@ class Controls(RunControls):
     verifier: gr.Dropdown
     compare: gr.Checkbox
     clock: gr.Dropdown
+    profiles: gr.BrowserState
 
     @property
     def buttons(self) -> list[Any]:
@@ -116,9 +118,17 @@ class Controls(RunControls):
             updates[field] = gr.update(visible=True, label=label, value=value)
         return {self.tree: gr.update(info=shape.about), **updates}
 
-    def timed_on(self, clock: Any) -> Updates:
-        """Updates for another clock, whose name the menu of trees then shows."""
-        return {self.tree: gr.update(choices=tree_choices(clock_name(clock)))}
+    def timed_on(self, profiles: Any, clock: Any) -> Updates:
+        """Updates for another clock, whose name the menu of trees then shows. profiles: those
+        saved in the browser."""
+        return {self.tree: gr.update(choices=tree_choices(clock_name(clock, profiles)))}
+
+    def offer_clocks(self, profiles: Any, clock: Any) -> Updates:
+        """Updates of the menu of clocks for the profiles saved in the browser. A clock that is no
+        longer among them is replaced by this machine's."""
+        choices = clock_choices(profiles)
+        is_known = clock in [key for _, key in choices]
+        return {self.clock: gr.update(choices=choices, value=clock if is_known else HERE)}
 
     def put(self, kind: str, numbers: Sequence[Any]) -> Updates:
         """Updates that copy a tree to the form: the shape `kind` with its `numbers`."""
@@ -154,9 +164,11 @@ class Controls(RunControls):
         return [self.run, self.stop]
 
 
-def controls(limits: Limits, prompt: str = "") -> Controls:
-    """Lay out the form in the current column. `prompt`: that of the run the page opens with."""
+def controls(limits: Limits, profiles: gr.BrowserState, prompt: str = "") -> Controls:
+    """Lay out the form in the current column. profiles: those saved in the visitor's browser.
+    `prompt`: that of the run the page opens with."""
     return Controls(
+        profiles=profiles,
         prompt=prompt_box("pg", "Prompt (Ctrl+Enter to run)", 7, prompt),
         chat=chat_box("pg"),
         **_buttons(),

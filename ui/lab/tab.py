@@ -20,7 +20,6 @@ from sequoia.text_files import load_json
 from sequoia.validate_input import shown, whole
 from ui.decode import clocks
 from ui.decode.tab import LiveView
-from ui.hardware.tab import HardwareTab
 from ui.hardware.view import by_level_table, rates_of
 from ui.lab.acceptance_job import WAYS, AcceptanceJob
 from ui.serving.job import Report
@@ -55,12 +54,9 @@ class CountRequest:
 class LabTab(SessionView[AcceptanceJob]):
     """The view's component and its handlers."""
 
-    def __init__(
-        self, model_host: ModelHost, limits: Limits, live: LiveView, hardware: HardwareTab
-    ) -> None:
+    def __init__(self, model_host: ModelHost, limits: Limits, live: LiveView) -> None:
         super().__init__(model_host, limits)
         self._live = live
-        self._hardware = hardware
 
     def build(self) -> None:
         """Lay the view out in the current container."""
@@ -77,14 +73,16 @@ class LabTab(SessionView[AcceptanceJob]):
         engine = model_work(self._limits.waiting)
         self.board.select(
             self.come,
-            [self._hardware.store, form.clock],
+            [self._live.profiles, form.clock],
             self.board,
             concurrency_limit=None,
             **QUIET,
         )
         self.board.count(self.count, None, self.board, **engine)
         self.board.halt(self.stop, None, None, api_name="halt", **UNQUEUED)
-        chosen = self.board.decode(self.decode, None, [*form.tree_fields, form.clock], **QUIET)
+        chosen = self.board.decode(
+            self.decode, self._live.profiles, [*form.tree_fields, form.clock], **QUIET
+        )
         left = chosen.success(
             None,
             None,
@@ -198,10 +196,10 @@ class LabTab(SessionView[AcceptanceJob]):
 
     # -- running a tree ----------------------------------------------------------------------------
 
-    def decode(self, event: gr.EventData) -> Updates:
+    def decode(self, event: gr.EventData, store: Any = None) -> Updates:
         """Copy the lab's tree and its clock to the Decode form. Raises gr.Error, shown as a pop-up,
         if the tree may not run. A profile whose times are not simulated is no clock: the run is
-        then timed on this machine."""
+        then timed on this machine. store: the profiles saved in the browser, untrusted."""
         form = self._live.form
         sent = sent_with(event)
         try:
@@ -211,7 +209,7 @@ class LabTab(SessionView[AcceptanceJob]):
             raise gr.Error(markup.toast(f"Not run: {problem}"), print_exception=False) from None
         text = " ".join(map(str, tree.parents))
         clock = sent.get("clock")
-        is_clock = clock in [key for _, key in clocks.clock_choices()]
+        is_clock = clock in [key for _, key in clocks.clock_choices(store)]
         return {
             **form.put("lab", [text]),
             form.clock: gr.update(value=clock if is_clock else clocks.HERE),

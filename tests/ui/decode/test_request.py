@@ -224,7 +224,7 @@ def test_the_menu_of_trees_names_the_clock_that_trees_are_planned_for() -> None:
 
 
 def test_without_a_clock_a_run_is_measured() -> None:
-    assert DecodeRequest.parse(GOOD, LOCAL).clock == ""
+    assert DecodeRequest.parse(GOOD, LOCAL).clock is None
     assert DecodeRequest.parse(GOOD, LOCAL).simulated_clock is None
 
 
@@ -250,9 +250,9 @@ def test_a_dynamic_tree_is_refused_on_a_simulated_clock() -> None:
 
 
 def test_the_clock_of_a_run_is_copied_to_the_form() -> None:
-    meta = {"prompt": "x", **clocks.clock_meta(A100)}
+    meta = {"prompt": "x", **clocks.clock_meta(clocks.checked_clock(A100))}
     assert settings_of(meta, LOCAL)["clock"] == A100
-    assert settings_of({"prompt": "x", **clocks.clock_meta("")}, LOCAL)["clock"] == ""
+    assert settings_of({"prompt": "x", **clocks.clock_meta(None)}, LOCAL)["clock"] == ""
 
 
 def test_the_settings_of_an_unknown_clock_are_refused() -> None:

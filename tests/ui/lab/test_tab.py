@@ -18,7 +18,6 @@ from visits import wait
 from sequoia import Acceptance, HardwareProfile, SamplingParams, Tree, best_tree, profile_names
 from ui.decode.request import DecodeRequest
 from ui.decode.tab import LiveView
-from ui.hardware.tab import HardwareTab
 from ui.lab.acceptance_job import AcceptanceJob
 from ui.lab.tab import LabTab
 from ui.serving.limits import LOCAL, PUBLIC, Limits
@@ -44,8 +43,7 @@ def made(model_host: ModelHost) -> Callable[..., LabTab]:
         with gr.Blocks():
             live = LiveView(model_host, limits, gr.HTML())
             live.build()
-            hardware = HardwareTab(model_host, limits, live)
-            tab = LabTab(model_host, limits, live, hardware)
+            tab = LabTab(model_host, limits, live)
             tab.build()
         return tab
 

@@ -1,5 +1,6 @@
 /* Whose times are planned with: this machine's, or those of another profile. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
+import * as format from "../../shared/web/format.js";
 
 const HERE = ""; // the key of this machine, as in ui/decode/clocks.py
 const LABEL = "Timed on";
@@ -95,13 +96,41 @@ export class ClockMenu {
   paint() {
     const { profile, elsewhere } = this.state;
     show(this.badge, Boolean(profile));
-    show(this.words, Boolean(elsewhere));
+    const words = profile ? wordsOf(profile, elsewhere, this.state.parents.length) : "";
+    show(this.words, Boolean(words));
+    text(this.words, words);
     if (!profile) return;
     text(this.badge, profile.source);
     attr(this.badge, "data-label", profile.source);
     attr(this.words, "title", this.note);
-    text(this.words, elsewhere ? hypothetical(profile) : "");
   }
+}
+
+const wordsOf = (profile, elsewhere, nodes) =>
+  [elsewhere ? hypothetical(profile) : "", calibrationWords(profile, nodes)]
+    .filter(Boolean)
+    .join(" ");
+
+/**
+ * A warning if a tree of `nodes` nodes is larger than any whose time was measured or compared with a
+ * measurement, as calibration_words in explain_plan.py.
+ * @param {Profile} profile
+ * @param {number} nodes
+ * @returns {string}
+ */
+export function calibrationWords(profile, nodes) {
+  const most = profile.calibrated_nodes ?? profile.target_seconds.at(-1)[0];
+  if (nodes <= Math.max(most, 1)) return "";
+  if (profile.source !== "simulated")
+    return (
+      `Times are known up to ${format.count(most, "node")}; ` +
+      `for ${nodes} nodes they are extrapolated.`
+    );
+  if (!most) return "These times are simulated: none was compared with a measurement.";
+  return (
+    `These times are simulated and were compared with measurements up to ${most} nodes; ` +
+    `for ${nodes} nodes they are extrapolated.`
+  );
 }
 
 const TIMES = {
