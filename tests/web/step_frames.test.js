@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chainEnd, result, trial } from "../../ui/shared/web/step_captions.js";
-import { stepFrames } from "../../ui/shared/web/step_frames.js";
+import { hasPhase, stepFrames } from "../../ui/shared/web/step_frames.js";
 import { StepTimeline } from "../../ui/shared/web/step_timeline.js";
 import { viewStep } from "../../ui/shared/web/step_view.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
@@ -163,4 +163,14 @@ test("plain decoding has a check and a result, and all its time passes", () => {
     ["check", "result"],
   );
   assert.ok(Math.abs(line.clock.at(-1) - 0.003) < 1e-9);
+});
+
+test("a phase is said to have pictures where it has some", () => {
+  const phases = ["guess", "check", "walk", "result"];
+  const plain = { i: 0, tree: 0, tokens: [0], trials: [], path: [0], bonus: 5, emitted: [5] };
+  const alone = viewStep(plain, topology([-1]), PIECES, { policy: { temperature: 0 } });
+  for (const step of [alone, stepOf(SECOND_CHILD, { path: [0, A, C] })]) {
+    const found = new Set(stepFrames(step).map(({ phase }) => phase));
+    for (const phase of phases) assert.equal(hasPhase(step, phase), found.has(phase));
+  }
 });

@@ -1,10 +1,10 @@
 /* Plain sentences about one step and one node. Every number in them is the step's own. */
-import { apart, count, ms, percent, short } from "../../shared/web/format.js";
-import { finished, sourced } from "../../shared/web/run_words.js";
+import { apart, count, ms, percent, short } from "./format.js";
+import { finished, sourced } from "./run_words.js";
 
 /**
- * @import { StepView, Trial } from "../../shared/web/step_view.js"
- * @import { NodeId } from "../../shared/web/tree_scene.js"
+ * @import { StepView, Trial } from "./step_view.js"
+ * @import { NodeId } from "./tree_scene.js"
  */
 
 /** @type {Record<string, string>} the states of nodes in words */
@@ -26,6 +26,17 @@ const token = (view, node) => "“" + view.label(node) + "”";
  * @returns {number}
  */
 export const acceptanceRatio = ({ p, q }) => (q > 0 ? p / q : p > 0 ? Infinity : 0);
+
+/**
+ * A node with its place and state, for a screen reader.
+ * @param {StepView} view
+ * @param {NodeId} node
+ * @returns {string}
+ */
+export function spokenNode(view, node) {
+  const level = node === "bonus" ? "" : ", level " + (view.topo.depth[node] + 1);
+  return `${view.label(node)}${level}, ${states[view.stateOf(node)]}`;
+}
 
 /** @type {(view: StepView, trial: Trial) => string} what it was decided on */
 function odds(view, { node, p, q }) {
