@@ -112,8 +112,8 @@ const wordsOf = (profile, elsewhere, nodes) =>
     .join(" ");
 
 /**
- * A warning if a tree of `nodes` nodes is larger than any whose time was measured or compared with a
- * measurement, as calibration_words in explain_plan.py.
+ * A warning if a tree of `nodes` nodes is larger than any whose time was measured or compared with
+ * a measurement, as calibration_words in explain_plan.py.
  * @param {Profile} profile
  * @param {number} nodes
  * @returns {string}
