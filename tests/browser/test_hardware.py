@@ -169,7 +169,7 @@ def test_nothing_covers_a_legend_and_a_zoomed_figure_can_be_reset(
     page.mouse.up()
     until(page, f"{range_of}[0] > {whole[0]} + 0.1")
     assert page.locator("#hw-view .modebar-btn").count() == 0
-    choose(page, "against", "L40 offloading, Llama-3-70B with 8B")
+    choose(page, "against", "AMD EPYC, two cores")
     until(page, "b.view.against !== null")
     assert page.evaluate(range_of)[0] > whole[0] + 0.1  # another choice keeps the zoom
     choose(page, "against", "nothing")
@@ -359,7 +359,9 @@ def test_an_own_profile_is_made_with_the_form_and_times_a_run(opened: Callable[.
     expect(wrong).not_to_contain_text("is not a number")
     page.reload()
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
-    page.get_by_role("tab", name="Decode").click()
+    page.wait_for_function(
+        "document.querySelector('#pg-view .sq-stage')?.view?.store.steps.length > 0"
+    )
     if not page.locator("#pg-side").is_visible():
         page.click("[data-act=panel]")
     page.click("#pg-clock input")
