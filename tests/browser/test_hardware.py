@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from sequoia import HardwareProfile
+from sequoia.assets_folder import ASSETS
 
 Visit = Callable[..., Page]
 BOARD = "document.querySelector('#hw-view .sq-stage').view"
@@ -158,6 +159,11 @@ def test_nothing_covers_a_legend_and_a_zoomed_figure_can_be_reset(
 ) -> None:
     """Guards against Plotly's toolbar covering the legend when the pointer is in the figure."""
     page = opened()
+    flat = ASSETS / "hardware_profiles" / "l40-offloading-llama3-70b-8b.json"
+    page.set_input_files("#hw-page input[type=file]", flat)  # its curves have the same sizes
+    until(page, "b.view.profile.label === 'paper'")
+    choose(page, "profile", "this machine")
+    until(page, "b.view.profile.label === 'measured'")
     figure = page.locator("#hw-view [data-part=small]")
     range_of = f"{BOARD}.small.chart.node.layout.xaxis.range"
     whole = page.evaluate(range_of)
@@ -169,7 +175,7 @@ def test_nothing_covers_a_legend_and_a_zoomed_figure_can_be_reset(
     page.mouse.up()
     until(page, f"{range_of}[0] > {whole[0]} + 0.1")
     assert page.locator("#hw-view .modebar-btn").count() == 0
-    choose(page, "against", "AMD EPYC, two cores")
+    choose(page, "against", "L40 offloading, 70B with 8B")
     until(page, "b.view.against !== null")
     assert page.evaluate(range_of)[0] > whole[0] + 0.1  # another choice keeps the zoom
     choose(page, "against", "nothing")
