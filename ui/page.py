@@ -16,6 +16,7 @@ from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.shared import serve_modules, style_sheets
 from ui.shared.theme import FOLDER, theme
+from ui.tour.tab import TourTab
 
 TITLE = "Sequoia: tree speculative decoding, live"
 
@@ -37,6 +38,7 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
         live = LiveView(model_host, limits, header)
         views: dict[str, View] = {
             "Decode": live,
+            "Tour": TourTab(),
             "Race": RaceTab(model_host, limits, live),
             "Lab": LabTab(model_host, limits, live),
             "Hardware": HardwareTab(model_host, limits, live),

@@ -289,7 +289,7 @@ def test_a_kept_profile_is_one_to_plan_with_in_the_lab_at_once(opened: Callable[
     page.click("#hw-remove")
     until(page, "b.view.profile.label === 'measured'")
     page.get_by_role("tab", name="Lab").click()
-    page.wait_for_function(f"document.querySelector('{times}').value === ''")
+    page.wait_for_function(f"document.querySelector('{times}').value === 'here'")
     expect(page.locator("[data-part=clock-words]")).to_be_hidden()
 
 

@@ -62,7 +62,7 @@ def filled(view: LiveView, **changes: Any) -> dict[Any, Any]:
         "profiles": [],
         **changes,
     }
-    return {getattr(view.form, name): values[name] for name in FORM}
+    return {getattr(view.form, name): values[name] for name in (*FORM, "profiles")}
 
 
 def wait(true: Callable[[], Any], seconds: float = 10) -> None:

@@ -2,10 +2,11 @@
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 
-const HERE = ""; // the key of this machine, as in ui/decode/clocks.py
+const HERE = "here"; // the key of this machine
+const HERE_IN_DECODE = ""; // the same in ui/decode/clocks.py
 const LABEL = "Timed on";
 
-/** @typedef {import("./planner.js").Profile} Profile */
+/** @typedef {import("../../shared/web/planner.js").Profile} Profile */
 
 /**
  * A profile of another machine.
@@ -24,7 +25,8 @@ export class ClockMenu {
   /** @type {Profile | null} */
   here = null;
   note = "";
-  inDecode = HERE; // the clock last chosen there
+  inDecode = HERE; // the clock last chosen there, as a key of this menu
+  place = "this machine"; // where `here` was timed, in words
 
   /**
    * @param {HTMLElement} host
@@ -49,6 +51,30 @@ export class ClockMenu {
     return this.menu.value;
   }
 
+  /** The same as Decode calls it. */
+  get keyInDecode() {
+    return this.key === HERE ? HERE_IN_DECODE : this.key;
+  }
+
+  /** The chosen profile's name; null for that of this machine. */
+  get name() {
+    return this.state.elsewhere;
+  }
+
+  /**
+   * @param {string} key
+   * @returns {boolean} whether the menu has it
+   */
+  has(key) {
+    return key === HERE || this.others.some((one) => one.key === key);
+  }
+
+  /** @param {string} key of a profile in the menu */
+  select(key) {
+    this.menu.value = key;
+    this.choose(key);
+  }
+
   /**
    * What is undefined stays as it is.
    * @param {Profile | null} [here] this machine's profile
@@ -63,18 +89,18 @@ export class ClockMenu {
 
   /**
    * Follow the clock chosen in Decode, each time that another one is chosen there.
-   * @param {string} key
+   * @param {string} keyInDecode
    */
-  follow(key) {
+  follow(keyInDecode) {
+    const key = keyInDecode === HERE_IN_DECODE ? HERE : keyInDecode;
     if (key === this.inDecode) return;
     this.inDecode = key;
-    const isKnown = key === HERE || this.others.some((one) => one.key === key);
-    if (isKnown && key !== this.key) this.pick(key);
+    if (this.has(key) && key !== this.key) this.pick(key);
   }
 
   offer() {
     const value = this.menu.value;
-    const here = this.here ? "this machine (measured)" : "this machine (not timed yet)";
+    const here = `${this.place} (${this.here ? this.here.source : "not timed yet"})`;
     this.menu.replaceChildren(el("option", { value: HERE, text: here }));
     for (const { key, label } of this.others) el("option", { value: key, text: label }, this.menu);
     this.menu.value = value;
@@ -82,8 +108,7 @@ export class ClockMenu {
   }
 
   pick(key) {
-    this.menu.value = key;
-    this.choose(key);
+    this.select(key);
     if (this.state.profile) this.onChoose();
   }
 

@@ -1,6 +1,7 @@
 /* The strip at the top of the page: whether models are loaded, hiding the forms, dark and light. */
 import { connectComponent } from "./connect_component.js";
 import { followForm, toggleForm } from "./form_side.js";
+import { followAddress } from "./page_link.js";
 import "./toasts.js";
 
 /** @import { Props, Server, Trigger, Watch } from "./connect_component.js" */
@@ -23,6 +24,7 @@ const POLL_MS = 2000;
 export function connect(element, props, watch, trigger, server) {
   connectComponent(element, props, watch, { take: (status) => showStatus(element, status) });
   followForm();
+  followAddress();
   if (server.get_status) poll(element, server.get_status, () => trigger("select"));
   element.addEventListener("click", (event) => {
     const target = /** @type {Element} */ (event.target);
