@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from sequoia.algorithm.distributions import row_warp
+from sequoia.algorithm.residual_heads import ResidualHead, residual_heads
 from sequoia.algorithm.sampling import Chance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
@@ -41,6 +42,8 @@ class HostStep:
         self._chance = chance
         self._row_warp = row_warp(params)
         self._nodes = PerTree(partial(whole_tree_layout, target), serves=Tree.is_cut_of)
+        self._p: dict[int, np.ndarray] = {}  # of the nodes that the last walk visited
+        self._q: dict[int, np.ndarray] = {}
 
     def prepare(self, tree: Tree) -> None:
         self._nodes(tree)
@@ -60,15 +63,29 @@ class HostStep:
         layout = self._nodes(tree)
         with clock.phase("verify"):
             logits = self._target.forward(drafted.tokens, layout)  # (nodes, vocab)
-        visited: dict[int, np.ndarray] = {}
+        self._p = {}
+        self._q = {}
 
         def p(node: int) -> np.ndarray:
-            visited[node] = self._row_warp(logits[node])
-            return visited[node]
+            self._p[node] = self._row_warp(logits[node])
+            return self._p[node]
 
-        verdict = self._verifier.verify(tree, drafted.tokens, p, drafted.q, self._chance)
+        def q(node: int) -> np.ndarray:
+            self._q[node] = drafted.q(node)
+            return self._q[node]
+
+        verdict = self._verifier.verify(tree, drafted.tokens, p, q, self._chance)
         target_p: list[float | None] = [None] * len(tree)
-        for node, distribution in visited.items():
+        for node, distribution in self._p.items():
             for child in tree.children[node]:
                 target_p[child] = float(distribution[drafted.tokens[child]])
         return verdict, tuple(target_p)
+
+    def residual_heads(self, drafted: Drafted, verdict: Verdict) -> tuple[ResidualHead, ...]:
+        return residual_heads(
+            drafted.tree,
+            verdict,
+            self._p.__getitem__,
+            self._q.__getitem__,
+            self._verifier.reject,
+        )

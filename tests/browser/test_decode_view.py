@@ -13,7 +13,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from view_pages import HOSTILE, give, made, opened, settle, watch
+from playwright.sync_api import expect
+from view_pages import HOSTILE, give, made, opened, part, settle, watch
 
 from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import Tree
@@ -1244,3 +1245,22 @@ def test_painting_times(
             middle = times[len(times) // 2]
             late = times[int(len(times) * 0.95)]
             print(f"\n  {name} nodes: paint median {middle:.1f} ms, 95% {late:.1f} ms", end="")
+
+
+def test_the_walk_has_its_card_in_the_column_beside_the_tree(page: Any, canned: Any) -> None:
+    """Above temperature 0 and in slow motion only: otherwise the node's figures stand there."""
+    card, figures = page.locator(part("walk-card")), page.locator(part("card"))
+    give(page, canned["16"])
+    page.evaluate("stage.seek(1)")
+    settle(page)
+    expect(card).to_be_hidden()
+    page.evaluate("stage.store.slow.turnTo('walk')")
+    settle(page)
+    expect(figures).to_be_hidden()
+    expect(card).to_contain_text("trial 1 of")
+    tree = page.locator(part("tree")).bounding_box()
+    assert card.bounding_box()["x"] >= tree["x"] + tree["width"]
+    page.evaluate("stage.store.seek(stage.store.at)")
+    settle(page)
+    expect(card).to_be_hidden()
+    expect(figures).to_be_visible()

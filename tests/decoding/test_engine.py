@@ -60,7 +60,7 @@ def plain_tokens(pair_args: tuple[str, ...], prompt: str) -> list[int]:
 
 
 def but_time(steps: Iterable[StepTrace]) -> list[StepTrace]:
-    return [dataclasses.replace(step, seconds={}) for step in steps]
+    return [dataclasses.replace(step, seconds={}, level_seconds=()) for step in steps]
 
 
 # -- one forward over a tree -----------------------------------------------------------------------
@@ -702,3 +702,24 @@ def test_a_tree_larger_than_its_tree_choice_allows_is_refused(grown: bool) -> No
     decoder.prefill()
     with pytest.raises(BadTree, match=rf"has {len(TREES['bushy'])} nodes; its TreeChoice allows 2"):
         decoder.step()
+
+
+@pytest.mark.parametrize("verifier", VERIFIERS)
+def test_recording_heads_changes_nothing_else(verifier: str) -> None:
+    pair = made()
+    tree = TREES["bushy"]
+    bare = but_time(run(Decoder(pair, PROMPTS[0], WARM, tree, verifier)))
+    full = but_time(run(Decoder(pair, PROMPTS[0], WARM, tree, verifier, has_heads=True)))
+    assert all(step.residual_heads for step in full)
+    assert [dataclasses.replace(step, residual_heads=()) for step in full] == bare
+
+
+def test_there_are_no_heads_at_temperature_0() -> None:
+    steps = run(Decoder(made(), PROMPTS[0], GREEDY, TREES["bushy"], has_heads=True))
+    assert not any(step.residual_heads for step in steps)
+
+
+def test_each_draft_pass_of_a_step_has_its_time() -> None:
+    for step in run(Decoder(made(), PROMPTS[0], WARM, TREES["bushy"])):
+        assert len(step.level_seconds) == step.tree.levels - 1
+        assert sum(step.level_seconds) == pytest.approx(step.seconds["draft"])

@@ -31,5 +31,6 @@ SEQUOIA = Verifier(
     drawn="without replacement",
     draw=lambda chance, q, counts: chance.without_replacement(q, counts),
     verify=partial(walk, reject=without_replacement),
+    reject=without_replacement,
     on_gpu=OnGpu(draw=lambda chance, q, k: chance.successive(q, k), replacing=False),
 )

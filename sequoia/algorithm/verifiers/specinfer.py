@@ -25,5 +25,6 @@ SPECINFER = Verifier(
     drawn="with replacement",
     draw=lambda chance, q, counts: chance.independent(q, counts),
     verify=partial(walk, reject=with_replacement),
+    reject=with_replacement,
     on_gpu=OnGpu(draw=lambda chance, q, k: chance.repeated(q, k), replacing=True),
 )
