@@ -46,7 +46,7 @@ class StepTrace:
     seconds: Mapping[str, float]
     finish: str | None = None
     clock: str = ""
-    level_seconds: tuple[float, ...] = ()
+    level_seconds: tuple[float, ...] = field(default=(), compare=False)  # a part of `seconds`
     residual_heads: tuple[ResidualHead, ...] = ()
 
     @property

@@ -1117,11 +1117,11 @@ def test_at_temperature_0_no_draw_is_shown(page: Any) -> None:
     run = made([-1, 0, 0], trials=[[1, 0.0, 0.6, 0.41, False, 1.0]])
     give(page, {**run, "run": "warm"})
     assert {"u", "p / q"} <= figures(page).keys()
-    assert page.locator(".sq-meter").is_visible()
+    assert page.locator(".sq-card .sq-meter").is_visible()
     assert "u 0.41" in text(page, "[data-part=trials]")
     give(page, {**run, "meta": {**run["meta"], "policy": {"temperature": 0}}})
     assert not {"u", "p / q"} & figures(page).keys()
-    assert page.locator(".sq-meter").is_hidden()
+    assert page.locator(".sq-card .sq-meter").is_hidden()
     assert "u 0.41" not in text(page, "[data-part=trials]")
 
 
@@ -1250,9 +1250,7 @@ def test_painting_times(
 def test_the_walk_has_its_card_in_the_column_beside_the_tree(page: Any, canned: Any) -> None:
     """Above temperature 0 and in slow motion only: otherwise the node's figures stand there."""
     card, figures = page.locator(part("walk-card")), page.locator(part("card"))
-    give(page, canned["16"])
-    page.evaluate("stage.seek(1)")
-    settle(page)
+    watch(page, canned["16"], 1)
     expect(card).to_be_hidden()
     page.evaluate("stage.store.slow.turnTo('walk')")
     settle(page)

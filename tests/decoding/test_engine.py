@@ -60,7 +60,7 @@ def plain_tokens(pair_args: tuple[str, ...], prompt: str) -> list[int]:
 
 
 def but_time(steps: Iterable[StepTrace]) -> list[StepTrace]:
-    return [dataclasses.replace(step, seconds={}, level_seconds=()) for step in steps]
+    return [dataclasses.replace(step, seconds={}) for step in steps]
 
 
 # -- one forward over a tree -----------------------------------------------------------------------

@@ -81,10 +81,7 @@ def test_only_the_times_of_a_step_change() -> None:
     after = CLOCK.retimed(before)
     assert after.seconds == CLOCK.step(TREE).phases
     assert after.clock == "one card, large with small"
-    assert (
-        replace(after, seconds=before.seconds, level_seconds=before.level_seconds, clock="")
-        == before
-    )
+    assert replace(after, seconds=before.seconds, clock="") == before
     assert before.seconds["draft"] == 1.0
 
 

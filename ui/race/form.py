@@ -96,7 +96,13 @@ def race_controls(limits: Limits) -> RaceControls:
             container=False,
         )
     return RaceControls(
-        prompt, chat, lanes=lanes, check=check, **buttons, **fields, **files("rc", "race")
+        prompt,
+        chat,
+        lanes=lanes,
+        check=check,
+        **buttons,
+        **fields,
+        **files("rc", "race", has_example=True),
     )
 
 

@@ -45,11 +45,11 @@ export class WalkCard {
     text(this.place, placeOf(step, node));
     const picture = isOver ? residualPicture(step, node) : null;
     this.residual.paint(picture, step.greedy && step.topo.n > 1);
-    const isTold = picture !== null && node !== "bonus"; // the caption above the tree says it too
-    show(this.why, !isTold);
+    const isInCaption = picture !== null && node !== "bonus"; // the caption above the tree says it too
+    show(this.why, !isInCaption);
     text(this.why, isOver ? stepWords.why(step, node) : "");
     this.paintNumbers(step, node, isOver);
-    if (isTold) show(this.bars, false); // the picture has both bars
+    if (isInCaption) show(this.bars, false); // the picture has both bars
   }
 
   // The probabilities that the trial compared, else those of the node. What the large model finds
