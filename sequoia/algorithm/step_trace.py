@@ -32,7 +32,8 @@ class StepTrace:
     run ended here. clock: empty if `seconds` were measured, else the machine they were simulated
     for. level_seconds: the part of the drafting time that each draft pass took, the root's first;
     empty if unknown. residual_heads: what was left of p and q at each trial, and at last where the
-    target added its token; empty if not recorded.
+    target added its token; empty if not recorded. expected_accepted: the mean number of accepted
+    nodes, given the drafted tree, over the draws of the verifier; None if not recorded.
     """
 
     index: int
@@ -48,6 +49,7 @@ class StepTrace:
     clock: str = ""
     level_seconds: tuple[float, ...] = field(default=(), compare=False)  # a part of `seconds`
     residual_heads: tuple[ResidualHead, ...] = ()
+    expected_accepted: float | None = None
 
     @property
     def total_seconds(self) -> float:

@@ -36,8 +36,8 @@ _SMALLER = "; ask for fewer tokens or a smaller tree"
 class Decoder:
     """The state of one run: the tokens known so far, and both models' caches. `tree`: one
     for all steps, or a TreeChoice that gives each step its own. `has_heads`: whether the traces get
-    `residual_heads`, which takes time after each step, outside its clock. Raises BadPrompt,
-    BadTree, BadSamplingParams or OutOfMemory."""
+    `residual_heads`, and `has_expected` whether they get `expected_accepted`. Both take time after
+    each step, outside its clock. Raises BadPrompt, BadTree, BadSamplingParams or OutOfMemory."""
 
     @renamed_keywords(policy="params")
     def __init__(
@@ -49,6 +49,7 @@ class Decoder:
         verifier: str = DEFAULT_VERIFIER,
         chance: Chance | None = None,
         has_heads: bool = False,
+        has_expected: bool = False,
     ) -> None:
         self.pair = pair
         self.params = params
@@ -60,6 +61,7 @@ class Decoder:
         self.finish: str | None = None
         # at temperature 0 p is one token, of which nothing is left after a rejection
         self._has_heads = has_heads and params.temperature > 0
+        self._has_expected = has_expected
         self._chance = chance or chance_for(params.temperature, params.seed, pair.draft.device)
         _check_branching(self.tree_choice, pair)
         capacity = min(len(self.prompt) + params.max_new_tokens, pair.limit) + self.tree_choice.most
@@ -153,6 +155,7 @@ class Decoder:
             self.finish,
             level_seconds=clock.spans("draft"),
             residual_heads=self._heads(drafted, verdict),
+            expected_accepted=self._expected(drafted),
         )
         self.index += 1
         return trace
@@ -161,6 +164,9 @@ class Decoder:
         if not self._has_heads:
             return ()
         return self._draft_and_verify.residual_heads(drafted, verdict)
+
+    def _expected(self, drafted: Drafted) -> float | None:
+        return self._draft_and_verify.expected_accepted(drafted) if self._has_expected else None
 
     def _emit(self, drafted: Drafted, verdict: Verdict) -> tuple[int, ...]:
         """The step's tokens, cut after an end of text or at the limit. Sets `finish`."""

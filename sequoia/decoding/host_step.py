@@ -8,8 +8,10 @@ from collections import Counter
 from functools import partial
 
 import numpy as np
+import torch
 
 from sequoia.algorithm.distributions import row_warp
+from sequoia.algorithm.expected_accepted import expected_accepted
 from sequoia.algorithm.residual_heads import ResidualHead, residual_heads
 from sequoia.algorithm.sampling import Chance
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -44,6 +46,7 @@ class HostStep:
         self._nodes = PerTree(partial(whole_tree_layout, target), serves=Tree.is_cut_of)
         self._p: dict[int, np.ndarray] = {}  # of the nodes that the last walk visited
         self._q: dict[int, np.ndarray] = {}
+        self._logits = torch.empty(0)  # of all nodes of the last step
 
     def prepare(self, tree: Tree) -> None:
         self._nodes(tree)
@@ -65,6 +68,7 @@ class HostStep:
             logits = self._target.forward(drafted.tokens, layout)  # (nodes, vocab)
         self._p = {}
         self._q = {}
+        self._logits = logits
 
         def p(node: int) -> np.ndarray:
             self._p[node] = self._row_warp(logits[node])
@@ -89,3 +93,12 @@ class HostStep:
             self._q.__getitem__,
             self._verifier.reject,
         )
+
+    def expected_accepted(self, drafted: Drafted) -> float | None:
+        def p(node: int) -> np.ndarray:
+            return self._p[node] if node in self._p else self._row_warp(self._logits[node])
+
+        expected = expected_accepted(
+            drafted.tree, drafted.tokens, p, drafted.q, self._verifier.chances
+        )
+        return float(expected)

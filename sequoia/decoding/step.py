@@ -36,3 +36,8 @@ class Step(Protocol):
         """What was left of p and q at each trial of the step that was just made; empty where the
         host does not have the distributions."""
         ...
+
+    def expected_accepted(self, drafted: Drafted, /) -> float | None:
+        """The mean number of accepted nodes of the step that was just made, over the draws of the
+        verifier; None where the host does not have the distributions."""
+        ...

@@ -106,9 +106,9 @@ class Packer:
     q, u, accepted, mass], ...], path, bonus, emitted, text: by emitted token, seconds: {draft,
     verify, overhead}, finish}. Probabilities have six digits.
 
-    Where they were recorded, also level_seconds: [seconds of each draft pass, ...], and residuals:
-    [[tokens, p, q], ...], as in `StepTrace.residual_heads`, with four digits. The last of them has
-    no q.
+    Where they were recorded, also level_seconds: [seconds of each draft pass, ...], residuals:
+    [[tokens, p, q], ...], as in `StepTrace.residual_heads`, and expected: `expected_accepted`, with
+    four digits. The last of the residuals has no q.
     """
 
     def __init__(self) -> None:
@@ -139,6 +139,7 @@ class Packer:
             "finish": trace.finish,
             **_if_recorded("level_seconds", _digits(trace.level_seconds, 4)),
             **_if_recorded("residuals", [*map(_head, trace.residual_heads)]),
+            **_expected(trace.expected_accepted),
         }
 
 
@@ -148,6 +149,10 @@ def _digits(values: Iterable[Any], digits: int = 6) -> list[float | None]:
 
 def _if_recorded(name: str, values: list[Any]) -> dict[str, Any]:
     return {name: values} if values else {}
+
+
+def _expected(accepted: float | None) -> dict[str, Any]:
+    return {} if accepted is None else {"expected": _digits([accepted], 4)[0]}
 
 
 def _head(head: ResidualHead) -> list[Any]:
@@ -232,7 +237,14 @@ def _step(step: Mapping[str, Any], index: int, trees: Sequence[Tree]) -> StepTra
         finish,
         level_seconds=_level_seconds(step, what),
         residual_heads=_residual_heads(step, len(verdict.trials), what),
+        expected_accepted=_read_expected(step, tree, what),
     )
+
+
+def _read_expected(step: Mapping[str, Any], tree: Tree, what: str) -> float | None:
+    if (expected := step.get("expected")) is None:
+        return None
+    return number(expected, f"{what}: expected", 0, tree.levels, BadTrace)
 
 
 def _level_seconds(step: Mapping[str, Any], what: str) -> tuple[float, ...]:

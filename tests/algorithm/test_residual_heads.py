@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pytest
-from exact import EXACT, Enumerator, drafted, production_models, table
+from exact import EXACT, Drawn, Enumerator, drafted, production_models, table
 
 from sequoia.algorithm.residual_heads import LEAST, MOST, ResidualHead, residual_heads
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -24,27 +22,11 @@ TREES = (
 )
 
 
-class Drawing(Enumerator):
-    """Takes random outcomes, and keeps the distribution that the last token was drawn from."""
-
-    def __init__(self, seed: int) -> None:
-        super().__init__()
-        self.last: Any = None
-        self._rng = random.Random(seed)
-
-    def choose(self, weights: Iterable[Any]) -> int:
-        return self._rng.choice([index for index, weight in enumerate(weights) if weight > 0])
-
-    def pick(self, weights: Any) -> int:
-        self.last = weights
-        return super().pick(weights)
-
-
 def walked(
     tree: Tree, verifier: Verifier, p: Any, q: Any, seed: int
 ) -> tuple[Verdict, tuple[ResidualHead, ...], Any]:
     """The verdict of a walk, its heads, and what its last token was drawn from."""
-    chance = Drawing(seed)
+    chance = Drawn(seed)
     tokens, contexts = drafted(tree, verifier, q, (), chance)
 
     def p_of(node: int) -> np.ndarray:

@@ -47,6 +47,7 @@ def recorded(verifier: str = "sequoia", tokens: int = 40) -> tuple[tuple[StepTra
         TREE,
         verifier,
         has_heads=True,
+        has_expected=True,
     )
     recorder = Recorder(pair, decoder.prompt, META)
     traces = []
@@ -262,6 +263,7 @@ def test_a_recorded_run_is_read_back_from_its_file(verifier: str) -> None:
         )
         assert rounded(ours) == rounded(theirs)
         assert len(theirs.residual_heads) == len(ours.verdict.trials) + 1
+        assert theirs.expected_accepted == pytest.approx(ours.expected_accepted, rel=1e-3)
         assert theirs.level_seconds == pytest.approx(ours.level_seconds, rel=1e-3)
         for head, read in zip(ours.residual_heads, theirs.residual_heads, strict=True):
             assert head.tokens == read.tokens
@@ -272,7 +274,7 @@ def test_a_recorded_run_is_read_back_from_its_file(verifier: str) -> None:
 def test_a_file_without_residuals_and_level_times_is_read() -> None:
     data = json.loads(small_file())
     for trace in data["steps"]:
-        del trace["residuals"], trace["level_seconds"]
+        del trace["residuals"], trace["level_seconds"], trace["expected"]
     opened = Run.from_dict(data)
     assert [(trace.residual_heads, trace.level_seconds) for trace in opened.steps] == [
         ((), ()) for _ in opened.steps
@@ -502,6 +504,8 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
         lambda d: d["steps"][with_path()]["residuals"].__setitem__(0, [[1], [2]]),
         "probability: 2",
     ),
+    "a negative expectation": (at_step("expected", -1), "expected: -1"),
+    "an expectation beyond the tree": (at_step("expected", 9), "expected: 9"),
     "a negative level time": (at_step("level_seconds", [-1]), "level_seconds: -1"),
     "no pieces": (lambda d: d.update(pieces={}), "has no text among the pieces"),
     "pieces a list": (lambda d: d.update(pieces=[]), "is not an object"),

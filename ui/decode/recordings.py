@@ -179,7 +179,7 @@ def examples() -> list[Example]:
     """The recorded runs shipped with the program, as a menu lists them."""
     found = []
     for name, path in shipped().items():
-        with suppress(SequoiaError):
+        with suppress(SequoiaError, OSError, ValueError, LookupError, TypeError):
             meta = messages.recorded(load_json(path)["meta"])
             title, about = (WELCOME_TITLE, WELCOME_ABOUT) if name == WELCOME else (name, "")
             found.append(Example(name, meta.get("title", title), meta.get("about", about)))

@@ -18,6 +18,8 @@ Draw = Callable[[Chance, torch.Tensor, Sequence[int]], Drawn]
 DrawOnGpu = Callable[[Seeded, torch.Tensor, int], torch.Tensor]
 # (R, D, rejected token) -> (R, D, residual mass)
 Reject = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, Any]]
+# (p, q, tokens of siblings) -> the probability that each of them is accepted at their parent
+Chances = Callable[[np.ndarray, np.ndarray, Sequence[int]], list[Any]]
 Verify = Callable[[Tree, Sequence[int], DistributionOf, DistributionOf, Chance], Verdict]
 
 
@@ -41,8 +43,9 @@ class Verifier:
     key: the name in saved files and arguments. label: the name on the page. drawn: how children are
     drawn, in words; "" if the label says so. `draw(chance, q, counts)` draws counts[i] tokens for
     row i of q (rows, vocab). `verify(tree, tokens, p, q, chance)` verifies one step. reject: how a
-    rejection changes p and q for the next sibling; None if it does not. on_gpu: None if steps can
-    only be verified on the host.
+    rejection changes p and q for the next sibling; None if it does not. `chances(p, q, tokens)`:
+    the probability that each of the siblings with `tokens` is accepted once the walk is at their
+    parent. on_gpu: None if steps can only be verified on the host.
     """
 
     key: str
@@ -50,5 +53,6 @@ class Verifier:
     drawn: str
     draw: Draw
     verify: Verify
+    chances: Chances
     reject: Reject | None = None
     on_gpu: OnGpu | None = None

@@ -102,6 +102,28 @@ def residuals(
     yield residual, draft
 
 
+def walk_chances(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], reject: Reject) -> list[Any]:
+    """The probability that `walk` accepts each of the siblings with `tokens` once it is at their
+    parent, with p and q (vocab,) of that parent."""
+    found = []
+    reached = 1
+    moments = residuals(p, q, tokens, reject)
+    for token, (residual, draft) in zip(tokens, moments, strict=False):
+        accepted = _share_accepted(residual[token], draft[token])
+        found.append(reached * accepted)
+        reached = reached * (1 - accepted)
+        if not reached:  # the residual after a certain acceptance is not defined
+            return [*found, *[reached] * (len(tokens) - len(found))]
+    return found
+
+
+def _share_accepted(r: Any, d: Any) -> Any:
+    """The probability of u * d < r for u uniform on [0, 1)."""
+    if r >= d:
+        return 1 if r > 0 else 0
+    return r / d
+
+
 def _uniform_except(draft: np.ndarray, tried: Sequence[int]) -> np.ndarray:
     """The distribution of the next draw once q is used up: uniform over the tokens not tried yet.
     `draft` (vocab,) is all zero."""

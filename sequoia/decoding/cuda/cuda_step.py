@@ -118,6 +118,9 @@ class CudaStep:
     def residual_heads(self, _drafted: Drafted, _verdict: Verdict) -> tuple[ResidualHead, ...]:
         return ()  # the distributions stay on the device
 
+    def expected_accepted(self, _drafted: Drafted) -> float | None:
+        return None
+
     def _fill(
         self, layout: _Layout, drafted: Drafted, passes: Spans
     ) -> tuple[torch.Tensor, torch.Tensor]:

@@ -166,7 +166,7 @@ def test_every_shipped_run_is_an_example_with_a_title_and_a_sentence() -> None:
         message = json.loads(recordings.example(one.name).message)
         assert message["meta"]["label"] == "recorded"
         assert message["meta"]["plain_seconds"] > 0
-        assert all("level_seconds" in step for step in message["steps"]) or one is found[0]
+        assert any("level_seconds" in step for step in message["steps"]) or one is found[0]
     assert sum(path.stat().st_size for path in recordings.shipped().values()) < 1_500_000
 
 
