@@ -174,3 +174,24 @@ test("a phase is said to have pictures where it has some", () => {
     for (const phase of phases) assert.equal(hasPhase(step, phase), found.has(phase));
   }
 });
+
+test("a step verified from the leaves tries whole paths, and none of them is a chain's end", () => {
+  const trials = [
+    [B, 0.2, 1, 0.6, false, 0.1],
+    [C, 0.7, 1, 0.3, true, null],
+  ];
+  const raw = { i: 0, tree: 0, tokens: [0, 1, 2, 3, 4], trials, path: [0, A, C], bonus: 5 };
+  const step = viewStep({ ...raw, emitted: [1, 4, 5] }, TREE, PIECES, {
+    verifier: "traversal",
+  });
+  assert.equal(chainEnd(step), -1);
+  const first = "The draw 0.60 is not below 0.20, so the path down to “b” is dropped.";
+  assert.equal(trial(step, 0), first + " The next path is tried.");
+  assert.equal(trial(step, 1), "The draw 0.30 is below 0.70, so the path down to “c” stays.");
+  const walk = stepFrames(step).filter(({ phase }) => phase === "walk");
+  assert.deepEqual(walk[0].states, ["root", "drafted", "drafted", "rejected", "drafted"]);
+  assert.equal(
+    result(step),
+    "3 tokens from one step. 2 guesses stayed; the large model adds one of its own, as always.",
+  );
+});

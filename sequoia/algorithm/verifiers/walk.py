@@ -61,7 +61,7 @@ def walk(
         for child in tree.children[node]:
             token = tokens[child]
             if draft is not None and not draft.any():
-                draft = _uniform_except(draft, tried)
+                draft = uniform_except(draft, tried)
             weights = (
                 residual[token],
                 distribution[token] / total if draft is None else draft[token],
@@ -95,7 +95,7 @@ def residuals(
     draft = np.divide(q, q.sum(dtype=p.dtype), dtype=p.dtype)
     for index, token in enumerate(tokens):
         if not draft.any():
-            draft = _uniform_except(draft, tokens[:index])
+            draft = uniform_except(draft, tokens[:index])
         yield residual, draft
         if reject is not None:
             residual, draft, _ = reject(residual, draft, token)
@@ -124,7 +124,7 @@ def _share_accepted(r: Any, d: Any) -> Any:
     return r / d
 
 
-def _uniform_except(draft: np.ndarray, tried: Sequence[int]) -> np.ndarray:
+def uniform_except(draft: np.ndarray, tried: Sequence[int]) -> np.ndarray:
     """The distribution of the next draw once q is used up: uniform over the tokens not tried yet.
     `draft` (vocab,) is all zero."""
     flat = draft + 1

@@ -114,7 +114,7 @@ export class Inspector {
     const values = {
       id: String(view.id(node)),
       ...(node === "bonus" ? {} : this.nodeFigures(view, node)),
-      ...(trial ? trialFigures(trial, view.greedy) : {}),
+      ...(trial ? trialFigures(trial, view) : {}),
     };
     for (const { key, box, value } of this.figures) {
       show(box, key in values);
@@ -138,8 +138,10 @@ export class Inspector {
 }
 
 // At temperature 0 neither the draw nor the ratio decides anything.
-function trialFigures({ p, q, u, mass }, greedy) {
-  const residual = { tq: prob(q), tp: prob(p), ...(known(mass) ? { mass: percent(mass) } : {}) };
+function trialFigures({ p, q, u, mass }, { greedy, fromLeaves }) {
+  const left = known(mass) ? { mass: percent(mass) } : {};
+  if (fromLeaves) return greedy ? left : { ...left, u: known(u) ? prob(u) : "none" };
+  const residual = { tq: prob(q), tp: prob(p), ...left };
   if (greedy) return residual;
   return { ...residual, ratio: prob(q > 0 ? p / q : NaN), u: known(u) ? prob(u) : "none" };
 }

@@ -29,7 +29,7 @@ export class DrawMeter {
     this.top.style.left = Math.max(8, Math.min(92, trial.u * 100)) + "%";
     const [u, bound] = apart(trial.u, ratio);
     text(this.top, "u " + u);
-    text(this.ratio, "accepted below p/q = " + bound);
+    text(this.ratio, (trial.q === 1 ? "accepted below " : "accepted below p/q = ") + bound);
     attr(this.root, "aria-label", `u is ${u}, the token is accepted below ${bound}`);
   }
 }

@@ -50,7 +50,14 @@ import { TreeView } from "./tree_view.js";
  * @property {boolean} [reserved] the last column is the target's
  */
 
+const KEY_WIDE = 150; // px of the first column, and rows, that the key to the numbers needs
+const KEY_ROWS = 4;
 const MINIMAP_NODES = 60; // a tree of fewer has no minimap
+
+const MODELS = [
+  ["q", "small"],
+  ["p", "large"],
+];
 
 /** The tree with its minimap. */
 export class StepTree {
@@ -73,6 +80,12 @@ export class StepTree {
     const look = { cls: "sq-tree-scroll", hasColumns: true, numbers: ["q", "p"] };
     this.view = new TreeView(this.root, look, actions);
     this.mini = new Minimap(this.root, (node) => actions.pick(node));
+    this.key = el("p", { class: "sq-tree-key" }, this.root);
+    for (const [name, model] of MODELS) {
+      const line = el("span", {}, this.key);
+      el("b", { text: name }, line);
+      line.append(`: probability in the ${model} model`);
+    }
   }
 
   /** @param {StepLook} look */
@@ -93,12 +106,20 @@ export class StepTree {
     const plan = isFocused ? focusPlan(step, look) : this.fullPlan(step, look);
     this.draw(step, plan, look);
     this.overview(step, look, isFocused);
+    show(this.key, this.hasRoomForKey(step, isFocused));
     this.follow(step, plan, look);
     this.drawn = step;
   }
 
+  // Below the root the first column is empty.
+  hasRoomForKey({ topo }, isFocused) {
+    const { view } = this;
+    return topo.rows >= KEY_ROWS && !isFocused && !view.isOver() && view.frame.x(1) > KEY_WIDE;
+  }
+
   blank() {
     this.drawn = null;
+    show(this.key, false);
     this.view.clear();
     show(this.mini.root, false);
   }

@@ -49,7 +49,18 @@ function odds(view, { node, p, q }) {
   return `${target} gives this token ${percent(p, 1)}, ${draft} ${percent(q, 1)}`;
 }
 
+// Verified from the leaves, a trial judges the whole path down to its node.
+function pathOdds(view, { p, u }, isTaken) {
+  const chance = `The whole path down to here stands with a probability of ${percent(p, 1)}`;
+  if (p >= 1) return `${chance}, so it is accepted.`;
+  if (p === 0) return `${chance}, so it is rejected for any u.`;
+  const [draw, bound] = apart(u, p);
+  if (isTaken) return `${chance}: u = ${draw} is below ${bound}, so the path is accepted.`;
+  return `${chance}: u = ${draw} is above ${bound}, so it ends further up, or another is tried.`;
+}
+
 function accepted(view, trial) {
+  if (view.fromLeaves) return pathOdds(view, trial, true);
   if (trial.u === null) return "The target sampled this very token, so it is accepted.";
   if (view.greedy) return "This is the target’s most probable token, so it is accepted.";
   const ratio = acceptanceRatio(trial);
@@ -59,6 +70,7 @@ function accepted(view, trial) {
 }
 
 function rejected(view, trial) {
+  if (view.fromLeaves) return pathOdds(view, trial, false);
   if (trial.u === null) return "The target sampled another token, so this one is rejected.";
   if (view.greedy)
     return "At temperature 0 only the target’s most probable token is accepted, and this is another.";

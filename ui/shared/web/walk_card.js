@@ -56,11 +56,12 @@ export class WalkCard {
   // is not shown before its pass.
   paintNumbers(step, node, isOver) {
     const trial = isOver && node !== "bonus" ? step.trial(node) : undefined;
+    const compared = step.fromLeaves ? undefined : trial;
     const isDrafted = node !== "bonus" && node > 0;
     show(this.bars, isDrafted);
     if (isDrafted) {
-      this.draft.paint(trial?.q ?? step.q(node), isResidual(step, trial));
-      this.target.paint(isOver ? (trial?.p ?? step.p(node)) : null, isResidual(step, trial));
+      this.draft.paint(compared?.q ?? step.q(node), isResidual(step, compared));
+      this.target.paint(isOver ? (compared?.p ?? step.p(node)) : null, isResidual(step, compared));
     }
     this.meter.paint(step.greedy ? null : trial);
   }
