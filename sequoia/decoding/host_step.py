@@ -86,6 +86,8 @@ class HostStep:
         return verdict, tuple(target_p)
 
     def residual_heads(self, drafted: Drafted, verdict: Verdict) -> tuple[ResidualHead, ...]:
+        if self._verifier.chances is None:
+            return ()
         return residual_heads(
             drafted.tree,
             verdict,
@@ -98,7 +100,7 @@ class HostStep:
         def p(node: int) -> np.ndarray:
             return self._p[node] if node in self._p else self._row_warp(self._logits[node])
 
-        expected = expected_accepted(
-            drafted.tree, drafted.tokens, p, drafted.q, self._verifier.chances
-        )
-        return float(expected)
+        chances = self._verifier.chances
+        if chances is None:
+            return None
+        return float(expected_accepted(drafted.tree, drafted.tokens, p, drafted.q, chances))

@@ -34,10 +34,10 @@ class Step(Protocol):
 
     def residual_heads(self, drafted: Drafted, verdict: Verdict, /) -> tuple[ResidualHead, ...]:
         """What was left of p and q at each trial of the step that was just made; empty where the
-        host does not have the distributions."""
+        host does not have the distributions, or the verifier tests no single children."""
         ...
 
     def expected_accepted(self, drafted: Drafted, /) -> float | None:
         """The mean number of accepted nodes of the step that was just made, over the draws of the
-        verifier; None where the host does not have the distributions."""
+        verifier; None where `residual_heads` is empty for the same reason."""
         ...

@@ -11,6 +11,7 @@ from sequoia.algorithm.expected_accepted import expected_accepted
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 
+FROM_THE_ROOT = [name for name, verifier in EXACT.items() if verifier.chances]
 TREES = (
     Tree.chain(1),
     Tree.chain(4),
@@ -20,7 +21,7 @@ TREES = (
 )
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", FROM_THE_ROOT)
 @pytest.mark.parametrize("tree", TREES)
 def test_it_is_the_mean_over_all_draws_of_the_verifier(name: str, tree: Tree) -> None:
     verifier = EXACT[name]
@@ -38,7 +39,7 @@ def test_it_is_the_mean_over_all_draws_of_the_verifier(name: str, tree: Tree) ->
         assert expected_accepted(tree, tokens, p_of, q_of, verifier.chances) == mean
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", FROM_THE_ROOT)
 def test_it_is_the_same_with_floats(name: str) -> None:
     verifier = EXACT[name]
     tree = TREES[-1]

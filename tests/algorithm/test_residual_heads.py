@@ -14,6 +14,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.algorithm.verifiers.verifier import Verifier
 
+FROM_THE_ROOT = [name for name, verifier in EXACT.items() if verifier.chances]
 TREES = (
     Tree.chain(4),
     Tree((-1, 0, 0, 0)),
@@ -39,7 +40,7 @@ def walked(
     return verdict, residual_heads(tree, verdict, p_of, q_of, verifier.reject), chance.last
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", FROM_THE_ROOT)
 @pytest.mark.parametrize("is_exact", [True, False])
 def test_heads_have_the_numbers_of_the_walk(name: str, is_exact: bool) -> None:
     verifier = EXACT[name]

@@ -710,11 +710,12 @@ def test_recording_heads_changes_nothing_else(verifier: str) -> None:
     tree = TREES["bushy"]
     bare = but_time(run(Decoder(pair, PROMPTS[0], WARM, tree, verifier)))
     full = but_time(run(Decoder(pair, PROMPTS[0], WARM, tree, verifier, has_heads=True)))
-    assert all(step.residual_heads for step in full)
+    is_recorded = VERIFIERS[verifier].chances is not None
+    assert all(bool(step.residual_heads) == is_recorded for step in full)
     assert [dataclasses.replace(step, residual_heads=()) for step in full] == bare
 
 
-@pytest.mark.parametrize("verifier", VERIFIERS)
+@pytest.mark.parametrize("verifier", [name for name, one in VERIFIERS.items() if one.chances])
 def test_the_expectation_agrees_with_many_steps(verifier: str) -> None:
     """Accepted tokens of many steps, minus what was expected of each, have the mean 0."""
     apart = []

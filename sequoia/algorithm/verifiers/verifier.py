@@ -45,7 +45,8 @@ class Verifier:
     row i of q (rows, vocab). `verify(tree, tokens, p, q, chance)` verifies one step. reject: how a
     rejection changes p and q for the next sibling; None if it does not. `chances(p, q, tokens)`:
     the probability that each of the siblings with `tokens` is accepted once the walk is at their
-    parent. on_gpu: None if steps can only be verified on the host.
+    parent; None for a rule that does not go down from the root child by child. on_gpu: None if
+    steps can only be verified on the host.
     """
 
     key: str
@@ -53,6 +54,6 @@ class Verifier:
     drawn: str
     draw: Draw
     verify: Verify
-    chances: Chances
+    chances: Chances | None = None
     reject: Reject | None = None
     on_gpu: OnGpu | None = None
