@@ -20,6 +20,7 @@ from sequoia.validate_input import (
     as_file,
     number,
     one_of,
+    read_dict,
     read_file,
     shown,
     truth,
@@ -100,6 +101,12 @@ class RaceLog:
         lanes = [{**lane.without_run, "run": lane.run.to_dict()} for lane in self.lanes]
         content = {"meta": dict(self.meta), "lanes": lanes, "results": self.results}
         return write_file(as_file(content, "race"), "race", MAX_CHARS, BadTrace)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> RaceLog:
+        """The race in the JSON values of a race file. Raises BadTrace, and nothing else, for other
+        values."""
+        return read_dict(data, "race", BadTrace, _race)
 
     @classmethod
     def from_json(cls, text: str) -> RaceLog:
