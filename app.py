@@ -225,13 +225,11 @@ def main() -> None:
     from sequoia.loading.load import load
     from sequoia.loading.pair_request import PairRequest
     from ui.page import launch_options, page
+    from ui.serving.gradio_changes import change_gradio
     from ui.serving.guards.all_guards import Address
-    from ui.serving.guards.no_fetching import forbid_downloads
     from ui.serving.model_host import ModelHost
-    from ui.serving.one_line_errors import shorten_tracebacks
 
-    forbid_downloads()
-    shorten_tracebacks()
+    change_gradio()
     torch.set_num_threads(max(1, cores() - 1))  # one core is left for the page itself
     limits = PUBLIC if arguments.public else LOCAL
     request = PairRequest(

@@ -21,6 +21,7 @@ from ui.shared.large_json import uploaded_json
 
 RUNS = ASSETS / "runs"
 WELCOME = "welcome"
+NODE_BYTES = 100  # of memory that one node of one step takes, about
 
 
 def new_name() -> str:

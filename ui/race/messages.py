@@ -22,8 +22,9 @@ from sequoia import Recorder, Run, StepTrace, Tree
 from sequoia.errors import BadTrace
 from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
 from ui.decode.messages import VERSION, recorded, relabelled
-from ui.decode.recordings import new_name
+from ui.decode.recordings import NODE_BYTES, new_name
 from ui.race.report import verdict_of
+from ui.shared.memory_size import memory_size
 from ui.shared.message_text import message_text
 from ui.shared.speedup_meta import compared_with_plain, step_of
 from ui.shared.tree_menu import SHAPES
@@ -148,6 +149,8 @@ class OpenedRace(StoredRace):
         for lane, step in log.in_order():
             run = log.lanes[lane].run
             self._keep(lane, run.steps[step], run.texts[step])
+        # texts of a file can be long where its trees are small
+        self.weight = max(self.weight, memory_size(self) // NODE_BYTES)
 
 
 class RaceRecording(StoredRace):
