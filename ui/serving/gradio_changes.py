@@ -19,6 +19,6 @@ def change_gradio() -> None:
     SessionState._update_value_in_config = _forget
 
 
-def _forget(_state: SessionState, _key: int, _value: Any) -> None:
+def _forget(self: SessionState, key: int, value: Any) -> None:
     """Gradio would keep the last value of every component for each of the last visitors, for its
     deep links, which this page does not have. One opened file can be 32 MiB."""
