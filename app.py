@@ -44,9 +44,13 @@ At most, and with --public:
 
 
 def known_pairs() -> list[str]:
-    """The names that --pair accepts."""
-    pairs = json.loads(NAMES.read_text(encoding="utf-8"))["pairs"]
-    return ["bundled", *(pair["name"] for pair in pairs)]
+    """The names that --pair accepts. The bundled pair can be served without the file of the
+    others."""
+    try:
+        pairs = json.loads(NAMES.read_text(encoding="utf-8"))["pairs"]
+        return ["bundled", *(pair["name"] for pair in pairs)]
+    except (OSError, ValueError, LookupError, TypeError):
+        return ["bundled"]
 
 
 def sizes_table() -> str:

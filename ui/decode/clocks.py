@@ -24,7 +24,7 @@ _AN = re.compile(r"[AEIO]|[FHLMNRSX](?=[A-Z0-9])")  # names that begin with the 
 def simulated_clocks() -> Mapping[str, Entry]:
     """The ready profiles whose times are all computed, by key. Times that were measured elsewhere,
     or published, are not among them: they would be called simulated."""
-    found = {key: shipped()[key] for key in profile_names()}
+    found = {key: shipped()[key] for key in profile_names() if key in shipped()}
     return {key: entry for key, entry in found.items() if entry.profile.source == "simulated"}
 
 
