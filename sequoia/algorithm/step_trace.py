@@ -78,15 +78,15 @@ class DecodeStats:
         if self.steps:
             require_one_clock(trace, self)
         ranks = trace.tree.ranks
-        trials = trace.verdict.trials
+        decided = list(trace.verdict.decided(trace.tree))
         visited = sum(bool(trace.tree.children[node]) for node in trace.verdict.path)
         return DecodeStats(
             self.steps + 1,
             self.tokens + len(trace.emitted),
             {phase: self.seconds[phase] + trace.seconds.get(phase, 0.0) for phase in PHASES},
             self.visited + visited,
-            _counted(self.tried, (ranks[trial.node] for trial in trials)),
-            _counted(self.accepted, (ranks[trial.node] for trial in trials if trial.accepted)),
+            _counted(self.tried, (ranks[child] for child, _ in decided)),
+            _counted(self.accepted, (ranks[child] for child, accepted in decided if accepted)),
             trace.clock,
         )
 

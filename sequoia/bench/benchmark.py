@@ -33,6 +33,7 @@ from sequoia.bench.decoders import (
     ours,
     sized,
     streamed,
+    verified,
 )
 from sequoia.bench.prompts import text_list
 from sequoia.bench.table import Row, print_table, rated, timed
@@ -58,11 +59,8 @@ def benchmark(options: Namespace) -> dict[str, Any]:
     """Run every block (prompts x temperature), print its table, and return all results."""
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device, offload=options.offload)
-    others = (
-        other_dtypes(named, options.device)
-        if options.offload is False and not options.sizes
-        else {}
-    )
+    is_whole = options.offload is False and not options.sizes and not options.verifiers
+    others = other_dtypes(named, options.device) if is_whole else {}
     _introduce(options, pair, others)
     blocks = [
         Block(options, kind, temperature)
@@ -71,6 +69,8 @@ def benchmark(options: Namespace) -> dict[str, Any]:
     ]
     if options.sizes:
         _sized(blocks, pair, options.sizes)
+    elif options.verifiers:
+        _verified(blocks, pair)
     elif options.offload is False:
         _whole(blocks, pair, others)
     else:
@@ -171,6 +171,13 @@ def _sized(blocks: Sequence[Block], pair: Pair, sizes: Sequence[int]) -> None:
     """Trees of given sizes, and plain decoding in the same dtype."""
     for block in blocks:
         block.time(sized(pair, sizes, block.acceptance(pair)))
+        block.print()
+
+
+def _verified(blocks: Sequence[Block], pair: Pair) -> None:
+    """Every verifier on the same tree and on the same chain."""
+    for block in blocks:
+        block.time(verified(pair, block.measure(pair), block.acceptance(pair)))
         block.print()
 
 
@@ -276,10 +283,17 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         help="time the best trees of these sizes instead, to see how much time a step spends "
         "outside the models",
     )
+    parser.add_argument(
+        "--verifiers",
+        action="store_true",
+        help="time every verifier on the planned tree and on the best chain instead",
+    )
     parser.add_argument("--json", type=Path, help="write all results to this file")
     options = parser.parse_args(argv)
-    if (options.offload is not False) + options.grid + bool(options.sizes) > 1:
+    tables = (options.offload is not False, options.grid, bool(options.sizes), options.verifiers)
+    if sum(tables) > 1:
         parser.error(
-            "--offload, --grid and --sizes each give a table of their own; leave out all but one"
+            "--offload, --grid, --sizes and --verifiers each give a table of their own; leave out "
+            "all but one"
         )
     return options

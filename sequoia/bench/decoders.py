@@ -16,6 +16,7 @@ from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace, emitted_tokens
 from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.replanned_tree import Replanned
@@ -30,7 +31,7 @@ from sequoia.models.pair_cache import PairCache
 from sequoia.models.pass_times import Pass, opened
 from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
-from sequoia.planning.plan_for_machine import Plan, best_plan, bounds, predict
+from sequoia.planning.plan_for_machine import Plan, best_chain, best_plan, bounds, predict
 
 HOPELESS = 3.0  # a dtype this many times slower than the fastest is left out
 _ONE_ROW_PASSES = 30
@@ -123,6 +124,20 @@ def sized(pair: Pair, sizes: Sequence[int], acceptance: Acceptance) -> Iterator[
         yield _always(_size(tree), "size", _with_tree(pair, tree))
 
 
+def verified(pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> Iterator[Contestant]:
+    """Plain decoding, and every verifier on the planned tree and on the best chain, both planned
+    with `acceptance`, which is that of the default verifier."""
+    yield _plain("plain", "plain", pair)
+    shapes = {
+        "tree": best_plan(acceptance, profile, slack=SLACK).tree,
+        "chain": best_chain(acceptance, profile).tree,
+    }
+    for shape, tree in shapes.items():
+        for rule in VERIFIERS.values():
+            name = f"{rule.label}, {shape} of {_size(tree)}"
+            yield _always(name, shape, _with_tree(pair, tree, rule.key))
+
+
 def streamed(pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> Iterator[Contestant]:
     """Plain decoding, and the planned tree, with a target whose layers are streamed."""
     yield _plain("plain, layers streamed", "plain", pair)
@@ -166,8 +181,8 @@ def _size(tree: Tree) -> str:
     return f"{len(tree)} nodes, {tree.levels} levels"
 
 
-def _with_tree(pair: Pair, tree: Tree | TreeChoice) -> Decode:
-    return _traced(lambda prompt, params: run(Decoder(pair, prompt, params, tree)))
+def _with_tree(pair: Pair, tree: Tree | TreeChoice, verifier: str = DEFAULT_VERIFIER) -> Decode:
+    return _traced(lambda prompt, params: run(Decoder(pair, prompt, params, tree, verifier)))
 
 
 def _traced(start: Callable[[str, SamplingParams], Iterator[StepTrace]]) -> Decode:

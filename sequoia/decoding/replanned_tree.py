@@ -28,14 +28,14 @@ class RankCounts:
         self._tried, self._accepted = (counts.copy() for counts in self._start)
 
     def add(self, tree: Tree, verdict: Verdict) -> None:
-        """Count one step's trials. Counts decay towards the start, so that ranks no longer drafted,
-        or a draft no longer used at all, are tried again."""
+        """Count the children of one step. Counts decay towards the start, so that ranks no longer
+        drafted, or a draft no longer used at all, are tried again."""
         for counts, start in zip((self._tried, self._accepted), self._start, strict=True):
             counts += (1 - MEMORY) * (start - counts)
-        for trial in verdict.trials:
-            if (rank := tree.ranks[trial.node]) < len(self._tried):
+        for child, accepted in verdict.decided(tree):
+            if (rank := tree.ranks[child]) < len(self._tried):
                 self._tried[rank] += 1
-                self._accepted[rank] += trial.accepted
+                self._accepted[rank] += accepted
 
     @property
     def acceptance(self) -> Acceptance:

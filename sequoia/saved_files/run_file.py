@@ -229,10 +229,28 @@ def _verdict(step: Mapping[str, Any], tree: Tree, tokens: Sequence[int], what: s
     trials = tuple(
         _trial(trial, tree, tokens, what) for trial in list_of(step["trials"], "trials", len(tree))
     )
-    accepted = tuple(trial.node for trial in trials if trial.accepted)
-    if accepted != path[1:] or any(tree.parents[trial.node] not in path for trial in trials):
-        raise BadTrace(f"{what}: the trials do not lead down the path {path[:8]}")
+    if not (_walks_down(path, trials, tree) or _comes_up(path, trials, tree)):
+        raise BadTrace(f"{what}: the trials do not lead to the path {path[:8]}")
     return Verdict(path, whole(step["bonus"], f"{what}: bonus", 0, MAX_ID, BadTrace), trials)
+
+
+def _walks_down(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> bool:
+    """Whether the trials are those of a walk from the root: of children of the path alone."""
+    accepted = [trial.node for trial in trials if trial.accepted]
+    return accepted == [*path[1:]] and all(tree.parents[trial.node] in path for trial in trials)
+
+
+def _comes_up(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> bool:
+    """Whether the trials are those of a traversal from the leaves: every node was rejected before
+    its parent, until the end of the path was taken."""
+    above = [*path]
+    for trial in reversed(trials):
+        if trial.accepted and (trial is not trials[-1] or trial.node != path[-1]):
+            return False
+        if not trial.accepted and (trial.node in above or tree.parents[trial.node] not in above):
+            return False
+        above.append(trial.node)
+    return path[-1] == 0 or (len(trials) > 0 and trials[-1].accepted)
 
 
 def _trial(trial: Any, tree: Tree, tokens: Sequence[int], what: str) -> Trial:

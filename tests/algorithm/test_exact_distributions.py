@@ -132,10 +132,8 @@ def test_a_step_emits_its_accepted_tokens_and_one_more(name: str) -> None:
     def length(chance: Enumerator) -> int:
         tokens, _ = drafted(tree, EXACT[name], q, (), chance)
         verdict = EXACT[name].verify(tree, tokens, lambda _: p(()), lambda _: q(()), chance)
-        assert list(verdict.path) == [
-            0,
-            *(trial.node for trial in verdict.trials if trial.accepted),
-        ]
+        accepted = [child for child, accepted in verdict.decided(tree) if accepted]
+        assert list(verdict.path) == [0, *accepted]
         assert verdict.path == tree.path(verdict.path[-1])
         return len(verdict.path)
 

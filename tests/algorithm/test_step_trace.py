@@ -408,11 +408,11 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     "a path off the tree": (at_step("path", [0, 8]), "path: 8 is not a whole number from 0 to 7"),
     "a path the trials do not take": (
         lambda d: drop_trials(d["steps"][with_path()]),
-        "trials do not lead down the path",
+        "trials do not lead to the path",
     ),
     "a trial elsewhere": (
         lambda d: try_elsewhere(d["steps"][with_path()]),
-        "trials do not lead down the path",
+        "trials do not lead to the path",
     ),
     "a trial of five": (
         lambda d: d["steps"][with_path()]["trials"][0].pop(),

@@ -13,6 +13,7 @@ from fakes import PROMPTS, noisy, same_pair, save, tiny_model, tiny_pair
 
 from sequoia import Acceptance, HardwareProfile, SamplingParams, Tree, measure_profile
 from sequoia.algorithm.best_tree import best_tree, expected_tokens
+from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.bench import acceptance_survey, benchmark, decoders
 from sequoia.bench.decoders import Contestant
 from sequoia.bench.table import timed
@@ -99,6 +100,21 @@ def test_every_decoder_is_measured(
         "as fast as grid",
     ):
         assert words in said
+
+
+@pytest.mark.slow
+def test_every_verifier_is_timed_on_one_tree_and_on_one_chain(
+    folders: list[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "report.json"
+    quick = ["--prompts", "code", "--limit", "1", "--temperature", "0.6", "--rounds", "1"]
+    asked = [*folders, *quick, "--tokens", "12", "--verifiers", "--json", str(out)]
+    assert benchmark.main(asked) == 0
+    plain, *rows = json.loads(out.read_text())["blocks"][0]["rows"]
+    assert plain["group"] == "plain"
+    labels = [rule.label for rule in VERIFIERS.values()]
+    assert [row["name"].split(",")[0] for row in rows] == labels * 2
+    assert [row["group"] for row in rows] == ["tree"] * len(labels) + ["chain"] * len(labels)
 
 
 @pytest.mark.slow

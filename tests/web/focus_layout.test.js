@@ -1,7 +1,7 @@
 // The step's own part of a large tree.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { focusLayout } from "../../ui/decode/web/focus_layout.js";
+import { focusLayout } from "../../ui/shared/web/focus_layout.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
 
 const SMALL = [-1, 0, 0, 1, 1, 2];

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chainEnd, result, trial } from "../../ui/shared/web/step_captions.js";
-import { stepFrames } from "../../ui/shared/web/step_frames.js";
+import { hasPhase, stepFrames } from "../../ui/shared/web/step_frames.js";
 import { StepTimeline } from "../../ui/shared/web/step_timeline.js";
 import { viewStep } from "../../ui/shared/web/step_view.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
@@ -163,4 +163,35 @@ test("plain decoding has a check and a result, and all its time passes", () => {
     ["check", "result"],
   );
   assert.ok(Math.abs(line.clock.at(-1) - 0.003) < 1e-9);
+});
+
+test("a phase is said to have pictures where it has some", () => {
+  const phases = ["guess", "check", "walk", "result"];
+  const plain = { i: 0, tree: 0, tokens: [0], trials: [], path: [0], bonus: 5, emitted: [5] };
+  const alone = viewStep(plain, topology([-1]), PIECES, { policy: { temperature: 0 } });
+  for (const step of [alone, stepOf(SECOND_CHILD, { path: [0, A, C] })]) {
+    const found = new Set(stepFrames(step).map(({ phase }) => phase));
+    for (const phase of phases) assert.equal(hasPhase(step, phase), found.has(phase));
+  }
+});
+
+test("a step verified from the leaves tries whole paths, and none of them is a chain's end", () => {
+  const trials = [
+    [B, 0.2, 1, 0.6, false, 0.1],
+    [C, 0.7, 1, 0.3, true, null],
+  ];
+  const raw = { i: 0, tree: 0, tokens: [0, 1, 2, 3, 4], trials, path: [0, A, C], bonus: 5 };
+  const step = viewStep({ ...raw, emitted: [1, 4, 5] }, TREE, PIECES, {
+    verifier: "traversal",
+  });
+  assert.equal(chainEnd(step), -1);
+  const first = "The draw 0.60 is not below 0.20, so the path down to “b” is dropped.";
+  assert.equal(trial(step, 0), first + " The next path is tried.");
+  assert.equal(trial(step, 1), "The draw 0.30 is below 0.70, so the path down to “c” stays.");
+  const walk = stepFrames(step).filter(({ phase }) => phase === "walk");
+  assert.deepEqual(walk[0].states, ["root", "drafted", "drafted", "rejected", "drafted"]);
+  assert.equal(
+    result(step),
+    "3 tokens from one step. 2 guesses stayed; the large model adds one of its own, as always.",
+  );
 });

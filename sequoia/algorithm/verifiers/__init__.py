@@ -1,7 +1,7 @@
 """Verifiers: rules for accepting drafted tokens. One file for each, and one list of them all.
 
-sequoia, specinfer, top_k_match (the rules), walk (the descent shared by the first two), verifier
-(the interface of a rule), verdict (its result).
+sequoia, specinfer, top_k_match, traversal (the rules), walk (the descent shared by the first two),
+verifier (the interface of a rule), verdict (its result).
 
 A verifier is chosen by its key. No other code distinguishes them, so a new rule is one file here
 and one entry in the list.
@@ -12,11 +12,13 @@ from __future__ import annotations
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.algorithm.verifiers.top_k_match import TOP_K_MATCH
+from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.errors import BadSamplingParams
 from sequoia.validate_input import shown
 
-VERIFIERS = {verifier.key: verifier for verifier in (SEQUOIA, SPECINFER, TOP_K_MATCH)}
+RULES = (SEQUOIA, SPECINFER, TOP_K_MATCH, TRAVERSAL)
+VERIFIERS = {verifier.key: verifier for verifier in RULES}
 DEFAULT_VERIFIER = SEQUOIA.key
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+
+from sequoia.algorithm.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -33,3 +36,13 @@ class Verdict:
     path: tuple[int, ...]
     bonus: int
     trials: tuple[Trial, ...]
+
+    def decided(self, tree: Tree) -> Iterator[tuple[int, bool]]:
+        """The children along the path, each with whether it was accepted: at every node of the path
+        those up to the accepted child, or all where none was. This is what rates by rank count, in
+        whatever order a rule makes its trials."""
+        for node, taken in zip(self.path, (*self.path[1:], None), strict=True):
+            for child in tree.children[node]:
+                yield child, child == taken
+                if child == taken:
+                    break

@@ -64,7 +64,7 @@ def walk(
         for child in tree.children[node]:
             token = tokens[child]
             if draft is not None and not draft.any():
-                draft = _uniform_except(draft, tried)
+                draft = uniform_except(draft, tried)
             weights = (
                 residual[token],
                 distribution[token] / total if draft is None else draft[token],
@@ -88,7 +88,7 @@ def walk(
     return Verdict(tuple(path), chance.pick(residual), tuple(trials))
 
 
-def _uniform_except(draft: np.ndarray, tried: Sequence[int]) -> np.ndarray:
+def uniform_except(draft: np.ndarray, tried: Sequence[int]) -> np.ndarray:
     """The distribution of the next draw once q is used up: uniform over the tokens not tried yet.
     `draft` (vocab,) is all zero."""
     flat = draft + 1

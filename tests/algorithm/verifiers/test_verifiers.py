@@ -12,7 +12,7 @@ from sequoia.errors import BadSamplingParams
 
 ROOT = Path(__file__).resolve().parents[3]
 THEIR_OWN = ROOT / "sequoia" / "algorithm" / "verifiers"
-RULES = {"SEQUOIA", "SPECINFER", "TOP_K_MATCH"}
+RULES = {"SEQUOIA", "SPECINFER", "TOP_K_MATCH", "TRAVERSAL"}
 SOURCES = sorted(
     path
     for path in [ROOT / "app.py", *(ROOT / "sequoia").rglob("*.py"), *(ROOT / "ui").rglob("*.py")]
@@ -71,7 +71,7 @@ def test_only_their_own_folder_distinguishes_verifiers() -> None:
 
 
 def test_keys_are_those_of_saved_files() -> None:
-    assert list(VERIFIERS) == ["sequoia", "specinfer", "topk"]
+    assert list(VERIFIERS) == ["sequoia", "specinfer", "topk", "traversal"]
     assert all(key == verifier.key for key, verifier in VERIFIERS.items())
     assert DEFAULT_VERIFIER == "sequoia"
 

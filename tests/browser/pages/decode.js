@@ -2,7 +2,7 @@
    from a running engine), &bare (no menu above the view), &rate=s2. Serve the repository's root to
    open it. */
 import * as treeLayout from "../../../ui/shared/web/tree_layout.js";
-import * as stepWords from "../../../ui/decode/web/step_words.js";
+import * as stepWords from "../../../ui/shared/web/step_words.js";
 import { mountDecode } from "../../../ui/decode/web/decode_view.js";
 import { bestStep, lastFullStep } from "../../../ui/decode/web/steps_to_show.js";
 import { viewStep } from "../../../ui/shared/web/step_view.js";

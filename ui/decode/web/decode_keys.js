@@ -37,7 +37,7 @@ export class DecodeKeys extends PlaybackKeys {
    */
   act(key) {
     const { store } = this;
-    const { pointer, tools } = this.stage.tree;
+    const { view, tools } = this.stage.tree;
     /** @type {Record<string, () => void>} */
     const acts = {
       " ": () => store.toggle(),
@@ -50,10 +50,10 @@ export class DecodeKeys extends PlaybackKeys {
       l: () => store.goLive(),
       f: () => store.set({ mode: store.focused ? "all" : "focus" }),
       h: () => store.set({ heat: !store.heat }),
-      "+": () => pointer.zoomBy(1.25),
-      "=": () => pointer.zoomBy(1.25),
-      "-": () => pointer.zoomBy(0.8),
-      0: () => pointer.zoomFit(),
+      "+": () => view.pan.zoomBy(1.25),
+      "=": () => view.pan.zoomBy(1.25),
+      "-": () => view.pan.zoomBy(0.8),
+      0: () => view.pan.zoomFit(),
       "/": () => tools.search.focus(),
       "?": () => this.help(),
       Escape: () => this.escape(),

@@ -3,7 +3,6 @@
 import { DecodeKeys } from "./decode_keys.js";
 import { Headline } from "./headline.js";
 import { Inspector } from "./inspector.js";
-import { PhaseBar } from "./phase_bar.js";
 import { PlainText } from "./plain_text.js";
 import { RunHeader } from "./run_header.js";
 import { RunStore } from "./run_store.js";
@@ -88,8 +87,7 @@ class DecodeView {
     this.main = el("div", { class: "sq-main" }, frame);
     const left = el("div", { class: "sq-left" }, this.main);
     const right = el("div", { class: "sq-right" }, this.main);
-    this.tree = new TreePanel(store, left);
-    this.phases = new PhaseBar(store, this.scrubber.root, this.tree.above);
+    this.tree = new TreePanel(store, left, this.scrubber.root);
     this.bars = new StepBars(store, left, this.scrubber);
     this.inspector = new Inspector(store, right);
     this.header = new RunHeader(store, frame);
@@ -130,10 +128,10 @@ class DecodeView {
     show(this.texts, some || isWaiting);
     show(this.headline.root, some || isWaiting);
     this.headline.paint(isOpening);
-    const panels = [this.header, this.bars, this.plain, this.scrubber, this.phases, this.tree];
+    const panels = [this.header, this.bars, this.plain, this.scrubber, this.tree];
     for (const panel of [...panels, text, inspector]) panel.paint();
-    text.settle(); // what asks for a layout comes last, so that there is one layout a frame
-    inspector.story.settle();
+    // what asks for a layout comes last, so that there is one layout a frame
+    for (const panel of [text, this.plain, inspector.story, this.tree]) panel.settle();
   }
 
   paintEmpty() {

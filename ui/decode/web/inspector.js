@@ -1,10 +1,9 @@
 /* One node with its numbers and the sentence why, above the story of the step. */
-import { DrawBar } from "./draw_bar.js";
+import { DrawMeter } from "../../shared/web/draw_meter.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { StepStory } from "./step_story.js";
-import * as stepWords from "./step_words.js";
+import * as stepWords from "../../shared/web/step_words.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
-import * as format from "../../shared/web/format.js";
 import { known, percent, prob } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm, markTerm } from "../../shared/web/tooltips.js";
@@ -50,7 +49,7 @@ export class Inspector {
     this.token = el("span", { class: "sq-pill", "data-part": "card-token" }, line);
     this.state = el("span", { class: "sq-state" }, line);
     this.why = el("p", { class: "sq-why", "data-part": "why" }, card);
-    this.meter = new Meter(card);
+    this.meter = new DrawMeter(card);
     this.list = el("dl", { class: "sq-figures" }, card);
     this.figures = Object.entries(FIGURES).map(([key, label]) => {
       const box = el("div", { "data-figure": key }, this.list);
@@ -98,7 +97,7 @@ export class Inspector {
     const values = {
       id: String(view.id(node)),
       ...(node === "bonus" ? {} : this.nodeFigures(view, node)),
-      ...(trial ? trialFigures(trial, view.greedy) : {}),
+      ...(trial ? trialFigures(trial, view) : {}),
     };
     for (const { key, box, value } of this.figures) {
       show(box, key in values);
@@ -122,35 +121,10 @@ export class Inspector {
 }
 
 // At temperature 0 neither the draw nor the ratio decides anything.
-function trialFigures({ p, q, u, mass }, greedy) {
-  const residual = { tq: prob(q), tp: prob(p), ...(known(mass) ? { mass: percent(mass) } : {}) };
+function trialFigures({ p, q, u, mass }, { greedy, fromLeaves }) {
+  const left = known(mass) ? { mass: percent(mass) } : {};
+  if (fromLeaves) return greedy ? left : { ...left, u: known(u) ? prob(u) : "none" };
+  const residual = { tq: prob(q), tp: prob(p), ...left };
   if (greedy) return residual;
   return { ...residual, ratio: prob(q > 0 ? p / q : NaN), u: known(u) ? prob(u) : "none" };
-}
-
-/** The draw u on the line from 0 to 1, against the part of it that accepts. */
-class Meter {
-  constructor(host) {
-    this.root = el("div", { class: "sq-meter", role: "img" }, host);
-    this.top = el("span", { class: "sq-meter-u" }, this.root);
-    this.bar = new DrawBar(this.root);
-    this.under = el("div", { class: "sq-meter-scale" }, this.root);
-    el("span", { text: "0" }, this.under);
-    this.ratio = el("span", { class: "sq-meter-ratio" }, this.under);
-    el("span", { text: "1" }, this.under);
-  }
-
-  /** @param {Trial | null | undefined} trial */
-  paint(trial) {
-    const isShown = Boolean(trial) && known(trial.u);
-    show(this.root, isShown);
-    if (!isShown) return;
-    const ratio = stepWords.acceptanceRatio(trial);
-    this.bar.paint(trial.u, ratio);
-    this.top.style.left = Math.max(8, Math.min(92, trial.u * 100)) + "%";
-    const [u, bound] = format.apart(trial.u, ratio);
-    text(this.top, "u " + u);
-    text(this.ratio, "accepted below p/q = " + bound);
-    attr(this.root, "aria-label", `u is ${u}, the token is accepted below ${bound}`);
-  }
 }

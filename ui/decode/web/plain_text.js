@@ -15,6 +15,7 @@ export class PlainText {
   /** @type {string[]} */
   texts = [];
   count = -1; // tokens written
+  isNew = false; // tokens were just written
 
   /**
    * @param {RunStore} store
@@ -41,7 +42,13 @@ export class PlainText {
     if (count === this.count) return;
     this.count = count;
     text(this.flow, lines(readable(this.texts.slice(0, count).join(""))));
-    this.box.scrollTop = this.box.scrollHeight;
+    this.isNew = true;
+  }
+
+  /** Scroll to the newest token; after painting, because it asks for a layout. */
+  settle() {
+    if (this.isNew) this.box.scrollTop = this.box.scrollHeight;
+    this.isNew = false;
   }
 
   /** @param {Meta} meta */

@@ -1,10 +1,10 @@
 /* The header: what ran, where the numbers come from, and the running totals as read-outs. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
-import { count, known, ms, rate, readable } from "../../shared/web/format.js";
+import { count, known, ms, rate, readable, grouped } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
 import * as runWords from "../../shared/web/run_words.js";
-import { summary } from "./step_words.js";
+import { summary } from "../../shared/web/step_words.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
 /**
@@ -120,10 +120,9 @@ export class RunHeader {
     const percent = known(share) ? (share * 100).toFixed(0) : "–";
     this.put("draftShare", percent, known(share) ? "%" : "", "of the tokens emitted");
     this.put("acceptedPerStep", rate(totals.acceptedPerStep), "", note(drafted));
-    const made = tokens.toLocaleString("en-US");
     this.put(
       "tokens",
-      made,
+      grouped(tokens),
       "",
       note(() => "in " + count(steps, "step")),
     );

@@ -3,6 +3,7 @@ import { Playback, SLOWEST_FRAME, prefersStillness } from "../../shared/web/play
 import { PlainClock } from "./plain_clock.js";
 import { SlowMotion } from "./slow_motion.js";
 import { bestStep, openingStep } from "./steps_to_show.js";
+import { LARGE } from "../../shared/web/focus_layout.js";
 import { draftedOf, secondsOf, viewStep } from "../../shared/web/step_view.js";
 import * as treeLayout from "../../shared/web/tree_layout.js";
 
@@ -55,7 +56,6 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
  * @typedef {Sums & Ratios} Totals
  */
 
-const LARGE = 160; // nodes from which on the focus layout is the default
 const RATES = [0.02, 0.05, 0.1, 0.25, 0.5]; // shares of real time
 const EASY = 5; // seconds that a run takes at least at an easy pace
 const STEP = 0.2; // seconds that a step takes at least, at the pace "easy"
@@ -79,6 +79,7 @@ export class RunStore extends Playback {
   query = "";
   isPaced = false; // a run that is made here is played at an easy pace, not at its own
   plain = new PlainClock(this);
+  slow = new SlowMotion(this);
 
   /** @param {string | null} run */
   reset(run) {
@@ -102,7 +103,7 @@ export class RunStore extends Playback {
     this.playing = false;
     this.opening = false; // what plays is the recording on which the page opens
     this.isWhole = false; // the whole text is shown, beside one step of it
-    this.slow = new SlowMotion(this);
+    if (this.slow) this.slow.picture = null; // the constructor resets before it exists
     this.clock = 0;
     /** @type {NodeId | null} */
     this.hover = null;

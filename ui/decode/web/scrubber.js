@@ -13,6 +13,7 @@ const ROW = 20; // px
 const GAP = 4; // px between the rows, and above and below them
 const SEAM = 1; // px between blocks
 const LEAST_NUMBER = 10; // px of a row's blocks, in the median, that have their number of tokens
+const GROWTH = 1.25; // of the track's time, when a run that goes on outgrows it
 const LEAST_WIDE = 1.6; // px that a block is drawn at least
 const RATES = [
   ["slow", "slow motion"],
@@ -50,6 +51,7 @@ const WORDS = {
 /** The playback's controls. */
 export class Scrubber extends PlaybackBar {
   shape = ""; // what the blocks were drawn for
+  written = 0; // numbers of tokens
   /** @type {{from: number, to: number} | null} the steps whose times are shown below */
   range = null;
 
@@ -80,17 +82,19 @@ export class Scrubber extends PlaybackBar {
     svg("rect", { width: 3, height: 6, class: "sq-hatch-line" }, pattern);
     this.window = svg("rect", { class: "sq-track-window", y: "0", height: "100%" }, chart);
     this.lost = svg("path", { class: "sq-tick-lost" }, chart);
-    this.plain = svg("path", { class: "sq-beat-plain" }, chart);
-    this.draft = svg("path", { class: "sq-beat-draft" }, chart);
-    this.pass = svg("path", { class: "sq-beat-pass" }, chart);
-    this.numbers = svg("g", { class: "sq-beat-numbers" }, chart);
+    this.past = svg("g", {}, chart);
+    this.plain = svg("path", { class: "sq-beat-plain" }, this.past);
+    this.draft = svg("path", { class: "sq-beat-draft" }, this.past);
+    this.pass = svg("path", { class: "sq-beat-pass" }, this.past);
+    this.numbers = svg("g", { class: "sq-beat-numbers" }, this.past);
   }
 
-  /** Seconds of the whole track. */
+  /** Seconds of the whole track. While a run goes on they grow now and then, not with each step. */
   get span() {
     const { store } = this;
     const plain = store.plain.ends;
-    return Math.max(store.sums[store.last]?.seconds || 0, plain.at(-1) ?? 0, 1e-9);
+    const seconds = Math.max(store.sums[store.last]?.seconds || 0, plain.at(-1) ?? 0, 1e-9);
+    return store.done ? seconds : GROWTH ** Math.ceil(Math.log(seconds) / Math.log(GROWTH));
   }
 
   paint() {
@@ -110,9 +114,7 @@ export class Scrubber extends PlaybackBar {
     const { store } = this;
     const share = Math.min(1, store.time / this.span) * 100;
     this.head.style.left = share + "%";
-    const hidden = `inset(0 ${(100 - share).toFixed(3)}% 0 0)`;
-    for (const part of [this.plain, this.draft, this.pass, this.numbers])
-      part.style.clipPath = "view-box " + hidden;
+    this.past.style.clipPath = `view-box inset(0 ${(100 - share).toFixed(3)}% 0 0)`;
     const made = store.totals(store.written).tokens;
     const alone = store.plain.tokens(store.time);
     text(this.counts[0], store.plain.ends.length ? format.count(alone, "token") : "");
@@ -140,11 +142,12 @@ export class Scrubber extends PlaybackBar {
     this.names[0].style.display = hasPlain ? "" : "none";
     this.counts[0].style.display = hasPlain ? "" : "none";
     const parts = { plain: "", draft: "", pass: "", lost: "" };
-    this.numbers.replaceChildren();
+    this.written = 0;
     if (hasPlain) this.drawRow(this.plainBlocks(), GAP, wide, parts, ["plain", "plain"]);
     const top = hasPlain ? ROW + 2 * GAP : GAP;
     this.drawRow(this.stepBlocks(), top, wide, parts, ["draft", "pass"]);
     this.drawLost(top, wide, parts);
+    while (this.numbers.children.length > this.written) this.numbers.lastChild.remove();
     for (const key of Object.keys(parts)) attr(this[key], "d", parts[key]);
   }
 
@@ -185,9 +188,13 @@ export class Scrubber extends PlaybackBar {
     }
   }
 
+  // Those of steps before stay as they are: a new text is laid out, and there are many.
   number(x, y, tokens) {
-    const look = { x: x.toFixed(1), y: y + ROW / 2, text: tokens };
-    svg("text", look, this.numbers);
+    const made = this.numbers.children[this.written] ?? svg("text", {}, this.numbers);
+    attr(made, "x", x.toFixed(1));
+    attr(made, "y", y + ROW / 2);
+    text(made, String(tokens));
+    this.written += 1;
   }
 
   // Steps that did not come have no time: each is a mark where it belongs.

@@ -1,11 +1,11 @@
 /* The step: its path as a sentence, its numbers, and its trials in order. */
-import { DrawBar } from "./draw_bar.js";
+import { DrawBar } from "../../shared/web/draw_bar.js";
 import { attr, el, pool, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { known, ms } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { finish, sourced } from "../../shared/web/run_words.js";
-import * as stepWords from "./step_words.js";
+import * as stepWords from "../../shared/web/step_words.js";
 
 /**
  * @import { RunStore } from "./run_store.js"

@@ -7,7 +7,7 @@ import { factLines } from "../../shared/web/run_facts.js";
 import { isSimulated, paintSimulated } from "../../shared/web/run_words.js";
 import * as pictures from "../../shared/web/save_picture.js";
 import { columnNames } from "../../shared/web/tree_columns.js";
-import * as stepWords from "./step_words.js";
+import * as stepWords from "../../shared/web/step_words.js";
 
 /**
  * @import { RunStore } from "./run_store.js"

@@ -1,5 +1,5 @@
 /* What it means when a person points at a node of the step's tree, presses or focuses it. */
-import * as stepWords from "./step_words.js";
+import { spokenNode } from "../../shared/web/step_words.js";
 import { keyOf, nodeOf } from "../../shared/web/tree_scene.js";
 
 /** @import { TreePanel } from "./tree_panel.js" */
@@ -17,7 +17,7 @@ export class TreePointer {
   }
 
   scrolled() {
-    if (!this.tree.mini.root.hidden) this.store.changed();
+    if (!this.tree.drawing.mini.root.hidden) this.store.changed();
   }
 
   /** @param {string | null} key */
@@ -49,12 +49,12 @@ export class TreePointer {
    * @param {number} node
    */
   pick(node) {
-    const { store, tree } = this;
+    const { store } = this;
     const { parents } = store.view().topo;
     for (let up = parents[node]; store.focused && up >= 0; up = parents[up])
       for (const key of [keyOf(up), `g${up}:untried`, `g${up}:rejected`]) store.opened.add(key);
     store.set({ pin: node, hover: null });
-    if (!store.focused && tree.full) tree.view.reveal(tree.full.cells[node]);
+    if (!store.focused) this.tree.drawing.reveal(node);
   }
 
   /**
@@ -74,8 +74,6 @@ export class TreePointer {
   name(key) {
     const step = this.store.view();
     const node = nodeOf(key);
-    if (!step || node === null) return null;
-    const level = node === "bonus" ? "" : ", level " + (step.topo.depth[node] + 1);
-    return `${step.label(node)}${level}, ${stepWords.states[step.stateOf(node)]}`;
+    return step && node !== null ? spokenNode(step, node) : null;
   }
 }

@@ -1,8 +1,7 @@
-/* The tree panel's own controls and legend: search, focus or all, heat, zoom, and the counts of the
-   step. */
+/* The tree panel's own controls: search, focus or all, heat, zoom; and a note about its size. */
 import { lastFullStep } from "./steps_to_show.js";
 import { treePicture } from "./tree_picture.js";
-import { attr, button, el, show, svg, text } from "../../shared/web/dom.js";
+import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import * as pictures from "../../shared/web/save_picture.js";
@@ -143,65 +142,5 @@ export class TreeNote {
     show(this.root, isSmall || Boolean(why));
     show(this.back, isSmall);
     text(this.words, isSmall ? cut : why);
-  }
-}
-
-/** @type {[number, string][]} */
-const SHADES = [
-  [0, "0 %"],
-  [0.05, "to 5 %"],
-  [0.2, "to 20 %"],
-  [0.5, "to 50 %"],
-  [1, "to 100 % of the steps received"],
-];
-
-/**
- * Which of five shades shows a share: few enough to be distinguished.
- * @param {number} share from 0 to 1
- * @returns {number}
- */
-export const heatShade = (share) => SHADES.findIndex(([most]) => share <= most + 1e-9);
-
-const KEYS = [
-  ["accepted", "accepted"],
-  ["rejected", "rejected"],
-  ["untested", "not tried"],
-  ["never", "unreached"],
-  ["own", "from the target"],
-];
-
-/** What lines and shades mean, and how many nodes there are of each. */
-export class Legend {
-  /** @param {Element} host */
-  constructor(host) {
-    this.states = el("div", { class: "sq-legend", "data-part": "legend" }, host);
-    this.counts = KEYS.map(([key, label]) => this.entry(key, label));
-    this.heat = el("div", { class: "sq-legend sq-heat-key", hidden: "" }, host);
-    el("span", { text: "accepted in" }, this.heat);
-    SHADES.forEach(([, label], shade) => {
-      const entry = el("span", { class: "sq-legend-entry" }, this.heat);
-      el("i", { class: "sq-shade", "data-heat": shade }, entry);
-      el("span", { text: label }, entry);
-    });
-  }
-
-  entry(key, label) {
-    const look = { class: "sq-sample", viewBox: "0 0 22 10", "aria-hidden": "true" };
-    const entry = el("span", { class: "sq-legend-entry", "data-s": key }, this.states);
-    const sample = svg("svg", look, entry);
-    svg("path", { class: "sq-edge", "data-s": key, d: "M1 5H21" }, sample);
-    const count = el("b", { "data-count": key }, entry);
-    el("span", { text: label }, entry);
-    return count;
-  }
-
-  /**
-   * @param {RunStore} store
-   * @param {StepView | null} view
-   */
-  paint(store, view) {
-    show(this.heat, store.heat && Boolean(view));
-    show(this.states, !store.heat && Boolean(view));
-    KEYS.forEach(([key], i) => text(this.counts[i], view ? String(view.counts[key]) : ""));
   }
 }

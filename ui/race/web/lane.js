@@ -4,7 +4,7 @@ import { LaneText } from "./lane_text.js";
 import { intervalInWords, placeInWords, speedInterval, speedRatio } from "./lane_totals.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
-import { known, ms, percent, rate, readable } from "../../shared/web/format.js";
+import { known, ms, percent, rate, readable, grouped } from "../../shared/web/format.js";
 import { repeatsInWords } from "../../shared/web/repeats.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import * as runWords from "../../shared/web/run_words.js";
@@ -199,8 +199,7 @@ export class LaneView {
     this.fill.style.transform = `scaleX(${reached / line})`;
     attr(this.bar, "aria-valuemax", line);
     attr(this.bar, "aria-valuenow", reached);
-    const [done, all] = [sum.tokens, line].map((tokens) => tokens.toLocaleString("en-US"));
-    text(this.tokens, `${done} / ${all} tokens`);
+    text(this.tokens, `${grouped(sum.tokens)} / ${grouped(line)} tokens`);
   }
 
   /** @param {Sum} sum */

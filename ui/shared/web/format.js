@@ -7,6 +7,7 @@ const HIDDEN =
   /[\ufe00-\ufe0f\p{NChar}\p{Cf}\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f|(?! )\p{Zs}/gu;
 const CACHED = 20_000; // texts
 const DASH = "–"; // for a number that is not there
+const GROUPED = new Intl.NumberFormat("en-US");
 const shown = new Map();
 
 function glyph(char) {
@@ -148,6 +149,13 @@ export function rate(value) {
 }
 
 /**
+ * A whole number, its thousands apart.
+ * @param {number} value
+ * @returns {string}
+ */
+export const grouped = (value) => GROUPED.format(value);
+
+/**
  * A number with its noun.
  * @param {number} value
  * @param {string} one the noun in the singular
@@ -155,5 +163,5 @@ export function rate(value) {
  * @returns {string}
  */
 export function count(value, one, many = one + "s") {
-  return value.toLocaleString("en-US") + " " + (value === 1 ? one : many);
+  return grouped(value) + " " + (value === 1 ? one : many);
 }

@@ -17,7 +17,12 @@ const ENDS = {
 
 const BEGINS_WITH_VOWEL = /^([AEIO]|[FHLMNRSX](?=[A-Z0-9]))/; // by its sound, as in "RTX"
 /** @type {Record<string, string>} */
-const VERIFIERS = { sequoia: "Sequoia", specinfer: "SpecInfer", topk: "top-k match" };
+const VERIFIERS = {
+  sequoia: "Sequoia",
+  specinfer: "SpecInfer",
+  topk: "top-k match",
+  traversal: "Traversal",
+};
 
 /**
  * A time with where it comes from.

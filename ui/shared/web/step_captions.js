@@ -51,7 +51,8 @@ export function check({ topo }) {
  * @param {StepView} step
  * @returns {number}
  */
-export function chainEnd({ topo, trials }) {
+export function chainEnd({ topo, trials, fromLeaves }) {
+  if (fromLeaves) return -1;
   const at = trials.findIndex(({ accepted }) => !accepted);
   if (at < 0 || at === trials.length - 1) return -1;
   const isSibling = topo.parents[trials[at + 1].node] === topo.parents[trials[at].node];
@@ -72,6 +73,7 @@ export function trial(step, i) {
 
 function kept(step, one) {
   const word = quoted(step, one.node);
+  if (step.fromLeaves) return pathKept(step, one);
   if (one.u === null) return `${word} is the token that the large model drew, so it stays.`;
   if (step.greedy) return `${word} is what the large model writes, so it stays.`;
   if (one.p >= one.q)
@@ -82,6 +84,7 @@ function kept(step, one) {
 
 function dropped(step, one) {
   const word = quoted(step, one.node);
+  if (step.fromLeaves) return pathDropped(step, one);
   if (one.u === null) return `${word} is not the token that the large model drew.`;
   if (step.greedy) return `${word} is not what the large model writes.`;
   if (one.p === 0) return `The large model never writes ${word} here.`;
@@ -89,8 +92,27 @@ function dropped(step, one) {
   return `The draw ${u} is not below p/q = ${ratio}, so ${word} is dropped.`;
 }
 
+// Verified from the leaves, a trial judges the whole path down to its node.
+function pathKept(step, one) {
+  const path = `the path down to ${quoted(step, one.node)}`;
+  if (step.greedy) return `${path} is what the large model writes, so it stays.`;
+  if (one.p >= 1) return `${path} is certain to stand, so it stays.`;
+  const [u, chance] = apart(one.u, one.p);
+  return `The draw ${u} is below ${chance}, so ${path} stays.`;
+}
+
+function pathDropped(step, one) {
+  const path = `the path down to ${quoted(step, one.node)}`;
+  if (step.greedy) return `${path} is not what the large model writes.`;
+  if (one.p === 0) return `${path} cannot stand here.`;
+  const [u, chance] = apart(one.u, one.p);
+  return `The draw ${u} is not below ${chance}, so ${path} is dropped.`;
+}
+
 function afterwards(step, i) {
   const { topo, trials } = step;
+  if (step.fromLeaves)
+    return i + 1 < trials.length ? "The next path is tried." : "No path is left.";
   const next = trials[i + 1];
   const hasNext = next && topo.parents[next.node] === topo.parents[trials[i].node];
   if (!hasNext) return "There is no other guess to try in its place.";

@@ -37,6 +37,17 @@ export function stepFrames(step) {
   return [...guesses(step), check(step), ...walk(step), result(step)];
 }
 
+/**
+ * Whether a step has a picture of a phase, without making its pictures.
+ * @param {StepView} step
+ * @param {Phase} phase
+ * @returns {boolean}
+ */
+export function hasPhase({ topo, trials }, phase) {
+  if (phase === "guess") return topo.levels > 1;
+  return phase !== "walk" || trials.length > 0;
+}
+
 /** @type {(step: StepView) => StepFrame[]} */
 function guesses(step) {
   const { topo } = step;

@@ -57,6 +57,25 @@ export class StepTimeline {
   }
 
   /**
+   * When a picture begins on the step's own clock.
+   * @param {number} i its index
+   * @returns {number} seconds
+   */
+  clockStart(i) {
+    return i ? this.clock[i - 1] : 0;
+  }
+
+  /**
+   * The picture at a moment of the step's own clock; one that takes no time is passed over.
+   * @param {number} at seconds
+   * @returns {number} its index; from the end of the step on, that of the result
+   */
+  frameAtClock(at) {
+    const found = this.clock.findIndex((end) => at < end);
+    return found < 0 ? this.clock.length - 1 : found;
+  }
+
+  /**
    * The first picture of a phase.
    * @param {string} phase
    * @returns {number} -1 where it has none
@@ -73,7 +92,7 @@ export class StepTimeline {
   clockAt(at) {
     const i = this.frameAt(at);
     const from = this.start(i);
-    const before = i ? this.clock[i - 1] : 0;
+    const before = this.clockStart(i);
     const share = Math.min(1, (at - from) / (this.ends[i] - from));
     return before + (this.clock[i] - before) * share;
   }

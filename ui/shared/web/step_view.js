@@ -8,6 +8,8 @@ import { visible } from "./format.js";
  * @import { NodeId } from "./tree_scene.js"
  */
 
+const FROM_LEAVES = "traversal"; // the verifier that tries whole paths
+
 /**
  * A step as the server sends it (`Packer` in sequoia/saved_files/run_file.py).
  * @typedef {object} Step
@@ -28,7 +30,8 @@ import { visible } from "./format.js";
 /** @typedef {[number, number, number, number | null, boolean, number | null]} TrialRow a Trial */
 
 /**
- * One token that was tried: p and q are the residual probabilities at that moment.
+ * One token that was tried: p and q are the residual probabilities at that moment. Verified from
+ * the leaves, p is the probability with which the whole path is taken, and q is 1.
  * @typedef {object} Trial
  * @property {number} node
  * @property {number} p
@@ -52,6 +55,7 @@ import { visible } from "./format.js";
  *   ended inside the path
  * @property {boolean} greedy whether the temperature is 0
  * @property {boolean} matched whether the verifier compares with a sampled token
+ * @property {boolean} fromLeaves whether whole paths were tried, from the leaves to the root
  * @property {(node: number) => Trial | undefined} trial
  * @property {(node: NodeId) => string} piece a token's text
  * @property {(node: NodeId) => string} label the same with invisible characters made visible
@@ -107,6 +111,7 @@ export function viewStep(step, topo, pieces, meta) {
     kind,
     greedy: meta?.policy?.temperature === 0,
     matched: trials.length > 0 && trials[0].u === null,
+    fromLeaves: meta?.verifier === FROM_LEAVES,
     trial: (node) => byNode.get(node),
     piece,
     label: (node) => visible(piece(node)),

@@ -1,14 +1,18 @@
 /* The four phases of the step on screen, with their real times, and what happens in the picture
    that is shown. */
-import { attr, button, el, show, text } from "../../shared/web/dom.js";
-import { ms } from "../../shared/web/format.js";
-import { rove } from "../../shared/web/roving_focus.js";
-import { result } from "../../shared/web/step_captions.js";
-import { sourced } from "../../shared/web/run_words.js";
+import { attr, button, el, show, text } from "./dom.js";
+import { ms } from "./format.js";
+import { rove } from "./roving_focus.js";
+import { result } from "./step_captions.js";
+import { hasPhase } from "./step_frames.js";
+import { sourced } from "./run_words.js";
 
-/** @import { RunStore } from "./run_store.js" */
+/**
+ * @import { Phase } from "./step_frames.js"
+ * @import { StepMotion } from "./step_motion.js"
+ */
 
-/** @type {[string, string, string | null][]} phase, label, key of a step's seconds */
+/** @type {[Phase, string, string | null][]} phase, label, key of a step's seconds */
 const PHASES = [
   ["guess", "1 guess", "draft"],
   ["check", "2 check", "verify"],
@@ -16,56 +20,54 @@ const PHASES = [
   ["result", "4 result", null],
 ];
 
-/** Buttons for the phases, among the playback's controls, and the caption above the tree. */
+/** Buttons for the phases, and the caption above the tree. */
 export class PhaseBar {
   /**
-   * @param {RunStore} store
+   * @param {StepMotion} motion
    * @param {Element} host of the buttons
    * @param {Element} above host of the caption
    */
-  constructor(store, host, above) {
-    this.store = store;
+  constructor(motion, host, above) {
+    this.motion = motion;
     this.root = el("div", { class: "sq-phases", "data-part": "phases" }, host);
     const look = { class: "sq-phase-tabs", role: "group", "aria-label": "Phases of the step" };
     const group = el("div", look, this.root);
     this.tabs = PHASES.map(([phase, label]) => {
       const tab = button(group, { text: label, part: "phase-" + phase });
-      tab.addEventListener("click", () => store.slow.turnTo(phase));
+      tab.addEventListener("click", () => this.motion.turnTo(phase));
       return tab;
     });
     rove(group);
     this.next = button(this.root, { icon: "next", label: "Next picture of the step (.)" });
-    this.next.addEventListener("click", () => store.slow.turn(1));
+    this.next.addEventListener("click", () => this.motion.turn(1));
     const line = el("div", { class: "sq-caption-line" }, above);
     this.caption = el("p", { class: "sq-caption", "data-part": "caption" }, line);
     this.time = el("p", { class: "sq-phase-time", "data-part": "phase-time" }, line);
   }
 
-  paint() {
-    const { store } = this;
-    const view = store.view();
-    show(this.root, Boolean(view));
-    show(this.caption, Boolean(view));
-    if (!view) return;
-    const { shown } = store.slow;
+  /** @param {string} source where the times come from, such as "measured" */
+  paint(source) {
+    const { step, shown } = this.motion;
+    show(this.root, Boolean(step));
+    show(this.caption, Boolean(step));
+    if (!step) return;
     const phase = shown?.phase ?? "result";
-    const line = store.slow.timeline();
     PHASES.forEach(([name], i) => {
       attr(this.tabs[i], "aria-pressed", String(name === phase));
-      this.tabs[i].disabled = line.first(name) < 0;
+      this.tabs[i].disabled = !hasPhase(step, name);
     });
-    text(this.time, this.times(view.step.seconds ?? {}, phase));
-    text(this.caption, shown ? shown.words : result(view));
+    text(this.time, this.times(step.step.seconds ?? {}, phase, source));
+    text(this.caption, shown ? shown.words : result(step));
   }
 
   // The real time of the phase, or of the step.
-  times(seconds, phase) {
+  times(seconds, phase, source) {
     const key = PHASES.find(([name]) => name === phase)[2];
     const { draft = 0, verify = 0, overhead = 0 } = seconds;
     const time = { guess: draft, check: verify, walk: overhead, result: draft + verify + overhead };
     const what = { draft: "drafting", verify: "the pass" }[key];
     const name = what ?? (phase === "walk" ? "the walk and the rest" : "the step");
-    const isSlow = this.store.slow.picture !== null ? "; slowed, not to scale" : "";
-    return `${name} took ${sourced(ms(time[phase]), this.store.word)}${isSlow}`;
+    const pace = this.motion.picture === null ? "" : "; " + this.motion.pace;
+    return `${name} took ${sourced(ms(time[phase]), source)}${pace}`;
   }
 }

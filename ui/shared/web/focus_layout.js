@@ -1,12 +1,14 @@
 /* The focus layout: a step's own part of a large tree. Pure. */
-import { keyOf } from "../../shared/web/tree_scene.js";
+import { keyOf } from "./tree_scene.js";
 
 /**
- * @import { Topology } from "../../shared/web/tree_layout.js"
- * @import { StepView } from "../../shared/web/step_view.js"
- * @import { Cell } from "../../shared/web/tree_scene.js"
+ * @import { Topology } from "./tree_layout.js"
+ * @import { StepView } from "./step_view.js"
+ * @import { Cell } from "./tree_scene.js"
  */
 
+/** Nodes of a tree beyond which this layout is the usual one. */
+export const LARGE = 160;
 const FIRST_REJECTED = 9; // siblings of a kind that are drawn one by one
 const LAST_REJECTED = 3;
 const FIRST_UNTRIED = 2;

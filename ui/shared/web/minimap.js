@@ -1,11 +1,11 @@
 /* The whole tree as a small picture beside a part of it: one path a state, and a frame around the
    part that is visible. */
-import { attr, el, svg } from "../../shared/web/dom.js";
-import { StatePaths } from "../../shared/web/tree_dots.js";
+import { attr, el, svg } from "./dom.js";
+import { StatePaths } from "./tree_dots.js";
 
 /**
- * @import { StepView } from "../../shared/web/step_view.js"
- * @import { NodeId } from "../../shared/web/tree_scene.js"
+ * @import { StepView } from "./step_view.js"
+ * @import { NodeId } from "./tree_scene.js"
  * @typedef {{x: number, y: number, w: number, h: number}} Part shares of the tree's sides
  */
 
@@ -15,7 +15,7 @@ const RIGHT = 0.2; // columns by which the picture is wider than the tree
 
 /** A picture that can be pressed. */
 export class Minimap {
-  /** @type {import("../../shared/web/tree_layout.js").Topology | null} */
+  /** @type {import("./tree_layout.js").Topology | null} */
   topo = null;
 
   /**

@@ -1,5 +1,5 @@
 /* The draw u on the line from 0 to 1: the part below p/q accepts, and a mark stands at u. */
-import { el } from "../../shared/web/dom.js";
+import { el } from "./dom.js";
 
 /** A bar with a mark. */
 export class DrawBar {

@@ -1,10 +1,10 @@
 /* Plain sentences about one step and one node. Every number in them is the step's own. */
-import { apart, count, ms, percent, short } from "../../shared/web/format.js";
-import { finished, sourced } from "../../shared/web/run_words.js";
+import { apart, count, ms, percent, short } from "./format.js";
+import { finished, sourced } from "./run_words.js";
 
 /**
- * @import { StepView, Trial } from "../../shared/web/step_view.js"
- * @import { NodeId } from "../../shared/web/tree_scene.js"
+ * @import { StepView, Trial } from "./step_view.js"
+ * @import { NodeId } from "./tree_scene.js"
  */
 
 /** @type {Record<string, string>} the states of nodes in words */
@@ -27,6 +27,17 @@ const token = (view, node) => "“" + view.label(node) + "”";
  */
 export const acceptanceRatio = ({ p, q }) => (q > 0 ? p / q : p > 0 ? Infinity : 0);
 
+/**
+ * A node with its place and state, for a screen reader.
+ * @param {StepView} view
+ * @param {NodeId} node
+ * @returns {string}
+ */
+export function spokenNode(view, node) {
+  const level = node === "bonus" ? "" : ", level " + (view.topo.depth[node] + 1);
+  return `${view.label(node)}${level}, ${states[view.stateOf(node)]}`;
+}
+
 /** @type {(view: StepView, trial: Trial) => string} what it was decided on */
 function odds(view, { node, p, q }) {
   const parent = view.topo.parents[node];
@@ -38,7 +49,18 @@ function odds(view, { node, p, q }) {
   return `${target} gives this token ${percent(p, 1)}, ${draft} ${percent(q, 1)}`;
 }
 
+// Verified from the leaves, a trial judges the whole path down to its node.
+function pathOdds(view, { p, u }, isTaken) {
+  const chance = `The whole path down to here stands with a probability of ${percent(p, 1)}`;
+  if (p >= 1) return `${chance}, so it is accepted.`;
+  if (p === 0) return `${chance}, so it is rejected for any u.`;
+  const [draw, bound] = apart(u, p);
+  if (isTaken) return `${chance}: u = ${draw} is below ${bound}, so the path is accepted.`;
+  return `${chance}: u = ${draw} is above ${bound}, so it ends further up, or another is tried.`;
+}
+
 function accepted(view, trial) {
+  if (view.fromLeaves) return pathOdds(view, trial, true);
   if (trial.u === null) return "The target sampled this very token, so it is accepted.";
   if (view.greedy) return "This is the target’s most probable token, so it is accepted.";
   const ratio = acceptanceRatio(trial);
@@ -48,6 +70,7 @@ function accepted(view, trial) {
 }
 
 function rejected(view, trial) {
+  if (view.fromLeaves) return pathOdds(view, trial, false);
   if (trial.u === null) return "The target sampled another token, so this one is rejected.";
   if (view.greedy)
     return "At temperature 0 only the target’s most probable token is accepted, and this is another.";

@@ -1,0 +1,220 @@
+"""Traversal verification: lossless by enumeration, equal to block verification on chains, and how
+many tokens it accepts beside Algorithm 2."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from exact import (
+    EXACT,
+    Enumerator,
+    Model,
+    Text,
+    distribution,
+    drafted,
+    error,
+    fits,
+    over_torch,
+    same,
+    table,
+)
+
+from sequoia.algorithm.sampling import Seeded
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers.traversal import Place
+
+TRAVERSAL = EXACT["traversal"]
+ALGORITHM_2 = EXACT["sequoia"]
+CHAINS = [Tree.chain(nodes) for nodes in range(2, 7)]
+# The smallest shape on which Traversal is known to accept fewer tokens for some distributions.
+UNLUCKY = Tree((-1, 0, 1, 1, 3))
+
+
+def random_tree(rng: random.Random, most: int) -> Tree:
+    nodes = rng.randint(2, most)
+    return Tree((-1, *sorted(rng.randrange(node) for node in range(1, nodes))))
+
+
+def with_ties(seed: Any, vocab: int) -> Model:
+    """A table with many zeros and equal entries."""
+
+    def model(context: Text) -> np.ndarray:
+        rng = random.Random(f"ties {seed} {context}")
+        weights = [rng.choice((0, 0, 1, 1, 2)) for _ in range(vocab)]
+        weights[rng.randrange(vocab)] += 1
+        return np.array([Fraction(weight, sum(weights)) for weight in weights], dtype=object)
+
+    return model
+
+
+def errors(cases: Sequence[int], most: int) -> list[int]:
+    """The random cases, by number, in which the output distribution is wrong."""
+    wrong = []
+    for case in cases:
+        rng = random.Random(f"case {case}")
+        tree = random_tree(rng, most)
+        vocab = rng.choice((2, 3))
+        models = rng.choice((table, with_ties))
+        while not fits(tree, TRAVERSAL, vocab):
+            tree = random_tree(rng, most)
+        if error(tree, TRAVERSAL, models((case, "p"), vocab), models((case, "q"), vocab)) != 0:
+            wrong.append(case)
+    return wrong
+
+
+@pytest.mark.slow
+def test_random_trees_with_zeros_and_ties_have_the_target_distribution() -> None:
+    assert errors(range(250), most=4) == []
+
+
+@pytest.mark.nightly
+def test_2000_random_trees_with_zeros_and_ties_have_the_target_distribution() -> None:
+    assert errors(range(2000), most=5) == []
+
+
+# -- beside block verification and Algorithm 2 ---------------------------------------------------
+
+
+def accepted_tokens(tree: Tree, verifier: Any, p: Model, q: Model) -> Fraction:
+    """The expected number of accepted nodes of one step, exactly."""
+
+    def accepted(chance: Enumerator) -> int:
+        tokens, contexts = drafted(tree, verifier, q, (), chance)
+        verdict = verifier.verify(
+            tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance
+        )
+        return len(verdict.path) - 1
+
+    return sum(count * weight for count, weight in distribution(accepted).items())
+
+
+def block_acceptance(tokens: Sequence[int], p: Model, q: Model) -> list[Fraction]:
+    """For a drafted chain, the probabilities with which block verification tests each prefix, up to
+    one that cannot stand (arXiv 2403.10444)."""
+    stands = Fraction(1)
+    tested = []
+    for at, token in enumerate(tokens):
+        before = tuple(tokens[:at])
+        stands = min(Fraction(1), stands * p(before)[token] / q(before)[token])
+        if stands == 0 or at + 1 == len(tokens):
+            return [*tested, stands]
+        here = tuple(tokens[: at + 1])
+        mass = sum(max(stands * p(here)[x] - q(here)[x], 0) for x in range(len(p(here))))
+        tested.append(mass / (mass + 1 - stands) if mass + 1 - stands else Fraction(1))
+    raise AssertionError("a chain without tokens")
+
+
+@pytest.mark.parametrize("tree", CHAINS, ids=lambda tree: f"{len(tree)} nodes")
+def test_a_chain_is_tested_as_block_verification_tests_it(tree: Tree) -> None:
+    """Every trial's probability, along every chain that can be drafted with three tokens."""
+    p = table("block p", 3)
+    q = table("block q", 3)
+
+    class Reject(Enumerator):
+        def accept(self, d: Any, r: Any) -> tuple[bool, None]:
+            seen.append(r / d)
+            return False, None
+
+    def run(chance: Enumerator) -> Text:
+        seen.clear()
+        tokens, contexts = drafted(tree, TRAVERSAL, q, (), chance)
+        TRAVERSAL.verify(
+            tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance
+        )
+        assert seen[::-1] == block_acceptance(tokens[1:], p, q)
+        return tuple(tokens)
+
+    seen: list[Any] = []
+    assert len(distribution(run, Reject)) > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tree", CHAINS[:4], ids=lambda tree: f"{len(tree)} nodes")
+def test_on_a_chain_it_accepts_at_least_as_many_tokens_as_algorithm_2(tree: Tree) -> None:
+    gains = []
+    for seed in range(12):
+        p = table((seed, "gain p"), 2)
+        q = table((seed, "gain q"), 2)
+        gains.append(
+            accepted_tokens(tree, TRAVERSAL, p, q) - accepted_tokens(tree, ALGORITHM_2, p, q)
+        )
+    assert min(gains) >= 0
+    assert len(tree) == 2 or max(gains) > 0
+
+
+@pytest.mark.slow
+def test_on_a_tree_it_usually_accepts_more_tokens_and_rarely_fewer() -> None:
+    gains = []
+    for seed in range(60):
+        p = table((seed, "unlucky p"), 3)
+        q = table((seed, "unlucky q"), 3)
+        gains.append(
+            accepted_tokens(UNLUCKY, TRAVERSAL, p, q) - accepted_tokens(UNLUCKY, ALGORITHM_2, p, q)
+        )
+    assert sum(gains) > 0
+    assert min(gains) < 0
+
+
+# -- floats ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", [-1, 0, 1])
+def test_distributions_that_differ_by_rounding_alone_accept_whole_paths(step: int) -> None:
+    """Where p equals q up to one unit in the last place, what is left of them is rounding noise;
+    the path is then accepted, never judged by that noise."""
+    tree = Tree.kary(2, 4)
+    rng = np.random.default_rng(3)
+    shared = rng.dirichlet(np.ones(50))
+    shifted = np.nextafter(shared, np.inf * step) if step else shared
+    chance = Seeded(0)
+    for _ in range(200):
+        tokens, _contexts = drafted(tree, over_torch("traversal"), same(shifted), (), chance)
+        verdict = TRAVERSAL.verify(
+            tree, tokens, lambda _: shared.copy(), lambda _: shifted.copy(), chance
+        )
+        assert len(verdict.path) == tree.levels
+
+
+# -- mutants ---------------------------------------------------------------------------------------
+
+
+def never_weighted(self: Place, token: int) -> Any:
+    """max(p - q, 0) instead of max(a p - q, 0)."""
+    stands = self.stands
+    self.stands = stands * 0 + 1
+    mass = REJECT(self, token)
+    self.stands = stands
+    return mass
+
+
+def stands_as_before(self: Place, token: int) -> Any:
+    """A node stands as surely after a child was rejected as before."""
+    stands = self.stands
+    mass = REJECT(self, token)
+    self.stands = stands
+    return mass
+
+
+def target_as_before(self: Place, token: int) -> Any:
+    """The last token comes from p instead of from what is left."""
+    target = self.target
+    mass = REJECT(self, token)
+    self.target = target
+    return mass
+
+
+REJECT = Place.reject
+MUTANTS: list[Callable[[Place, int], Any]] = [never_weighted, stands_as_before, target_as_before]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
+def test_wrong_updates_are_found(mutant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Place, "reject", mutant)
+    tree = Tree((-1, 0, 0, 1))
+    pairs = [(table((seed, "p"), 3), table((seed, "q"), 3)) for seed in range(6)]
+    assert any(error(tree, TRAVERSAL, p, q) != 0 for p, q in pairs)

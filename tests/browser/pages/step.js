@@ -1,0 +1,28 @@
+/* One step in its stage, without a run or a server: an example of how to use step_stage.js.
+   ?run=NAME of canned.json, &step=I, &plain (no card, no player), &dark. Serve the repository's
+   root to open it. */
+import { StepStage } from "../../../ui/shared/web/step_stage.js";
+import { viewStep } from "../../../ui/shared/web/step_view.js";
+import { topology } from "../../../ui/shared/web/tree_layout.js";
+
+const query = new URLSearchParams(location.search);
+const isPlain = query.has("plain");
+const options = { source: "recorded", hasCard: !isPlain, hasPlayer: !isPlain };
+const stage = new StepStage(document.getElementById("host"), options);
+const runs = await (await fetch("../canned.json")).json();
+const events = [];
+
+/** Show step `i` of a run of canned.json, or of one like it. */
+function showStep(run, i) {
+  const { steps, trees, pieces, meta } = run;
+  const texts = new Map(Object.entries(pieces));
+  const view = viewStep(steps[i], topology(trees[steps[i].tree]), texts, meta);
+  stage.show(view);
+  return view;
+}
+
+for (const name of ["frame", "play", "hover", "press"])
+  stage.addEventListener(name, ({ detail }) => events.push({ name, ...detail }));
+document.body.classList.toggle("dark", query.has("dark"));
+showStep(runs[query.get("run") ?? "128"], Number(query.get("step") ?? 0));
+Object.assign(window, { stage, runs, events, showStep });

@@ -1,0 +1,143 @@
+"""One step in its stage, without a run: tests/browser/pages/step.html."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+from view_pages import opened, part, settle
+
+NODES = "[...document.querySelectorAll('.sq-n')].filter(g => g.style.display !== 'none')"
+STATES = f"{NODES}.map(g => g.dataset.s)"
+CARD = part("walk-card")
+
+
+@pytest.fixture
+def page(tab: Any) -> Iterator[Any]:
+    """A step at temperature 1 whose walk goes down five levels."""
+    for page in opened(tab, "step", "?run=16&step=1"):
+        ready(page)
+        yield page
+
+
+def ready(page: Any) -> None:
+    page.wait_for_function("window.stage")
+    settle(page)
+
+
+def turn_to(page: Any, phase: str) -> None:
+    page.evaluate("phase => stage.turnTo(phase)", phase)
+    settle(page)
+
+
+def events(page: Any, name: str) -> list[Any]:
+    found: list[Any] = page.evaluate("name => events.filter(one => one.name === name)", name)
+    return found
+
+
+def test_it_stands_at_its_result(page: Any) -> None:
+    expect(page.locator(part("caption"))).to_contain_text("6 tokens from one step.")
+    expect(page.locator(part("phase-time"))).to_have_text("the step took 18.0 ms (recorded)")
+    assert page.evaluate(STATES).count("accepted") == 5
+    expect(page.locator(part("phase-result"))).to_have_attribute("aria-pressed", "true")
+
+
+def test_its_pictures_come_in_the_order_of_the_step(page: Any) -> None:
+    """The draft adds level by level, the target checks all nodes, and the walk compares u with
+    p/q."""
+    turn_to(page, "guess")
+    assert set(page.evaluate(STATES)) == {"root", "drafted"}
+    few = page.evaluate(f"{NODES}.length")
+    page.evaluate("stage.turn(1)")
+    settle(page)
+    assert page.evaluate(f"{NODES}.length") > few
+    turn_to(page, "check")
+    assert set(page.evaluate(STATES)) == {"root", "checked"}
+    turn_to(page, "walk")
+    assert page.evaluate(STATES).count("accepted") == 1
+    expect(page.locator(CARD)).to_contain_text("trial 1 of 5")
+    expect(page.locator(f"{CARD} .sq-meter")).to_contain_text("accepted below p/q")
+
+
+def test_the_card_shows_nothing_of_the_target_before_its_pass(page: Any) -> None:
+    turn_to(page, "guess")
+    page.hover(".sq-n[data-key=n1] rect", force=True)
+    settle(page)
+    expect(page.locator(f"{CARD} .sq-state")).to_have_text("guessed")
+    expect(page.locator(f"{CARD} [data-which=p] .sq-prob-value")).to_have_text("–")
+    expect(page.locator(f"{CARD} .sq-meter")).to_be_hidden()
+
+
+def test_keys_turn_and_play(page: Any) -> None:
+    page.focus(part("phase-result"))
+    page.keyboard.press(",")
+    assert page.evaluate("stage.motion.shown.phase") == "walk"
+    page.keyboard.press(".")
+    assert page.evaluate("stage.motion.picture") is None
+    page.click(part("step-play"))
+    assert page.evaluate("stage.player.playing")
+    page.keyboard.press(".")
+    assert not page.evaluate("stage.player.playing")
+    assert [one["playing"] for one in events(page, "play")] == [True, False]
+
+
+def test_it_plays_to_its_end_at_each_speed(page: Any) -> None:
+    page.select_option(part("step-speed"), "x0.02")
+    page.click(part("step-play"))
+    page.wait_for_function("events.some(one => one.name === 'play' && !one.playing)")
+    phases = {one["frame"]["phase"] for one in events(page, "frame") if one["frame"]}
+    assert phases >= {"guess", "check"}
+    assert page.evaluate("stage.motion.picture") is None
+
+
+def test_events_name_the_nodes(page: Any) -> None:
+    page.hover(".sq-n[data-key=n1] rect", force=True)
+    page.click(".sq-n[data-key=n1] rect", force=True)
+    page.mouse.move(0, 0)
+    assert [one["node"] for one in events(page, "press")] == [1]
+    assert [one["node"] for one in events(page, "hover")][:1] == [1]
+
+
+def test_with_reduced_motion_it_is_still_pictures(page: Any) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    page.click(part("step-play"))
+    assert page.evaluate("[stage.motion.picture, stage.player.playing]") == [0, False]
+    page.click(part("phases") + " > button")
+    assert page.evaluate("stage.motion.picture") == 1
+    page.emulate_media(reduced_motion="no-preference")
+
+
+def test_another_step_and_the_end(page: Any) -> None:
+    page.evaluate("stage.play(); showStep(runs.greedy, 4)")
+    settle(page)
+    assert page.evaluate("[stage.motion.picture, stage.player.playing]") == [None, False]
+    expect(page.locator(f"{CARD} .sq-meter")).to_be_hidden()
+    page.evaluate("stage.show(null)")
+    settle(page)
+    expect(page.locator(part("phases"))).to_be_hidden()
+    page.evaluate("showStep(runs.one, 0); stage.play(); stage.destroy()")
+    settle(page)
+    assert page.evaluate("document.getElementById('host').children.length") == 0
+
+
+def test_a_large_tree_is_folded_and_unfolds(tab: Any) -> None:
+    for page in opened(tab, "step", "?run=512&step=1"):
+        ready(page)
+        before = page.evaluate(f"{NODES}.length")
+        assert before < 100
+        page.click(".sq-n[data-key='g0:untried'] rect", force=True)
+        settle(page)
+        assert page.evaluate(f"{NODES}.length") > before
+        expect(page.locator(part("minimap"))).to_be_visible()
+
+
+def test_it_fits_a_phone(tab: Any) -> None:
+    for page in opened(tab, "step", "?run=16&step=1"):
+        ready(page)
+        page.set_viewport_size({"width": 390, "height": 800})
+        settle(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        tree, card = (page.locator(s).bounding_box() for s in (".sq-tree-split", CARD))
+        assert tree["y"] + tree["height"] <= card["y"] + 1

@@ -1,0 +1,169 @@
+/* Plays one step picture by picture: slowed for reading, or on the step's own clock at a share of
+   real time. */
+import { SLOWEST_FRAME, prefersStillness } from "./playback.js";
+import { StepMotion } from "./step_motion.js";
+
+/** @import { StepView } from "./step_view.js" */
+
+/** @typedef {"slow" | "x0.02" | "x0.05" | "x0.1" | "x0.25" | "x0.5" | "x1"} StepRate */
+
+/** @type {[StepRate, string][]} each speed with its name */
+export const STEP_RATES = [
+  ["slow", "slow motion"],
+  ["x0.02", "1/50 of real speed"],
+  ["x0.05", "1/20 of real speed"],
+  ["x0.1", "1/10 of real speed"],
+  ["x0.25", "1/4 of real speed"],
+  ["x0.5", "1/2 of real speed"],
+  ["x1", "real speed"],
+];
+
+/** A step with a clock of its own. */
+export class StepPlayer extends StepMotion {
+  /** @type {StepView | null} */
+  #step = null;
+  #rate = /** @type {StepRate} */ ("slow");
+  #frame = 0;
+  #before = 0; // ms, of the last frame
+  clock = 0; // seconds since the step began, slowed or its own
+  playing = false;
+
+  /** @param {() => void} changed called when another picture is shown, or playing ends */
+  constructor(changed) {
+    super();
+    this.changed = changed;
+  }
+
+  get step() {
+    return this.#step;
+  }
+
+  get rate() {
+    return this.#rate;
+  }
+
+  get pace() {
+    const [, name] = STEP_RATES.find(([rate]) => rate === this.#rate);
+    return this.#rate === "slow" ? super.pace : "at " + name;
+  }
+
+  /**
+   * Take a step; it stands at its result.
+   * @param {StepView | null} step
+   */
+  take(step) {
+    if (step === this.#step) return;
+    this.#step = step;
+    this.pause();
+    this.picture = null;
+  }
+
+  /** @param {StepRate} rate */
+  setRate(rate) {
+    this.#rate = rate;
+    this.clock = this.begin();
+    this.changed();
+  }
+
+  // -- picture by picture -------------------------------------------------------------------------
+
+  turn(by) {
+    const to = (this.picture ?? this.most) + by;
+    this.stand(Math.max(0, Math.min(this.most, to)));
+  }
+
+  turnTo(phase) {
+    const first = this.line?.first(phase) ?? -1;
+    if (first >= 0) this.stand(first);
+  }
+
+  /**
+   * Show one picture and stay there.
+   * @param {number | null} picture null: the result
+   */
+  stand(picture) {
+    this.playing = false;
+    this.picture = picture === null || picture >= this.most ? null : picture;
+    this.clock = this.begin();
+    this.changed();
+  }
+
+  /**
+   * Show the picture at a moment of the step's own clock.
+   * @param {number} seconds since the step began
+   */
+  standAt(seconds) {
+    if (this.line) this.stand(this.line.frameAtClock(seconds));
+  }
+
+  // -- playing ------------------------------------------------------------------------------------
+
+  /** Play on, from the start where the result is shown. Without motion, show the first picture. */
+  play() {
+    if (!this.#step) return;
+    if (prefersStillness()) this.stand(this.picture ?? 0);
+    else this.#start();
+  }
+
+  #start() {
+    this.picture ??= 0;
+    this.clock = this.begin();
+    this.playing = true;
+    this.#before = 0;
+    this.#next();
+    this.changed();
+  }
+
+  pause() {
+    this.playing = false;
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+  }
+
+  toggle() {
+    if (this.playing) {
+      this.pause();
+      this.changed();
+    } else this.play();
+  }
+
+  // When the picture that is shown begins, on the clock of the chosen speed.
+  begin() {
+    if (this.rate === "slow") return this.start;
+    return this.picture === null ? 0 : (this.line?.clockStart(this.picture) ?? 0);
+  }
+
+  #next() {
+    if (!this.#frame) this.#frame = requestAnimationFrame((now) => this.#tick(now));
+  }
+
+  #tick(now) {
+    this.#frame = 0;
+    if (!this.playing) return;
+    const passed = this.#before ? Math.min((now - this.#before) / 1000, SLOWEST_FRAME) : 0;
+    this.#before = now;
+    const before = this.picture;
+    this.advance(passed);
+    if (this.picture !== before || !this.playing) this.changed();
+    if (this.playing) this.#next();
+  }
+
+  /**
+   * Move on by so much time.
+   * @param {number} passed seconds
+   */
+  advance(passed) {
+    const { line } = this;
+    const isSlow = this.rate === "slow";
+    this.clock += isSlow ? passed : passed * Number(this.rate.slice(1));
+    const total = isSlow ? line.seconds : line.clock.at(-1);
+    if (this.clock >= total) this.finish();
+    else this.picture = isSlow ? line.frameAt(this.clock) : line.frameAtClock(this.clock);
+  }
+
+  finish() {
+    this.playing = false;
+    this.picture = null;
+    this.clock = 0;
+  }
+}

@@ -1,0 +1,83 @@
+/* What it means when a person points at a node of a stage's tree, presses or focuses it: the stage
+   explains it and dispatches an event. */
+import { spokenNode } from "./step_words.js";
+import { nodeOf } from "./tree_scene.js";
+
+/**
+ * @import { StepStage } from "./step_stage.js"
+ * @import { NodeId } from "./tree_scene.js"
+ */
+
+/** The usual actions of a step's tree. */
+export class StepPointer {
+  /** @type {NodeId | null} the node pointed at or focused */
+  node = null;
+  /** @type {Set<string>} keys of unfolded cells */
+  opened = new Set();
+
+  /** @param {StepStage} stage */
+  constructor(stage) {
+    this.stage = stage;
+  }
+
+  /** Forget what was pointed at and unfolded, as another step comes. */
+  reset() {
+    this.node = null;
+    this.opened = new Set();
+  }
+
+  changed() {
+    this.stage.paint();
+  }
+
+  scrolled() {
+    this.stage.paint();
+  }
+
+  /** @param {string | null} key */
+  hover(key) {
+    const node = nodeOf(key);
+    if (this.node === node) return;
+    this.node = node;
+    this.stage.emit("hover", { node });
+    this.stage.paint();
+  }
+
+  /** @param {string} key */
+  focus(key) {
+    this.hover(key);
+  }
+
+  /** @param {string} key of a node, or of a fold, which opens */
+  press(key) {
+    const node = nodeOf(key);
+    const hasMore = node === null || this.isClosed(node);
+    if (hasMore && !this.opened.delete(key)) this.opened.add(key);
+    if (node !== null) this.stage.emit("press", { node });
+    this.stage.paint();
+  }
+
+  // Whether the children of a node are not drawn.
+  isClosed(node) {
+    const { topo, path } = this.stage.step;
+    return node !== "bonus" && !path.includes(node) && topo.children[node].length > 0;
+  }
+
+  /** @param {number} node pressed in the minimap */
+  pick(node) {
+    this.stage.tree.reveal(node);
+    this.hover("n" + node);
+    this.stage.emit("press", { node });
+  }
+
+  /**
+   * A cell's token with its state, for a screen reader.
+   * @param {string} key
+   * @returns {string | null}
+   */
+  name(key) {
+    const { step } = this.stage;
+    const node = nodeOf(key);
+    return step && node !== null ? spokenNode(step, node) : null;
+  }
+}

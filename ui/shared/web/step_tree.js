@@ -1,0 +1,270 @@
+/* The token tree of a step: all nodes in a comb, or the step's own part of a large tree, as a
+   picture of slow motion has them. */
+import { el, show } from "./dom.js";
+import { LARGE, focusLayout } from "./focus_layout.js";
+import { Minimap } from "./minimap.js";
+import { LEAST_PITCH } from "./tree_frame.js";
+import { heatShade } from "./tree_legend.js";
+import { allCells, keyOf, nodeOf } from "./tree_scene.js";
+import { TreeView } from "./tree_view.js";
+
+/**
+ * @import { Item } from "./focus_layout.js"
+ * @import { StepMotion } from "./step_motion.js"
+ * @import { StepView } from "./step_view.js"
+ * @import { Actions } from "./tree_keys.js"
+ * @import { Topology } from "./tree_layout.js"
+ * @import { Cell, Column, Look, NodeId } from "./tree_scene.js"
+ */
+
+/**
+ * How the tree of a step is shown. All of it may be left out.
+ * @typedef {object} StepLook
+ * @property {boolean} [isFocused] the accepted path with its neighbours; otherwise all nodes.
+ *   Usual: from 161 nodes on
+ * @property {Set<string>} [opened] keys of cells that a person unfolded
+ * @property {{rows: number, levels: number}} [room] size of the grid at least, so that it stays
+ *   when a smaller tree follows
+ * @property {number} [height] px that the box takes if it can
+ * @property {NodeId | null} [selected] the node that is explained
+ * @property {NodeId | null} [pin] the node that is held
+ * @property {NodeId[]} [hits] nodes that were searched for
+ * @property {((node: number) => number) | null} [share] how often a node's position was accepted,
+ *   from 0 to 1; its shade. Usual: the colours of the states
+ * @property {boolean} [isMoving] steps follow each other so fast that colours change at once
+ * @property {{node: NodeId, key: string}} [reveal] the node that is brought into view, once for
+ *   each key. Usual: the end of the path
+ */
+
+/**
+ * What a person may do to the tree of a step; `pick` is a press in the minimap.
+ * @typedef {Actions & {pick: (node: number) => void}} StepActions
+ */
+
+/**
+ * The cells that are drawn of a step.
+ * @typedef {object} Plan
+ * @property {Item[]} cells
+ * @property {number} rows
+ * @property {number} cols
+ * @property {boolean} [reserved] the last column is the target's
+ */
+
+const KEY_WIDE = 150; // px of the first column, and rows, that the key to the numbers needs
+const KEY_ROWS = 4;
+const MINIMAP_NODES = 60; // a tree of fewer has no minimap
+
+const MODELS = [
+  ["q", "small"],
+  ["p", "large"],
+];
+
+/** The tree with its minimap. */
+export class StepTree {
+  followed = ""; // what was revealed last
+  /** @type {{topo: Topology, cells: Cell[]} | null} all nodes */
+  full = null;
+  /** @type {StepView | null} */
+  drawn = null;
+  /** @type {Item | null} to be brought into view */
+  wanted = null;
+
+  /**
+   * @param {StepMotion} motion which says the picture
+   * @param {Element} host
+   * @param {StepActions} actions
+   */
+  constructor(motion, host, actions) {
+    this.motion = motion;
+    this.root = el("div", { class: "sq-tree-split" }, host);
+    const look = { cls: "sq-tree-scroll", hasColumns: true, numbers: ["q", "p"] };
+    this.view = new TreeView(this.root, look, actions);
+    this.mini = new Minimap(this.root, (node) => actions.pick(node));
+    this.key = el("p", { class: "sq-tree-key" }, this.root);
+    for (const [name, model] of MODELS) {
+      const line = el("span", {}, this.key);
+      el("b", { text: name }, line);
+      line.append(`: probability in the ${model} model`);
+    }
+  }
+
+  /** @param {StepLook} look */
+  paint(look) {
+    const { step } = this.motion;
+    const isFocused = isFocusedIn(step, look);
+    this.root.classList.toggle("is-focused", isFocused);
+    this.root.classList.toggle("sq-heat", Boolean(look.share && step));
+    if (step) this.paintStep(step, look, isFocused);
+    else this.blank();
+  }
+
+  /** @type {(step: StepView, look: StepLook, isFocused: boolean) => void} */
+  paintStep(step, look, isFocused) {
+    this.resize(look.height ?? usualHeight(step));
+    const { w, h } = this.view.size;
+    if (!w || !h) return; // not on screen yet: the observer calls again
+    const plan = isFocused ? focusPlan(step, look) : this.fullPlan(step, look);
+    this.draw(step, plan, look);
+    this.overview(step, look, isFocused);
+    show(this.key, this.hasRoomForKey(step, isFocused));
+    this.follow(step, plan, look);
+    this.drawn = step;
+  }
+
+  // Below the root the first column is empty.
+  hasRoomForKey({ topo }, isFocused) {
+    const { view } = this;
+    return topo.rows >= KEY_ROWS && !isFocused && !view.isOver() && view.frame.x(1) > KEY_WIDE;
+  }
+
+  blank() {
+    this.drawn = null;
+    show(this.key, false);
+    this.view.clear();
+    show(this.mini.root, false);
+  }
+
+  resize(height) {
+    const px = height + "px";
+    const { style } = this.root;
+    if (style.getPropertyValue("--sq-height") !== px) style.setProperty("--sq-height", px);
+  }
+
+  // The grid has room for the largest tree, so that it stays with a small one.
+  /** @type {(step: StepView, look: StepLook) => Plan} */
+  fullPlan({ topo, path, kind }, { room }) {
+    if (this.full?.topo !== topo) this.full = { topo, cells: allCells(topo) };
+    const { cells } = this.full;
+    const parent = cells[path.at(-1)];
+    const bonus = { key: "bonus", parent, col: topo.levels, row: parent.row };
+    return {
+      cells: kind === "none" ? cells : [...cells, bonus],
+      rows: Math.max(topo.rows, room?.rows ?? 1),
+      cols: Math.max(topo.levels, room?.levels ?? 1) + 1,
+      reserved: true,
+    };
+  }
+
+  /** @type {(step: StepView, plan: Plan, look: StepLook) => void} */
+  draw(step, plan, look) {
+    const { view, drawn } = this;
+    const { selected = null, pin = null, hits = [] } = look;
+    if (drawn?.topo !== step.topo) view.clear();
+    const marked = (node) => (node === null ? [] : [keyOf(node)]);
+    view.draw({
+      ...plan,
+      focus: isFocusedIn(step, look),
+      looks: plan.cells.map((cell) => this.look(step, cell, look)),
+      columns: columnsOf(plan.cols, step.topo.levels),
+      home: keyOf(selected ?? 0),
+      isEased: !look.isMoving,
+      marks: {
+        "is-selected": this.motion.shown ? [] : marked(selected),
+        "is-pinned": marked(pin),
+        "is-match": hits.map(keyOf),
+        "is-tried": marked(this.tried(step)),
+      },
+    });
+  }
+
+  /** @type {(step: StepView) => number | null} the node whose trial the picture shows */
+  tried(step) {
+    const index = this.motion.shown?.trial ?? null;
+    return index === null ? null : step.trials[index].node;
+  }
+
+  /** @type {(step: StepView, cell: Item, options: StepLook) => Look} */
+  look(step, cell, { share }) {
+    const node = nodeOf(cell.key);
+    if (node === null) {
+      const label = `… ${cell.count} more (${cell.nodes} nodes)`;
+      return { state: "more-" + cell.what, label };
+    }
+    const count = cell.folded ? "▸" + cell.folded : "";
+    const look = { state: this.stateOf(step, node), label: step.label(node), count };
+    if (node === "bonus") return look;
+    const heat = share ? heatShade(share(node)) : undefined;
+    const isJudged = !this.motion.shown || ["accepted", "rejected"].includes(look.state);
+    const numbers = node ? [step.q(node), isJudged ? step.p(node) : null] : undefined;
+    return { ...look, heat, numbers };
+  }
+
+  /** @type {(step: StepView, node: NodeId) => string} as the picture in slow motion has it */
+  stateOf(step, node) {
+    const { shown } = this.motion;
+    if (!shown) return step.stateOf(node);
+    if (node === "bonus") return shown.hasBonus ? step.kind : "hidden";
+    return shown.states[node];
+  }
+
+  /** @type {(step: StepView, look: StepLook, isFocused: boolean) => void} */
+  overview(step, { selected = null, hits = [] }, isFocused) {
+    const { mini, view } = this;
+    const { n, rows } = step.topo;
+    const isOver = view.isOver();
+    const isTall = rows * LEAST_PITCH > 700;
+    const isWanted = n > MINIMAP_NODES && (isFocused || isOver || isTall);
+    show(mini.root, isWanted);
+    if (!isWanted) return;
+    mini.paint(step, selected ?? 0, hits);
+    mini.frame(isFocused || !isOver ? null : this.part());
+  }
+
+  part() {
+    const { left, top, size, frame, zoom, head } = this.view; // reading the box would lay it out
+    const wide = frame.width * zoom;
+    const tall = frame.height * zoom;
+    return {
+      x: left / wide,
+      y: top / tall,
+      w: Math.min(1, size.w / wide),
+      h: Math.min(1, (size.h - head) / tall),
+    };
+  }
+
+  // When a step is new and the tree larger than its box, bring one node into view.
+  /** @type {(step: StepView, plan: Plan, look: StepLook) => void} */
+  follow(step, { cells }, { reveal }) {
+    const place = (reveal?.key ?? "") + ":" + this.view.shape;
+    const isKnown = reveal !== undefined || this.drawn === step;
+    if (this.followed === place && isKnown) return;
+    this.followed = place;
+    const wanted = keyOf(reveal?.node ?? step.path.at(-1));
+    this.wanted = cells.find((one) => one.key === wanted) ?? null;
+  }
+
+  /** Scroll to what `follow` chose; after painting, because it asks for a layout. */
+  settle() {
+    const { wanted } = this;
+    this.wanted = null;
+    if (wanted && this.drawn) this.view.reveal(wanted);
+  }
+
+  /**
+   * Bring a node of the whole tree into view.
+   * @param {number} node
+   */
+  reveal(node) {
+    if (this.full) this.view.reveal(this.full.cells[node]);
+  }
+}
+
+/** @type {(step: StepView | null, look: StepLook) => boolean} */
+const isFocusedIn = (step, { isFocused }) => isFocused ?? (step?.topo.n ?? 0) > LARGE;
+
+/** @type {(step: StepView) => number} px */
+const usualHeight = ({ topo }) => Math.max(120, Math.min(topo.rows * 42 + 44, 420));
+
+/** @type {(step: StepView, look: StepLook) => Plan} */
+function focusPlan(step, { opened = new Set() }) {
+  const { items, ...size } = focusLayout(step.topo, step, opened, step.kind !== "none");
+  return { cells: items, ...size };
+}
+
+// The token from the target stands behind the levels of the tree.
+/** @type {(cols: number, levels: number) => Column[]} */
+const columnsOf = (cols, levels) =>
+  Array.from({ length: cols }, (_, col) => {
+    if (col >= levels) return { names: ["target"], state: "own" };
+    return { names: col ? ["guess " + col, String(col), ""] : ["now", ""] };
+  });

@@ -1,0 +1,64 @@
+/* What lines and shades of a step's tree mean, and how many nodes there are of each. */
+import { el, show, svg, text } from "./dom.js";
+
+/** @import { StepView } from "./step_view.js" */
+
+/** @type {[number, string][]} */
+const SHADES = [
+  [0, "0 %"],
+  [0.05, "to 5 %"],
+  [0.2, "to 20 %"],
+  [0.5, "to 50 %"],
+  [1, "to 100 % of the steps received"],
+];
+
+/**
+ * Which of five shades shows a share: few enough to be distinguished.
+ * @param {number} share from 0 to 1
+ * @returns {number}
+ */
+export const heatShade = (share) => SHADES.findIndex(([most]) => share <= most + 1e-9);
+
+const KEYS = [
+  ["accepted", "accepted"],
+  ["rejected", "rejected"],
+  ["untested", "not tried"],
+  ["never", "unreached"],
+  ["own", "from the target"],
+];
+
+/** The legend of a step's tree. */
+export class Legend {
+  /** @param {Element} host */
+  constructor(host) {
+    this.states = el("div", { class: "sq-legend", "data-part": "legend" }, host);
+    this.counts = KEYS.map(([key, label]) => this.entry(key, label));
+    this.heat = el("div", { class: "sq-legend sq-heat-key", hidden: "" }, host);
+    el("span", { text: "accepted in" }, this.heat);
+    SHADES.forEach(([, label], shade) => {
+      const entry = el("span", { class: "sq-legend-entry" }, this.heat);
+      el("i", { class: "sq-shade", "data-heat": shade }, entry);
+      el("span", { text: label }, entry);
+    });
+  }
+
+  entry(key, label) {
+    const look = { class: "sq-sample", viewBox: "0 0 22 10", "aria-hidden": "true" };
+    const entry = el("span", { class: "sq-legend-entry", "data-s": key }, this.states);
+    const sample = svg("svg", look, entry);
+    svg("path", { class: "sq-edge", "data-s": key, d: "M1 5H21" }, sample);
+    const count = el("b", { "data-count": key }, entry);
+    el("span", { text: label }, entry);
+    return count;
+  }
+
+  /**
+   * @param {StepView | null} step
+   * @param {boolean} isHeat whether shades are shown, instead of states
+   */
+  paint(step, isHeat) {
+    show(this.heat, isHeat && Boolean(step));
+    show(this.states, !isHeat && Boolean(step));
+    KEYS.forEach(([key], i) => text(this.counts[i], step ? String(step.counts[key]) : ""));
+  }
+}

@@ -1,0 +1,104 @@
+/* The card beside the tree: the node that is tried or pointed at, its probabilities as bars, and
+   its draw u against p/q. */
+import { el, show, text } from "./dom.js";
+import { DrawMeter } from "./draw_meter.js";
+import { prob } from "./format.js";
+import * as stepWords from "./step_words.js";
+import { addTerm } from "./tooltips.js";
+
+/**
+ * @import { StepView } from "./step_view.js"
+ * @import { NodeId } from "./tree_scene.js"
+ */
+
+/** A card in a column of its own. */
+export class WalkCard {
+  /** @param {Element} host */
+  constructor(host) {
+    this.root = el("div", { class: "sq-walk-card", "data-part": "walk-card" }, host);
+    const line = el("div", { class: "sq-card-line" }, this.root);
+    this.token = el("span", { class: "sq-pill" }, line);
+    this.state = el("span", { class: "sq-state" }, line);
+    this.place = el("p", { class: "sq-phase-time" }, this.root);
+    this.bars = el("dl", { class: "sq-probs" }, this.root);
+    this.draft = new ShareBar(this.bars, "q");
+    this.target = new ShareBar(this.bars, "p");
+    this.meter = new DrawMeter(this.root);
+    this.why = el("p", { class: "sq-why" }, this.root);
+  }
+
+  /**
+   * @param {StepView | null} step
+   * @param {NodeId | null} node
+   * @param {string} state of the node in the picture that is shown
+   */
+  paint(step, node, state) {
+    this.root.classList.toggle("is-blank", !step || node === null);
+    if (!step || node === null) return;
+    text(this.token, step.label(node));
+    text(this.state, stepWords.states[state] ?? "guessed");
+    for (const part of [this.token, this.state]) part.dataset.s = state;
+    const isOver = state in stepWords.states;
+    text(this.place, placeOf(step, node));
+    text(this.why, isOver ? stepWords.why(step, node) : "");
+    this.paintNumbers(step, node, isOver);
+  }
+
+  // The probabilities that the trial compared, else those of the node. What the large model finds
+  // is not shown before its pass.
+  paintNumbers(step, node, isOver) {
+    const trial = isOver && node !== "bonus" ? step.trial(node) : undefined;
+    const compared = step.fromLeaves ? undefined : trial;
+    const isDrafted = node !== "bonus" && node > 0;
+    show(this.bars, isDrafted);
+    if (isDrafted) {
+      this.draft.paint(compared?.q ?? step.q(node), isResidual(step, compared));
+      this.target.paint(isOver ? (compared?.p ?? step.p(node)) : null, isResidual(step, compared));
+    }
+    this.meter.paint(step.greedy ? null : trial);
+  }
+}
+
+/** @type {(step: StepView, node: NodeId) => string} */
+function placeOf({ topo, trials }, node) {
+  if (node === "bonus" || !node) return "";
+  const siblings = topo.children[topo.parents[node]].length;
+  const place = `guess ${topo.depth[node]}, child ${topo.rank[node] + 1} of ${siblings}`;
+  const at = trials.findIndex((trial) => trial.node === node);
+  return at < 0 ? place : `${place}; trial ${at + 1} of ${trials.length}`;
+}
+
+// After a rejected sibling, the trial compares what is left of p and q.
+function isResidual({ topo, trials }, trial) {
+  if (!trial) return false;
+  const isSibling = ({ node }) => topo.parents[node] === topo.parents[trial.node];
+  return trials.find(isSibling) !== trial;
+}
+
+/** @type {Record<string, [string, string]>} usual label, and that of what is left */
+const NAMES = { q: ["q, draft", "residual q"], p: ["p, target", "residual p"] };
+
+/** One probability: its name, a bar, and its value. */
+class ShareBar {
+  /**
+   * @param {Element} host
+   * @param {"p" | "q"} which
+   */
+  constructor(host, which) {
+    const row = el("div", { class: "sq-prob", "data-which": which }, host);
+    const name = el("dt", {}, row);
+    this.names = [addTerm(name, NAMES[which][0], "why " + which)];
+    this.names.push(addTerm(name, NAMES[which][1], "why t" + which));
+    const value = el("dd", {}, row);
+    this.bar = el("span", { class: "sq-prob-bar" }, el("span", { class: "sq-prob-track" }, value));
+    this.value = el("span", { class: "sq-prob-value" }, value);
+  }
+
+  /** @type {(share: number | null, isLeft: boolean) => void} */
+  paint(share, isLeft) {
+    show(this.names[0], !isLeft);
+    show(this.names[1], isLeft);
+    this.bar.style.width = (share ?? 0) * 100 + "%";
+    text(this.value, prob(share ?? NaN));
+  }
+}
