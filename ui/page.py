@@ -51,7 +51,7 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
                     view.build()
         for view in views.values():
             view.wire(blocks)
-    return blocks.queue(api_open=False, max_size=2 * limits.waiting, default_concurrency_limit=8)
+    return blocks.queue(api_open=False, max_size=limits.requests, default_concurrency_limit=8)
 
 
 def launch_options(limits: Limits, address: Address | None = None) -> dict[str, Any]:
@@ -71,6 +71,7 @@ def launch_options(limits: Limits, address: Address | None = None) -> dict[str, 
         "ssr_mode": False,
         "mcp_server": False,
         "max_file_size": limits.upload,
+        "max_threads": limits.threads,
         "state_session_capacity": 96,
         "quiet": True,
     }

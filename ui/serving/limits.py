@@ -26,7 +26,7 @@ class Limits:
     nodes: int = 1024
     prompt_chars: int = 20_000
     seconds: float = 1800.0
-    waiting: int = 16
+    waiting: int = 60
     sessions: int = 64
     held: int = 4
     runs: int = 32
@@ -38,6 +38,17 @@ class Limits:
     upload_seconds: float = 600.0
     kept: int = 512 * MIB
     models: bool = True
+
+    @property
+    def requests(self) -> int:
+        """Requests of pages in Gradio's own queue: a page that opens has three at once. They must
+        never be refused because many runs wait, so these are several for each run."""
+        return 8 * self.waiting
+
+    @property
+    def threads(self) -> int:
+        """Threads for handlers. Each run that waits holds one."""
+        return 2 * self.waiting + 40
 
     def sizes(self) -> dict[str, str]:
         """The limits on what is sent, for --help."""
@@ -58,7 +69,6 @@ PUBLIC = Limits(
     nodes=256,
     prompt_chars=8_000,
     seconds=60.0,
-    waiting=12,
     held=2,
     weight=1_000_000,
     upload=8 * MIB,
