@@ -17,6 +17,7 @@ from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.shared import serve_modules, style_sheets
 from ui.shared.theme import FOLDER, theme
+from ui.tour.tab import TourTab
 
 TITLE = "Sequoia: tree speculative decoding, live"
 
@@ -39,6 +40,7 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
         hardware = HardwareTab(model_host, limits, live)
         views: dict[str, View] = {
             "Decode": live,
+            "Tour": TourTab(),
             "Race": RaceTab(model_host, limits, live),
             "Lab": LabTab(model_host, limits, live, hardware),
             "Hardware": hardware,

@@ -104,7 +104,7 @@ class Visit:
         """Close the page; check that its console is empty and that it requested nothing from other
         machines."""
         self.context.close()
-        assert self.console == []
+        assert self.console == [], self.console
         assert [
             address for address in self.requests if not address.startswith((url, "data:", "blob:"))
         ] == []

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sequoia import Pair, SamplingParams, Tree
 from ui.decode.recordings import opened as opened_run
+from ui.decode.recordings import shown_as
 
 # What each view's handler calls with the path of an uploaded file, by the module it is in today.
 from ui.decode.request import settings_of as settings_of_run
@@ -47,10 +49,16 @@ PROFILES = {  # file: name in the menu, where its figures are from, note
 }
 
 
+def run_message(name: str) -> dict[str, Any]:
+    """What the page gets when the file is opened."""
+    run = opened_run(str(SAVED / "runs" / f"{name}.json"), LOCAL.upload)
+    return json.loads(shown_as(run, name, stored=True).message)
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_opens(name: str) -> None:
     tokens, start, plain_label, tree_request = RUNS[name]
-    message = json.loads(opened_run(str(SAVED / "runs" / f"{name}.json"), LOCAL.upload).message)
+    message = run_message(name)
     meta = message["meta"]
     assert meta["label"] == "recorded"
     assert meta.get("plain_label") == plain_label
@@ -63,7 +71,7 @@ def test_a_run_opens(name: str) -> None:
 
 @pytest.mark.parametrize("name", RUNS)
 def test_the_settings_of_a_run_go_into_the_form(name: str) -> None:
-    message = json.loads(opened_run(str(SAVED / "runs" / f"{name}.json"), LOCAL.upload).message)
+    message = run_message(name)
     settings = settings_of_run(message["meta"], LOCAL)
     assert [settings["tree"], *settings["numbers"]] == RUNS[name][-1]
     assert settings["prompt"] == message["meta"]["prompt"]

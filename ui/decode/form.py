@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,8 +13,9 @@ from sequoia.algorithm.verifiers.verifier import Verifier
 from ui.decode.clocks import HERE, LABEL, clock_choices
 from ui.serving.limits import Limits
 from ui.shared import labels, markup
+from ui.shared.call_modules import call
 from ui.shared.events import FormData, Updates
-from ui.shared.layout import menu, sampling_fields, start_button, stop_button
+from ui.shared.layout import link_button, menu, sampling_fields, start_button, stop_button
 from ui.shared.prompts import presets
 from ui.shared.tree_menu import SHAPES, TEXTS
 
@@ -33,6 +34,8 @@ FORM = (
     "compare",
     "clock",
 )
+# by what a form starts: the module that saves it as one HTML file, and its tab
+SHARED = {"run": ("decode/save_run", "decode"), "race": ("race/save_race", "race")}
 RUN = "Run"
 RESUME = "Resume"
 LOADING = "loading models…"
@@ -115,6 +118,16 @@ class Controls(RunControls):
         ):  # a chain has one number
             updates[field] = gr.update(visible=True, label=label, value=value)
         return {self.tree: gr.update(info=shape.about), **updates}
+
+    def use(self, values: Mapping[str, Any]) -> Updates:
+        """Updates that put `values`, which were checked, into the form."""
+        kind = values["tree"]
+        numbers = ["branching"] if kind in TEXTS else ["first", "second"]
+        named = [name for name in FORM if name not in ("tree", "first", "second", "branching")]
+        return {
+            **{getattr(self, name): gr.update(value=values[name]) for name in named},
+            **self.put(kind, [values[name] for name in numbers]),
+        }
 
     def put(self, kind: str, numbers: Sequence[Any]) -> Updates:
         """Updates that copy a tree to the form: the shape `kind` with its `numbers`."""
@@ -206,11 +219,20 @@ def files(form: str, what: str) -> dict[str, Any]:
         opens = gr.UploadButton(
             f"Open {what}", size="sm", min_width=60, file_types=[".json"], elem_id=f"{form}-open"
         )
-        return {
-            "save": save,
-            "open": opens,
-            "example": gr.Button("Example", size="sm", min_width=60, elem_id=f"{form}-example"),
-        }
+        example = gr.Button("Example", size="sm", min_width=60, elem_id=f"{form}-example")
+    _sharing(form, what)
+    return {"save": save, "open": opens, "example": example}
+
+
+def _sharing(form: str, what: str) -> None:
+    """The buttons that save what is on screen as one HTML file and copy its address, which the
+    browser does alone."""
+    saver, tab = SHARED[what]
+    with gr.Row(elem_classes="pg-files"):
+        page = gr.Button("Save as web page", size="sm", min_width=60, elem_id=f"{form}-html")
+        script = call(saver, "web.saveShown()")
+        page.click(None, None, None, js=script, api_visibility="private")
+        link_button(form, tab)
 
 
 def _buttons() -> dict[str, Any]:

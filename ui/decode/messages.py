@@ -1,10 +1,11 @@
 """Messages from the server to the Decode view, as JSON strings. Pure: steps in the form of
 `sequoia.saved_files.run_file.Packer` in, text out.
 
-A message: {v, run, from, meta?, trees?, pieces?, steps, done, end?, tail?, error, notice}. `trees`
-and `pieces` contain only what earlier messages of the run did not. `from` is the index of the first
-step, so that a reader notices a gap. `end` says why a finished run ended (see
-ui.serving.job.Ended), and `tail` is the incomplete character that its last token left.
+A message: {v, run, from, meta?, stored?, trees?, pieces?, steps, done, end?, tail?, error, notice}.
+`stored`: the run can be loaded again by its name. `trees` and `pieces` contain only what earlier
+messages of the run did not. `from` is the index of the first step, so that a reader notices a gap.
+`end` says why a finished run ended (see ui.serving.job.Ended), and `tail` is the incomplete
+character that its last token left.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class RunMessages:
                 "v": VERSION,
                 "run": self.run,
                 "from": start,
-                **({"meta": meta} if meta is not None else {}),
+                **({"meta": meta, "stored": True} if meta is not None else {}),
                 **({"trees": trees} if trees else {}),
                 **({"pieces": pieces} if pieces else {}),
                 "steps": steps,
@@ -72,9 +73,10 @@ def notice_message(*, error: str | None = None, notice: str | None = None) -> st
     return message_text({"v": VERSION, "error": error, "notice": notice})
 
 
-def whole(run: Run, name: str) -> str:
-    """All of `run` as one message."""
-    return message_text({**_slice(run, name, 0), "done": True, "error": None, "notice": None})
+def whole(run: Run, name: str, stored: bool = False) -> str:
+    """All of `run` as one message. stored: whether it can be loaded again by its name."""
+    state = {"stored": stored, "done": True, "error": None, "notice": None}
+    return message_text({**_slice(run, name, 0), **state})
 
 
 def since(run: Run, name: str, first: int) -> str:

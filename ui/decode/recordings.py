@@ -72,7 +72,7 @@ class Recording:
 
 
 class Finished:
-    """A finished run, measured in another view."""
+    """A finished run, of another view or from a file."""
 
     def __init__(self, run: Run) -> None:
         self.name = new_name()
@@ -132,7 +132,7 @@ class Shown:
     prompt: str = ""
 
 
-def opened(path: Any, most: int) -> Shown:
+def opened(path: Any, most: int) -> Run:
     """The run in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason that is
     fit for the visitor."""
     return played(Run.from_dict(json_of(path, most, "run")))
@@ -144,18 +144,18 @@ def json_of(path: Any, most: int, name: str) -> Mapping[str, Any]:
     return uploaded_json(path, min(most, MAX_CHARS), name, BadTrace)
 
 
-def played(run: Run) -> Shown:
-    """`run`, labelled recorded whatever its own label. Raises BadTrace if it has no steps."""
+def played(run: Run) -> Run:
+    """`run`, labelled recorded, or simulated if its times are, whatever its own label. Raises
+    BadTrace if it has no steps."""
     if not run.steps:
         raise BadTrace("the run file contains no steps, so there is nothing to play")
-    run = replace(run, meta=messages.recorded(run.meta))
-    return shown_as(run, new_name())
+    return replace(run, meta=messages.recorded(run.meta))
 
 
-def shown_as(run: Run, name: str) -> Shown:
-    """`run` under a `name` that the page chose."""
+def shown_as(run: Run, name: str, stored: bool) -> Shown:
+    """`run` under a `name` that the page chose. stored: whether it is in a RunStore."""
     return Shown(
-        messages.whole(run, name),
+        messages.whole(run, name, stored),
         run.to_json(),
         file_name("run", run.meta),
         str(run.meta.get("prompt", "")),
@@ -175,7 +175,7 @@ def welcome() -> Shown | None:
     """The run the page opens with; None if no recorded run can be read."""
     for path in shipped().values():
         try:
-            return opened(str(path), MAX_CHARS)
+            return shown_as(opened(str(path), MAX_CHARS), new_name(), stored=False)
         except SequoiaError:
             continue
     return None

@@ -25,7 +25,15 @@ from ui.serving.session_view import SessionView, parse_missed, sent_with
 from ui.serving.sessions import Busy
 from ui.shared import markup
 from ui.shared.call_modules import call
-from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work, visitor
+from ui.shared.events import (
+    QUIET,
+    UNQUEUED,
+    FormData,
+    Updates,
+    model_work,
+    note_form,
+    visitor,
+)
 from ui.shared.layout import drawn, side_and_main
 from ui.shared.menus import on_choice
 
@@ -51,7 +59,9 @@ class LiveView(SessionView[DecodeJob]):
             self.form: Controls = controls(self._limits, prompt)
             self.chats.append(self.form.chat)
         with main:
-            self.stage = drawn("pg", "decode/connect", ["come", "take"], SKELETON, self.get_steps)
+            self.stage = drawn(
+                "pg", "decode/connect", ["come", "take", "link"], SKELETON, self.get_steps
+            )
 
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect components and handlers."""
@@ -97,6 +107,8 @@ class LiveView(SessionView[DecodeJob]):
             [self.stage, form.prompt, form.chat, *form.tree_fields, *form.settings],
             **QUIET,
         )
+        self.stage.link(self.use_link, None, [self.stage, *form.form, *form.tree_fields], **QUIET)
+        note_form(blocks, "decode", {name: getattr(form, name) for name in form.names})
         form.open.upload(self.open, form.open, [self.stage, form.save, *form.course], **QUIET)
         form.example.click(self.example, None, [self.stage, form.save, *form.course], **QUIET)
         for comes in (
@@ -194,7 +206,7 @@ class LiveView(SessionView[DecodeJob]):
         if recording := self.run_store.get(request.query_params.get("run")):
             run = recording.run()
             if run.steps:
-                return self._shown(recordings.shown_as(run, recording.name))
+                return self._shown(recordings.shown_as(run, recording.name, stored=True))
         return self._opening()
 
     def example(self, request: gr.Request) -> Updates:
@@ -223,7 +235,7 @@ class LiveView(SessionView[DecodeJob]):
             found = recordings.opened(path, self._limits.upload)
         except SequoiaError as problem:
             return {self.stage: messages.notice_message(error=f"Not opened: {problem}")}
-        return self._put(found, request)
+        return self._play(found, request)
 
     def fill(self, event: gr.EventData) -> Updates:
         """Copy the settings of the run on screen, as sent by the browser, to the form."""
@@ -236,6 +248,17 @@ class LiveView(SessionView[DecodeJob]):
         values = {getattr(self.form, name): gr.update(value=value) for name, value in found.items()}
         return {**values, **(self.form.put(kind, numbers) if kind else {})}
 
+    def use_link(self, event: gr.EventData) -> Updates:
+        """Put the values of a link, as sent by the browser, into the form."""
+        sent = sent_with(event)
+        values = {name: sent.get(name) for name in self.form.names}
+        try:
+            DecodeRequest.parse(values, self._limits)
+        except SequoiaError as problem:
+            words = f"The settings of this link are not used: {problem}"
+            return {self.stage: messages.notice_message(error=words)}
+        return self.form.use(values)
+
     def show(self, run: Run, request: gr.Request) -> Updates:
         """Play a run of another view. If it was measured here it stays labelled measured, and is
         stored for reload. Raises Busy while the visitor's own run is going, and BadTrace."""
@@ -245,12 +268,14 @@ class LiveView(SessionView[DecodeJob]):
         if (
             not run.steps or run.meta.get("label") != "measured"
         ):  # a run from a file is never labelled so, see ui.race.messages.OpenedRace
-            return self._put(recordings.played(run), request)
+            return self._play(recordings.played(run), request)
+        return self._play(run, request)
+
+    def _play(self, run: Run, request: gr.Request) -> Updates:
+        """Show a finished run, and store it for reload."""
         kept = recordings.Finished(run)
         self.run_store.put(kept)
-        return self._put(recordings.shown_as(run, kept.name), request)
-
-    def _put(self, found: recordings.Shown, request: gr.Request) -> Updates:
+        found = recordings.shown_as(run, kept.name, stored=True)
         return {**self._shown(found), **self._discarded(request)}
 
     def _shown(self, found: recordings.Shown) -> Updates:

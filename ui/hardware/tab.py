@@ -22,10 +22,26 @@ from ui.serving.job import Report
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost, made_with
-from ui.serving.session_view import SessionView
+from ui.serving.session_view import SessionView, sent_with
 from ui.shared import saved_profiles
-from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work, visitor
-from ui.shared.layout import busy_buttons, drawn, menu, side_and_main, start_button, stop_button
+from ui.shared.events import (
+    QUIET,
+    UNQUEUED,
+    FormData,
+    Updates,
+    model_work,
+    note_form,
+    visitor,
+)
+from ui.shared.layout import (
+    busy_buttons,
+    drawn,
+    link_button,
+    menu,
+    side_and_main,
+    start_button,
+    stop_button,
+)
 from ui.shared.saved_profiles import SAVED, Entry
 
 HERE = "here"
@@ -60,7 +76,10 @@ class HardwareTab(SessionView[ProfileJob]):
         with main:
             # it fires `select` whenever it becomes visible
             self.board = drawn(
-                "hw", "hardware/hardware_view", ["select"], '<div class="sq-stage hw-stage"></div>'
+                "hw",
+                "hardware/hardware_view",
+                ["select", "link"],
+                '<div class="sq-stage hw-stage"></div>',
             )
 
     def _form(self) -> None:
@@ -93,6 +112,9 @@ class HardwareTab(SessionView[ProfileJob]):
                     "Import", size="sm", min_width=50, file_types=[".json"], elem_id="hw-open"
                 )
 
+        with gr.Row(elem_classes="pg-files"):
+            link_button("hw", "hardware")
+
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect components and handlers."""
         form = {self.profile, self.against, self.rates, self.nodes, self.store}
@@ -115,6 +137,14 @@ class HardwareTab(SessionView[ProfileJob]):
         gr.on(
             asks, self.look, form, [self.board, self.against], trigger_mode="always_last", **QUIET
         )
+        self.board.link(
+            self.use_link,
+            {self.store},
+            [*menus, self.nodes],
+            concurrency_limit=None,
+            **QUIET,
+        )
+        note_form(blocks, "hardware", self._linked())
         self.save.click(self.keep, {self.name, *form}, [*menus, self.store], **QUIET)
         self.remove.click(self.drop, form, [*menus, self.store], **QUIET)
         self.open.upload(self.take, {self.open, *form}, [*menus, self.store], **QUIET)
@@ -135,6 +165,36 @@ class HardwareTab(SessionView[ProfileJob]):
         """The board after a change in the form, and the menu of profiles to compare with."""
         updates = self._shown(self._asked(data), request)
         return {part: updates[part] for part in (self.board, self.against) if part in updates}
+
+    def _linked(self) -> dict[str, Any]:
+        """The components whose values the page's address holds, by name."""
+        return {
+            "profile": self.profile,
+            "against": self.against,
+            "rates": self.rates,
+            "nodes": self.nodes,
+        }
+
+    async def use_link(
+        self, data: FormData, event: gr.EventData, request: gr.Request
+    ) -> AsyncIterator[Updates]:
+        """Put the values of a link, as sent by the browser, into the form, and show them; again
+        once the models are loaded. A profile that this browser does not have is named in a
+        message."""
+        sent = sent_with(event)
+        asked = FormValues(
+            **{name: sent.get(name) for name in self._linked()}, store=data[self.store]
+        )
+        while not self._model_host.settled:
+            yield self._shown_link(asked, request)
+            await settled(self._model_host)
+        yield self._shown_link(asked, request)
+
+    def _shown_link(self, asked: FormValues, request: gr.Request) -> Updates:
+        known = [*self._entries(asked.store), HERE, NONE, None]
+        missing = [key for key in (asked.profile, asked.against) if key not in known]
+        notice = f"profile: {shown(missing[0])} is not in this browser" if missing else None
+        return {**self._shown(asked, request, notice), self.nodes: gr.update(value=asked.nodes)}
 
     def _asked(self, data: FormData) -> FormValues:
         return FormValues(

@@ -3,6 +3,7 @@ nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +61,28 @@ class RaceControls(RunControls):
                 (data[lane.kind], data[lane.numbers], data[lane.verifier]) for lane in self.lanes
             ],
         }
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The components whose values form a request, by name; those of a lane end in its
+        number."""
+        return {
+            **{name: getattr(self, name) for name in self.names},
+            **{
+                f"{name}{number}": getattr(lane, name)
+                for number, lane in enumerate(self.lanes, start=1)
+                for name in ("kind", "numbers", "verifier")
+            },
+        }
+
+    def use(self, values: Mapping[str, Any]) -> Updates:
+        """Updates that put `values`, by the names of `parts`, into the form. They were checked."""
+        updates = {part: gr.update(value=values[name]) for name, part in self.parts.items()}
+        for number, lane in enumerate(self.lanes, start=1):
+            numbers, verifier = details_of(values[f"kind{number}"])
+            updates[lane.numbers] = {**numbers, "value": values[f"numbers{number}"]}
+            updates[lane.verifier] = {**verifier, "value": values[f"verifier{number}"]}
+        return updates
 
     @property
     def buttons(self) -> list[Any]:

@@ -65,11 +65,12 @@ class StoredRace:
         """The race as it is saved to a file."""
         return RaceLog(self.meta, self._lanes, self.results)
 
-    def whole(self) -> str:
-        """All of it as one message."""
+    def whole(self, stored: bool = True) -> str:
+        """All of it as one message. stored: whether it can be loaded again by its name."""
         return message_text(
             {
                 **self._from(0),
+                "stored": stored,
                 "done": True,
                 "stopped": self._stopped,
                 "error": None,
@@ -211,7 +212,7 @@ def batch(
             "v": VERSION,
             "race": race.name,
             "from": added.first,
-            **({"meta": race.meta, "lanes": race.lanes} if first else {}),
+            **({"meta": race.meta, "lanes": race.lanes, "stored": True} if first else {}),
             **({"trees": added.trees} if added.trees else {}),
             "moves": added.steps,
             "done": done,

@@ -29,7 +29,15 @@ from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, parse_missed, sent_with
 from ui.shared import markup
 from ui.shared.call_modules import call
-from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work, visitor
+from ui.shared.events import (
+    QUIET,
+    UNQUEUED,
+    FormData,
+    Updates,
+    model_work,
+    note_form,
+    visitor,
+)
 from ui.shared.layout import drawn, side_and_main
 from ui.shared.menus import on_choice
 from ui.shared.tree_menu import entry_of
@@ -72,7 +80,7 @@ class RaceTab(SessionView[RaceJob]):
             self._live.chats.append(self.form.chat)
         with main:
             self.board = drawn(
-                "rc", "race/connect", ["apply", "open", "come"], missed=self.get_moves
+                "rc", "race/connect", ["apply", "open", "come", "link"], missed=self.get_moves
             )
 
     def wire(self, blocks: gr.Blocks) -> None:
@@ -105,6 +113,8 @@ class RaceTab(SessionView[RaceJob]):
         applied = self.board.apply(self.apply, {*kinds}, [self.board, *kinds, *details], **QUIET)
         # up to the notice about what was done
         applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")
+        self.board.link(self.use_link, None, [self.board, *form.parts.values()], **QUIET)
+        note_form(blocks, "race", form.parts)
         lane = self.board.open(
             self.open_lane, None, [live.stage, live.form.save, *live.form.course], **QUIET
         )
@@ -234,6 +244,21 @@ class RaceTab(SessionView[RaceJob]):
             ),
         }
 
+    def use_link(self, event: gr.EventData) -> Updates:
+        """Put the values of a link, as sent by the browser, into the form."""
+        sent = sent_with(event)
+        values = {name: sent.get(name) for name in self.form.parts}
+        lanes = [
+            tuple(values[f"{name}{number}"] for name in ("kind", "numbers", "verifier"))
+            for number in range(1, len(self.form.lanes) + 1)
+        ]
+        try:
+            RaceRequest.parse({**values, "lanes": lanes}, self._limits)
+        except SequoiaError as problem:
+            words = f"The settings of this link are not used: {problem}"
+            return {self.board: notice_message(error=words)}
+        return self.form.use(values)
+
     # -- recordings --------------------------------------------------------------------------------
 
     def load(self, request: gr.Request) -> Updates:
@@ -294,7 +319,8 @@ class RaceTab(SessionView[RaceJob]):
         )
 
     def _shown(self, kept: StoredRace) -> Updates:
-        return {self.board: kept.whole(), self.form.save: self._file(kept)}
+        stored = kept is not self._welcome
+        return {self.board: kept.whole(stored), self.form.save: self._file(kept)}
 
     def _file(self, kept: StoredRace) -> dict[str, Any]:
         """The update of the button that saves the race."""

@@ -8,6 +8,9 @@ from typing import Any
 
 import gradio as gr
 
+from ui.shared import markup
+from ui.shared.call_modules import call
+
 # What Gradio gives a handler with a set of components as its inputs: their values, which nobody has
 # checked. What a handler returns: new values or updates. Both by component.
 FormData = Mapping[Any, Any]
@@ -26,6 +29,20 @@ def model_work(waiting: int) -> dict[str, Any]:
         "concurrency_limit": 2 * waiting,
         "trigger_mode": "once",
     }
+
+
+def note_form(blocks: gr.Blocks, tab: str, parts: Mapping[str, Any]) -> None:
+    """Let the browser note the values of a tab's form, when the page is loaded and after each
+    change: the page's address holds them. The server takes no part in it."""
+    names = f"{markup.literal(tab)}, {markup.literal(list(parts))}"
+    gr.on(
+        [blocks.load, *(part.change for part in parts.values())],
+        None,
+        list(parts.values()),
+        None,
+        js=call("shared/form_values", f"web.note({names}, values)", "...values"),
+        api_visibility="private",
+    )
 
 
 def visitor(request: gr.Request) -> str:

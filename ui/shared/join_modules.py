@@ -36,6 +36,11 @@ def modules() -> list[Path]:
     return sorted(UI.glob("*/web/**/*.js"))
 
 
+def saved_pages() -> dict[str, Path]:
+    """The modules that show a saved page in its own file, by view."""
+    return {path.parents[1].name: path for path in sorted(UI.glob("*/web/saved_page.js"))}
+
+
 def imported(path: Path) -> list[Path]:
     """The files that the module at `path` imports, in its order."""
     source = path.read_text(encoding="utf-8")

@@ -9,7 +9,8 @@ from typing import Any
 
 import gradio as gr
 
-from ui.shared.call_modules import connect
+from ui.shared import markup
+from ui.shared.call_modules import call, connect
 from ui.shared.events import Updates
 from ui.shared.prompts import TEMPERATURE
 
@@ -64,6 +65,13 @@ def stop_button(elem_id: str) -> gr.Button:
 def busy_buttons(start: gr.Button, stop: gr.Button, busy: bool) -> Updates:
     """Updates of the two for when the work begins, or has ended."""
     return {start: gr.update(interactive=not busy), stop: gr.update(interactive=busy)}
+
+
+def link_button(form: str, tab: str) -> None:
+    """The button that copies the address of what a tab shows."""
+    link = gr.Button("Copy link", size="sm", min_width=60, elem_id=f"{form}-link")
+    script = call("shared/copy_link", f"web.copy({markup.literal(tab)})")
+    link.click(None, None, None, js=script, api_visibility="private")
 
 
 def menu(

@@ -1,6 +1,8 @@
-"""Serves the page's modules and Plotly's script under one path to visitors who may see the page.
+"""Serves the page's modules, Plotly's script, and the scripts and styles of saved pages under one
+path to visitors who may see the page.
 
-The path holds a hash of the modules, so that a browser with an old copy never mixes two versions.
+The path holds a hash of modules and styles, so that a browser with an old copy never mixes two
+versions.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from ui.shared.join_modules import join, modules
+from ui.shared.join_modules import join, modules, saved_pages
+from ui.shared.style_sheets import css
 
 PATH = "/sequoia-web"
 _PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
@@ -26,23 +29,48 @@ _KEEP = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
 @dataclass(frozen=True)
-class Joined:
-    """The joined modules, ready to be served."""
+class Text:
+    """A text, ready to be served."""
 
     text: bytes
     zipped: bytes
+    media_type: str
+
+
+@dataclass(frozen=True)
+class Joined(Text):
+    """The joined modules with the version of everything that is served."""
+
     version: str
 
 
 @cache
 def joined() -> Joined:
     """The page's modules, joined at the first call."""
-    text = join(modules()).encode()
-    return Joined(text, gzip.compress(text, 6), hashlib.sha256(text).hexdigest()[:16])
+    modules_text = _script(join(modules()))
+    version = hashlib.sha256(modules_text.text + css().encode()).hexdigest()[:16]
+    return Joined(modules_text.text, modules_text.zipped, modules_text.media_type, version)
+
+
+@cache
+def saved_page_texts() -> dict[str, Text]:
+    """The scripts and the style sheet of saved pages by the name they are served under. A script
+    holds the view's module `saved_page` and what that imports."""
+    scripts = {f"saved-{view}.js": _script(join([path])) for view, path in saved_pages().items()}
+    return {**scripts, "saved.css": _zipped(css(), "text/css")}
+
+
+def _script(source: str) -> Text:
+    return _zipped(source, "text/javascript")
+
+
+def _zipped(source: str, media_type: str) -> Text:
+    text = source.encode()
+    return Text(text, gzip.compress(text, 6), media_type)
 
 
 def route() -> Route:
-    """Serves the modules and Plotly's script to visitors who may see the page."""
+    """Serves all of them to visitors who may see the page."""
     return Route(PATH + "/{version}/{name}", _serve, methods=["GET"])
 
 
@@ -53,12 +81,13 @@ async def _serve(request: Request) -> Response:
         raise HTTPException(404, "Another version of the page. Reload it.")
     if name == "plotly.min.js":
         return FileResponse(_PLOTLY, media_type="text/javascript", headers=_KEEP)
-    if name != "modules.js":
+    found = joined() if name == "modules.js" else saved_page_texts().get(name)
+    if found is None:
         raise HTTPException(404, "No such file.")
     if "gzip" not in request.headers.get("accept-encoding", ""):
-        return Response(joined().text, media_type="text/javascript", headers=_KEEP)
+        return Response(found.text, media_type=found.media_type, headers=_KEEP)
     headers = {**_KEEP, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-    return Response(joined().zipped, media_type="text/javascript", headers=headers)
+    return Response(found.zipped, media_type=found.media_type, headers=headers)
 
 
 async def _require_login(request: Request) -> None:

@@ -1,6 +1,6 @@
 /* The Lab alone, with a simulated profile. ?dark; ?plotly=ADDRESS of plotly.min.js for the
    figures. */
-import * as planner from "../../../ui/lab/web/planner.js";
+import * as planner from "../../../ui/shared/web/planner.js";
 import * as shapes from "../../../ui/lab/web/tree_shapes.js";
 import * as vectors from "../../../ui/lab/web/acceptance_vectors.js";
 import { DpTable } from "../../../ui/lab/web/dp/dp_table.js";

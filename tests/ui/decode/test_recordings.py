@@ -28,7 +28,7 @@ def file(make: Callable[..., DecodeJob]) -> str:
 def opened(text: str | bytes, tmp_path: Path, most: int = 10**7) -> recordings.Shown:
     path = tmp_path / "run.json"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return recordings.opened(str(path), most)
+    return recordings.shown_as(recordings.opened(str(path), most), "opened", stored=True)
 
 
 def test_a_saved_run_opens_as_the_same_steps_and_as_recorded(file: str, tmp_path: Path) -> None:
@@ -40,6 +40,7 @@ def test_a_saved_run_opens_as_the_same_steps_and_as_recorded(file: str, tmp_path
     assert message["meta"]["label"] == "recorded"
     assert message["meta"]["prompt"] == saved["meta"]["prompt"]
     assert message["done"] is True
+    assert message["stored"] is True
 
 
 def test_an_opened_run_can_be_saved_and_opened_again(file: str, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ of that clock, and nothing is called measured."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -167,8 +168,7 @@ def saved_run(view: LiveView) -> Path:
 def test_a_saved_run_stays_simulated_when_it_is_opened(view: LiveView) -> None:
     path = saved_run(view)
     saved = Run.from_json(path.read_text())
-    shown = recordings.opened(str(path), LOCAL.upload)
-    again = Run.from_json(shown.file)
+    again = recordings.opened(str(path), LOCAL.upload)
     for run in (saved, again):
         assert (run.meta["label"], run.meta["clock"]) == ("simulated", NAME)
         assert run.meta["plain_label"] == "simulated"
@@ -180,9 +180,20 @@ def test_a_saved_run_stays_simulated_when_it_is_opened(view: LiveView) -> None:
 def test_the_note_of_a_file_is_a_short_text(view: LiveView, note: Any) -> None:
     run = Run.from_json(saved_run(view).read_text())
     shown = recordings.played(replace(run, meta={**run.meta, "clock_note": note}))
-    found = Run.from_json(shown.file).meta["clock_note"]
+    found = shown.meta["clock_note"]
     assert isinstance(found, str)
     assert len(found) <= 400
+
+
+def test_an_opened_simulated_run_is_there_after_a_reload(view: LiveView) -> None:
+    updates = view.open(str(saved_run(view)), request("two"))
+    message = json.loads(updates[view.stage])
+    assert message["stored"] is True
+    asked = request("three")
+    asked.query_params = {"run": message["run"]}
+    again = json.loads(view.load(asked)[view.stage])
+    assert again == message
+    assert again["meta"]["label"] == "simulated"
 
 
 def test_copy_to_form_restores_the_clock(view: LiveView) -> None:

@@ -20,6 +20,7 @@ from ui.decode.tab import LiveView
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared import markup
+from ui.shared.tree_menu import SHAPES, TEXTS
 
 
 def test_a_run_streams_ends_and_can_be_saved(view: LiveView) -> None:
@@ -220,6 +221,49 @@ def test_settings_are_copied_to_the_form_and_bad_ones_change_nothing(
         assert updates[field]["value"] == form[field], name
     for data in (None, [], {**meta, "policy": {"temperature": 99}}):
         assert [*view.fill(SimpleNamespace(_data=data))] == [view.stage]
+    assert popups == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"tree": "branching", "branching": "2, 1"}, {"tree": "plain", "seed": 2**53 - 1}],
+)
+def test_the_settings_of_a_link_fill_the_form(view: LiveView, changes: dict[str, Any]) -> None:
+    form = filled(view, **changes)
+    values = {name: form[getattr(view.form, name)] for name in view.form.names}
+    updates = view.use_link(SimpleNamespace(_data=values))
+    shape = SHAPES[values["tree"]]
+    numbers = ["branching"] if values["tree"] in TEXTS else ["first", "second"][: len(shape.fields)]
+    hidden = {"first", "second", "branching"} - {*numbers}
+    for name, value in values.items():
+        update = updates[getattr(view.form, name)]
+        assert update.get("value") == (None if name in hidden else value), name
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("temperature", 99, "temperature: 99"),
+        ("prompt", "", "the prompt is empty"),
+        ("prompt", {"x": 1}, "the prompt is empty"),
+        ("tree", "nonsense", "unknown tree"),
+        ("tree", ["planned"], "is not the name of a shape"),
+        ("clock", "mine", "is not a clock"),
+        ("verifier", None, "verifier"),
+        ("first", None, "Children per node"),
+    ],
+)
+def test_a_damaged_link_leaves_the_form(
+    view: LiveView, popups: list[str], name: str, value: Any, words: str
+) -> None:
+    form = filled(view, **{name: value})
+    values = {key: form[getattr(view.form, key)] for key in view.form.names}
+    updates = view.use_link(SimpleNamespace(_data=values))
+    assert [*updates] == [view.stage]
+    error = json.loads(updates[view.stage])["error"]
+    assert error.startswith("The settings of this link are not used: ")
+    assert words.lower() in error.lower()
+    assert [*view.use_link(SimpleNamespace(_data="no"))] == [view.stage]
     assert popups == []
 
 

@@ -9,6 +9,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -464,3 +465,36 @@ def test_one_measurement_per_visitor(tab: HardwareTab) -> None:
 
 def test_nothing_chosen_means_nothing_compared(tab: HardwareTab) -> None:
     assert view(tab, tab.look(asked(tab, against=NONE), request()))["against"] is None
+
+
+def linked(tab: HardwareTab, event: Any) -> dict[Any, Any]:
+    """The last updates after a link was opened."""
+
+    async def last() -> dict[Any, Any]:
+        return [updates async for updates in tab.use_link({tab.store: []}, event, request())][-1]
+
+    return asyncio.run(last())
+
+
+def test_the_profile_of_a_link_is_shown(tab: HardwareTab) -> None:
+    key = next(iter(saved_profiles.shipped()))
+    sent = SimpleNamespace(_data={"profile": key, "against": NONE, "rates": None, "nodes": 32})
+    updates = linked(tab, sent)
+    assert updates[tab.profile]["value"] == key
+    assert updates[tab.nodes]["value"] == 32
+    assert view(tab, updates)["profile"]["name"] == saved_profiles.shipped()[key].name
+
+
+@pytest.mark.parametrize("data", [None, "no", {"profile": "saved:not here"}, {"profile": ["x"]}])
+def test_a_link_to_an_unknown_profile_opens_the_usual_view(tab: HardwareTab, data: Any) -> None:
+    updates = linked(tab, SimpleNamespace(_data=data))
+    message = json.loads(updates[tab.board])
+    is_named = isinstance(data, dict)
+    assert ("is not in this browser" in (message.get("notice") or "")) == is_named
+    assert message["view"]["profile"]["name"]
+
+
+def test_a_link_with_a_bad_size_is_refused(tab: HardwareTab) -> None:
+    sent = SimpleNamespace(_data={"nodes": "many"})
+    message = json.loads(linked(tab, sent)[tab.board])
+    assert "Max nodes" in message["error"]

@@ -542,3 +542,52 @@ def test_a_reload_shows_the_race_in_the_address_while_it_is_stored(tab: RaceTab)
             == "recorded"
         )
     assert board_message(tab, tab.load(request("three")))["meta"]["label"] == "recorded"
+
+
+# -- links -----------------------------------------------------------------------------------------
+
+
+def linked(tab: RaceTab, **changes: Any) -> dict[str, Any]:
+    """The values of a form, as a link has them."""
+    usual = {
+        "prompt": "x = 1",
+        "chat": False,
+        "check": True,
+        "temperature": 0.5,
+        "top_p": 1,
+        "max_new_tokens": 16,
+        "seed": 3,
+    }
+    lanes = {
+        f"{name}{number}": value
+        for number, lane in enumerate(LANES, start=1)
+        for name, value in zip(("kind", "numbers", "verifier"), lane, strict=True)
+    }
+    return {**usual, **lanes, **changes}
+
+
+def test_the_lanes_of_a_link_fill_the_form(tab: RaceTab) -> None:
+    values = linked(tab)
+    updates = tab.use_link(SimpleNamespace(_data={**values, "other": 1}))
+    assert {name: updates[part]["value"] for name, part in tab.form.parts.items()} == values
+    assert updates[tab.form.lanes[1].numbers]["visible"] is True
+    assert updates[tab.form.lanes[0].numbers]["visible"] is False
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("kind1", "nonsense", "Lane 1: tree: 'nonsense'"),
+        ("numbers4", "2", "Lane 4: "),
+        ("verifier2", {}, "Lane 2: "),
+        ("seed", "x", "Seed"),
+        ("prompt", None, "the prompt is empty"),
+    ],
+)
+def test_a_damaged_link_leaves_the_lanes(tab: RaceTab, name: str, value: Any, words: str) -> None:
+    updates = tab.use_link(SimpleNamespace(_data=linked(tab, **{name: value})))
+    assert [*updates] == [tab.board]
+    error = json.loads(updates[tab.board])["error"]
+    assert error.startswith("The settings of this link are not used: ")
+    assert words in error
+    assert [*tab.use_link(SimpleNamespace(_data=None))] == [tab.board]

@@ -4,6 +4,7 @@ and nothing beside them."""
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,7 +13,9 @@ import httpx
 import pytest
 
 from ui.shared import serve_modules
+from ui.shared.join_modules import join, saved_pages
 from ui.shared.serve_modules import PATH, joined
+from ui.shared.style_sheets import css
 
 Served = Callable[..., httpx.Client]
 FOLDER = f"{PATH}/{joined().version}"
@@ -83,6 +86,29 @@ def test_plotly_is_served_from_its_package(client: httpx.Client) -> None:
     assert b"plotly.js" in answer.content[:200]
 
 
+@pytest.mark.parametrize("view", saved_pages())
+def test_the_parts_of_saved_pages_are_served(client: httpx.Client, view: str) -> None:
+    script = client.get(f"{FOLDER}/saved-{view}.js")
+    assert script.headers["content-type"].startswith("text/javascript")
+    assert script.text == join([saved_pages()[view]])
+    assert f'"{view}/saved_page"' in script.text
+
+
+def test_the_style_sheet_of_saved_pages_is_served(client: httpx.Client) -> None:
+    sheet = client.get(f"{FOLDER}/saved.css")
+    assert sheet.headers["content-type"].startswith("text/css")
+    assert sheet.text == css()
+
+
+@pytest.mark.parametrize("view", saved_pages())
+def test_a_saved_page_needs_no_address(view: str) -> None:
+    """Its styles name no other file, and its script fetches none."""
+    assert set(re.findall(r"url\(([^)]*)\)", css())) <= {'"#sq-hatch"'}
+    script = join([saved_pages()[view]])
+    assert "fetch(" not in script
+    assert "XMLHttpRequest" not in script
+
+
 @pytest.mark.parametrize("path", [MODULES, PLOTLY])
 def test_browsers_keep_them_for_good(client: httpx.Client, path: str) -> None:
     kept = client.get(path).headers["cache-control"].split(", ")
@@ -101,6 +127,9 @@ def test_another_version_is_not_found(client: httpx.Client, name: str) -> None:
         "",
         "serve_modules.py",
         "base.css",
+        "saved-shared.js",
+        "saved-decode.json",
+        "saved-..%2fdecode.js",
         "..%2f..%2fserve_modules.py",
         "..%2fmodules.js",
         "%2fetc%2fpasswd",

@@ -1,6 +1,8 @@
 /* What the run shows in one number, what it is compared with, and what it costs. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { known, ms, rate, readable } from "../../shared/web/format.js";
+import { showTour } from "../../shared/web/tabs.js";
+import { keptPlace } from "../../shared/web/tour_place.js";
 import { isSimulated, paintSimulated, simulatedWords } from "../../shared/web/run_words.js";
 
 /**
@@ -9,6 +11,8 @@ import { isSimulated, paintSimulated, simulatedWords } from "../../shared/web/ru
  */
 
 const PAPER = "https://arxiv.org/abs/2402.12374";
+const TOUR = "Take the tour (3 min)";
+const RESUME = "Resume the tour";
 const EVEN = 0.05; // a speed-up nearer to 1 than this is called the same speed
 
 /** The band above everything else. */
@@ -31,6 +35,8 @@ export class Headline {
     this.basis = el("span", {}, line);
     this.acts = el("div", { class: "sq-headline-acts" }, this.root);
     this.again = button(this.acts, { text: "Play again", part: "again", act: () => store.play() });
+    const entry = keptPlace() ? RESUME : TOUR;
+    this.tour = button(this.acts, { text: entry, part: "tour", act: showTour });
     this.own = button(this.acts, {
       text: "Run it yourself",
       part: "own",
@@ -53,6 +59,7 @@ export class Headline {
     show(this.badge, isSimulated(store.meta));
     if (isSimulated(store.meta)) paintSimulated(this.badge, store.meta);
     show(this.again, store.isWhole);
+    show(this.tour, isOpening && this.canRun);
     show(this.own, isOpening && this.canRun);
     show(this.paper, isOpening);
     show(this.acts, isOpening || store.isWhole);

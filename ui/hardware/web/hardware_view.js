@@ -1,6 +1,8 @@
 /* The Hardware view: a profile, the tree it makes fastest, and the latest run beside its
    prediction. It shows what ui/hardware/view.py sends and computes nothing. */
 import { AcceptancePanel } from "../../shared/web/acceptance_table.js";
+import { formValues, withFormValues } from "../../shared/web/form_values.js";
+import { linkView } from "../../shared/web/page_link.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -195,11 +197,40 @@ class HardwareView {
  * @param {HTMLElement} element
  * @param {{value?: string}} props
  * @param {(name: string, changed: () => void) => void} watch
- * @param {(name: string) => void} trigger
+ * @param {(name: string, data?: object) => void} trigger
  */
 export function connect(element, props, watch, trigger) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".hw-stage");
-  connectComponent(root, props, watch, new HardwareView(root));
-  whenShown(root, () => trigger("select"));
+  const view = new HardwareView(root);
+  connectComponent(root, props, watch, view);
+  /** @type {Record<string, any> | null} the values of a link, until they are sent */
+  let linked = null;
+  let isShown = false;
+  const ask = () => {
+    if (linked) trigger("link", linked);
+    else trigger("select");
+    linked = null;
+  };
+  linkView("hardware", {
+    read: () => formLink(formValues("hardware")),
+    apply: (values) => {
+      if (!Object.keys(values).length) return;
+      withFormValues("hardware", (now) => {
+        linked = { ...now, ...values };
+        if (isShown) ask();
+      });
+    },
+    say: (words, isError) => view.say(isError ? words : "", isError ? "" : words),
+  });
+  whenShown(root, () => {
+    isShown = true;
+    ask();
+  });
 }
+
+/** @type {(values: Record<string, any>) => Record<string, any>} "Max nodes" is a field of text */
+const formLink = ({ nodes = "", ...values }) => ({
+  ...values,
+  nodes: /^\s*\d+\s*$/.test(nodes) ? Number(nodes) : null,
+});

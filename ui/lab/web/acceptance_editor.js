@@ -3,7 +3,7 @@ import { AcceptanceBars } from "./acceptance_bars.js";
 import { AcceptanceCounting } from "./acceptance_counting.js";
 import * as vectors from "./acceptance_vectors.js";
 import { numberField } from "./number_field.js";
-import * as planner from "./planner.js";
+import * as planner from "../../shared/web/planner.js";
 import { PowerLaw } from "./power_law.js";
 import { Refusal } from "./refusal.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
@@ -14,7 +14,8 @@ import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const MOST_BYTES = 64 * 1024; // of a file; a longer one is refused without being read
-const OWN = "own"; // the menu's entry for a vector that is none of the presets
+/** The menu entry of a vector that is no preset. */
+export const OWN = "own"; // the menu's entry for a vector that is none of the presets
 
 /** @typedef {import("./lab_state.js").Origin} Origin */
 /** @typedef {import("./acceptance_vectors.js").Preset} Preset */
@@ -161,6 +162,14 @@ export class AcceptanceEditor {
   add(presets) {
     this.presets = [...presets, ...vectors.MADE];
     this.offer();
+  }
+
+  /**
+   * @param {string} key
+   * @returns {boolean} whether it is one of a preset
+   */
+  has(key) {
+    return this.presets.some((one) => one.key === key);
   }
 
   /** @param {string} key of a preset */

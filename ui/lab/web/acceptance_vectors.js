@@ -1,5 +1,5 @@
 /* Acceptance vectors from elsewhere: published, recorded, synthetic and pasted ones. */
-import * as planner from "./planner.js";
+import * as planner from "../../shared/web/planner.js";
 
 const MOST_CHARS = 64 * 1024;
 

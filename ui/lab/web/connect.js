@@ -1,7 +1,10 @@
 /* Joins the Lab tab's component to its view. */
 import { connectComponent } from "../../shared/web/connect_component.js";
+import { copyLink } from "../../shared/web/page_link.js";
 import { PLOTLY } from "../../shared/web/plotly.js";
+import { linkLab } from "./lab_link.js";
 import { mountLab } from "./lab_view.js";
+import { saveLab } from "./save_lab.js";
 
 /**
  * Called from the component's js_on_load with what Gradio gives it.
@@ -13,6 +16,12 @@ import { mountLab } from "./lab_view.js";
 export function connect(element, props, watch, trigger) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".sq-lab");
-  const view = mountLab(root, { trigger, plotly: PLOTLY });
+  const view = mountLab(root, {
+    trigger,
+    save: saveLab,
+    copy: () => copyLink("lab"),
+    plotly: PLOTLY,
+  });
   connectComponent(root, props, watch, { ...view, take: view.ingest });
+  linkLab(view.lab);
 }

@@ -1,7 +1,7 @@
 /* The Lab's two figures: expected tokens of every shape by size, and what the n-th node gains
    against what it costs. */
 import { makePanel } from "../../shared/web/panel.js";
-import * as planner from "./planner.js";
+import * as planner from "../../shared/web/planner.js";
 import { PUBLISHED_TREES } from "./published_trees.js";
 import * as shapes from "./tree_shapes.js";
 import { Chart } from "../../shared/web/chart.js";
@@ -49,7 +49,7 @@ class Figure {
     this.chart = new Chart(panel.body, plotly, about.title);
     const drawn = () => (this.chart.figure ? this.chart.node : null);
     const reset = () => this.chart.reset();
-    pictures.buttons(panel.tools, drawn, about.part, { reset });
+    if (plotly) pictures.buttons(panel.tools, drawn, about.part, { reset });
     this.note = el("p", { class: "sq-lab-note" }, panel.body);
     rove(panel.root);
   }

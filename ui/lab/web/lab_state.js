@@ -1,6 +1,6 @@
 /* What the Lab's panels share: the vector, the budget, the tree shown and the machine's times.
    Change it with `set`; those who `watch` are called once a frame after changes. Draws nothing. */
-import * as planner from "./planner.js";
+import * as planner from "../../shared/web/planner.js";
 import { TreeEdits } from "./tree_edits.js";
 import * as shapes from "./tree_shapes.js";
 
@@ -30,7 +30,7 @@ export class LabState {
   shown = "best"; // or "hand", "fitted", or a shape's name
   hand = [-1]; // parents of the tree drawn by hand
   past = new TreeEdits();
-  /** @type {import("./planner.js").Profile | null} */
+  /** @type {import("../../shared/web/planner.js").Profile | null} */
   profile = null;
   /** @type {string | null} */
   elsewhere = null; // name of the profile where it is not this machine's

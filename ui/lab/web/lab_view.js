@@ -13,7 +13,7 @@ import { el, show, sized } from "../../shared/web/dom.js";
 
 const STILL_MS = 140; // without a change before the figures are redrawn
 
-/** @typedef {import("./planner.js").Profile} Profile */
+/** @typedef {import("../../shared/web/planner.js").Profile} Profile */
 /** @typedef {import("./acceptance_counting.js").Entry} Entry */
 
 /**
@@ -33,25 +33,37 @@ const STILL_MS = 140; // without a change before the figures are redrawn
  * @property {string} [refused] why a tree was not run
  */
 
-/** @typedef {{trigger?: (name: string, data: object) => void, plotly?: string}} Options */
+/**
+ * @typedef {{trigger?: (name: string, data: object) => void, save?: (lab: Lab) => void,
+ *   copy?: () => void, plotly?: string}} Options
+ */
 
-class Lab {
+/** Keys of messages about the models and profiles, which a saved page holds. */
+const KNOWN = ["survey", "profile", "profiles", "most", "temperature"];
+
+/** The panels and their state. */
+export class Lab {
   open = false; // its tab is
   chosen = false; // a vector of the server's was chosen
   /** @type {number | undefined} */
   pair = undefined;
   timer = 0;
+  /** @type {LabMessage} */
+  known = {};
 
   /**
    * @param {HTMLElement} element
-   * @param {Options} [options] `plotly`: address of Plotly's script; without it, no figures
+   * @param {Options} [options] `trigger`: sends to the server; without it, nothing can be run.
+   *   `save`: saves the Lab as a web page. `copy`: copies its link. `plotly`: address of Plotly's
+   *   script; without it, figures are SVG
    */
-  constructor(element, { trigger = () => {}, plotly = "" } = {}) {
-    this.trigger = trigger;
+  constructor(element, { trigger, save, copy, plotly = "" } = {}) {
+    this.trigger = trigger ?? (() => {});
+    this.canRun = Boolean(trigger);
     this.plotly = plotly;
     this.state = new LabState();
     element.replaceChildren();
-    this.build(element);
+    this.build(element, { save, copy });
     this.state.watch(() => this.paint());
     this.size = sized(element, () => this.resized());
     const themes = new MutationObserver(() => this.later());
@@ -59,11 +71,13 @@ class Lab {
     this.editor.choose("paper");
   }
 
-  build(element) {
+  build(element, { save, copy }) {
     const { state, trigger, plotly } = this;
     const link = {
       trigger,
-      run: (parents) => this.run(parents),
+      run: this.canRun ? (parents) => this.run(parents) : null,
+      savePage: save && (() => save(this)),
+      copyLink: copy,
       count: (count) => this.counts.add(count),
     };
     const grid = el("div", { class: "sq-lab-grid" }, element);
@@ -105,7 +119,6 @@ class Lab {
   settle() {
     if (!this.size.w) return;
     this.numbers.settle();
-    if (!this.plotly) return;
     this.curves.paint();
     this.margins.paint();
   }
@@ -129,6 +142,7 @@ class Lab {
     const data = typeof message === "string" ? JSON.parse(message) : message;
     const { profile, profiles, most, count, refused } = data;
     const { counting } = this.editor;
+    for (const name of KNOWN) if (name in data) this.known[name] = data[name];
     if (data.survey) this.takeVectors(data);
     counting.offer(data.ways, data.prompts);
     if (data.measurable) show(counting.root, true);

@@ -3,7 +3,7 @@
 import { makePanel } from "../../shared/web/panel.js";
 import * as exportTree from "./export_tree.js";
 import { formatShare } from "./export_tree.js";
-import * as planner from "./planner.js";
+import * as planner from "../../shared/web/planner.js";
 import * as shapes from "./tree_shapes.js";
 import { WhatIf } from "./what_if_profile.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
@@ -22,6 +22,7 @@ const FORMS = [
   ["csv", "Nodes as CSV"],
   ["svg", "Picture, SVG"],
   ["png", "Picture, PNG"],
+  ["page", "The Lab as a web page"],
 ];
 const TILES = [
   ["tokens", "Tokens per step", "expected", "expected"],
@@ -31,7 +32,11 @@ const TILES = [
 ];
 
 /** @typedef {import("./lab_state.js").LabState} LabState */
-/** @typedef {{run: (parents: number[]) => void}} Link what the server is asked for */
+/**
+ * What the page around the Lab does; a saved page does neither.
+ * @typedef {{run: ((parents: number[]) => void) | null, savePage?: () => void,
+ *   copyLink?: () => void}} Link
+ */
 
 /** The panel with the figures, and the buttons that run and save the tree. */
 export class ReadOuts {
@@ -107,12 +112,16 @@ export class ReadOuts {
     const name = { "aria-label": "Save the tree as", "data-part": "export" };
     this.forms = el("select", { class: "sq-input", ...name }, line);
     el("option", { value: "", text: "Save as…" }, this.forms);
-    const options = FORMS.map(([value, label]) => el("option", { value, text: label }, this.forms));
+    show(this.run, Boolean(link.run));
+    const forms = FORMS.filter(([value]) => value !== "page" || link.savePage);
+    const options = forms.map(([value, label]) => el("option", { value, text: label }, this.forms));
     this.branching = options.find(({ value }) => value === "branching");
     this.forms.addEventListener("change", () => {
       this.save(this.forms.value);
       this.forms.value = "";
     });
+    if (link.copyLink)
+      button(line, { text: "Copy link", hint: TOOLTIPS["button copy link"], act: link.copyLink });
     this.refused = el("p", { class: "sq-lab-problem", role: "alert", hidden: "" }, host);
   }
 
@@ -129,6 +138,7 @@ export class ReadOuts {
       csv: () => saveText(name + ".csv", exportTree.nodesCsv(parents, even), "text/csv"),
       svg: picture,
       png: picture,
+      page: () => this.link.savePage(),
     };
     made[form]?.();
   }

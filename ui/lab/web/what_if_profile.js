@@ -4,7 +4,7 @@ import { attr, el, show, text } from "../../shared/web/dom.js";
 const HERE = "here";
 const SOURCES = { paper: "from the paper", recorded: "recorded there", simulated: "simulated" };
 
-/** @typedef {import("./planner.js").Profile} Profile */
+/** @typedef {import("../../shared/web/planner.js").Profile} Profile */
 /** @typedef {{key: string, name: string, note: string, profile: Profile}} OtherProfile */
 
 /** A menu of profiles, and what is known of the chosen one. */
@@ -14,6 +14,7 @@ export class WhatIf {
   /** @type {Profile | null} */
   here = null;
   note = "";
+  place = "this machine"; // where `here` was timed, in words
 
   /**
    * @param {HTMLElement} host
@@ -50,12 +51,31 @@ export class WhatIf {
 
   offer() {
     const value = this.menu.value || HERE;
-    const here = this.here ? "this machine" : "this machine (not timed yet)";
+    const here = this.place + (this.here ? "" : " (not timed yet)");
     this.menu.replaceChildren(el("option", { value: HERE, text: here }));
     for (const { key, name, profile } of this.others)
       el("option", { value: key, text: `what if: ${name} (${profile.source})` }, this.menu);
     this.menu.value = value;
     if (!this.menu.value) this.menu.value = HERE;
+  }
+
+  /**
+   * @param {string} key
+   * @returns {boolean} whether the menu has it
+   */
+  has(key) {
+    return key === HERE || this.others.some((one) => one.key === key);
+  }
+
+  /** @param {string} key of a profile in the menu */
+  select(key) {
+    this.menu.value = key;
+    this.choose(key);
+  }
+
+  /** The chosen profile's name; null for that of this machine. */
+  get name() {
+    return this.state.elsewhere;
   }
 
   choose(key) {

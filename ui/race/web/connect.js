@@ -3,6 +3,7 @@ import { connectComponent } from "../../shared/web/connect_component.js";
 import { formBeside } from "../../shared/web/form_buttons.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
 import { PLOTLY } from "../../shared/web/plotly.js";
+import { linkRace } from "./race_link.js";
 import { mountRace } from "./race_view.js";
 import { rove } from "../../shared/web/roving_focus.js";
 
@@ -23,6 +24,7 @@ export function connect(element, props, watch, trigger, server) {
     rememberInAddress(message, "race");
   };
   connectComponent(root, props, watch, { ...view, take }, () => trigger("come"));
+  linkRace(view.store, (values) => trigger("link", values));
   /** @type {HTMLElement} */
   const prompts = document.querySelector("#rc-side .pg-chips");
   if (prompts) rove(prompts);

@@ -49,7 +49,7 @@ export class LaneView {
    * @param {HTMLElement} host
    * @param {number} index of the lane
    * @param {LaneStyle} style
-   * @param {Trigger} trigger
+   * @param {Trigger | null} trigger without it, the lane cannot be opened
    */
   constructor(store, host, index, style, trigger) {
     this.store = store;
@@ -64,11 +64,7 @@ export class LaneView {
     this.makeSpeed();
     this.makeFigures();
     const foot = el("div", { class: "race-foot" }, this.root);
-    const open = button(foot, {
-      text: "Open in Decode",
-      hint: TOOLTIPS["button open in decode"],
-    });
-    open.addEventListener("click", () => trigger("open", { race: store.race, lane: index }));
+    if (trigger) this.makeOpen(foot, trigger);
     this.makeCheck(foot);
     rove(this.root);
     this.key = "";
@@ -89,6 +85,19 @@ export class LaneView {
     this.place.dataset.part = "place";
     const how = described(this.lane);
     el("p", { class: "race-how", text: how || " ", title: how }, this.root);
+  }
+
+  /**
+   * @param {HTMLElement} foot
+   * @param {Trigger} trigger
+   */
+  makeOpen(foot, trigger) {
+    const { store, index } = this;
+    button(foot, {
+      text: "Open in Decode",
+      hint: TOOLTIPS["button open in decode"],
+      act: () => trigger("open", { race: store.race, lane: index }),
+    });
   }
 
   makeProgress() {

@@ -1,6 +1,7 @@
 /* How a lane looks everywhere on the page. Colour and marker belong to its method. Lanes of the
    same method differ in dash pattern, and every second one has open markers. */
 import { svg } from "../../shared/web/dom.js";
+import { MARKER_PATHS } from "../../shared/web/marker_paths.js";
 
 /** @typedef {import("./race_store.js").Lane} Lane */
 /**
@@ -21,18 +22,16 @@ const METHODS = new Map([
   ["replanned", "replanned"],
   ["dynamic", "dynamic"],
 ]);
+/** @type {Record<string, string>} */
 const MARKERS = {
-  plain: ["circle", "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"],
-  chain: ["square", "M-3.5-3.5h7v7h-7z"],
-  sequences: ["triangle-up", "M0-4.6 4.6 3.4h-9.2z"],
-  kary: ["triangle-down", "M0 4.6 4.6-3.4h-9.2z"],
-  sequoia: ["diamond", "M0-5 5 0 0 5-5 0z"],
-  replanned: ["cross", "M-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z"],
-  dynamic: [
-    "x",
-    "M0-2 2.5-4.5 4.5-2.5 2 0 4.5 2.5 2.5 4.5 0 2-2.5 4.5-4.5 2.5-2 0-4.5-2.5-2.5-4.5z",
-  ],
-  other: ["hourglass", "M-4-4.5h8l-8 9h8z"],
+  plain: "circle",
+  chain: "square",
+  sequences: "triangle-up",
+  kary: "triangle-down",
+  sequoia: "diamond",
+  replanned: "cross",
+  dynamic: "x",
+  other: "hourglass",
 };
 const DASHES = ["solid", "7px,4px", "2px,3px", "8px,3px,2px,3px"];
 
@@ -47,7 +46,8 @@ export function laneStyles(lanes) {
     const method = plain ? "plain" : (METHODS.get(kind) ?? "other");
     const earlierSame = used[method] ?? 0;
     used[method] = earlierSame + 1;
-    const [symbol, path] = MARKERS[method];
+    const symbol = MARKERS[method];
+    const path = MARKER_PATHS[symbol];
     const dash = DASHES[earlierSame % DASHES.length];
     const colour = `var(--race-${method})`;
     return { earlierSame, colour, dash, symbol: symbol + (earlierSame % 2 ? "-open" : ""), path };

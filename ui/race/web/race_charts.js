@@ -21,7 +21,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /**
  * One chart. `shows`: the state it shows, `at`: when it was drawn, in milliseconds.
  * @typedef {{data: any[], layout: any}} Drawing what Plotly draws
- * @typedef {{panel: any, word: HTMLElement, chart?: Chart, make?: () => Drawing | null,
+ * @typedef {{panel: any, word: HTMLElement, chart: Chart, make: () => Drawing | null,
  *   shows: string, at: number}} Figure
  */
 
@@ -40,7 +40,7 @@ export class RaceCharts {
   /**
    * @param {RaceStore} store
    * @param {HTMLElement} host
-   * @param {string | null} [plotly] address of its script
+   * @param {string | null} [plotly] address of its script; without it, charts are SVG
    */
   constructor(store, host, plotly) {
     this.store = store;
@@ -74,21 +74,19 @@ export class RaceCharts {
   figure(part, title, make) {
     const panel = makePanel(this.root, { part, title, cls: "race-figure" });
     const word = el("span", { class: "sq-word" }, panel.titleBox);
-    const drawable = this.plotly || /** @type {any} */ (window).Plotly;
-    const chart = drawable ? new Chart(panel.body, this.plotly, title) : undefined;
-    const why = chart
-      ? "The chart starts with the first step."
-      : "Charts need Plotly, which is missing.";
+    const chart = new Chart(panel.body, this.plotly, title);
+    const why = "The chart starts with the first step.";
     el("p", { class: "race-note race-waiting", text: why }, panel.body);
     panel.root.dataset.empty = "yes";
-    if (!chart) return { panel, word, shows: "", at: 0 };
+    const figure = { panel, word, chart, make, shows: "", at: 0 };
+    if (!this.plotly) return figure; // only Plotly makes pictures of its charts
     const caption = () => {
       const { meta } = this.store;
       return [title + ": " + word.textContent, ...factLines(meta, raceFacts(meta))];
     };
     const drawn = () => (panel.root.dataset.empty ? null : chart.node);
     pictures.buttons(panel.tools, drawn, part, { caption });
-    return { panel, word, chart, make, shows: "", at: 0 };
+    return figure;
   }
 
   paint() {
@@ -127,9 +125,7 @@ export class RaceCharts {
 
   /** The chart drawn least recently of those that do not show the newest state, if any. */
   get stale() {
-    const old = [this.tokens, this.speedup].filter(
-      ({ chart, shows }) => chart && shows !== this.state,
-    );
+    const old = [this.tokens, this.speedup].filter(({ shows }) => shows !== this.state);
     return old.sort((a, b) => a.at - b.at)[0];
   }
 

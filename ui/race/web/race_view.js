@@ -12,7 +12,7 @@ import { WhereTimeWent } from "./where_time_went.js";
 import { el, show, text } from "../../shared/web/dom.js";
 
 /**
- * What the view needs: `server.get_moves([race, from])` answers gaps, `trigger` gets "apply"
+ * What the view may have: `server.get_moves([race, from])` answers gaps, `trigger` gets "apply"
  * {lane, parents} and "open" {race, lane}, `plotly` is the address of its script, `page` as in the
  * Decode view.
  * @typedef {{server?: any, trigger?: (name: string, data?: object) => void,
@@ -32,7 +32,7 @@ class RaceView {
     this.root = found || el("div", { class: "sq-stage" }, element);
     this.root.replaceChildren();
     this.root.classList.add("race-stage");
-    this.trigger = (name, data) => trigger?.(name, data);
+    this.trigger = trigger ?? null;
     this.store = new RaceStore(server);
     const frame = el("div", { class: "sq-frame" }, this.root);
     this.build(frame, plotly);

@@ -29,7 +29,7 @@ export class WhereTimeWent {
   /**
    * @param {RaceStore} store
    * @param {HTMLElement} host
-   * @param {Trigger} trigger
+   * @param {Trigger | null} trigger without it, trees cannot be put into lanes
    */
   constructor(store, host, trigger) {
     this.store = store;
@@ -142,7 +142,7 @@ export class WhereTimeWent {
     if (label) addTerm(source, readable(label), /what if/.test(label) ? "what if" : label);
     const gain = signed(predicted - speedup);
     source.append(gain && label ? ", " + gain : gain);
-    if (!parents) return;
+    if (!parents || !this.trigger) return;
     const text = "Use in lane " + (i + 1);
     const use = button(item, { text, hint: TOOLTIPS["button put into lane"] });
     use.addEventListener("click", () => this.trigger("apply", { lane: i, parents }));

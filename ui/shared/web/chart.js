@@ -1,8 +1,9 @@
-/* Plotly figures in the page's own colours. They come from the server with `var(--name)` for a
-   colour; here the browser's theme replaces it. */
+/* Figures in the page's own colours, drawn by Plotly, or where it is missing as SVG. They come from
+   the server with `var(--name)` for a colour; here the browser's theme replaces it. */
 import * as dom from "./dom.js";
 import * as pictures from "./save_picture.js";
 import { loadPlotly } from "./plotly.js";
+import { drawFigure } from "./svg_figure.js";
 
 const LEAST = 40; // px
 
@@ -74,7 +75,7 @@ function whole(layout, styles, size, views) {
   return coloured(made, styles);
 }
 
-/** A Plotly figure, drawn once it has a size, and again when its size changes. */
+/** A figure, drawn once it has a size, and again when its size changes. */
 export class Chart {
   /** @type {Figure | undefined} */
   figure;
@@ -83,7 +84,7 @@ export class Chart {
 
   /**
    * @param {HTMLElement} host
-   * @param {string} path of Plotly's script
+   * @param {string | null} path of Plotly's script; without it the figure is drawn as SVG
    * @param {string} label for screen readers
    */
   constructor(host, path, label) {
@@ -104,9 +105,13 @@ export class Chart {
     this.draw();
   }
 
-  /** Draw the figure in the colours of the present theme. */
+  /**
+   * Draw the figure in the colours of the present theme.
+   * @returns {Promise<void>}
+   */
   async draw() {
     if (!this.figure || this.size.w < LEAST || this.waiting) return;
+    if (!this.path && !window.Plotly) return drawFigure(this.node, this.figure, this.size);
     this.waiting = true;
     try {
       const plotly = await loadPlotly(this.path).finally(() => (this.waiting = false));

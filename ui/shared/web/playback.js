@@ -80,8 +80,10 @@ export class Playback {
     if (isText) this.lastRaw = value;
   }
 
+  // A simulated run that comes as a whole is from a file, as a recorded one is.
   get recorded() {
-    return this.meta.label === "recorded" || (!this.meta.label && this.done);
+    const { label } = this.meta;
+    return label === "recorded" || (label !== "measured" && this.done);
   }
 
   /** Where the numbers on screen come from: "measured" or "recorded". */

@@ -1,0 +1,182 @@
+"""The page's address follows the open tab and what it shows: reload, Back and a copied link show
+the same again, and a damaged address gives a message and the opening view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import unquote_plus
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from running_app import App, Visit
+
+STAGE = "document.querySelector('#pg-view .sq-stage').view"
+LAB = "document.querySelector('#lab-view .sq-lab').view.state"
+LANES = "lane1=plain:sequoia:&lane2=best:topk:32, 8&lane3=none:sequoia:&lane4=none:sequoia:"
+Open = Callable[[str], Page]
+
+
+@pytest.fixture
+def open_at(browser: Browser, app: App) -> Iterator[Open]:
+    """Opens the page with a fragment; afterwards it must have been silent and local."""
+    visits: list[Visit] = []
+
+    def opened(fragment: str) -> Page:
+        context = {"permissions": ["clipboard-read", "clipboard-write"]}
+        visits.append(AnyTab(browser, app.url + fragment, **context))
+        return visits[-1].page
+
+    yield opened
+    for visit in visits:
+        visit.check(app.url)
+
+
+class AnyTab(Visit):
+    """A visit that may open on any tab."""
+
+    def __init__(self, browser: Browser, url: str, **options: Any) -> None:
+        self.context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
+        self.page = self.context.new_page()
+        self.console = []
+        self.requests = []
+        self.page.on(
+            "console", lambda message: self.console.append(f"{message.type}: {message.text}")
+        )
+        self.page.on("pageerror", lambda error: self.console.append(f"error: {error}"))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(url)
+        self.page.wait_for_selector("[role=tab][aria-selected=true]")
+
+
+def fragment(page: Page) -> str:
+    return unquote_plus(page.evaluate("location.hash"))
+
+
+def wait_for(page: Page, piece: str) -> None:
+    page.wait_for_function(
+        "piece => decodeURIComponent(location.hash.replaceAll('+', ' ')).includes(piece)", arg=piece
+    )
+
+
+def open_tab(page: Page) -> str:
+    return page.locator("[role=tab][aria-selected=true]").inner_text()
+
+
+def choose(page: Page, tab: str) -> None:
+    page.get_by_role("tab", name=tab, exact=True).click()
+
+
+def test_back_and_reload_show_the_same_again(open_at: Open) -> None:
+    page = open_at("")
+    page.wait_for_selector(".pg-status[data-stage=ready]")
+    page.wait_for_selector("[data-part=own]:visible")
+    assert fragment(page) == ""
+    page.evaluate("document.querySelector('[data-act=panel]').click()")
+    page.locator("#pg-temperature input").fill("0.3")
+    page.evaluate(f"{STAGE}.seek(7)")
+    wait_for(page, "step=7")
+    wait_for(page, "temperature=0.3")
+    choose(page, "Lab")
+    wait_for(page, "#lab")
+    page.wait_for_function(f"{LAB}?.n === 64")
+    page.evaluate(f"{LAB}.set({{ n: 40 }})")
+    wait_for(page, "n=40")
+    choose(page, "Race")
+    wait_for(page, "#race")
+    page.go_back()
+    wait_for(page, "n=40")
+    assert open_tab(page) == "Lab"
+    page.go_back()
+    wait_for(page, "step=7")
+    assert open_tab(page) == "Decode"
+    page.wait_for_timeout(1000)  # a message that a reload breaks off is noted in the console
+    page.reload()
+    page.wait_for_function(
+        f"document.querySelector('#pg-view .sq-stage')?.view && {STAGE}.store.at === 7"
+    )
+    expect(page.locator("#pg-temperature input")).to_have_value("0.3")
+    assert page.evaluate(f"{STAGE}.store.playing") is False
+    page.wait_for_selector(".pg-status[data-stage=ready]")
+    page.wait_for_timeout(1000)
+
+
+def test_a_copied_link_shows_the_same(open_at: Open) -> None:
+    page = open_at("#decode&seed=77&tree=best&first=24&second=5")
+    page.wait_for_selector("[data-part=own]:visible")
+    page.evaluate("document.querySelector('[data-act=panel]').click()")
+    expect(page.locator("#pg-seed input")).to_have_value("77")
+    expect(page.locator("#pg-first input")).to_have_value("24")
+    page.locator("#pg-link").click()
+    expect(page.locator("#pg-view [data-part=notice]")).to_contain_text("Link copied.")
+    address = page.evaluate("navigator.clipboard.readText()")
+    assert len(address.split("#")[1]) <= 2000
+    other = open_at("#" + address.split("#")[1])
+    other.wait_for_selector("[data-part=own]:visible")
+    other.evaluate("document.querySelector('[data-act=panel]').click()")
+    for name in ("seed", "first", "second", "temperature", "tokens"):
+        field = f"#pg-{name} input"
+        expect(other.locator(field)).to_have_value(page.locator(field).input_value())
+
+
+def test_a_long_prompt_is_left_out_of_a_link(open_at: Open) -> None:
+    page = open_at("")
+    page.wait_for_selector("[data-part=own]:visible")
+    page.evaluate("document.querySelector('[data-act=panel]').click()")
+    page.locator("#pg-prompt textarea").fill("x" * 501)
+    page.locator("#pg-seed input").fill("5")
+    wait_for(page, "seed=5")
+    assert "prompt=" not in fragment(page)
+    page.locator("#pg-link").click()
+    expect(page.locator("#pg-view [data-part=notice]")).to_contain_text("without the prompt")
+
+
+def test_a_link_to_a_race_fills_its_lanes(open_at: Open) -> None:
+    page = open_at(f"#race&seed=9&{LANES}")
+    expect(page.locator("#rc-seed input")).to_have_value("9")
+    expect(page.locator("#rc-numbers-2 :is(input, textarea)")).to_have_value("32, 8")
+    expect(page.locator("#rc-kind-3 input")).to_have_value("no lane")
+    assert open_tab(page) == "Race"
+
+
+def test_a_link_to_the_lab_chooses_tree_rates_and_clock(open_at: Open) -> None:
+    page = open_at("#lab&n=4&hand=0,0,1&shown=hand&rates=0.5,0.25&profile=a100-llama-2-7b-eager")
+    page.wait_for_function(f"{LAB}?.elsewhere?.startsWith('A100')")
+    found = page.evaluate(
+        f"(({{ rates, hand, shown, n }}) => ({{ rates, hand, shown, n }}))({LAB})"
+    )
+    assert found == {"rates": [0.5, 0.25], "hand": [-1, 0, 0, 1], "shown": "hand", "n": 4}
+    expect(page.locator("#lab-view [data-part=whence]")).to_contain_text("from a link")
+
+
+def test_a_link_to_a_profile_shows_it(open_at: Open) -> None:
+    page = open_at("#hardware&profile=a100-llama-2-7b-eager&nodes=64")
+    page.wait_for_selector("#hw-view .hw-stage[data-profile^=A100]")
+    expect(page.locator("#hw-nodes :is(input, textarea)")).to_have_value("64")
+
+
+@pytest.mark.parametrize(
+    ("damaged", "words"),
+    [
+        ("#decode&temperature=abc", "temperature: “abc” is not a number"),
+        ("#decode&prompt=" + "x" * 3000, "at most 2000 fit"),
+        ("#<script>alert(1)</script>", "is not a tab"),
+        ("#lab&hand=5,5", "is not a tree"),
+    ],
+)
+def test_a_damaged_link_gives_a_message_and_the_opening_view(
+    open_at: Open, damaged: str, words: str
+) -> None:
+    page = open_at(damaged)
+    error = page.locator("#pg-view [data-part=error]")
+    expect(error).to_contain_text("This link is damaged, so nothing of it is shown")
+    expect(error).to_contain_text(words)
+    assert open_tab(page) == "Decode"
+    assert page.evaluate(f"{STAGE}.store.meta.opening") is not None
+    assert words.split("“")[0] not in fragment(page)
+
+
+def test_settings_that_cannot_run_here_are_refused(open_at: Open) -> None:
+    page = open_at("#decode&temperature=4&tree=nonsense")
+    expect(page.locator("#pg-view [data-part=error]")).to_contain_text("unknown tree 'nonsense'")
+    expect(page.locator("#pg-temperature input")).to_have_value("0.6")

@@ -1,0 +1,230 @@
+"""A run, a race and the Lab as one HTML file: opened from disk with the network off, it shows the
+same, asks for nothing, and keeps the rules of axe-core."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from running_app import ROOT
+from view_pages import HOSTILE, made
+
+AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
+STAGE = "document.querySelector('.sq-stage').view"
+SAVE = {
+    "Decode": lambda page: page.locator("#pg-html").click(),
+    "Race": lambda page: page.locator("#rc-html").click(),
+    "Lab": lambda page: page.locator("#lab-view [data-part=export]").select_option("page"),
+}
+READY = {
+    "Decode": "#pg-view .sq-headline-number",
+    "Race": "#rc-view .race-lane",
+    "Lab": "#lab-view [data-part=tile-tokens]",
+}
+MOST_BYTES = 2_000_000
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def saved(browser: Browser, app: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The recorded run, the recorded race and the Lab, each saved with its own button."""
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(app.url)
+    page.wait_for_selector("[data-part=own]:visible")
+    page.evaluate("document.querySelector('[data-act=panel]').click()")
+    folder = tmp_path_factory.mktemp("saved")
+    files = {}
+    for tab, save in SAVE.items():
+        page.get_by_role("tab", name=tab, exact=True).click()
+        page.wait_for_selector(READY[tab])
+        page.wait_for_timeout(1000)
+        with page.expect_download() as download:
+            save(page)
+        files[tab] = folder / f"{tab}.html"
+        download.value.save_as(files[tab])
+    page.close()
+    return files
+
+
+@pytest.fixture
+def open_file(browser: Browser) -> Iterator[Open]:
+    """Opens a file without a network; afterwards it must have been silent, and have asked for
+    nothing but itself."""
+    opened: list[tuple[Page, Path, list[str]]] = []
+
+    def open_it(path: Path, width: int = 1280, theme: str = "light") -> Page:
+        size = {"width": width, "height": 800}
+        context = browser.new_context(viewport=size, color_scheme=theme, offline=True)
+        page = context.new_page()
+        noted: list[str] = []
+        page.on("console", lambda message: noted.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: noted.append(f"error: {error}"))
+        page.on("request", lambda request: noted.append(request.url))
+        page.goto(path.as_uri())
+        page.wait_for_function("document.querySelector('.sq-stage')?.childElementCount")
+        opened.append((page, path, noted))
+        return page
+
+    yield open_it
+    for page, path, noted in opened:
+        asked = [one for one in noted if not one.startswith(("data:", "blob:"))]
+        assert asked == [path.as_uri()]
+        assert page.evaluate("window.pwned") is None
+        page.context.close()
+
+
+def test_a_saved_run_steps_through_its_slow_motion(saved: dict[str, Path], open_file: Open) -> None:
+    page = open_file(saved["Decode"])
+    assert saved["Decode"].stat().st_size < MOST_BYTES / 4
+    page.evaluate(f"{STAGE}.seek(3)")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".sq-stage")).to_have_attribute("data-step", "4")
+    before = page.locator("[data-part=caption]").inner_text()
+    page.keyboard.press(".")
+    expect(page.locator(".sq-stage")).to_have_attribute("data-step", "5")
+    expect(page.locator("[data-part=caption]")).not_to_have_text(before)
+    page.keyboard.press("End")
+    expect(page.locator("[data-part=badge]")).to_have_text("recorded")
+    expect(page.locator("[data-part=flow]")).to_contain_text("return")
+    expect(page.locator(".saved-head")).to_contain_text("temperature 0")
+
+
+def test_a_saved_run_says_the_same_as_the_app(
+    saved: dict[str, Path], open_file: Open, visit: Callable[..., Page]
+) -> None:
+    end = "view => { view.seek(1e6); return view.store.totals(); }"
+    here = visit().evaluate(f"({end})(document.querySelector('#pg-view .sq-stage').view)")
+    assert open_file(saved["Decode"]).evaluate(f"({end})({STAGE})") == here
+
+
+def test_a_saved_race_has_its_verdict_and_its_own_charts(
+    saved: dict[str, Path], open_file: Open
+) -> None:
+    page = open_file(saved["Race"])
+    page.evaluate(f"{STAGE}.seek(1e6)")
+    expect(page.locator(".race-lane")).to_have_count(4)
+    for part in ("race-tokens", "race-speedup"):
+        lines = page.locator(f"[data-part={part}] .sq-chart path[style*='race-']")
+        expect(lines.last).to_be_visible()
+        assert lines.count() > 4
+    assert page.evaluate("window.Plotly") is None
+    expect(page.get_by_text("Open in Decode")).to_have_count(0)
+    expect(page.locator("[data-part=race-speedup] .sq-chart")).to_contain_text("decode time (s)")
+
+
+def test_a_saved_lab_plans_on(saved: dict[str, Path], open_file: Open) -> None:
+    page = open_file(saved["Lab"])
+    tokens = page.locator("[data-part=tile-tokens] .sq-tile-value")
+    before = tokens.inner_text()
+    page.evaluate(f"{STAGE}.state.set({{ n: 128 }})")
+    expect(tokens).not_to_have_text(before)
+    expect(page.locator("[data-part=run]")).to_be_hidden()
+    expect(page.locator("[data-part=curves] .sq-chart")).to_contain_text("tokens per step")
+    expect(page.locator("[data-part=lab-tree]")).to_be_visible()
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("tab", SAVE)
+def test_axe_finds_nothing_wrong(
+    saved: dict[str, Path], open_file: Open, tab: str, width: int, theme: str
+) -> None:
+    page = open_file(saved[tab], width, theme)
+    if tab == "Decode":
+        page.evaluate(f"{STAGE}.seek(4)")
+    page.wait_for_timeout(800)
+    assert page.evaluate("document.body.classList.contains('dark')") == (theme == "dark")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
+    assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found] == []
+
+
+def test_a_damaged_file_gives_a_message(
+    saved: dict[str, Path], open_file: Open, tmp_path: Path
+) -> None:
+    text = saved["Decode"].read_text(encoding="utf-8")
+    start = text.index('id="saved-data">') + len('id="saved-data">')
+    damaged = tmp_path / "damaged.html"
+    damaged.write_text(text[:start] + text[start + 400 :], encoding="utf-8")
+    page = open_file(damaged)
+    expect(page.get_by_role("alert")).to_contain_text("This file is damaged")
+
+
+# -- what a run may hold ---------------------------------------------------------------------------
+
+
+def save_run(page: Page, message: dict[str, Any], path: Path) -> Path:
+    """Show a run in the app, and save it."""
+    page.evaluate(
+        "text => document.querySelector('#pg-view .sq-stage').view.ingest(text)",
+        json.dumps({**message, "done": True}),
+    )
+    with page.expect_download() as download:
+        SAVE["Decode"](page)
+    download.value.save_as(path)
+    return path
+
+
+def test_hostile_text_stays_text(
+    visit: Callable[..., Page], open_file: Open, tmp_path: Path
+) -> None:
+    app = visit()
+    for i, piece in enumerate(HOSTILE):
+        message = {**made([-1, 0, 0, 1], piece, path=[0, 1]), "run": f"hostile-{i}"}
+        page = open_file(save_run(app, message, tmp_path / f"hostile-{i}.html"))
+        assert page.evaluate(f"{STAGE}.store.pieces.get('1')") == piece
+        assert page.locator("script").count() == 2
+        assert page.locator("img").count() == 0
+        expect(page.locator("[data-part=badge]")).to_have_text("recorded")
+
+
+def test_a_simulated_run_plays_and_stays_simulated(
+    visit: Callable[..., Page], open_file: Open, tmp_path: Path
+) -> None:
+    run = large_run(12, 8)
+    meta = {**run["meta"], "label": "simulated", "clock": "a larger machine"}
+    here = visit()
+    path = save_run(here, {**run, "meta": meta}, tmp_path / "simulated.html")
+    assert here.evaluate("document.querySelector('#pg-view .sq-stage').view.store.playing")
+    page = open_file(path)
+    page.wait_for_function(f"{STAGE}.store.playing || {STAGE}.store.isWhole")
+    expect(page.locator("[data-part=badge]")).to_contain_text("simulated: as on a larger machine")
+
+
+def test_200_steps_of_64_nodes_stay_below_2_mb(
+    visit: Callable[..., Page], open_file: Open, tmp_path: Path
+) -> None:
+    path = save_run(visit(), large_run(200, 64), tmp_path / "large.html")
+    assert path.stat().st_size < MOST_BYTES
+    page = open_file(path)
+    page.evaluate(f"{STAGE}.seek(199)")
+    expect(page.locator(".sq-stage")).to_have_attribute("data-step", "199")
+
+
+def large_run(steps: int, nodes: int) -> dict[str, Any]:
+    """A run whose numbers do not repeat, so that packing gains little."""
+    draws = random.Random(0)
+    parents = [-1, *(draws.randrange(node) for node in range(1, nodes))]
+    run = made(sorted(parents))
+    step = run["steps"][0]
+    many = [
+        {
+            **step,
+            "i": i,
+            "at": 4 + i,
+            "tokens": [draws.randrange(32_000) for _ in range(nodes)],
+            "q": [None, *(draws.random() for _ in range(nodes - 1))],
+            "p": [draws.random() for _ in range(nodes)],
+            "seconds": {name: draws.random() / 100 for name in step["seconds"]},
+        }
+        for i in range(steps)
+    ]
+    pieces = {str(token): f" {token}" for one in many for token in one["tokens"]}
+    return {**run, "run": "large", "steps": many, "pieces": {**pieces, "1": " x"}}

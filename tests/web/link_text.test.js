@@ -1,0 +1,169 @@
+/* The fragment of the page's address: what is written is read again, and whatever else stands there
+   is refused with words. */
+import assert from "node:assert/strict";
+import test from "node:test";
+import { FIELDS } from "../../ui/shared/web/link_fields.js";
+import { MOST_BYTES, decodeLink, encodeLink } from "../../ui/shared/web/link_text.js";
+
+const STATES = {
+  decode: {
+    prompt: 'def f(x):\n    return "x & y = z + 1 # 100%" # ünï ∞ 🌲',
+    chat: true,
+    temperature: 0.65,
+    top_p: 0.9,
+    max_new_tokens: 160,
+    seed: 2 ** 53 - 1,
+    tree: "best",
+    first: 64,
+    second: 8,
+    branching: "2, 2, 1",
+    verifier: "specinfer",
+    compare: false,
+    clock: "a100-llama-2-7b-eager",
+    step: 12,
+  },
+  race: {
+    prompt: "x",
+    check: true,
+    lane1: ["plain", "", "sequoia"],
+    lane2: ["best", "32, 8", "topk"],
+  },
+  lab: {
+    rates: [0.7, 0.1, 0.05, 1e-7],
+    n: 64,
+    levels: 9,
+    shown: "hand",
+    hand: [-1, 0, 0, 1, 2],
+    sequences: 3,
+    branching: [1, 1, 3],
+    profile: "saved:my profile, 2",
+  },
+  hardware: { profile: "here", against: "none", rates: "T0.6", nodes: 128 },
+  models: {},
+};
+
+for (const [tab, values] of Object.entries(STATES))
+  test(`the state of ${tab} comes back`, () => {
+    const { hash, left } = encodeLink(tab, values);
+    assert.deepEqual(left, []);
+    assert.match(hash, /^#[!-~]*$/);
+    assert.deepEqual(decodeLink(hash), { tab, values });
+  });
+
+test("no fragment is no state", () => {
+  assert.equal(decodeLink(""), null);
+  assert.equal(decodeLink("#"), null);
+});
+
+test("what is not known, null or undefined is not written", () => {
+  const { hash, left } = encodeLink("decode", { other: 1, step: null, seed: undefined, first: 3 });
+  assert.equal(hash, "#decode&first=3");
+  assert.deepEqual(left, []);
+});
+
+test("long values are left out and named", () => {
+  const { hash, left } = encodeLink("decode", { prompt: "x".repeat(501), seed: 1 });
+  assert.deepEqual([hash, left], ["#decode&seed=1", ["prompt"]]);
+  const chinese = encodeLink("decode", { prompt: "树".repeat(500), seed: 1 });
+  assert.deepEqual([chinese.hash, chinese.left], ["#decode&seed=1", ["prompt"]]);
+  const hand = [-1, ...Array.from({ length: 1023 }, (_, i) => i)];
+  const lab = encodeLink("lab", { ...STATES.lab, hand });
+  assert.deepEqual(lab.left, ["hand"]);
+  assert.ok(lab.hash.length <= MOST_BYTES);
+  assert.equal(decodeLink(lab.hash).values.hand, undefined);
+});
+
+test("values of the wrong type or out of bounds are not written", () => {
+  const wrong = { temperature: 7, top_p: "1", seed: 1.5, chat: "yes", tree: "a b", step: -1 };
+  const { hash, left } = encodeLink("decode", wrong);
+  assert.equal(hash, "#decode");
+  assert.deepEqual(left.toSorted(), Object.keys(wrong).toSorted());
+});
+
+const REFUSED = [
+  ["#nowhere", /“nowhere” is not a tab; known: decode, race/],
+  ["#__proto__", /not a tab/],
+  ["#constructor&x=1", /not a tab/],
+  ["#decode&other=1", /“other” is not a setting/],
+  ["#decode&__proto__=1", /not a setting/],
+  ["#decode&toString=1", /not a setting/],
+  ["#decode&temperature=abc", /temperature: “abc” is not a number from 0 to 5/],
+  ["#decode&temperature=", /temperature: “” is not a number/],
+  ["#decode&temperature=NaN", /not a number/],
+  ["#decode&temperature=Infinity", /not a number/],
+  ["#decode&temperature=1e400", /not a number/],
+  ["#decode&temperature=-1", /not a number from 0 to 5/],
+  ["#decode&seed=1.5", /seed: “1.5” is not a whole number/],
+  ["#decode&seed=9007199254740992", /not a whole number/],
+  ["#decode&step=0x10", /not a whole number/],
+  ["#decode&chat=true", /“true” is not 1 or 0/],
+  ["#decode&tree=<script>", /menu’s entry/],
+  ["#decode&prompt=" + "x".repeat(501), /at most 500 characters/],
+  ["#decode&prompt=" + "x".repeat(3000), /3014 characters after “#”; at most 2000/],
+  ["#lab&hand=1,0", /a tree/],
+  ["#lab&hand=0,2", /a tree/],
+  ["#lab&hand=", /whole number/],
+  ["#lab&rates=0.5,,0.1", /not a number/],
+  ["#lab&branching=" + "1,".repeat(41) + "1", /at most 40 values/],
+  ["#race&lane1=plain", /a lane/],
+  ["#race&lane1=plain:sequoia:x", /a lane/],
+  ["#race&lane5=plain:sequoia:", /not a setting/],
+];
+
+for (const [hash, words] of REFUSED)
+  test(`refused: ${hash.slice(0, 50)}`, () => {
+    assert.throws(
+      () => decodeLink(hash),
+      (problem) => {
+        assert.ok(problem instanceof RangeError);
+        assert.match(problem.message, words);
+        assert.ok(problem.message.length < 200);
+        return true;
+      },
+    );
+  });
+
+// Draws that are the same in every run.
+function draws(seed) {
+  let state = seed;
+  return (below) => {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    return Math.floor((state / 2147483648) * below);
+  };
+}
+
+const PIECES = [
+  "#", "&", "=", "%", "%00", "%zz", "%F0%9F", "+", ",", ":", "-1", "1e9", "NaN", "__proto__", "[]",
+  "{}", "null", "<img>", "\u0000", "\ud800", "\u202e", "decode", "lab", "race", "hand", "rates",
+  "prompt", "lane1", "0", "1", "5", "x".repeat(700),
+]; // prettier-ignore
+
+test("damaged fragments are either read within bounds or refused", () => {
+  const draw = draws(7);
+  const whole = Object.entries(STATES).map(([tab, values]) => encodeLink(tab, values).hash);
+  for (let round = 0; round < 20_000; round++) {
+    let hash = draw(3) ? whole[draw(whole.length)] : "#";
+    for (let change = draw(4) + 1; change; change--) {
+      const at = draw(hash.length + 1);
+      hash = hash.slice(0, at) + PIECES[draw(PIECES.length)] + hash.slice(at + draw(4));
+    }
+    check(hash);
+  }
+});
+
+function check(hash) {
+  let state;
+  try {
+    state = decodeLink(hash);
+  } catch (problem) {
+    assert.ok(problem instanceof RangeError, `${hash}: ${problem.stack}`);
+    return;
+  }
+  if (!state) return;
+  assert.ok(Object.hasOwn(FIELDS, state.tab));
+  assert.equal(Object.getPrototypeOf(state.values), Object.prototype);
+  // what was read is written in the same way again
+  const again = encodeLink(state.tab, state.values);
+  const rest = again.left.filter((name) => !["prompt", "branching", "profile"].includes(name));
+  assert.deepEqual(rest, [], hash);
+}

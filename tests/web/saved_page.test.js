@@ -1,0 +1,89 @@
+/* The text of a saved page: nothing in its title, its facts or its data gets out of its place. */
+import assert from "node:assert/strict";
+import test from "node:test";
+import { pack, unpack } from "../../ui/shared/web/packed_data.js";
+import { pageSource } from "../../ui/shared/web/page_source.js";
+import { pageName, recordedMeta, relabelled } from "../../ui/shared/web/save_page.js";
+
+const HOSTILE = [
+  "</script><script>window.pwned=1</script>",
+  "<!--<script>",
+  '"><img src=x onerror=window.pwned=1>',
+  "</title></style></textarea>",
+  "\u2028\u2029\u202e\u0000\ud800",
+  "${window.pwned=1} {{7*7}} `",
+];
+
+const parts = (changes) => ({
+  title: "A title",
+  facts: ["a fact"],
+  view: "decode",
+  script: "const modules = {};",
+  styles: "p { color: red; }",
+  packed: "H4sI",
+  nonce: "abc",
+  ...changes,
+});
+
+const count = (source, piece) => source.split(piece).length - 1;
+
+test("title and facts are escaped", () => {
+  for (const text of HOSTILE) {
+    const source = pageSource(parts({ title: text, facts: [text] }));
+    assert.equal(count(source, "<script"), 2);
+    assert.equal(count(source, "</script"), 2);
+    assert.equal(count(source, "<!--"), 0);
+    assert.equal(count(source, "<img"), 0);
+    assert.equal(count(source, "</title"), 1);
+    assert.equal(count(source, "</style"), 1);
+  }
+});
+
+test("scripts and styles cannot end themselves", () => {
+  const script = 'const a = "</script>", b = "</SCRIPT>", c = "<!--", d = /<\\/script/;';
+  const styles = 'p::after { content: "</style><script>"; }';
+  const source = pageSource(parts({ script, styles }));
+  assert.equal(count(source.toLowerCase(), "</script"), 2);
+  assert.equal(count(source, "</style"), 1);
+  const inside = /nonce="abc">\n(const a[^\n]*)/.exec(source)[1];
+  const values = new Function(inside + " return [a, b, c, d.test('</script')];")();
+  assert.deepEqual(values, ["</script>", "</SCRIPT>", "<!--", true]);
+});
+
+test("data comes back as it was", async () => {
+  const data = { texts: HOSTILE.map((text) => text.toWellFormed()), numbers: [0, -1.5, 1e-9] };
+  const packed = await pack(data);
+  assert.match(packed, /^[A-Za-z0-9+/]+=*$/);
+  assert.deepEqual(await unpack(packed), data);
+  const large = { steps: Array.from({ length: 50_000 }, (_, i) => ({ i, x: Math.sin(i) })) };
+  assert.deepEqual(await unpack(await pack(large)), large);
+});
+
+test("damaged data is refused", async () => {
+  const packed = await pack({ some: "data" });
+  for (const wrong of ["", "!", packed.slice(4), packed.slice(0, -8), "AAAA" + packed])
+    await assert.rejects(unpack(wrong));
+});
+
+test("a file has recorded or simulated numbers, never measured ones", () => {
+  const meta = {
+    label: "measured",
+    plain_label: "measured",
+    prompt: "measured twice",
+    tree: { how: "planned with measured times", why: "Measured.", nodes: 3 },
+  };
+  assert.deepEqual(recordedMeta(meta), {
+    label: "recorded",
+    plain_label: "recorded",
+    prompt: "measured twice",
+    tree: { how: "planned with recorded times", why: "recorded.", nodes: 3 },
+  });
+  assert.equal(recordedMeta({ label: "simulated" }).label, "simulated");
+  assert.deepEqual(relabelled([{ words: "measured" }, null, 1]), [{ words: "recorded" }, null, 1]);
+});
+
+test("a file is named after its run's date", () => {
+  assert.equal(pageName("run", "2026-11-22 12:50"), "sequoia-run-2026-11-22-1250.html");
+  for (const wrong of [undefined, null, 5, "../../x", "2026-11-22 12:50/.."])
+    assert.equal(pageName("race", wrong), "sequoia-race.html");
+});

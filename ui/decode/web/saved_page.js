@@ -1,0 +1,14 @@
+/* A saved run in its own file. */
+import { mountDecode } from "./decode_view.js";
+import { openSavedPage } from "../../shared/web/opened_page.js";
+
+/**
+ * Show the run of this file and play it.
+ * @returns {Promise<void>}
+ */
+export const openPage = () =>
+  openSavedPage((stage, run) => {
+    const view = mountDecode(stage);
+    Object.assign(stage, { view });
+    view.ingest({ ...run, run: "saved", from: 0, done: true });
+  });

@@ -1,0 +1,61 @@
+/* What a person chose in the Lab: vector, tree and limits, and whose times. For a saved page and
+   for a link. */
+import { OWN } from "./acceptance_editor.js";
+import * as shapes from "./tree_shapes.js";
+
+/** @import { Lab } from "./lab_view.js" */
+/** @import { Kinds, Origin } from "./lab_state.js" */
+
+/**
+ * @typedef {object} LabChoices
+ * @property {string} [vector] key of a preset
+ * @property {number[]} [rates] in place of a preset
+ * @property {Origin} [origin] of `rates`
+ * @property {number} [n] nodes
+ * @property {number | null} [levels]
+ * @property {string} [shown] which tree
+ * @property {number[]} [hand] parents of the tree drawn by hand
+ * @property {Partial<Kinds>} [kinds] settings of the shapes
+ * @property {string} [profile] key of a hardware profile
+ */
+
+/**
+ * @param {Lab} lab
+ * @returns {LabChoices}
+ */
+export function choicesOf({ state, editor, numbers }) {
+  const { rates, origin, n, levels, shown, hand, kinds } = state;
+  const isPreset = editor.kind !== OWN && editor.kind !== "power";
+  return {
+    ...(isPreset ? { vector: editor.kind } : { rates, origin }),
+    n,
+    levels,
+    shown,
+    ...(hand.length > 1 ? { hand } : {}),
+    kinds,
+    profile: numbers.whatif.menu.value,
+  };
+}
+
+/**
+ * Put choices into the Lab. What is missing stays as it is.
+ * @param {Lab} lab
+ * @param {LabChoices} choices
+ * @returns {string[]} the choices that this Lab does not know, in words
+ */
+export function choose({ state, editor, numbers }, choices) {
+  const { vector, rates, origin, profile, kinds, shown, ...rest } = choices;
+  const unknown = [];
+  if (rates) editor.take(rates, origin);
+  else if (vector && editor.has(vector)) editor.choose(vector);
+  else if (vector) unknown.push(`the acceptance vector “${vector}”`);
+  if (profile && numbers.whatif.has(profile)) numbers.whatif.select(profile);
+  else if (profile) unknown.push(`the hardware profile “${profile}”`);
+  state.set({ ...rest, kinds: { ...state.kinds, ...kinds } });
+  if (shown && isTree(shown)) state.set({ shown });
+  else if (shown) unknown.push(`the tree “${shown}”`);
+  return unknown;
+}
+
+const isTree = (name) =>
+  ["best", "hand", "fitted"].includes(name) || Object.hasOwn(shapes.SHAPES, name);

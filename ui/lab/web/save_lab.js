@@ -1,0 +1,58 @@
+/* Saves what the Lab shows as one HTML file. */
+import { choicesOf } from "./lab_choices.js";
+import * as shapes from "./tree_shapes.js";
+import { count } from "../../shared/web/format.js";
+import * as planner from "../../shared/web/planner.js";
+import { relabelled, savePage } from "../../shared/web/save_page.js";
+
+/** @import { Lab } from "./lab_view.js" */
+
+/**
+ * Save the Lab; a problem is said below its tree.
+ * @param {Lab} lab
+ * @returns {Promise<void>}
+ */
+export async function saveLab(lab) {
+  try {
+    await savePage({
+      view: "lab",
+      name: "sequoia-lab.html",
+      title: "Sequoia: a tree in the Lab",
+      facts: labFacts(lab),
+      data: labData(lab),
+    });
+  } catch (failure) {
+    lab.numbers.say(`Not saved: ${failure.message}`);
+  }
+}
+
+/**
+ * What the page needs to show the same. Nothing in a file is measured.
+ * @param {Lab} lab
+ * @returns {any}
+ */
+export function labData(lab) {
+  const { survey, profile, profiles, most, temperature } = lab.known;
+  const { rates, origin } = lab.state;
+  const known = relabelled({ survey: survey ?? {}, profile: profile ?? null, profiles });
+  const { vector, ...choices } = choicesOf(lab);
+  const own = vector?.startsWith("own-") || !vector;
+  const acceptance = own ? { rates, origin: relabelled(origin) } : { vector };
+  return { known: { ...known, most, temperature }, choices: { ...choices, ...acceptance } };
+}
+
+function labFacts({ state, numbers }) {
+  const { parents, even, origin, profile, shown, n } = state;
+  const name = shapes.label(shown, n, state);
+  const tokens = planner.expectedTokens(parents, even).toFixed(3);
+  const { label, words } = relabelled(origin);
+  const lines = [
+    `${name}, ${count(parents.length, "node")}: ${tokens} tokens per step (expected)`,
+    `acceptance: ${label}, ${words}`,
+  ];
+  if (!profile) return lines;
+  const machine = numbers.whatif.name ?? `${profile.device}, ${profile.target} + ${profile.draft}`;
+  const { speedup } = planner.predict(parents, even, profile);
+  const source = relabelled(profile.source);
+  return [...lines, `${speedup.toFixed(2)}× plain (predicted), times of ${machine} (${source})`];
+}

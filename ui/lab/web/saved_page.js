@@ -1,0 +1,18 @@
+/* A saved Lab in its own file. */
+import { choose } from "./lab_choices.js";
+import { mountLab } from "./lab_view.js";
+import { openSavedPage } from "../../shared/web/opened_page.js";
+
+/**
+ * Show the Lab of this file; it plans as the one in the app does.
+ * @returns {Promise<void>}
+ */
+export const openPage = () =>
+  openSavedPage((stage, { known, choices }) => {
+    stage.classList.add("sq-lab");
+    const view = mountLab(stage);
+    Object.assign(stage, { view });
+    view.lab.numbers.whatif.place = "the machine it was saved on";
+    view.ingest(known);
+    choose(view.lab, choices);
+  });

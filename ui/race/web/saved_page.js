@@ -1,0 +1,14 @@
+/* A saved race in its own file. */
+import { mountRace } from "./race_view.js";
+import { openSavedPage } from "../../shared/web/opened_page.js";
+
+/**
+ * Show the race of this file and play it.
+ * @returns {Promise<void>}
+ */
+export const openPage = () =>
+  openSavedPage((stage, race) => {
+    const view = mountRace(stage);
+    Object.assign(stage, { view });
+    view.ingest({ ...race, race: "saved", from: 0, done: true });
+  });

@@ -1,0 +1,145 @@
+/* What the address of the page may say of each tab: names, types and bounds. Pure. */
+
+const MOST_PROMPT = 500; // characters; longer ones are passed on in a saved file
+const MOST_NODES = 1024;
+const MOST_RATES = 1024;
+const WORD = /^[\w.:-]{1,40}$/;
+
+/**
+ * One field. `read` throws a RangeError that says what is expected; `write` gives null for a value
+ * that an address cannot hold.
+ * @template T
+ * @typedef {{read: (text: string) => T, write: (value: any) => string | null}} Field
+ */
+
+const refuse = (text, expected) => {
+  const shown = text.length > 40 ? text.slice(0, 40) + "…" : text;
+  throw new RangeError(`“${shown}” is not ${expected}`);
+};
+
+/** @type {(least: number, most: number) => Field<number>} */
+export const number = (least, most) => {
+  const expected = `a number from ${least} to ${most}`;
+  const fits = (value) => typeof value === "number" && value >= least && value <= most;
+  return {
+    read(text) {
+      const isPlain = /^-?\d{1,17}(\.\d{1,17})?(e-?\d{1,3})?$/.test(text);
+      return isPlain && fits(Number(text)) ? Number(text) : refuse(text, expected);
+    },
+    write: (value) => (fits(value) ? String(Number(value.toPrecision(6))) : null),
+  };
+};
+
+/** @type {(least: number, most: number) => Field<number>} */
+export const whole = (least, most) => {
+  const fits = (value) => Number.isSafeInteger(value) && value >= least && value <= most;
+  return {
+    read(text) {
+      const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+      return fits(value) ? value : refuse(text, `a whole number from ${least} to ${most}`);
+    },
+    write: (value) => (fits(value) ? String(value) : null),
+  };
+};
+
+/** @type {Field<boolean>} */
+export const flag = {
+  read: (text) => (/^[01]$/.test(text) ? text === "1" : refuse(text, "1 or 0")),
+  write: (value) => (typeof value === "boolean" ? String(Number(value)) : null),
+};
+
+/** @type {Field<string>} the key of a menu's entry */
+export const word = {
+  read: (text) => (WORD.test(text) ? text : refuse(text, "the key of a menu’s entry")),
+  write: (value) => (WORD.test(value) ? value : null),
+};
+
+/** @type {(most: number) => Field<string>} */
+export const text = (most) => ({
+  read: (value) => (value.length <= most ? value : refuse(value, `at most ${most} characters`)),
+  write: (value) => (typeof value === "string" && value.length <= most ? value : null),
+});
+
+/** @type {<T>(field: Field<T>, most: number) => Field<T[]>} apart by commas */
+export const list = (field, most) => ({
+  read(value) {
+    const parts = value.split(",");
+    return parts.length <= most ? parts.map(field.read) : refuse(value, `at most ${most} values`);
+  },
+  write(values) {
+    if (!Array.isArray(values) || !values.length || values.length > most) return null;
+    const parts = values.map(field.write);
+    return parts.includes(null) ? null : parts.join(",");
+  },
+});
+
+/** @type {Field<number[]>} the parents of a tree's nodes, without the root's */
+export const tree = {
+  read(value) {
+    const parents = [-1, ...list(whole(0, MOST_NODES - 2), MOST_NODES - 1).read(value)];
+    const isTree = parents.every((parent, node) => parent < node);
+    return isTree ? parents : refuse(value, "a tree: a parent comes before its child");
+  },
+  write: (parents) =>
+    Array.isArray(parents) && parents[0] === -1
+      ? list(whole(0, MOST_NODES - 2), MOST_NODES - 1).write(parents.slice(1))
+      : null,
+};
+
+const LANE = /^([a-z0-9]{1,20}):([a-z0-9]{1,20}):([\d ,−-]{0,300})$/;
+
+/** @type {Field<string[]>} kind, numbers and verifier of a lane */
+export const lane = {
+  read(value) {
+    const [, kind, verifier, numbers] = LANE.exec(value) ?? refuse(value, "a lane");
+    return [kind, numbers, verifier];
+  },
+  write([kind, numbers, verifier]) {
+    const made = [kind, verifier, numbers ?? ""].join(":");
+    return LANE.test(made) ? made : null;
+  },
+};
+
+const SAMPLING = {
+  prompt: text(MOST_PROMPT),
+  chat: flag,
+  temperature: number(0, 5),
+  top_p: number(0, 1),
+  max_new_tokens: whole(1, 100_000),
+  seed: whole(0, Number.MAX_SAFE_INTEGER),
+};
+
+/** @type {Record<string, Record<string, Field<any>>>} by tab */
+export const FIELDS = {
+  decode: {
+    ...SAMPLING,
+    tree: word,
+    first: whole(0, 100_000),
+    second: whole(0, 100_000),
+    branching: text(400),
+    verifier: word,
+    compare: flag,
+    clock: text(80),
+    step: whole(0, 100_000),
+  },
+  race: { ...SAMPLING, check: flag, lane1: lane, lane2: lane, lane3: lane, lane4: lane },
+  lab: {
+    vector: text(80),
+    rates: list(number(0, 1), MOST_RATES),
+    n: whole(1, MOST_NODES),
+    levels: whole(2, MOST_NODES),
+    shown: word,
+    hand: tree,
+    sequences: whole(1, MOST_NODES),
+    kary: whole(1, MOST_NODES),
+    branching: list(whole(1, MOST_NODES), 40),
+    profile: text(80),
+  },
+  hardware: {
+    profile: text(80),
+    against: text(80),
+    rates: text(80),
+    nodes: whole(1, MOST_NODES),
+  },
+  models: {},
+};

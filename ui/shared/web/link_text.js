@@ -1,0 +1,66 @@
+/* The fragment of the page's address, such as #decode&temperature=0.6&step=12: the open tab and
+   what it shows. Pure. */
+import { FIELDS } from "./link_fields.js";
+
+/** Bytes that a fragment has at most; it holds ASCII only. */
+export const MOST_BYTES = 2000;
+
+/**
+ * @typedef {{tab: string, values: Record<string, any>}} LinkState
+ */
+
+/**
+ * @param {string} tab
+ * @param {Record<string, any>} values by the names in link_fields.js
+ * @returns {{hash: string, left: string[]}} the fragment, and the names of values that do not fit
+ *   into it
+ */
+export function encodeLink(tab, values) {
+  const given = Object.entries(values).filter(([, value]) => value !== null && value !== undefined);
+  const known = given.filter(([name]) => Object.hasOwn(FIELDS[tab], name));
+  const written = known.map(([name, value]) => [name, FIELDS[tab][name].write(value)]);
+  const left = written.filter(([, text]) => text === null).map(([name]) => name);
+  const parts = written
+    .filter(([, text]) => text !== null)
+    .map(([name, text]) => ({ name, text: String(new URLSearchParams([[name, text]])) }));
+  const size = () => parts.reduce((sum, { text }) => sum + text.length + 1, tab.length + 1);
+  while (size() > MOST_BYTES) left.push(dropLongest(parts));
+  return { hash: ["#" + tab, ...parts.map(({ text }) => text)].join("&"), left };
+}
+
+/** @type {(parts: {name: string, text: string}[]) => string} the name of what was taken out */
+function dropLongest(parts) {
+  const lengths = parts.map(({ text }) => text.length);
+  const [{ name }] = parts.splice(lengths.indexOf(Math.max(...lengths)), 1);
+  return name;
+}
+
+/**
+ * @param {string} hash as in `location.hash`, untrusted
+ * @returns {LinkState | null} null without a fragment
+ * @throws {RangeError} that names the value and what is expected
+ */
+export function decodeLink(hash) {
+  const text = hash.replace(/^#/, "");
+  if (!text) return null;
+  if (text.length > MOST_BYTES)
+    throw new RangeError(`it has ${text.length} characters after “#”; at most ${MOST_BYTES} fit`);
+  const [tab, ...rest] = text.split("&");
+  if (!Object.hasOwn(FIELDS, tab)) {
+    const known = Object.keys(FIELDS).join(", ");
+    throw new RangeError(`“${tab.slice(0, 40)}” is not a tab; known: ${known}`);
+  }
+  const pairs = [...new URLSearchParams(rest.join("&"))];
+  return { tab, values: Object.fromEntries(pairs.map(([name, value]) => read(tab, name, value))) };
+}
+
+/** @type {(tab: string, name: string, text: string) => [string, any]} */
+function read(tab, name, text) {
+  if (!Object.hasOwn(FIELDS[tab], name))
+    throw new RangeError(`“${name.slice(0, 40)}” is not a setting of this tab`);
+  try {
+    return [name, FIELDS[tab][name].read(text)];
+  } catch (problem) {
+    throw new RangeError(`${name}: ${problem.message}`);
+  }
+}

@@ -1,0 +1,13 @@
+/* The markers of charts, by Plotly's names, as SVG paths centred on the origin. */
+
+/** @type {Record<string, string>} */
+export const MARKER_PATHS = {
+  circle: "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
+  square: "M-3.5-3.5h7v7h-7z",
+  "triangle-up": "M0-4.6 4.6 3.4h-9.2z",
+  "triangle-down": "M0 4.6 4.6-3.4h-9.2z",
+  diamond: "M0-5 5 0 0 5-5 0z",
+  cross: "M-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z",
+  x: "M0-2 2.5-4.5 4.5-2.5 2 0 4.5 2.5 2.5 4.5 0 2-2.5 4.5-4.5 2.5-2 0-4.5-2.5-2.5-4.5z",
+  hourglass: "M-4-4.5h8l-8 9h8z",
+};

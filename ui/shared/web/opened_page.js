@@ -1,0 +1,30 @@
+/* A saved page in its own file: its theme, and its data. */
+import { el } from "./dom.js";
+import { unpack } from "./packed_data.js";
+
+/**
+ * Give `show` the page's element and data; data that cannot be read gives a message in its place.
+ * @param {(stage: HTMLElement, data: any) => void} show
+ */
+export async function openSavedPage(show) {
+  followTheme();
+  /** @type {HTMLElement} */
+  const stage = document.querySelector(".saved-main .sq-stage");
+  stage.replaceChildren();
+  try {
+    show(stage, await unpack(document.getElementById("saved-data").textContent));
+  } catch (problem) {
+    stage.replaceChildren();
+    const words = `This file is damaged, so it cannot be shown (${problem.message}). Save it again.`;
+    el("p", { class: "sq-banner sq-banner-error", role: "alert", text: words }, stage);
+  }
+}
+
+function followTheme() {
+  const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+  document.body.classList.toggle("dark", isDark);
+  /** @type {HTMLButtonElement} */
+  const button = document.querySelector(".saved-theme");
+  button.hidden = false;
+  button.addEventListener("click", () => document.body.classList.toggle("dark"));
+}

@@ -1,0 +1,83 @@
+/* Saves what a view shows as one HTML file that works offline: the scripts and styles come from
+   the server once, everything else happens in the browser. */
+import { pack } from "./packed_data.js";
+import { pageSource } from "./page_source.js";
+import { saveText } from "./save_file.js";
+
+/**
+ * What a saved page shows.
+ * @typedef {object} Saved
+ * @property {string} view the folder of its module `saved_page`
+ * @property {string} name of the file
+ * @property {string} title
+ * @property {string[]} facts where its numbers come from, settings and machine, in lines
+ * @property {any} data what `saved_page` of the view gets
+ */
+
+/**
+ * Save a page; rejected where the server does not answer.
+ * @param {Saved} saved
+ */
+export async function savePage({ view, name, title, facts, data }) {
+  const [script, styles, packed] = await Promise.all([
+    served(`saved-${view}.js`),
+    served("saved.css"),
+    pack(data),
+  ]);
+  const nonce = randomName();
+  const source = pageSource({ title, facts, view, script, styles, packed, nonce });
+  saveText(name, source, "text/html");
+}
+
+async function served(name) {
+  const answer = await fetch(new URL(name, import.meta.url));
+  if (!answer.ok) throw new Error(`the server did not send ${name} (${answer.status})`);
+  return answer.text();
+}
+
+const randomName = () =>
+  [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
+
+/**
+ * The name of a saved page, such as sequoia-run-2026-11-22-1250.html; without the date where
+ * `date` is none.
+ * @param {string} what
+ * @param {any} date "2026-11-22 12:50"
+ * @returns {string}
+ */
+export function pageName(what, date) {
+  const found = /^(\d{4}-\d\d-\d\d) (\d\d):(\d\d)$/.exec(String(date ?? ""));
+  const suffix = found ? `-${found[1]}-${found[2]}${found[3]}` : "";
+  return `sequoia-${what}${suffix}.html`;
+}
+
+/**
+ * `value` with "measured" replaced by "recorded" in every text in it: in a file, nothing is
+ * measured any more.
+ * @param {any} value
+ * @returns {any}
+ */
+export function relabelled(value) {
+  if (typeof value === "string") return value.replace(/measured/gi, "recorded");
+  if (Array.isArray(value)) return value.map(relabelled);
+  if (!value || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, relabelled(part)]));
+}
+
+/**
+ * The meta of a run or a race as a file has it: recorded or simulated, never measured.
+ * @param {Record<string, any>} meta
+ * @returns {Record<string, any>}
+ */
+export function recordedMeta(meta) {
+  const label = meta.label === "simulated" ? "simulated" : "recorded";
+  /** @type {Record<string, any>} */
+  const saved = { ...meta, label };
+  if (meta.tree) saved.tree = { ...meta.tree, ...recordedWords(meta.tree) };
+  if (meta.plain_label) saved.plain_label = label;
+  return saved;
+}
+
+const recordedWords = ({ how = "", why = "" }) => relabelled({ how, why });
