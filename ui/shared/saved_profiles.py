@@ -87,8 +87,8 @@ def clean_name(name: Any) -> str:
 
 @cache
 def shipped() -> Mapping[str, Entry]:
-    """The profiles shipped with the program, by file name, replaced ones included. A damaged file is
-    skipped."""
+    """The profiles shipped with the program, by file name, replaced ones included. A damaged file
+    is skipped."""
     files = ((path.stem, path) for path in sorted(FOLDER.glob("*.json")))
     return read_each(files, lambda path: parse_entry(path.read_text(encoding="utf-8"), path.stem))
 
