@@ -30,10 +30,11 @@ PAGE = [
     {"shared"},
     {"serving"},
     {"decode"},
-    {"race", "hardware", "models"},
+    {"race", "hardware", "models", "tour"},
     {"lab"},
     {"page", "record"},
-    {"record_opening"},
+    {"record_opening", "record_tour"},
+    {"record_examples"},
 ]
 # Training takes many hours and runs from a frozen copy of its own folder and of these two files.
 TRAINING = {"errors", "validate_input"}
@@ -43,6 +44,7 @@ WITHOUT_GRADIO = [
     *("ui.race." + name for name in ("messages", "request", "run", "report")),
     *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job")),
     *("ui.shared." + name for name in ("tree_menu", "prompts", "markup")),
+    "ui.tour.lesson",
 ]
 SCRIPTS = [path.relative_to(ROOT) for path in modules()]
 LIBRARIES_OF_MODELS = {"transformers", "tokenizers", "huggingface_hub", "safetensors", "accelerate"}

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TEXTS = (
     "README.md",
     "app.py",
+    "assets/lessons/tour.json",
     "assets/tooltips.json",
     "assets/theme/*",
     "sequoia/**/*.py",

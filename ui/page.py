@@ -16,6 +16,7 @@ from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.shared import serve_modules, style_sheets
 from ui.shared.theme import FOLDER, theme
+from ui.tour.tab import TourTab
 
 TITLE = "Sequoia: tree speculative decoding, live"
 
@@ -35,12 +36,12 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
     ) as blocks:
         header = component.header(model_host.status_json if limits.models else None)
         live = LiveView(model_host, limits, header)
-        hardware = HardwareTab(model_host, limits, live)
         views: dict[str, View] = {
             "Decode": live,
+            "Tour": TourTab(),
             "Race": RaceTab(model_host, limits, live),
-            "Lab": LabTab(model_host, limits, live, hardware),
-            "Hardware": hardware,
+            "Lab": LabTab(model_host, limits, live),
+            "Hardware": HardwareTab(model_host, limits, live),
         }
         if limits.models:
             views["Models"] = ModelsTab(model_host, limits, online)

@@ -61,7 +61,8 @@ def test_all_model_work_shares_one_queue(blocks: gr.Blocks) -> None:
     found = sorted(
         str(one["name"]) for one in endpoints(blocks) if one.get("concurrency") == "engine"
     )
-    assert found == ["change", "check", "count", "measure", "run", "run_1", "run_2", "step"]
+    wanted = ["change", "check", "count", "measure", "race_on", "run", "run_1", "run_2", "step"]
+    assert found == wanted
 
 
 @pytest.mark.parametrize("limits", [LOCAL, PUBLIC])
@@ -83,7 +84,7 @@ def test_templates_take_no_values(blocks: gr.Blocks) -> None:
         for block in blocks.blocks.values()
         if isinstance(block, gr.HTML) and block.elem_id != "md-problem"  # its value is escaped
     ]
-    assert len(templates) == 6
+    assert len(templates) == 7
     for template in templates:
         assert not any(mark in template for mark in ("${", "{{", "@children"))
 

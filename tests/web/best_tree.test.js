@@ -20,7 +20,7 @@ import {
   stepSeconds,
   sum,
   widths,
-} from "../../ui/lab/web/planner.js";
+} from "../../ui/shared/web/planner.js";
 
 const VECTORS = [
   [0.6, 0.2, 0.1],

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { branchingOf } from "../../ui/lab/web/export_tree.js";
-import { depthsOf, expectedTokens, widths } from "../../ui/lab/web/planner.js";
+import { depthsOf, expectedTokens, widths } from "../../ui/shared/web/planner.js";
 import { PUBLISHED_TREES } from "../../ui/lab/web/published_trees.js";
 import {
   bestK,

@@ -1,5 +1,6 @@
 /* Joins the Decode tab's component to its view. */
 import { connectComponent } from "../../shared/web/connect_component.js";
+import { publishRun } from "../../shared/web/finished_run.js";
 import { formBeside } from "../../shared/web/form_buttons.js";
 import { showForm } from "../../shared/web/form_side.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
@@ -33,7 +34,16 @@ export function connect(element, props, watch, trigger, server) {
     hasOpened ||= Boolean(message.meta);
     rememberInAddress(message, "run");
     if (message.error) refused();
+    if (message.done) publishOwn(view.store);
   };
   connectComponent(root, props, watch, { ...view, take: receive }, () => trigger("come"));
   linkRun(view.store, (values) => trigger("link", values));
+}
+
+// Other views may use a run that was made here, once it is over.
+function publishOwn(store) {
+  const { label, device, plain_seconds: plainSeconds = NaN } = store.meta;
+  if (store.last < 0 || !["measured", "simulated"].includes(label)) return;
+  const { tokensPerStep, seconds, steps } = store.totals(store.last);
+  publishRun({ label, device, tokensPerStep, stepSeconds: seconds / steps, plainSeconds });
 }

@@ -1,6 +1,8 @@
 /* What the run shows in one number, what it is compared with, and what it costs. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { known, ms, rate, readable } from "../../shared/web/format.js";
+import { showTour } from "../../shared/web/tabs.js";
+import { keptPlace } from "../../shared/web/tour_place.js";
 import { isSimulated, paintSimulated, simulatedWords } from "../../shared/web/run_words.js";
 
 /**
@@ -9,6 +11,8 @@ import { isSimulated, paintSimulated, simulatedWords } from "../../shared/web/ru
  */
 
 const PAPER = "https://arxiv.org/abs/2402.12374";
+const TOUR = "Take the tour (3 min)";
+const RESUME = "Resume the tour";
 const EVEN = 0.05; // a speed-up nearer to 1 than this is called the same speed
 
 /** The band above everything else. */
@@ -31,6 +35,8 @@ export class Headline {
     this.basis = el("span", {}, line);
     this.acts = el("div", { class: "sq-headline-acts" }, this.root);
     this.again = button(this.acts, { text: "Play again", part: "again", act: () => store.play() });
+    const entry = keptPlace() ? RESUME : TOUR;
+    this.tour = button(this.acts, { text: entry, part: "tour", act: showTour });
     this.own = button(this.acts, {
       text: "Run it yourself",
       part: "own",
@@ -46,17 +52,28 @@ export class Headline {
     const { store } = this;
     const totals = store.totals(store.written);
     const isKnown = known(totals.speedup);
-    text(this.number, isKnown ? speed(totals.speedup) : tokens(totals));
+    text(this.number, headlineNumber(store));
     text(this.claim, isKnown ? claim(totals.speedup, store.meta) : waiting(store));
     text(this.price, isKnown ? price(totals, store.meta) : "");
     text(this.basis, basis(store.meta));
     show(this.badge, isSimulated(store.meta));
     if (isSimulated(store.meta)) paintSimulated(this.badge, store.meta);
     show(this.again, store.isWhole);
+    show(this.tour, isOpening && this.canRun);
     show(this.own, isOpening && this.canRun);
     show(this.paper, isOpening);
     show(this.acts, isOpening || store.isWhole);
   }
+}
+
+/**
+ * The run in one number: its speed-up so far, or where that is unknown the tokens of each step.
+ * @param {RunStore} store
+ * @returns {string}
+ */
+export function headlineNumber(store) {
+  const totals = store.totals(store.written);
+  return known(totals.speedup) ? speed(totals.speedup) : tokens(totals);
 }
 
 /** @type {(times: number) => string} */
@@ -109,7 +126,7 @@ function basis(meta) {
   const place = [device, String(date || "").slice(0, 10)].filter(Boolean).join(", ");
   const source = [label, place].filter(Boolean).join(" on ");
   const stated = source && source[0].toUpperCase() + source.slice(1) + ".";
-  if (!opening) return stated;
+  if (!opening) return [readable(meta.about), stated].filter(Boolean).join(" ");
   const [low, high] = opening.range.map((one) => one.toFixed(1) + "×");
   return (
     `A typical one of ${opening.prompts.length} prompts: median ${opening.median.toFixed(1)}×, ` +

@@ -1,5 +1,5 @@
 /* Acceptance vectors from elsewhere: published, recorded, synthetic and pasted ones. */
-import * as planner from "./planner.js";
+import * as planner from "../../shared/web/planner.js";
 
 const MOST_CHARS = 64 * 1024;
 
@@ -126,6 +126,21 @@ export function power(exponent, first, length) {
   const most = Math.floor((1 / shape) * 1e6) / 1e6;
   const used = Math.min(first, most);
   return [planner.powerLaw(exponent, used, length), used];
+}
+
+/**
+ * The vector with another rate of one child. At most one child is accepted, so the sum is at most
+ * 1: where it would be more, all other rates are scaled by the same factor.
+ * @param {number[]} rates
+ * @param {number} k
+ * @param {number} rate from 0 to 1
+ * @returns {{rates: number[], factor: number}} factor: 1 where the others stay
+ */
+export function withRate(rates, k, rate) {
+  const rest = planner.sum(rates.filter((_, other) => other !== k));
+  const room = 1 - rate;
+  const factor = rest > room ? room / rest : 1;
+  return { rates: rates.map((one, other) => (other === k ? rate : one * factor)), factor };
 }
 
 /**

@@ -1,7 +1,7 @@
 /* The Lab's two figures: expected tokens of every shape by size, and what the n-th node gains
    against what it costs. */
 import { makePanel } from "../../shared/web/panel.js";
-import * as planner from "./planner.js";
+import * as planner from "../../shared/web/planner.js";
 import { PUBLISHED_TREES } from "./published_trees.js";
 import * as shapes from "./tree_shapes.js";
 import { Chart } from "../../shared/web/chart.js";

@@ -1,7 +1,7 @@
 /* Trees as text and pictures for other programs, in the same forms as sequoia/saved_files and
    Tree.to_json. */
 import COLOURS from "../../../assets/colours.json" with { type: "json" };
-import * as planner from "./planner.js";
+import * as planner from "../../shared/web/planner.js";
 import { svg } from "../../shared/web/dom.js";
 import { csv } from "../../shared/web/save_file.js";
 import * as treeFrame from "../../shared/web/tree_frame.js";

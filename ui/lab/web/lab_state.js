@@ -1,6 +1,6 @@
 /* What the Lab's panels share: the vector, the budget, the tree shown and the machine's times.
    Change it with `set`; those who `watch` are called once a frame after changes. Draws nothing. */
-import * as planner from "./planner.js";
+import * as planner from "../../shared/web/planner.js";
 import { TreeEdits } from "./tree_edits.js";
 import * as shapes from "./tree_shapes.js";
 
@@ -18,19 +18,22 @@ import * as shapes from "./tree_shapes.js";
 
 const OF_THE_TREE = ["rates", "n", "levels", "shown", "hand", "kinds", "profile"];
 
+/** The size of the best tree that is shown before any times are known. */
+export const FIRST_NODES = 64;
+
 /** The state of one Lab. */
 export class LabState {
   rates = [0.6, 0.15, 0.05];
   even = this.rates; // what is planned with: never increasing
   /** @type {Origin} */
   origin = { label: "synthetic", words: "" };
-  n = 64;
+  n = FIRST_NODES;
   /** @type {number | null} */
   levels = null; // null: any
   shown = "best"; // or "hand", "fitted", or a shape's name
   hand = [-1]; // parents of the tree drawn by hand
   past = new TreeEdits();
-  /** @type {import("./planner.js").Profile | null} */
+  /** @type {import("../../shared/web/planner.js").Profile | null} */
   profile = null;
   /** @type {string | null} */
   elsewhere = null; // name of the profile where it is not this machine's

@@ -6,7 +6,7 @@ import { LabTreeCaption } from "./lab_tree_caption.js";
 import { LabTreeControls } from "./lab_tree_controls.js";
 import { bestNodes, findNodes, folds, planTree } from "./lab_tree_plan.js";
 import { LabTreePointer } from "./lab_tree_pointer.js";
-import * as planner from "./planner.js";
+import * as planner from "../../shared/web/planner.js";
 import { el, text } from "../../shared/web/dom.js";
 import * as treeFrame from "../../shared/web/tree_frame.js";
 import * as treeLayout from "../../shared/web/tree_layout.js";

@@ -1,7 +1,7 @@
 /* The text above the Lab's tree: what the tree shows, why a node has its number, how good a drawn
    tree is, and what was refused. */
 import { formatShare } from "./export_tree.js";
-import * as planner from "./planner.js";
+import * as planner from "../../shared/web/planner.js";
 import { Refusal } from "./refusal.js";
 import { attr, el, show, text } from "../../shared/web/dom.js";
 

@@ -1,6 +1,6 @@
 /* The controls of the Lab's tree: search, zoom, which tree, budget and level cap. */
 import { numberField } from "./number_field.js";
-import * as planner from "./planner.js";
+import * as planner from "../../shared/web/planner.js";
 import * as shapes from "./tree_shapes.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";

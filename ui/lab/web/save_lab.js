@@ -1,8 +1,8 @@
 /* Saves what the Lab shows as one HTML file. */
 import { choicesOf } from "./lab_choices.js";
-import * as planner from "./planner.js";
 import * as shapes from "./tree_shapes.js";
 import { count } from "../../shared/web/format.js";
+import * as planner from "../../shared/web/planner.js";
 import { relabelled, savePage } from "../../shared/web/save_page.js";
 
 /** @import { Lab } from "./lab_view.js" */
@@ -51,7 +51,7 @@ function labFacts({ state, numbers }) {
     `acceptance: ${label}, ${words}`,
   ];
   if (!profile) return lines;
-  const machine = numbers.whatif.name ?? `${profile.device}, ${profile.target} + ${profile.draft}`;
+  const machine = numbers.clock.name ?? `${profile.device}, ${profile.target} + ${profile.draft}`;
   const { speedup } = planner.predict(parents, even, profile);
   const source = relabelled(profile.source);
   return [...lines, `${speedup.toFixed(2)}× plain (predicted), times of ${machine} (${source})`];

@@ -1,7 +1,7 @@
 /* Shapes of one size side by side: each has exactly the budget's nodes and can be shown. */
 import { makePanel } from "../../shared/web/panel.js";
 import { numberField } from "./number_field.js";
-import * as planner from "./planner.js";
+import * as planner from "../../shared/web/planner.js";
 import { Refusal } from "./refusal.js";
 import * as shapes from "./tree_shapes.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";

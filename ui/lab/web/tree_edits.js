@@ -1,5 +1,5 @@
 /* A tree drawn by hand: adding and removing nodes, and undo. */
-import * as planner from "./planner.js";
+import * as planner from "../../shared/web/planner.js";
 
 const PAST = 200; // changes that can be undone
 

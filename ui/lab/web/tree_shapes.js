@@ -1,7 +1,7 @@
 /* Named tree shapes with exactly n nodes, and the upper limit of each. A shape whose own sizes
    do not include n is filled by a stated rule, so that every comparison has the same number of
    nodes. */
-import * as planner from "./planner.js";
+import * as planner from "../../shared/web/planner.js";
 import { PUBLISHED_TREES } from "./published_trees.js";
 
 /** @typedef {import("./lab_state.js").LabState} LabState */

@@ -8,7 +8,7 @@
    The sums are made in the same order as in sequoia/algorithm/best_tree.py, so that ties fall the
    same way. Cells without a tree hold -Infinity. `n` and `levels` count the root; children beyond
    the vector have rate 0. */
-import * as planner from "../planner.js";
+import * as planner from "../../../shared/web/planner.js";
 
 const MOST_CELLS = 2 ** 22; // 32 MiB
 const SLICE = 200000; // sums between two looks at the clock

@@ -6,7 +6,7 @@ import * as dpShade from "./dp_shade.js";
 import { DpTable, workThroughTable } from "./dp_table.js";
 import { DpTreePanel } from "./dp_tree_panel.js";
 import { DpWalk } from "./dp_walk.js";
-import * as planner from "../planner.js";
+import * as planner from "../../../shared/web/planner.js";
 import { el, show, text } from "../../../shared/web/dom.js";
 import { makePanel } from "../../../shared/web/panel.js";
 import * as treeLayout from "../../../shared/web/tree_layout.js";

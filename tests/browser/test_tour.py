@@ -1,0 +1,232 @@
+"""The tour: walked through by keyboard, left and resumed, and without a fault in any stop, whatever
+is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from running_app import ROOT
+
+AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
+STOPS = ("cost", "dice", "chain", "tree", "which", "yours")
+VIEW = "document.querySelector('#tr-view .sq-tour').view"
+# Answers that lead to each of the verdicts of a question.
+ANSWERS: dict[str, list[Any]] = {
+    "cost.length": [None, 2, 24, 1],
+    "dice.stay": [None, 49, 60, 10],
+    "dice.left": [None, [0, 9, 4, 2], [15, 0, 0, 0]],
+    "chain.all": [None, 33, 80, 50, 10],
+    "chain.mean": [None, 3.7, 2.7, 5],
+    "tree.end": [None, "1", "3"],
+    "tree.tokens": [None, 2, 1],
+    "tree.chance": [None, 64, 5],
+    "which.place": [
+        None,
+        ["0", "00", "000", "1"],
+        ["0", "00", "000", "0000"],
+        ["0", "1", "00", "01"],
+    ],
+    "which.ratio": [None, 1.24, 2],
+    "which.machine": [None, "epyc-2-cores-bundled", "l40-llama-2-70b-offloaded"],
+    "yours.guess": [None, [4, 2]],
+}
+
+
+@pytest.fixture
+def page(visit: Callable[..., Page]) -> Page:
+    return visit(has_form=False)
+
+
+def opened(page: Page) -> None:
+    expect(page.locator("[data-part=tour]")).to_be_visible()
+    page.locator("[data-part=tour]").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".sq-tour-stop")).to_be_visible(timeout=30_000)
+
+
+def answered(page: Page, stop: str, answers: dict[str, Any]) -> None:
+    """Show a stop with these answers, by stop and question."""
+    page.evaluate(
+        f"([stop, answers]) => {{ {VIEW}.keep({{ stop, answers }}); {VIEW}.goTo(stop); }}",
+        [stop, answers],
+    )
+
+
+def reach(page: Page, selector: str) -> None:
+    """Press Tab until an element that fits `selector` has the focus."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"the Tab key does not reach {selector}")
+
+
+def press(page: Page, selector: str, key: str = "Enter", times: int = 1) -> None:
+    reach(page, selector)
+    for _ in range(times):
+        page.keyboard.press(key)
+
+
+def typed(page: Page, question: str, number: str) -> None:
+    reach(page, f"[data-part={question}] input")
+    page.keyboard.type(number)
+    page.keyboard.press("Enter")
+
+
+def verdict(page: Page, question: str) -> str:
+    shown = page.locator(f"[data-part={question}] [data-part=verdict]")
+    expect(shown).to_be_visible()
+    return str(shown.get_attribute("data-verdict"))
+
+
+def go_on(page: Page, stop: str) -> None:
+    expect(page.locator("[data-part=sentence]")).to_be_visible()
+    press(page, "[data-part=next]")
+    expect(page.locator(f".sq-tour-stop[data-part={stop}]")).to_be_visible()
+
+
+def test_it_is_walked_through_by_keyboard_and_resumed_where_it_was_left(page: Page) -> None:
+    opened(page)
+    press(page, ".sq-tour-drag", "Home")
+    press(page, "[data-part=check]")
+    assert verdict(page, "length") == "off"
+    go_on(page, "dice")
+    typed(page, "stay", "49")
+    assert verdict(page, "stay") == "right"
+    reach(page, "[data-part=left] input")
+    for share in (9, 4, 2):
+        press(page, "[data-part=left] input", "ArrowRight", share)
+    press(page, "[data-part=left] [data-part=check]")
+    assert verdict(page, "left") == "right"
+    go_on(page, "chain")
+
+    press(page, "[data-part=leave]")
+    expect(page.locator("#pg-view .sq-stage")).to_be_visible()
+    # Gradio reports an error where a page is left that still waits for the models
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
+    page.reload()
+    expect(page.locator("[data-part=tour]")).to_have_text("Resume the tour")
+    opened(page)
+    expect(page.locator(".sq-tour-stop[data-part=chain]")).to_be_visible()
+    assert page.locator(".sq-tour-stops .is-done").count() == 2
+
+    typed(page, "all", "33")
+    assert verdict(page, "all") == "right"
+    typed(page, "mean", "3.7")
+    assert verdict(page, "mean") == "right"
+    go_on(page, "tree")
+    press(page, "[data-part=end] input", "ArrowDown")
+    press(page, "[data-part=end] [data-part=check]")
+    assert verdict(page, "end") == "right"
+    typed(page, "tokens", "2")
+    assert verdict(page, "tokens") == "right"
+    typed(page, "chance", "64")
+    assert verdict(page, "chance") == "right"
+    go_on(page, "which")
+    for place in ("0", "00", "000", "1"):
+        press(page, f"[data-place='{place}']")
+    press(page, "[data-part=place] [data-part=check]")
+    assert verdict(page, "place") == "right"
+    typed(page, "ratio", "1.24")
+    assert verdict(page, "ratio") == "right"
+    press(page, "[data-part=machine] input", " ")
+    press(page, "[data-part=machine] [data-part=check]")
+    assert verdict(page, "machine") == "right"
+    go_on(page, "yours")
+    reach(page, "[data-part=guess] input")
+    page.keyboard.type("4")
+    typed(page, "guess", "2")
+    press(page, "[data-part=recorded]")
+    expect(page.locator("[data-part=division]")).to_contain_text("recorded run")
+    assert page.locator(".sq-tour-stops .is-done").count() == len(STOPS)
+
+
+def test_the_draws_come_out_as_the_large_model_would_draw(page: Page) -> None:
+    opened(page)
+    answered(page, "dice", {"dice.stay": 49, "dice.left": None})
+    page.click("[data-part=draw]")
+    page.click("[data-part=draw-many]")
+    expect(page.locator("[data-part=left]")).to_contain_text("20,001 draws (simulated)")
+    shares = [
+        float(text.rstrip("%")) for text in page.locator("[data-part=came-out]").all_inner_texts()
+    ]
+    for share, chance in zip(shares, (49, 29, 16, 6), strict=True):
+        assert abs(share - chance) < 1
+
+
+def test_an_incomplete_answer_is_not_checked(page: Page) -> None:
+    opened(page)
+    answered(page, "dice", {})
+    page.click("[data-part=check]")
+    expect(page.locator("[data-part=stay] [role=alert]")).to_have_text(
+        "Enter a number from 0 to 64."
+    )
+    expect(page.locator("[data-part=stay] [data-part=verdict]")).to_be_hidden()
+
+
+def test_a_damaged_place_begins_the_tour_anew(page: Page) -> None:
+    opened(page)
+    for answer in ("x", [], {}):
+        answered(page, "cost", {"cost.length": answer})
+        expect(page.locator("[data-part=length] [data-part=check]")).to_be_visible()
+        assert page.evaluate(f"Object.keys({VIEW}.state.answers).length") == 0
+
+
+def test_every_answer_has_its_words(page: Page) -> None:
+    opened(page)
+    for key, given in ANSWERS.items():
+        stop, question = key.split(".")
+        for answer in given:
+            answered(page, stop, dict.fromkeys(ANSWERS) | {key: answer})
+            words = page.locator(".sq-tour-stop").inner_text()
+            assert not any(fault in words for fault in ("{", "undefined", "NaN")), words
+            expect(page.locator(f".sq-tour [data-part={question}]")).to_be_visible()
+
+
+def test_a_run_of_ones_own_is_divided(page: Page) -> None:
+    opened(page)
+    answered(page, "yours", {"yours.guess": [9, 2]})
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
+    page.click("[data-part=run]")
+    expect(page.locator("#pg-run")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        "document.querySelector('#pg-view .sq-stage').view.store.meta.label === 'measured'"
+        " && document.querySelector('#pg-view .sq-stage').view.store.done",
+        timeout=120_000,
+    )
+    totals = page.evaluate(
+        "(store => store.totals(store.last))(document.querySelector('#pg-view .sq-stage').view.store)"
+    )
+    page.get_by_role("tab", name="Tour").click()
+    division = page.locator("[data-part=division]")
+    expect(division).to_contain_text("measured run")
+    cells = division.locator("tbody tr").nth(1).locator("td").all_inner_texts()
+    assert float(cells[0]) == pytest.approx(totals["tokensPerStep"], abs=0.006)
+    assert float(cells[2]) == pytest.approx(totals["speedup"], abs=0.006)
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_wrong_in_any_stop(
+    visit: Callable[..., Page], theme: str, width: int
+) -> None:
+    page = visit(f"?__theme={theme}", has_form=False, viewport={"width": width, "height": 800})
+    opened(page)
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    for stop in STOPS:
+        for answers in ({}, {key: given[-1] for key, given in ANSWERS.items()}):
+            answered(page, stop, answers)
+            page.wait_for_timeout(250)  # transitions of colours
+            found = page.evaluate("axe.run('.sq-tour', { resultTypes: ['violations'] })")
+            problems = [
+                f"{stop} {rule['id']}: {node['target']} {node['failureSummary']}"
+                for rule in found["violations"]
+                for node in rule["nodes"]
+            ]
+            assert problems == []
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

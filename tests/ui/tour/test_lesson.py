@@ -1,0 +1,64 @@
+"""What the server sends to the tour: recordings and profiles, by the names of tour.json."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sequoia import HardwareProfile
+from sequoia.planning.named_profiles import profile_names
+from ui.record_opening import accepts_side_child
+from ui.record_tour import request_of
+from ui.tour import lesson
+
+STOPS = ("cost", "dice", "chain", "tree", "which", "yours")
+
+
+def test_every_stop_has_words_and_questions() -> None:
+    tour = lesson.tour()
+    for stop in STOPS:
+        words = tour[stop]
+        assert words["title"]
+        assert words["lead"]
+        assert words["sentence"]
+        assert words["source"]
+        assert all(one["ask"] for one in words["questions"].values())
+
+
+def test_the_machines_are_profiles_of_the_program() -> None:
+    tour = lesson.tour()
+    assert set(tour["machines"]) <= set(profile_names())
+    named = [tour["cost"]["machine"], tour["cost"]["card"], tour["chain"]["machine"]]
+    assert {*named, *tour["which"]["machines"], *tour["which"]["heat"]} == set(tour["machines"])
+
+
+def test_the_message_has_every_run_and_profile_that_the_stops_name() -> None:
+    message = json.loads(lesson.message())
+    tour = lesson.tour()
+    for stop in ("chain", "tree", "yours"):
+        assert message["runs"][tour[stop]["recording"]]["steps"]
+    for profile in message["profiles"].values():
+        assert HardwareProfile.from_dict(profile).source in ("recorded", "simulated")
+    assert {run["meta"]["label"] for run in message["runs"].values()} == {"recorded"}
+
+
+def test_the_runs_were_recorded_with_the_settings_of_the_file() -> None:
+    for name, settings in lesson.tour()["recordings"].items():
+        run = lesson.recorded_run(name)
+        request = request_of(settings)
+        assert run.meta["prompt"] == request.prompt
+        assert run.meta["policy"]["temperature"] == request.params.temperature
+        assert run.meta["policy"]["seed"] == request.params.seed
+        assert run.meta["tree"]["wish"] == list(settings["tree"])
+
+
+def test_the_recorded_step_keeps_a_second_child() -> None:
+    words = lesson.tour()["tree"]
+    assert accepts_side_child(lesson.recorded_run(words["recording"]).steps[words["step"]])
+
+
+@pytest.mark.parametrize("name", ["tour-chain", "tour-tree"])
+def test_a_recording_is_small(name: str) -> None:
+    """The page sends both when the tour is opened."""
+    assert (lesson.FOLDER / f"{name}.json").stat().st_size < 64_000

@@ -1,0 +1,55 @@
+// Where a visitor is in the tour, and what the browser keeps of it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { filled } from "../../ui/tour/web/filled.js";
+import * as tour from "../../ui/tour/web/tour_state.js";
+
+test("it begins at the first stop with nothing answered", () => {
+  const state = tour.atStart();
+  assert.equal(state.stop, "cost");
+  assert.equal(tour.openQuestion(state, "dice"), "stay");
+  assert.ok(!tour.isDone(state, "cost"));
+});
+
+test("an answer closes its question, also one that was shown without a guess", () => {
+  let state = tour.answered(tour.atStart(), "dice", "stay", 49);
+  assert.equal(tour.openQuestion(state, "dice"), "left");
+  state = tour.answered(state, "dice", "left", null);
+  assert.ok(tour.isDone(state, "dice"));
+  assert.ok(tour.isAnswered(state, "dice", "left"));
+});
+
+test("one may go to any stop, and to no other", () => {
+  assert.equal(tour.movedTo(tour.atStart(), "which").stop, "which");
+  assert.equal(tour.movedTo(tour.atStart(), "nowhere").stop, "cost");
+  assert.equal(tour.neighbour("cost", 1), "dice");
+  assert.equal(tour.neighbour("cost", -1), undefined);
+  assert.equal(tour.neighbour("yours", 1), undefined);
+});
+
+test("what is kept comes back as it was", () => {
+  let state = tour.answered(tour.atStart(), "dice", "left", [0, 9, 4, 2]);
+  state = tour.answered(state, "which", "machine", "epyc-2-cores-bundled");
+  state = tour.answered(state, "cost", "length", null);
+  state = tour.movedTo(state, "chain");
+  assert.deepEqual(tour.read(tour.written(state)), state);
+});
+
+test("what was not written by the tour is left out", () => {
+  const start = tour.atStart();
+  for (const text of [null, "", "{", "null", "[]", '{"v":2,"stop":"dice"}', "x".repeat(5000)])
+    assert.deepEqual(tour.read(text), start);
+  const strange = {
+    v: 1,
+    stop: "<img>",
+    answers: { "cost.length": {}, "dice.stay": 3, "a.b": 1, "dice.left": [1, {}], __proto__: 1 },
+  };
+  const state = tour.read(JSON.stringify(strange));
+  assert.equal(state.stop, "cost");
+  assert.deepEqual(state.answers, { "dice.stay": 3 });
+});
+
+test("words are filled in, and a name without a value is an error", () => {
+  assert.equal(filled("{a} of {b}", { a: 1, b: "two" }), "1 of two");
+  assert.throws(() => filled("{a} of {c}", { a: 1 }), /no value for {c}/);
+});

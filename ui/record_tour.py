@@ -1,0 +1,58 @@
+"""Record the runs of the tour: `python -m ui.record_tour`.
+
+Their settings are in assets/lessons/tour.json, under "recordings", by the names of the files,
+which go to the same folder. Each run is made several times, always with the same tokens; the one
+that took the least time was disturbed least by other work on the machine, and is kept.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from sequoia import Run, SamplingParams, SequoiaError, load_pair
+from sequoia.text_files import write_text
+from ui.decode import recordings
+from ui.decode.request import DecodeRequest
+from ui.record import record_run
+from ui.serving.model_host import ModelHost
+from ui.shared.prompts import presets
+from ui.shared.tree_menu import TreeRequest
+from ui.tour import lesson
+
+TIMES = 3
+
+
+def request_of(settings: dict[str, Any]) -> DecodeRequest:
+    """The request that makes a recording. settings: preset, temperature, seed, tokens, and tree,
+    which is its kind and then its numbers."""
+    prompt = next(one.text for one in presets() if one.name == settings["preset"])
+    params = SamplingParams(
+        temperature=settings["temperature"],
+        max_new_tokens=settings["tokens"],
+        seed=settings["seed"],
+    )
+    kind, *numbers = settings["tree"]
+    return DecodeRequest(prompt, params, TreeRequest(kind, tuple(numbers)), compare=True)
+
+
+def seconds_of(run: Run) -> float:
+    """The time of all steps of a run."""
+    return sum(step.total_seconds for step in run.steps)
+
+
+def main() -> None:
+    model_host = ModelHost(load_pair, 1)
+    model_host.open()
+    for name, settings in lesson.tour()["recordings"].items():
+        path = lesson.FOLDER / f"{name}.json"
+        runs = [record_run(request_of(settings), model_host) for _ in range(TIMES)]
+        write_text(path, recordings.played(min(runs, key=seconds_of)).file)
+        print(path)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except SequoiaError as problem:
+        sys.exit(str(problem))

@@ -1,0 +1,28 @@
+"""The Tour view: its component, and the browser's one request: what the tour shows.
+
+Everything else happens in the browser.
+"""
+
+from __future__ import annotations
+
+import gradio as gr
+
+from ui.shared.events import QUIET
+from ui.shared.layout import drawn
+from ui.tour import lesson
+
+
+class TourTab:
+    """The view's component and its handler."""
+
+    def build(self) -> None:
+        """Lay the view out in the current container."""
+        self.board = drawn("tr", "tour/connect", ["come"], '<div class="sq-stage sq-tour"></div>')
+
+    def wire(self, _blocks: gr.Blocks) -> None:
+        """Connect component and handler."""
+        self.board.come(self.start, None, self.board, concurrency_limit=None, **QUIET)
+
+    def start(self) -> str:
+        """What the tour shows, when its tab is opened."""
+        return lesson.message()

@@ -1,0 +1,23 @@
+/* Joins the Tour tab's component to its view. */
+import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
+import { TourView } from "./tour_view.js";
+
+/** @import { Props, Trigger, Watch } from "../../shared/web/connect_component.js" */
+
+/**
+ * Called from the component's js_on_load with what Gradio gives it.
+ * @param {HTMLElement} element
+ * @param {Props} props
+ * @param {Watch} watch
+ * @param {Trigger} trigger
+ */
+export function connect(element, props, watch, trigger) {
+  /** @type {HTMLElement} */
+  const root = element.querySelector(".sq-tour");
+  const view = new TourView(root);
+  connectComponent(root, props, watch, view, () => trigger("come"));
+  whenShown(root, () => {
+    if (!view.isReady) trigger("come");
+    view.shown();
+  });
+}

@@ -1,0 +1,127 @@
+/* What questions of the tour are answered with. */
+import { attr, el, show, text } from "../../shared/web/dom.js";
+
+/** @import { Answer } from "./tour_state.js" */
+
+/**
+ * @typedef {object} Control
+ * @property {() => Answer} read null while the answer is not complete
+ * @property {(answer: Answer) => void} put
+ * @property {() => void} lock
+ * @property {() => string} problem what is missing while there is no answer
+ * @property {() => void} [remove] called where what is revealed takes its place
+ */
+
+/** A typed number. */
+export class NumberControl {
+  /**
+   * @param {Element} host
+   * @param {{label: string, most: number, step?: string}} about
+   */
+  constructor(host, { label, most, step = "1" }) {
+    this.most = most;
+    const line = el("label", { class: "sq-tour-number" }, host);
+    const look = { class: "sq-input", type: "number", min: 0, max: most, step };
+    this.input = el("input", { ...look, inputmode: "decimal" }, line);
+    el("span", { text: label }, line);
+  }
+
+  read() {
+    const value = this.input.value === "" ? NaN : Number(this.input.value);
+    return value >= 0 && value <= this.most ? value : null;
+  }
+
+  put(answer) {
+    this.input.value = String(answer);
+  }
+
+  lock() {
+    this.input.disabled = true;
+  }
+
+  problem() {
+    return `Enter a number from 0 to ${this.most}.`;
+  }
+}
+
+/** One of a few. */
+export class ChoiceControl {
+  /**
+   * @param {Element} host
+   * @param {{label: string, choices: [string, string][]}} about values and what is shown
+   */
+  constructor(host, { label, choices }) {
+    this.group = el("fieldset", { class: "sq-tour-choices" }, host);
+    el("legend", { class: "sq-spoken", text: label }, this.group);
+    const name = "sq-tour-" + label.replace(/\W+/g, "-");
+    this.inputs = choices.map(([value, words]) => {
+      const line = el("label", { class: "sq-tour-choice" }, this.group);
+      const input = el("input", { type: "radio", name, value }, line);
+      el("span", { text: words }, line);
+      return input;
+    });
+  }
+
+  read() {
+    return this.inputs.find((input) => input.checked)?.value ?? null;
+  }
+
+  put(answer) {
+    for (const input of this.inputs) input.checked = input.value === answer;
+  }
+
+  lock() {
+    for (const input of this.inputs) input.disabled = true;
+  }
+
+  problem() {
+    return "Choose one.";
+  }
+}
+
+/** The length of a block, in lengths of another one. */
+export class LengthControl {
+  /**
+   * @param {Element} host
+   * @param {{label: string, said: (value: number) => string, most: number}} about
+   */
+  constructor(host, { label, said, most }) {
+    this.said = said;
+    this.most = most;
+    const line = el("label", { class: "sq-tour-block" }, host);
+    const head = el("span", { class: "sq-tour-block-name" }, line);
+    el("span", { text: label }, head);
+    this.output = el("b", {}, head);
+    const lane = el("span", { class: "sq-tour-lane" }, line);
+    this.bar = el("span", { class: "sq-tour-bar is-guess" }, lane);
+    const look = { class: "sq-tour-drag", type: "range", min: 1, max: most, step: 0.1 };
+    this.input = el("input", look, lane);
+    this.input.addEventListener("input", () => this.paint());
+    this.put(most / 2);
+  }
+
+  paint() {
+    const value = Number(this.input.value);
+    this.bar.style.width = (100 * value) / this.most + "%";
+    text(this.output, this.said(value));
+    attr(this.input, "aria-valuetext", this.said(value));
+  }
+
+  read() {
+    return Number(this.input.value);
+  }
+
+  put(answer) {
+    this.input.value = String(answer);
+    this.paint();
+  }
+
+  lock() {
+    this.input.disabled = true;
+    show(this.input, false);
+  }
+
+  problem() {
+    return "";
+  }
+}

@@ -1,0 +1,51 @@
+/* The division that makes a speed-up: tokens per step over the length of a step, in passes of the
+   large model alone. */
+import { factorOff } from "./pass_cost.js";
+
+/** @import { FinishedRun } from "../../shared/web/finished_run.js" */
+/** @import { Step } from "../../shared/web/step_view.js" */
+
+const CLOSE = 1.15; // a factor below which a guess was close
+
+/** @typedef {{tokens: number, length: number, speedup: number}} Division */
+
+/** @type {(tokens: number, length: number) => Division} */
+export const division = (tokens, length) => ({ tokens, length, speedup: tokens / length });
+
+/**
+ * @param {FinishedRun} run
+ * @returns {Division}
+ */
+export const divisionOf = ({ tokensPerStep, stepSeconds, plainSeconds }) =>
+  division(tokensPerStep, stepSeconds / plainSeconds);
+
+/**
+ * The factor that a guess missed by more, or "both" where both were close.
+ * @param {Division} guess
+ * @param {Division} real
+ * @returns {"tokens" | "length" | "both"}
+ */
+export function missed(guess, real) {
+  const tokens = factorOff(guess.tokens, real.tokens);
+  const length = factorOff(guess.length, real.length);
+  if (Math.max(tokens, length) < CLOSE) return "both";
+  return tokens >= length ? "tokens" : "length";
+}
+
+/**
+ * A recorded run as if it had been made here.
+ * @param {{meta: Record<string, any>, steps: Step[]}} run
+ * @returns {FinishedRun}
+ */
+export function finishedAs({ meta, steps }) {
+  const tokens = steps.reduce((total, { emitted }) => total + emitted.length, 0);
+  const each = steps.map(({ seconds: { draft, verify, overhead } }) => draft + verify + overhead);
+  const seconds = each.reduce((total, one) => total + one, 0);
+  return {
+    label: meta.label,
+    device: meta.device,
+    tokensPerStep: tokens / steps.length,
+    stepSeconds: seconds / steps.length,
+    plainSeconds: meta.plain_seconds ?? NaN,
+  };
+}

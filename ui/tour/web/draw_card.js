@@ -1,0 +1,93 @@
+/* Draws by guess, test and correction: one at a time, and thousands beside the chances they should
+   have. */
+import { attr, button, el, text } from "../../shared/web/dom.js";
+import { counts, draw, keepChance, seeded, worstOff } from "./draws.js";
+import { figure, filled } from "./filled.js";
+
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+/** The card. */
+export class DrawCard {
+  /**
+   * @param {HTMLElement} host
+   * @param {Record<string, any>} words the settings and words of the stop
+   */
+  constructor(host, words) {
+    this.words = words;
+    this.random = seeded(words.seed);
+    this.found = counts(words.p, words.q, words.throws, this.random);
+    this.makeOne(host);
+    this.makeTable(host);
+    this.one();
+    this.paint();
+  }
+
+  makeOne(host) {
+    const { card, throw: again } = this.words;
+    const box = el("div", { class: "sq-tour-draw" }, host);
+    el("h4", { class: "sq-tour-sub", text: card }, box);
+    const meter = el("div", { class: "sq-meter", "aria-hidden": "true" }, box);
+    this.name = el("span", { class: "sq-meter-u" }, meter);
+    const bar = el("span", { class: "sq-draw" }, meter);
+    this.yes = el("i", { class: "sq-draw-yes" }, bar);
+    this.mark = el("i", { class: "sq-draw-mark" }, bar);
+    this.says = el("p", { class: "sq-tour-says", "aria-live": "polite" }, box);
+    button(box, { text: again, part: "draw", act: () => this.drawOne() });
+  }
+
+  makeTable(host) {
+    const box = el("div", { class: "sq-tour-draws" }, host);
+    this.title = el("h4", { class: "sq-tour-sub" }, box);
+    const table = el("table", { class: "sq-tour-table" }, box);
+    const { questions, drawn } = this.words;
+    const names = [questions.left.word, questions.left.must, drawn];
+    const head = el("tr", {}, el("thead", {}, table));
+    for (const name of names) el("th", { scope: "col", text: name }, head);
+    const body = el("tbody", {}, table);
+    this.cells = this.words.words.map((word, i) => {
+      const row = el("tr", {}, body);
+      el("td", {}, row).append(el("code", { text: word }));
+      el("td", { text: `${this.words.p[i]}%` }, row);
+      return el("td", { "data-part": "came-out" }, row);
+    });
+    this.worst = el("p", { class: "sq-tour-says", "data-part": "worst" }, box);
+    const more = filled(this.words.many, { throws: this.words.throws.toLocaleString("en-US") });
+    button(box, { text: more, part: "draw-many", act: () => this.drawMany() });
+  }
+
+  drawOne() {
+    this.found[this.one()] += 1;
+    this.paint();
+  }
+
+  drawMany() {
+    const { p, q, throws } = this.words;
+    const more = counts(p, q, throws, this.random);
+    this.found = this.found.map((count, i) => count + more[i]);
+    this.paint();
+  }
+
+  // Shows one draw and returns its token.
+  one() {
+    const { p, q, words, kept, sure, thrown } = this.words;
+    const { guess, u, isKept, token } = draw(p, q, this.random);
+    const ratio = keepChance(p[guess], q[guess]);
+    const facts = { word: words[guess], u: u.toFixed(2), ratio: ratio.toFixed(2) };
+    const always = ratio === 1 ? sure : kept;
+    text(this.says, filled(isKept ? always : thrown, { ...facts, other: words[token] }));
+    this.yes.style.width = 100 * ratio + "%";
+    this.mark.style.left = 100 * u + "%";
+    this.name.style.left = 100 * Math.min(Math.max(u, 0.06), 0.94) + "%";
+    text(this.name, "u = " + facts.u);
+    attr(this.says, "data-s", isKept ? "accepted" : "rejected");
+    return token;
+  }
+
+  paint() {
+    const { p, table, worst } = this.words;
+    const total = sum(this.found);
+    text(this.title, filled(table, { count: total.toLocaleString("en-US") }));
+    this.found.forEach((count, i) => text(this.cells[i], figure((100 * count) / total) + "%"));
+    text(this.worst, filled(worst, { worst: figure(worstOff(this.found, p)) }));
+  }
+}

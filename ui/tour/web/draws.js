@@ -1,0 +1,99 @@
+/* One token drawn by guess, test and correction. p and q are chances of the same tokens; they may
+   be given in percent. */
+
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+/**
+ * @param {number[]} p of the target
+ * @param {number[]} q of the draft
+ * @returns {number[]} how much of each guess may be kept: min(p, q)
+ */
+export const kept = (p, q) => p.map((one, i) => Math.min(one, q[i]));
+
+/**
+ * @param {number[]} p
+ * @param {number[]} q
+ * @returns {number[]} what is left of p: max(p - q, 0)
+ */
+export const left = (p, q) => p.map((one, i) => Math.max(one - q[i], 0));
+
+/**
+ * @param {number} p
+ * @param {number} q above 0
+ * @returns {number} the chance that a guess is kept
+ */
+export const keepChance = (p, q) => Math.min(1, p / q);
+
+/**
+ * @param {number[]} given
+ * @param {number[]} right with the same sum
+ * @returns {number} how much was given to the wrong token
+ */
+export const misplaced = (given, right) => sum(left(given, right));
+
+/**
+ * Random numbers from 0 to 1, the same ones for a seed (mulberry32).
+ * @param {number} seed
+ * @returns {() => number}
+ */
+export function seeded(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/**
+ * Index of a token, drawn with the chances `weights`.
+ * @param {number[]} weights
+ * @param {() => number} random
+ * @returns {number}
+ */
+export function drawnFrom(weights, random) {
+  let mark = random() * sum(weights);
+  const found = weights.findIndex((weight) => (mark -= weight) < 0);
+  return found < 0 ? weights.findLastIndex((weight) => weight > 0) : found;
+}
+
+/** @typedef {{guess: number, u: number, isKept: boolean, token: number}} Draw */
+
+/**
+ * The draft draws a guess; it is kept with chance min(1, p / q), otherwise a token is drawn from
+ * what is left.
+ * @param {number[]} p
+ * @param {number[]} q
+ * @param {() => number} random
+ * @returns {Draw}
+ */
+export function draw(p, q, random) {
+  const guess = drawnFrom(q, random);
+  const u = random();
+  const isKept = u < p[guess] / q[guess];
+  return { guess, u, isKept, token: isKept ? guess : drawnFrom(left(p, q), random) };
+}
+
+/**
+ * @param {number[]} p
+ * @param {number[]} q
+ * @param {number} count
+ * @param {() => number} random
+ * @returns {number[]} how often each token came out
+ */
+export function counts(p, q, count, random) {
+  const found = p.map(() => 0);
+  for (let i = 0; i < count; i++) found[draw(p, q, random).token] += 1;
+  return found;
+}
+
+/**
+ * @param {number[]} found counts
+ * @param {number[]} p
+ * @returns {number} the largest difference between a share and p, in points of percent
+ */
+export function worstOff(found, p) {
+  const shares = found.map((count) => (100 * count) / sum(found));
+  return Math.max(...shares.map((share, i) => Math.abs(share - (100 * p[i]) / sum(p))));
+}

@@ -1,0 +1,5 @@
+/* The settings and words of the tour. */
+import TOUR from "../../../assets/lessons/tour.json" with { type: "json" };
+
+/** @type {Record<string, any>} */
+export const LESSON = TOUR;

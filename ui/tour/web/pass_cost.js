@@ -1,0 +1,30 @@
+/* What a pass costs on a machine, in passes over one token. */
+import { secondsAt } from "../../shared/web/planner.js";
+
+/** @import { Profile } from "../../shared/web/planner.js" */
+
+/**
+ * t(n) / t(1) of the target.
+ * @param {Profile} profile
+ * @param {number} tokens n
+ * @returns {number}
+ */
+export const timesOne = ({ target_seconds: points }, tokens) =>
+  secondsAt(points, tokens) / secondsAt(points, 1);
+
+/**
+ * Passes of the target in the time in which the draft guesses `guesses` tokens, one after another.
+ * @param {Profile} profile
+ * @param {number} guesses
+ * @returns {number}
+ */
+export const guessingCost = ({ target_seconds: target, draft_seconds: draft }, guesses) =>
+  (guesses * secondsAt(draft, 1)) / secondsAt(target, 1);
+
+/**
+ * How far a guess is off, as a factor of at least 1.
+ * @param {number} said
+ * @param {number} real
+ * @returns {number}
+ */
+export const factorOff = (said, real) => Math.max(said / real, real / said);

@@ -1,0 +1,95 @@
+/* One question of a stop: what is asked, how it is answered, and what the answer is. */
+import { button, el, show, text } from "../../shared/web/dom.js";
+import { LESSON } from "./lesson.js";
+import { isAnswered, keyOf } from "./tour_state.js";
+
+/**
+ * @import { Control } from "./controls.js"
+ * @import { Tour } from "./tour_view.js"
+ * @import { Answer } from "./tour_state.js"
+ */
+
+/**
+ * @typedef {object} About
+ * @property {string} stop
+ * @property {string} name of the question within the stop
+ * @property {string} ask
+ * @property {(host: HTMLElement) => Control} control
+ * @property {(said: Answer) => readonly [Verdict, string]} verdict of an answer; null: it was shown
+ * @property {(host: HTMLElement, said: Answer) => void} [reveal] draws what answers the question
+ * @typedef {"right" | "off" | "shown"} Verdict
+ */
+
+/** A question, until it is answered and afterwards. */
+export class Question {
+  isOver = false;
+
+  /**
+   * @param {HTMLElement} host
+   * @param {Tour} tour
+   * @param {About} about
+   */
+  constructor(host, tour, about) {
+    this.tour = tour;
+    this.about = about;
+    this.root = el("section", { class: "sq-tour-question", "data-part": about.name }, host);
+    const id = "sq-tour-" + about.stop + "-" + about.name;
+    this.asked = el("p", { class: "sq-tour-ask", id, text: about.ask }, this.root);
+    this.form = el("form", { class: "sq-tour-form", "aria-labelledby": id }, this.root);
+    this.control = about.control(el("div", { class: "sq-tour-control" }, this.form));
+    this.makeActs();
+    this.problem = el("p", { class: "sq-tour-problem", role: "alert" }, this.form);
+    const look = { class: "sq-tour-verdict", "data-part": "verdict", tabindex: -1 };
+    this.words = el("p", look, this.root);
+    this.revealed = el("div", { class: "sq-tour-revealed" }, this.root);
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.check();
+    });
+  }
+
+  makeActs() {
+    this.acts = el("div", { class: "sq-tour-acts" }, this.form);
+    const check = button(this.acts, { text: LESSON.frame.check, part: "check" });
+    check.type = "submit";
+    check.classList.add("sq-btn-main");
+    const act = () => this.close(null);
+    button(this.acts, { text: LESSON.frame.show, part: "show", act });
+  }
+
+  check() {
+    const said = this.control.read();
+    text(this.problem, said === null ? this.control.problem() : "");
+    if (said !== null) this.close(said);
+  }
+
+  close(said) {
+    this.tour.answer(this.about.stop, this.about.name, said);
+    this.words.focus({ preventScroll: true });
+    this.words.scrollIntoView({ block: "center" });
+  }
+
+  /** @param {boolean} isReached whether those before it are answered */
+  paint(isReached) {
+    show(this.root, isReached);
+    const { stop, name } = this.about;
+    const isOver = isAnswered(this.tour.state, stop, name);
+    show(this.acts, !isOver);
+    show(this.words, isOver && this.words.textContent !== "");
+    show(this.revealed, isOver && this.revealed.childElementCount > 0);
+    if (isOver && !this.isOver) this.settle(this.tour.state.answers[keyOf(stop, name)]);
+  }
+
+  settle(said) {
+    this.isOver = true;
+    text(this.problem, "");
+    if (said !== null) this.control.put(said);
+    this.control.lock();
+    const [verdict, words] = this.about.verdict(said);
+    this.words.dataset.verdict = verdict;
+    text(this.words, words);
+    show(this.words, Boolean(words));
+    this.about.reveal?.(this.revealed, said);
+    show(this.revealed, this.revealed.childElementCount > 0);
+  }
+}

@@ -1,0 +1,88 @@
+/* Shares a number of draws out among tokens: a slider for each token, and bars to scale. */
+import { attr, el, text } from "../../shared/web/dom.js";
+import { kept, left } from "./draws.js";
+import { filled } from "./filled.js";
+
+/** @import { Answer } from "./tour_state.js" */
+
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+/** The answer is a list: how much each token is given. */
+export class SharesControl {
+  /**
+   * @param {HTMLElement} host
+   * @param {{tokens: string[], p: number[], q: number[], words: Record<string, string>}} about
+   *   p and q in percent
+   */
+  constructor(host, { tokens, p, q, words }) {
+    this.p = p;
+    this.q = q;
+    this.words = words;
+    this.kept = kept(p, q);
+    this.left = sum(left(p, q));
+    this.scale = 100 / Math.max(...p, ...q);
+    this.inputs = [];
+    this.bars = [];
+    this.sums = [];
+    tokens.forEach((token, i) => this.row(host, token, i));
+    this.rest = el("p", { class: "sq-tour-rest", "aria-live": "polite" }, host);
+    this.paint();
+  }
+
+  row(host, token, i) {
+    const row = el("div", { class: "sq-tour-share" }, host);
+    const line = el("label", { class: "sq-tour-share-name" }, row);
+    el("code", { text: token }, line);
+    el("span", { text: `${this.words.must} ${this.p[i]}` }, line);
+    const look = { type: "range", min: 0, max: this.left, step: 1, value: 0 };
+    const input = el("input", look, line);
+    const lane = el("div", { class: "sq-tour-lane", "aria-hidden": "true" }, row);
+    el("span", { class: "sq-tour-bar is-kept" }, lane).style.width = this.wide(this.kept[i]);
+    const bar = el("span", { class: "sq-tour-bar is-given" }, lane);
+    bar.style.left = this.wide(this.kept[i]);
+    el("span", { class: "sq-tour-aim" }, lane).style.left = this.wide(this.p[i]);
+    this.bars.push(bar);
+    this.sums.push(el("span", { class: "sq-tour-sum" }, row));
+    this.inputs.push(input);
+    input.addEventListener("input", () => this.paint());
+  }
+
+  wide(value) {
+    return value * this.scale + "%";
+  }
+
+  get given() {
+    return this.inputs.map((input) => Number(input.value));
+  }
+
+  paint() {
+    const { given } = this;
+    given.forEach((value, i) => {
+      this.bars[i].style.width = this.wide(value);
+      const words = `${this.words.sum} ${this.kept[i]} + ${value} = ${this.kept[i] + value}`;
+      text(this.sums[i], words);
+      attr(this.inputs[i], "aria-valuetext", words);
+    });
+    text(this.rest, filled(this.words.rest, { given: sum(given), left: this.left }));
+    this.rest.classList.toggle("is-whole", sum(given) === this.left);
+  }
+
+  read() {
+    return sum(this.given) === this.left ? this.given : null;
+  }
+
+  /** @param {Answer} answer */
+  put(answer) {
+    if (Array.isArray(answer))
+      this.inputs.forEach((input, i) => (input.value = String(answer[i] ?? 0)));
+    this.paint();
+  }
+
+  lock() {
+    for (const input of this.inputs) input.disabled = true;
+  }
+
+  problem() {
+    return filled(this.words.unspent, { given: sum(this.given), left: this.left });
+  }
+}

@@ -1,0 +1,32 @@
+/* The speed-up of the best tree of each size on a machine. */
+import { bestFirst, growthSeconds, plainSeconds } from "../../shared/web/planner.js";
+
+/** @import { Profile } from "../../shared/web/planner.js" */
+
+/**
+ * Speed-ups over plain decoding, a row for each number of levels. NaN where a tree of that size
+ * cannot have that many levels.
+ * @param {number[]} rates
+ * @param {Profile} profile
+ * @param {number[]} sizes nodes, with the root
+ * @param {number[]} levels with the root's
+ * @returns {number[][]}
+ */
+export function speedupTable(rates, profile, sizes, levels) {
+  const plain = plainSeconds(profile);
+  return levels.map((cap) => {
+    const growth = bestFirst(rates, Math.max(...sizes), cap);
+    const seconds = growthSeconds(growth, profile);
+    return sizes.map((n) => (n < cap ? NaN : (plain * growth.totals[n - 1]) / seconds[n - 1]));
+  });
+}
+
+/**
+ * @param {number[][]} table
+ * @returns {[number, number]} row and column of the largest
+ */
+export function largest(table) {
+  const values = table.flat().map((value) => (Number.isNaN(value) ? -Infinity : value));
+  const at = values.indexOf(Math.max(...values));
+  return [Math.floor(at / table[0].length), at % table[0].length];
+}

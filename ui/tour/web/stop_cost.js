@@ -1,0 +1,101 @@
+/* The first stop: what a pass over several tokens costs. */
+import { el } from "../../shared/web/dom.js";
+import { LengthControl } from "./controls.js";
+import { CurveChart } from "./curve_chart.js";
+import { figure } from "./filled.js";
+import { LESSON } from "./lesson.js";
+import { factorOff, timesOne } from "./pass_cost.js";
+import { Stop } from "./stop.js";
+
+/** @import { Tour } from "./tour_view.js" */
+
+const CLOSE = 1.2; // a factor below which a guess is close
+
+/** The cost. */
+export class CostStop extends Stop {
+  /**
+   * @param {HTMLElement} host
+   * @param {Tour} tour
+   */
+  constructor(host, tour) {
+    super(host, tour, "cost");
+    const { tokens, machine, card } = this.words;
+    this.here = tour.profiles[machine];
+    this.there = tour.profiles[card];
+    this.times = timesOne(this.here, tokens);
+    this.facts = {
+      tokens,
+      times: figure(this.times),
+      card_times: figure(timesOne(this.there, tokens), 2),
+      card: LESSON.machines[card].name,
+      card_name: LESSON.machines[card].short,
+      card_label: this.there.source,
+      machine: LESSON.machines[machine].name,
+      machine_label: this.here.source,
+      label: this.here.source,
+    };
+    this.ask("length", {
+      control: (at) => this.blocks(at),
+      verdict: (said) => this.verdict(said),
+      reveal: (at) => this.reveal(at),
+    });
+  }
+
+  blocks(host) {
+    const { one, label, said } = this.words.questions.length;
+    this.block(host, one, 1, "is-pass");
+    return new LengthControl(host, {
+      label: this.say(label),
+      said: (value) => this.say(said, { said: figure(value) }),
+      most: this.words.tokens,
+    });
+  }
+
+  block(host, name, times, cls) {
+    const line = el("div", { class: "sq-tour-block" }, host);
+    const head = el("span", { class: "sq-tour-block-name" }, line);
+    el("span", { text: name }, head);
+    const lane = el("span", { class: "sq-tour-lane" }, line);
+    const bar = el("span", { class: "sq-tour-bar " + cls }, lane);
+    bar.style.width = (100 * times) / this.words.tokens + "%";
+    return head;
+  }
+
+  verdict(said) {
+    const { right, long, short, shown } = this.words.questions.length;
+    if (said === null) return /** @type {const} */ (["shown", this.say(shown)]);
+    const factor = factorOff(said, this.times);
+    const off = figure(factor);
+    if (factor < CLOSE) return /** @type {const} */ (["right", this.say(right)]);
+    const words = said > this.times ? long : short;
+    return /** @type {const} */ (["off", this.say(words, { off, said: figure(said) })]);
+  }
+
+  reveal(host) {
+    const { label, real, said } = this.words.questions.length;
+    const head = this.block(host, this.say(label), this.times, "is-pass");
+    el("b", { text: this.say(said, { said: this.facts.times }) }, head);
+    el("span", { class: "sq-badge", "data-label": this.here.source, text: this.say(real) }, head);
+    this.chart(host);
+  }
+
+  chart(host) {
+    const { tokens, up_to: most, chart, axis, naive } = this.words;
+    el("h4", { class: "sq-tour-sub", text: chart }, host);
+    const line = (profile, name, cls) => ({
+      name,
+      cls,
+      points: Array.from({ length: most }, (_, i) => [i + 1, timesOne(profile, i + 1)]),
+    });
+    const { machine, card } = this.words;
+    const lines = [
+      line(this.here, this.nameOf(machine), "is-here"),
+      line(this.there, this.nameOf(card), "is-there"),
+    ];
+    new CurveChart(host, { label: chart, axis, lines, naive, mark: tokens });
+  }
+
+  nameOf(key) {
+    return `${LESSON.machines[key].short} (${this.tour.profiles[key].source})`;
+  }
+}

@@ -1,0 +1,123 @@
+/* The fourth stop: one real step, in which a second guess saves what a chain would have lost. */
+import { StepStage } from "../../shared/web/step_stage.js";
+import { ChoiceControl, NumberControl } from "./controls.js";
+import { figure } from "./filled.js";
+import { Stop } from "./stop.js";
+import { openQuestion } from "./tour_state.js";
+import { recordedStep, rescueOf } from "./tree_step.js";
+
+/** @import { Tour } from "./tour_view.js" */
+
+const NEAR = 2; // times in 100
+
+/** The tree. */
+export class TreeStop extends Stop {
+  /** @type {string | undefined} the question for which the picture was turned */
+  shownFor = "";
+
+  /**
+   * @param {HTMLElement} host
+   * @param {Tour} tour
+   */
+  constructor(host, tour) {
+    super(host, tour, "tree");
+    const run = tour.runs[this.words.recording];
+    this.step = recordedStep(run, this.words.step);
+    this.rescue = rescueOf(this.step);
+    const { end, second, chainTokens, tokens, trial } = this.rescue;
+    const stood = chainTokens - 1;
+    this.facts = {
+      ends: this.step.label(end),
+      ratio: figure(this.rescue.ratio, 2),
+      second: this.step.label(second),
+      chain: chainTokens,
+      tokens,
+      kept_words: stood === 1 ? "One guess was kept" : `${stood} guesses were kept`,
+      p: figure(trial.p, 2),
+      q: figure(trial.q, 2),
+      u: figure(trial.u, 2),
+      keep: Math.round(100 * trial.keep),
+      device: run.meta.device,
+      temperature: run.meta.policy.temperature,
+    };
+    this.makeStage(run.meta.label);
+    this.askEnd();
+    this.askTokens();
+    this.askChance();
+  }
+
+  makeStage(source) {
+    this.stage = new StepStage(this.picture, { source });
+    this.stage.show(this.step, { reveal: { node: 0, key: "start" } });
+    this.stage.addEventListener("press", (event) => {
+      const { node } = /** @type {CustomEvent} */ (event).detail;
+      this.press(node);
+    });
+  }
+
+  // A node that is pressed in the tree is chosen in the first question.
+  press(node) {
+    const isOpen = openQuestion(this.tour.state, this.name) === "end";
+    if (isOpen && this.rescue.chain.includes(node)) this.questions[0].control.put(String(node));
+  }
+
+  // Before its question is answered, the picture must not give an answer away.
+  paint() {
+    super.paint();
+    const open = openQuestion(this.tour.state, this.name);
+    if (open === this.shownFor) return;
+    this.shownFor = open;
+    this.picture.classList.toggle("is-quiet", open === "end" || open === "tokens");
+    if (open === "chance") this.showRejection();
+    else this.stage.showPicture(null);
+  }
+
+  showRejection() {
+    this.stage.turnTo("walk");
+    for (let i = 0; i < this.rescue.at; i++) this.stage.turn(1);
+  }
+
+  leave() {
+    this.stage.destroy();
+  }
+
+  askEnd() {
+    const { label, right, wrong, shown } = this.words.questions.end;
+    const { chain, end } = this.rescue;
+    /** @type {[string, string][]} */
+    const choices = chain.map((node) => [String(node), this.step.label(node)]);
+    this.ask("end", {
+      control: (at) => new ChoiceControl(at, { label, choices }),
+      verdict: (said) => {
+        if (said === String(end)) return ["right", this.say(right)];
+        const choice = choices.find(([node]) => node === said);
+        if (!choice) return ["shown", this.say(shown)];
+        return ["off", this.say(wrong, { said: choice[1] })];
+      },
+    });
+  }
+
+  askTokens() {
+    const { label, right, wrong, shown } = this.words.questions.tokens;
+    this.ask("tokens", {
+      control: (at) => new NumberControl(at, { label, most: 20 }),
+      verdict: (said) => {
+        if (said === null) return ["shown", this.say(shown)];
+        if (said === this.rescue.chainTokens) return ["right", this.say(right)];
+        return ["off", this.say(wrong, { said: Number(said) })];
+      },
+    });
+  }
+
+  askChance() {
+    const { label, right, wrong, shown } = this.words.questions.chance;
+    this.ask("chance", {
+      control: (at) => new NumberControl(at, { label, most: 100 }),
+      verdict: (said) => {
+        if (said === null) return ["shown", this.say(shown)];
+        const isNear = Math.abs(Number(said) - this.facts.keep) <= NEAR;
+        return isNear ? ["right", this.say(right)] : ["off", this.say(wrong)];
+      },
+    });
+  }
+}

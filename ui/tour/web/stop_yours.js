@@ -1,0 +1,155 @@
+/* The exit: a guess, a run of one's own, and the division that makes its speed-up. */
+import { button, el, show, text } from "../../shared/web/dom.js";
+import { finishedRun } from "../../shared/web/finished_run.js";
+import { showForm } from "../../shared/web/form_side.js";
+import { showDecode } from "../../shared/web/tabs.js";
+import { NumberControl } from "./controls.js";
+import { division, divisionOf, finishedAs, missed } from "./division.js";
+import { figure, filled } from "./filled.js";
+import { Stop } from "./stop.js";
+
+/**
+ * @import { Division } from "./division.js"
+ * @import { Tour } from "./tour_view.js"
+ */
+
+const MOST = 50;
+const FRAMES = 120;
+
+/** Two numbers, the tokens per step and the length of a step, and their quotient. */
+class GuessControl {
+  constructor(host, words) {
+    this.words = words;
+    const about = (label) => ({ label, most: MOST, step: "0.1" });
+    this.tokens = new NumberControl(host, about(words.tokens));
+    this.length = new NumberControl(host, about(words.length));
+    this.quotient = el("p", { class: "sq-tour-rest", "aria-live": "polite" }, host);
+    for (const { input } of [this.tokens, this.length])
+      input.addEventListener("input", () => this.paint());
+  }
+
+  paint() {
+    const [tokens, length] = this.read() ?? [];
+    const numbers = { tokens, length, speedup: figure(tokens / length) };
+    text(this.quotient, tokens ? filled(this.words.quotient, numbers) : "");
+  }
+
+  read() {
+    const tokens = this.tokens.read();
+    const length = this.length.read();
+    return tokens && length ? [tokens, length] : null;
+  }
+
+  put(said) {
+    this.tokens.put(said[0]);
+    this.length.put(said[1]);
+    this.paint();
+  }
+
+  lock() {
+    this.tokens.lock();
+    this.length.lock();
+  }
+
+  problem() {
+    return `Enter two numbers above 0, up to ${MOST}.`;
+  }
+}
+
+/** Your turn. */
+export class YoursStop extends Stop {
+  usesRecording = false;
+
+  /**
+   * @param {HTMLElement} host
+   * @param {Tour} tour
+   */
+  constructor(host, tour) {
+    super(host, tour, "yours");
+    const words = this.words.questions.guess;
+    this.facts = { label: "none yet", device: "" };
+    this.ask("guess", {
+      control: (at) => new GuessControl(at, words),
+      verdict: (said) => ["shown", said === null ? words.shown : ""],
+      reveal: (at, said) => this.reveal(at, said),
+    });
+  }
+
+  reveal(host, said) {
+    this.guess = Array.isArray(said) ? division(Number(said[0]), Number(said[1])) : null;
+    const acts = el("div", { class: "sq-tour-acts" }, host);
+    const run = button(acts, { text: this.words.run, part: "run", act: goToForm });
+    run.classList.add("sq-btn-main");
+    const act = () => this.useRecording();
+    button(acts, { text: this.words.recorded, part: "recorded", act });
+    this.waiting = el("p", { class: "sq-tour-says", "aria-live": "polite" }, host);
+    this.result = el("div", { class: "sq-tour-result", "data-part": "division" }, host);
+  }
+
+  useRecording() {
+    this.usesRecording = true;
+    this.tour.paint();
+  }
+
+  // The visitor's own run, or else the recorded one where that was chosen.
+  get run() {
+    const own = finishedRun();
+    if (own && !Number.isNaN(own.plainSeconds)) return own;
+    return this.usesRecording ? finishedAs(this.tour.runs[this.words.recording]) : null;
+  }
+
+  paint() {
+    const { run } = this;
+    this.facts = run || { label: "none yet", device: "" };
+    super.paint();
+    if (!this.result) return;
+    const hasNoPlain = !run && finishedRun();
+    text(this.waiting, run ? "" : hasNoPlain ? this.words.no_plain : this.words.waiting);
+    show(this.waiting, !run);
+    show(this.end, Boolean(run));
+    show(this.source, Boolean(run));
+    this.result.replaceChildren();
+    if (run) this.compare(divisionOf(run), run.label);
+  }
+
+  /**
+   * @param {Division} real
+   * @param {string} label
+   */
+  compare(real, label) {
+    const { yours, came, tokens, length, speedup } = this.words;
+    const table = el("table", { class: "sq-tour-table" }, this.result);
+    const head = el("tr", {}, el("thead", {}, table));
+    for (const name of ["", tokens, "÷ " + length, "= " + speedup])
+      el("th", { scope: "col", text: name }, head);
+    const body = el("tbody", {}, table);
+    if (this.guess) row(body, yours, this.guess);
+    row(body, this.say(came, { label }), real);
+    if (this.guess) el("p", { class: "sq-tour-says", text: this.missing(real) }, this.result);
+  }
+
+  missing(real) {
+    const which = missed(this.guess, real);
+    if (which === "both") return this.words.both;
+    const numbers = { said: figure(this.guess[which]), was: figure(real[which]) };
+    return this.say(this.words["missed_" + which], numbers);
+  }
+}
+
+function row(body, name, { tokens, length, speedup }) {
+  const line = el("tr", {}, body);
+  el("th", { scope: "row", text: name }, line);
+  for (const value of [tokens, length, speedup]) el("td", { text: figure(value, 2) }, line);
+}
+
+function goToForm() {
+  showDecode();
+  showForm(document.querySelector("#pg-view .sq-stage"), true);
+  focusWhenShown(document.getElementById("pg-run"), FRAMES);
+}
+
+// Gradio shows the tab some frames later, and what is hidden cannot have the focus.
+function focusWhenShown(node, frames) {
+  if (node?.offsetParent) node.focus();
+  else if (node && frames) requestAnimationFrame(() => focusWhenShown(node, frames - 1));
+}

@@ -1,0 +1,105 @@
+/* Where a visitor is in the tour and what was answered. Pure; kept in the browser as text. */
+
+export const STOPS = ["cost", "dice", "chain", "tree", "which", "yours"];
+/** @type {Record<string, string[]>} the questions of each stop, in order */
+export const QUESTIONS = {
+  cost: ["length"],
+  dice: ["stay", "left"],
+  chain: ["all", "mean"],
+  tree: ["end", "tokens", "chance"],
+  which: ["place", "ratio", "machine"],
+  yours: ["guess"],
+};
+const VERSION = 1;
+const MOST_CHARS = 4000; // of a kept state
+const MOST_PARTS = 16; // of an answer
+
+/**
+ * What was answered: a number, several, or a name; null where the answer was shown without a guess.
+ * @typedef {number | number[] | string | string[] | null} Answer
+ * @typedef {object} TourState
+ * @property {string} stop the one on screen
+ * @property {Record<string, Answer>} answers by stop and question, such as "cost.length"
+ */
+
+/** @returns {TourState} */
+export const atStart = () => ({ stop: STOPS[0], answers: {} });
+
+/** @type {(stop: string, question: string) => string} */
+export const keyOf = (stop, question) => `${stop}.${question}`;
+
+/**
+ * @param {TourState} state
+ * @param {string} stop
+ * @param {string} question
+ * @param {Answer} answer
+ * @returns {TourState} with that answer
+ */
+export const answered = (state, stop, question, answer) => ({
+  ...state,
+  answers: { ...state.answers, [keyOf(stop, question)]: answer },
+});
+
+/**
+ * @param {TourState} state
+ * @param {string} stop
+ * @returns {TourState}
+ */
+export const movedTo = (state, stop) => (STOPS.includes(stop) ? { ...state, stop } : state);
+
+/** @type {(state: TourState, stop: string, question: string) => boolean} */
+export const isAnswered = (state, stop, question) =>
+  Object.hasOwn(state.answers, keyOf(stop, question));
+
+/**
+ * @param {TourState} state
+ * @param {string} stop
+ * @returns {string | undefined} the first question without an answer
+ */
+export const openQuestion = (state, stop) =>
+  QUESTIONS[stop].find((question) => !isAnswered(state, stop, question));
+
+/** @type {(state: TourState, stop: string) => boolean} */
+export const isDone = (state, stop) => openQuestion(state, stop) === undefined;
+
+/**
+ * @param {string} stop
+ * @param {number} by 1 or -1
+ * @returns {string | undefined} the stop after or before it
+ */
+export const neighbour = (stop, by) => STOPS[STOPS.indexOf(stop) + by];
+
+/** @type {(state: TourState) => string} */
+export const written = ({ stop, answers }) => JSON.stringify({ v: VERSION, stop, answers });
+
+/**
+ * A kept state. Whatever it holds that is not of the right form is left out: it may come from
+ * another version, or from someone else.
+ * @param {string | null} text
+ * @returns {TourState}
+ */
+export function read(text) {
+  const kept = parsed(text);
+  if (kept?.v !== VERSION) return atStart();
+  const known = STOPS.flatMap((stop) => QUESTIONS[stop].map((one) => keyOf(stop, one)));
+  const given = Object.entries(kept.answers || {});
+  const good = given.filter(([key, answer]) => known.includes(key) && isAnswer(answer));
+  return movedTo({ ...atStart(), answers: Object.fromEntries(good) }, kept.stop);
+}
+
+function parsed(text) {
+  if (typeof text !== "string" || text.length > MOST_CHARS) return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const isPart = (value) =>
+  typeof value === "string" || (typeof value === "number" && Number.isFinite(value));
+
+function isAnswer(value) {
+  if (Array.isArray(value)) return value.length <= MOST_PARTS && value.every(isPart);
+  return value === null || isPart(value);
+}

@@ -1,0 +1,195 @@
+/* The tour: its stops in a row, the one on screen, and what the browser keeps of it. */
+import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { onFinishedRun } from "../../shared/web/finished_run.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import { showDecode } from "../../shared/web/tabs.js";
+import { keepPlace, keptPlace } from "../../shared/web/tour_place.js";
+import { filled } from "./filled.js";
+import { LESSON } from "./lesson.js";
+import { ChainStop } from "./stop_chain.js";
+import { CostStop } from "./stop_cost.js";
+import { DiceStop } from "./stop_dice.js";
+import { TreeStop } from "./stop_tree.js";
+import { WhichStop } from "./stop_which.js";
+import { YoursStop } from "./stop_yours.js";
+import * as tourState from "./tour_state.js";
+
+/**
+ * @import { Profile } from "../../shared/web/planner.js"
+ * @import { Step } from "../../shared/web/step_view.js"
+ * @import { Stop } from "./stop.js"
+ * @import { Answer, TourState } from "./tour_state.js"
+ */
+
+/**
+ * A recorded run, as in its file.
+ * @typedef {object} Recorded
+ * @property {Record<string, any>} meta
+ * @property {number[][]} trees
+ * @property {Record<string, string>} pieces
+ * @property {Step[]} steps
+ */
+
+/**
+ * What the server sends (ui/tour/lesson.py), by the names of assets/lessons/tour.json.
+ * @typedef {object} TourMessage
+ * @property {Record<string, Recorded>} [runs]
+ * @property {Record<string, Profile>} [profiles]
+ * @property {string} [error]
+ */
+
+/**
+ * What a stop has of the tour.
+ * @typedef {object} Tour
+ * @property {TourState} state
+ * @property {Record<string, Recorded>} runs
+ * @property {Record<string, Profile>} profiles
+ * @property {(stop: string, question: string, answer: Answer) => void} answer
+ * @property {() => void} paint
+ */
+
+/** @type {Record<string, new (host: HTMLElement, tour: Tour) => Stop>} */
+const STOPS = {
+  cost: CostStop,
+  dice: DiceStop,
+  chain: ChainStop,
+  tree: TreeStop,
+  which: WhichStop,
+  yours: YoursStop,
+};
+
+/** The view of the tab. */
+export class TourView {
+  isReady = false;
+  /** @type {Record<string, Recorded>} */
+  runs = {};
+  /** @type {Record<string, Profile>} */
+  profiles = {};
+  /** @type {Stop | null} */
+  stop = null;
+
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.state = tourState.read(keptPlace());
+    const frame = el("div", { class: "sq-tour-frame" }, root);
+    this.makeHead(frame);
+    this.body = el("div", { class: "sq-panel sq-tour-card" }, frame);
+    this.makeFoot(frame);
+    onFinishedRun(() => this.paint());
+    this.paint();
+  }
+
+  makeHead(frame) {
+    const head = el("header", { class: "sq-tour-head" }, frame);
+    el("h2", { text: LESSON.frame.title }, head);
+    el("p", { text: LESSON.frame.about }, head);
+    const nav = el("nav", { "aria-label": LESSON.frame.title }, head);
+    const list = el("ol", { class: "sq-tour-stops" }, nav);
+    this.links = tourState.STOPS.map((stop, i) => {
+      const item = el("li", {}, list);
+      const made = button(item, { part: "to-" + stop, act: () => this.goTo(stop) });
+      el("i", { text: i < 5 ? String(i + 1) : "★", "aria-hidden": "true" }, made);
+      el("span", { text: LESSON[stop].title }, made);
+      return made;
+    });
+    rove(list);
+  }
+
+  makeFoot(frame) {
+    const foot = el("div", { class: "sq-tour-foot" }, frame);
+    const by = (step) => () => this.goTo(tourState.neighbour(this.state.stop, step));
+    this.back = button(foot, { text: LESSON.frame.back, part: "back", act: by(-1) });
+    this.next = button(foot, { text: LESSON.frame.next, part: "next", act: by(1) });
+    const anew = () => this.startOver();
+    this.again = button(foot, { text: LESSON.frame.again, part: "start-over", act: anew });
+    button(foot, { text: LESSON.frame.leave, part: "leave", act: showDecode });
+  }
+
+  /** @param {TourMessage} message */
+  take({ runs, profiles, error }) {
+    if (error) text(this.body, error);
+    if (!runs || !profiles) return;
+    this.runs = runs;
+    this.profiles = profiles;
+    this.isReady = true;
+    this.show();
+    this.takeFocus();
+  }
+
+  /** The tab was opened: a run may have been made since. */
+  shown() {
+    this.paint();
+    this.takeFocus();
+  }
+
+  // After a button elsewhere opened the tour, nothing has the focus.
+  takeFocus() {
+    const { activeElement } = document;
+    if (!activeElement || activeElement === document.body || !activeElement.checkVisibility())
+      this.stop?.title.focus({ preventScroll: true });
+  }
+
+  /**
+   * @param {string} stop
+   * @param {string} question
+   * @param {Answer} answer
+   */
+  answer(stop, question, answer) {
+    this.keep(tourState.answered(this.state, stop, question, answer));
+    this.paint();
+  }
+
+  /** @param {string | undefined} stop */
+  goTo(stop) {
+    if (!stop) return;
+    this.keep(tourState.movedTo(this.state, stop));
+    this.show();
+    this.stop?.title.focus({ preventScroll: true });
+    this.root.scrollIntoView({ block: "start" });
+  }
+
+  startOver() {
+    this.keep(tourState.atStart());
+    this.goTo(tourState.STOPS[0]);
+  }
+
+  keep(state) {
+    this.state = state;
+    keepPlace(tourState.written(state));
+  }
+
+  // Builds the stop on screen. A kept state may hold answers that fit no question.
+  show() {
+    if (!this.isReady) return;
+    try {
+      this.build();
+    } catch {
+      this.keep(tourState.atStart());
+      this.build();
+    }
+  }
+
+  build() {
+    this.stop?.leave();
+    this.stop = null;
+    this.body.replaceChildren();
+    this.stop = new STOPS[this.state.stop](this.body, this);
+    this.paint();
+  }
+
+  paint() {
+    const { state } = this;
+    tourState.STOPS.forEach((stop, i) => {
+      attr(this.links[i], "aria-current", stop === state.stop ? "step" : null);
+      this.links[i].classList.toggle("is-done", tourState.isDone(state, stop));
+    });
+    this.stop?.paint();
+    const after = tourState.neighbour(state.stop, 1);
+    show(this.back, Boolean(tourState.neighbour(state.stop, -1)));
+    show(this.next, Boolean(after));
+    if (after) text(this.next, filled(LESSON.frame.next, { title: LESSON[after].title }));
+    this.next.classList.toggle("sq-btn-main", tourState.isDone(state, state.stop));
+    show(this.again, Object.keys(state.answers).length > 0);
+  }
+}

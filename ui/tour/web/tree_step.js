@@ -1,0 +1,63 @@
+/* What a chain would have made of a step in which the tree's second guess was kept. */
+import { chainEnd } from "../../shared/web/step_captions.js";
+import { topology } from "../../shared/web/tree_layout.js";
+import { viewStep } from "../../shared/web/step_view.js";
+import { keepChance } from "./draws.js";
+
+/**
+ * @import { StepView } from "../../shared/web/step_view.js"
+ * @import { Recorded } from "./tour_view.js"
+ */
+
+/**
+ * @param {Recorded} run
+ * @param {number} i
+ * @returns {StepView}
+ */
+export function recordedStep({ meta, trees, pieces, steps }, i) {
+  const step = steps[i];
+  return viewStep(step, topology(trees[step.tree]), new Map(Object.entries(pieces)), meta);
+}
+
+/**
+ * @typedef {object} Rescue
+ * @property {number[]} chain nodes of the tree's chain of first guesses, in order
+ * @property {number} end the rejected one of them
+ * @property {number} chainTokens what a chain would have given
+ * @property {number} tokens what the tree gave
+ * @property {number} second the guess that was tried next, and kept
+ * @property {number} ratio p/q of the rejected one
+ * @property {{p: number, q: number, u: number, keep: number}} trial of the second guess
+ * @property {number} at index of the rejection among the trials
+ */
+
+/**
+ * @param {StepView} step whose first rejected guess has a sibling that was kept
+ * @returns {Rescue}
+ */
+export function rescueOf(step) {
+  const at = chainEnd(step);
+  const next = step.trials[at + 1];
+  const last = step.trials[at];
+  const { p, q, u } = next;
+  return {
+    chain: firstGuesses(step),
+    end: last.node,
+    ratio: last.p / last.q,
+    at,
+    chainTokens: at + 1,
+    tokens: step.step.emitted.length,
+    second: next.node,
+    trial: { p, q, u, keep: keepChance(p, q) },
+  };
+}
+
+function firstGuesses({ topo }) {
+  const chain = [];
+  let node = topo.children[0][0];
+  while (node !== undefined) {
+    chain.push(node);
+    node = topo.children[node][0];
+  }
+  return chain;
+}
