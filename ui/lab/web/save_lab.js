@@ -1,8 +1,8 @@
 /* Saves what the Lab shows as one HTML file. */
 import { choicesOf } from "./lab_choices.js";
-import * as planner from "../../shared/web/planner.js";
 import * as shapes from "./tree_shapes.js";
 import { count } from "../../shared/web/format.js";
+import * as planner from "../../shared/web/planner.js";
 import { relabelled, savePage } from "../../shared/web/save_page.js";
 
 /** @import { Lab } from "./lab_view.js" */
