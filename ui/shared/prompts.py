@@ -4,6 +4,7 @@ assets/prompts.json."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from sequoia.assets_folder import ASSETS
@@ -30,3 +31,11 @@ def presets() -> tuple[Preset, ...]:
 def read_prompts(path: Path) -> tuple[Preset, ...]:
     """The named prompts of a file."""
     return tuple(Preset(**entry) for entry in load_json(path)["prompts"])
+
+
+@cache
+def surveyed_texts(kind: str) -> frozenset[str]:
+    """The texts of a kind, such as code, on which the recorded acceptance of the bundled pair was
+    counted: trees are planned on them. None for other kinds."""
+    path = ASSETS / "survey" / f"{kind}.json"
+    return frozenset(map(str.strip, load_json(path))) if path.is_file() else frozenset()
