@@ -10,14 +10,14 @@ import gradio as gr
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verifier
-from ui.decode.clocks import HERE, LABEL, clock_choices
+from ui.decode.clocks import HERE, LABEL, clock_choices, clock_name
 from ui.serving.limits import Limits
 from ui.shared import labels, markup
 from ui.shared.call_modules import call
 from ui.shared.events import FormData, Updates
 from ui.shared.layout import link_button, menu, sampling_fields, start_button, stop_button
 from ui.shared.prompts import presets
-from ui.shared.tree_menu import SHAPES, TEXTS
+from ui.shared.tree_menu import SHAPES, TEXTS, tree_choices
 
 FORM = (
     "prompt",
@@ -86,6 +86,14 @@ class Controls(RunControls):
     verifier: gr.Dropdown
     compare: gr.Checkbox
     clock: gr.Dropdown
+    profiles: gr.BrowserState
+
+    @property
+    def form(self) -> set[Any]:
+        return {*super().form, self.profiles}
+
+    def values(self, data: FormData) -> dict[str, Any]:
+        return {**super().values(data), "profiles": data[self.profiles]}
 
     @property
     def buttons(self) -> list[Any]:
@@ -118,6 +126,19 @@ class Controls(RunControls):
         ):  # a chain has one number
             updates[field] = gr.update(visible=True, label=label, value=value)
         return {self.tree: gr.update(info=shape.about), **updates}
+
+    def timed_on(self, profiles: Any, clock: Any) -> Updates:
+        """Updates for another clock, whose name the menu of trees then shows. profiles: those
+        saved in the browser."""
+        return {self.tree: gr.update(choices=tree_choices(clock_name(clock, profiles)))}
+
+    def offer_clocks(self, profiles: Any, clock: Any) -> Updates:
+        """Updates of the menu of clocks for the profiles saved in the browser. A clock that is no
+        longer among them is replaced by this machine's."""
+        choices = clock_choices(profiles)
+        if clock in [key for _, key in choices]:
+            return {self.clock: gr.update(choices=choices)}  # a link may set it meanwhile
+        return {self.clock: gr.update(choices=choices, value=HERE)}
 
     def use(self, values: Mapping[str, Any]) -> Updates:
         """Updates that put `values`, which were checked, into the form."""
@@ -163,9 +184,11 @@ class Controls(RunControls):
         return [self.run, self.stop]
 
 
-def controls(limits: Limits, prompt: str = "") -> Controls:
-    """Lay out the form in the current column. `prompt`: that of the run the page opens with."""
+def controls(limits: Limits, profiles: gr.BrowserState, prompt: str = "") -> Controls:
+    """Lay out the form in the current column. profiles: those saved in the visitor's browser.
+    `prompt`: that of the run the page opens with."""
     return Controls(
+        profiles=profiles,
         prompt=prompt_box("pg", "Prompt (Ctrl+Enter to run)", 7, prompt),
         chat=chat_box("pg"),
         **_buttons(),
@@ -249,7 +272,7 @@ def _tree() -> dict[str, Any]:
     hidden: dict[str, Any] = {"visible": False, "min_width": 60}  # `shaped` gives labels and values
     with gr.Group(elem_classes="pg-group"):
         parts["tree"] = menu(
-            [(shape.label, kind) for kind, shape in SHAPES.items()],
+            tree_choices(),
             "Tree",
             "pg-tree",
             "planned",

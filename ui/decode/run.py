@@ -183,7 +183,7 @@ def meta_of(pair: Pair, decode_request: DecodeRequest, chosen: ChosenTree) -> di
     """The description of a run for the page and the run file."""
     params = decode_request.params
     meta = {
-        **clock_meta(decode_request.clock),
+        **clock_meta(decode_request.clock, _only_tree(chosen)),
         "target": named(pair, "target"),
         "draft": named(pair, "draft"),
         "device": place_of(pair.target),
@@ -210,6 +210,11 @@ def meta_of(pair: Pair, decode_request: DecodeRequest, chosen: ChosenTree) -> di
     if chosen.acceptance is not None:
         meta["acceptance"] = list(chosen.acceptance.rates)
     return meta
+
+
+def _only_tree(chosen: ChosenTree) -> Tree | None:
+    """The tree of every step; None if each step may have another one."""
+    return chosen.tree if isinstance(chosen.tree, Tree) else None
 
 
 def _tree_meta(tree_request: TreeRequest, chosen: ChosenTree) -> dict[str, Any]:

@@ -48,6 +48,10 @@ class LiveView(SessionView[DecodeJob]):
         # recordings, and runs measured in other views
         self.run_store: RunStore[Any] = RunStore(limits.runs, limits.weight)
         self._welcome = recordings.welcome()
+        # those saved in the visitor's browser; all views use this one
+        self.profiles = gr.BrowserState(
+            [], storage_key="sequoia-profiles", secret="sequoia-profiles"
+        )
         # the "As a chat message" boxes of all forms, shown if the models have a chat template
         self.chats: list[gr.Checkbox] = []
         model_host.before_unload.append(self.sessions.release_all)
@@ -57,7 +61,7 @@ class LiveView(SessionView[DecodeJob]):
         side, main = side_and_main("pg")
         with side:
             prompt = self._welcome.prompt if self._welcome else ""
-            self.form: Controls = controls(self._limits, prompt)
+            self.form: Controls = controls(self._limits, self.profiles, prompt)
             self.chats.append(self.form.chat)
         with main:
             self.stage = drawn(
@@ -101,17 +105,22 @@ class LiveView(SessionView[DecodeJob]):
             js=anew("web.changed()"),
             **QUIET,
         )
+        clock = [self.profiles, form.clock]
+        form.clock.change(form.timed_on, clock, form.tree, **UNQUEUED)
         on_choice(form.tree, form.shaped, [], form.tree_fields, **UNQUEUED)
         self.stage.take(
             self.fill,
-            None,
+            self.profiles,
             [self.stage, form.prompt, form.chat, *form.tree_fields, *form.settings],
             **QUIET,
         )
-        self.stage.link(self.use_link, None, [self.stage, *form.form, *form.tree_fields], **QUIET)
+        self.stage.link(
+            self.use_link, self.profiles, [self.stage, *form.form, *form.tree_fields], **QUIET
+        )
         note_form(blocks, "decode", {name: getattr(form, name) for name in form.names})
         form.open.upload(self.open, form.open, [self.stage, form.save, *form.course], **QUIET)
         form.example.click(self.example, None, [self.stage, form.save, *form.course], **QUIET)
+        gr.on([blocks.load, self.profiles.change], form.offer_clocks, clock, form.clock, **UNQUEUED)
         for comes in (
             blocks.load,
             self.stage.come,
@@ -238,10 +247,11 @@ class LiveView(SessionView[DecodeJob]):
             return {self.stage: messages.notice_message(error=f"Not opened: {problem}")}
         return self._play(found, request)
 
-    def fill(self, event: gr.EventData) -> Updates:
-        """Copy the settings of the run on screen, as sent by the browser, to the form."""
+    def fill(self, event: gr.EventData, profiles: Any = None) -> Updates:
+        """Copy the settings of the run on screen, as sent by the browser, to the form. profiles:
+        those saved in the browser, untrusted."""
         try:
-            found = settings_of(sent_with(event), self._limits)
+            found = settings_of(sent_with(event), self._limits, profiles)
         except SequoiaError as problem:
             return {self.stage: messages.notice_message(error=f"Not copied: {problem}")}
         kind = found.pop("tree", None)
@@ -249,10 +259,12 @@ class LiveView(SessionView[DecodeJob]):
         values = {getattr(self.form, name): gr.update(value=value) for name, value in found.items()}
         return {**values, **(self.form.put(kind, numbers) if kind else {})}
 
-    def use_link(self, event: gr.EventData) -> Updates:
-        """Put the values of a link, as sent by the browser, into the form."""
+    def use_link(self, event: gr.EventData, profiles: Any = None) -> Updates:
+        """Put the values of a link, as sent by the browser, into the form. profiles: those saved
+        in the browser, untrusted."""
         sent = sent_with(event)
         values = {name: sent.get(name) for name in self.form.names}
+        values["profiles"] = profiles
         try:
             DecodeRequest.parse(values, self._limits)
         except SequoiaError as problem:

@@ -20,6 +20,7 @@ from sequoia.validate_input import number
 from ui.decode import clocks
 from ui.race.request import LEAST_LANES, LaneRequest, RaceRequest
 from ui.shared.prompts import surveyed_texts
+from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import PLANNED, ChosenTree
 
 FAMILIAR_CLOCK = "a100-llama-2-7b-eager"  # looked at first for a machine on which a tree wins
@@ -177,10 +178,11 @@ def _elsewhere(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Elsewhere | N
     return _other_machine(acceptances[0], asked.clock) if acceptances else None
 
 
-def _other_machine(acceptance: Acceptance, clock: str) -> Elsewhere | None:
-    """A machine on which a tree is predicted to win, other than that of the clock `clock`."""
-    known = sorted(clocks.simulated_clocks(), key=lambda key: (key != FAMILIAR_CLOCK, key))
-    all_clocks = [found for key in known if (found := clocks.simulated_clock(key))]
-    here = clocks.simulated_clock(clock)
-    name = machine_of(here.name) if here else ""
+def _other_machine(acceptance: Acceptance, clock: Entry | None) -> Elsewhere | None:
+    """A machine on which a tree is predicted to win, other than that of the profile `clock`."""
+    known = sorted(
+        clocks.simulated_clocks().items(), key=lambda one: (one[0] != FAMILIAR_CLOCK, one[0])
+    )
+    all_clocks = [found for _, entry in known if (found := clocks.simulated_clock(entry))]
+    name = machine_of(clock.name) if clock else ""
     return tree_elsewhere(acceptance, (one for one in all_clocks if machine_of(one.name) != name))

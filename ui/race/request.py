@@ -16,6 +16,7 @@ from ui.decode import clocks
 from ui.decode.request import DecodeRequest
 from ui.serving.limits import Limits
 from ui.shared.labels import RACE
+from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import SHAPES, TEXTS, TreeRequest, typed_numbers
 
 NO_LANE = "none"
@@ -35,15 +36,15 @@ class LaneRequest:
 class RaceRequest:
     """One race as requested. check: afterwards, at temperatures above 0, compare first tokens with
     the target's distribution. chat: treat the prompt as a chat message if the models have a chat
-    template. clock: the key of the clock that all lanes are timed on, see ui.decode.clocks; empty
-    for this machine."""
+    template. clock: the profile of the simulated clock that all lanes are timed on, see
+    ui.decode.clocks; None for this machine."""
 
     prompt: str
     params: SamplingParams
     lanes: tuple[LaneRequest, ...]
     check: bool = False
     chat: bool = False
-    clock: str = clocks.HERE
+    clock: Entry | None = None
 
     @classmethod
     def parse(cls, form: Mapping[str, Any], limits: Limits) -> RaceRequest:
@@ -79,7 +80,7 @@ class RaceRequest:
 
 
 def _lane(
-    number: int, lane: tuple[Any, Any, Any], limits: Limits, clock: str
+    number: int, lane: tuple[Any, Any, Any], limits: Limits, clock: Entry | None
 ) -> tuple[TreeRequest, str]:
     kind, numbers, verifier = lane
     try:

@@ -35,7 +35,7 @@ class Shape:
     """One entry of the menus. `name` is the short label, for lanes; `name` + `more` is the long
     one, and `about` describes the shape in a sentence. `how`: a description of such a tree, with
     placeholders for its numbers. `fields`: labels of its numbers; `start`: their defaults. `make`
-    builds the tree if no pair is needed for it."""
+    builds the tree if no pair is needed for it. `menu`: the long label, where it is another one."""
 
     name: str
     more: str
@@ -44,10 +44,11 @@ class Shape:
     start: tuple[Any, ...] = ()
     make: Callable[..., Tree] | None = None
     about: str = ""
+    menu: str = ""
 
     @property
     def label(self) -> str:
-        return self.name + self.more
+        return self.menu or self.name + self.more
 
 
 _NUMBER = re.compile("-?[0-9]{1,6}")
@@ -96,15 +97,30 @@ def _listed(text: Any) -> Tree:
     return Tree.from_parents(numbers)
 
 
+# A tree that branches enough to be worth watching.
+WIDE_NODES = 48
+WIDE_LEVELS = 6  # few, so that the nodes go into breadth
+LEAST_WIDE = 32  # a planned tree of as many nodes is shown instead
+
 SHAPES = {
     "planned": Shape(
         "Sequoia",
         ", planned for this machine",
         "planned for this machine",
         about=(
-            "The tree predicted to be fastest here. Among trees within 1% of the fastest, the one "
+            "The tree predicted to be fastest. Among trees within 1% of the fastest, the one "
             "with the most expected tokens per step. On small machines this is often just a chain."
         ),
+    ),
+    "wide": Shape(
+        "Wide tree",
+        "",
+        "best of {} nodes on at most {} levels, to show a tree",
+        about=(
+            f"The planned tree if it has at least {LEAST_WIDE} nodes; otherwise a tree of "
+            f"{WIDE_NODES} nodes on {WIDE_LEVELS} levels, which may be slower than a chain."
+        ),
+        menu="Show me a tree",
     ),
     "best": Shape(
         "Sequoia, sized",
@@ -202,6 +218,19 @@ FITTED = ("best", "replanned", "dynamic")  # kinds fitted to acceptance, with a 
 PLANNED = ("planned", "tuned_chain")  # kinds whose size is planned too
 
 
+def tree_choices(clock: str = "") -> list[tuple[str, str]]:
+    """The entries of a menu of shapes: what is shown, and the kind. clock: the name of the clock
+    that trees are planned for; empty for this machine."""
+    labels = {kind: shape.label for kind, shape in SHAPES.items()}
+    if clock:
+        labels["planned"] = f"{SHAPES['planned'].name}, planned for {clock}"
+    return [(label, kind) for kind, label in labels.items()]
+
+
+def _is_wide(tree: Tree) -> bool:
+    return len(tree) >= LEAST_WIDE and tree != Tree.chain(len(tree))
+
+
 def entry_of(tree: Tree) -> tuple[str, str, str]:
     """The menu entry that makes `tree` (plain decoding, a chain, or node by node): its kind, the
     value of its field, and the tree in words."""
@@ -265,6 +294,8 @@ class TreeRequest:
         without it. A planned or fitted tree may need a measurement first."""
         if self.kind in PLANNED:
             return self._planned(pair, params, verifier, prompt, clock)
+        if self.kind == "wide":
+            return self._wide(pair, params, verifier, prompt, clock)
         if self.kind in FITTED:
             acceptance, source = acceptance_of(pair, params, verifier, [prompt])
             profile = clock.profile if clock else None
@@ -297,6 +328,26 @@ class TreeRequest:
             words += " (slower than plain decoding, predicted)"
         how = f"{words}, from {plan.source} acceptance"
         return ChosenTree(plan.tree, how, plan.acceptance, plan.source)
+
+    def _wide(
+        self,
+        pair: Pair,
+        params: SamplingParams,
+        verifier: str,
+        prompt: str,
+        clock: SimulatedClock | None,
+    ) -> ChosenTree:
+        """The planned tree if it is wide, or the best one of a fixed size."""
+        planned = TreeRequest("planned", (), self.most)._planned(
+            pair, params, verifier, prompt, clock
+        )
+        if isinstance(planned.tree, Tree) and _is_wide(planned.tree):
+            return planned
+        acceptance, source = acceptance_of(pair, params, verifier, [prompt])
+        nodes = min(WIDE_NODES, self.most)
+        tree = best_tree(acceptance.smoothed(), nodes, WIDE_LEVELS)
+        words = SHAPES["wide"].how.format(nodes, WIDE_LEVELS)
+        return ChosenTree(tree, f"{words}, from {source} acceptance", acceptance, source)
 
     def _fitted(
         self,

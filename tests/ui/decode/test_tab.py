@@ -365,7 +365,7 @@ def test_missed_steps_are_given(view: LiveView) -> None:
 @pytest.mark.parametrize("kind", [*controls.SHAPES, None, 3, "nothing", []])
 def test_fields_of_any_shape(kind: Any) -> None:
     with gr.Blocks():
-        form = controls.controls(LOCAL)
+        form = controls.controls(LOCAL, gr.BrowserState([]))
     updates = form.shaped(kind)
     shown = [updates[field]["visible"] for field in (form.first, form.second, form.branching)]
     wanted = {

@@ -52,7 +52,7 @@ export class Headline {
     const { store } = this;
     const totals = store.totals(store.written);
     const isKnown = known(totals.speedup);
-    text(this.number, isKnown ? speed(totals.speedup) : tokens(totals));
+    text(this.number, headlineNumber(store));
     text(this.claim, isKnown ? claim(totals.speedup, store.meta) : waiting(store));
     text(this.price, isKnown ? price(totals, store.meta) : "");
     text(this.basis, basis(store.meta));
@@ -64,6 +64,16 @@ export class Headline {
     show(this.paper, isOpening);
     show(this.acts, isOpening || store.isWhole);
   }
+}
+
+/**
+ * The run in one number: its speed-up so far, or where that is unknown the tokens of each step.
+ * @param {RunStore} store
+ * @returns {string}
+ */
+export function headlineNumber(store) {
+  const totals = store.totals(store.written);
+  return known(totals.speedup) ? speed(totals.speedup) : tokens(totals);
 }
 
 /** @type {(times: number) => string} */
