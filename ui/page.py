@@ -37,13 +37,12 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
     ) as blocks:
         header = component.header(model_host.status_json if limits.models else None)
         live = LiveView(model_host, limits, header)
-        hardware = HardwareTab(model_host, limits, live)
         views: dict[str, View] = {
             "Decode": live,
             "Tour": TourTab(),
             "Race": RaceTab(model_host, limits, live),
-            "Lab": LabTab(model_host, limits, live, hardware),
-            "Hardware": hardware,
+            "Lab": LabTab(model_host, limits, live),
+            "Hardware": HardwareTab(model_host, limits, live),
         }
         if limits.models:
             views["Models"] = ModelsTab(model_host, limits, online)

@@ -11,15 +11,15 @@ import sys
 from typing import Any
 
 from sequoia import Run, SamplingParams, SequoiaError, load_pair
-from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.text_files import write_text
 from ui.decode import recordings
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest
 from ui.decode.run import DecodeJob
 from ui.race import tab
-from ui.race.form import DEFAULT_LANES, PARAMS
+from ui.race.form import PARAMS
 from ui.race.messages import OpenedRace
+from ui.race.presets import PRESETS
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
 from ui.serving.job import RunJob
@@ -32,7 +32,7 @@ from ui.shared.tree_menu import SHAPES, TreeRequest
 def record(decode_request: DecodeRequest, model_host: ModelHost) -> str:
     """Make the requested run and return the text of its file. Raises SequoiaError if the run
     fails."""
-    return recordings.played(record_run(decode_request, model_host)).file
+    return recordings.played(record_run(decode_request, model_host)).to_json()
 
 
 def record_run(decode_request: DecodeRequest, model_host: ModelHost) -> Run:
@@ -44,9 +44,7 @@ def record_run(decode_request: DecodeRequest, model_host: ModelHost) -> Run:
 def record_race(prompt: str, params: SamplingParams, model_host: ModelHost) -> str:
     """Make a race with the default lanes and return the text of its file. Raises SequoiaError if it
     fails."""
-    lanes = [
-        (kind, ", ".join(map(str, SHAPES[kind].start)), DEFAULT_VERIFIER) for kind in DEFAULT_LANES
-    ]
+    lanes = PRESETS[0].lanes
     asked = {name: getattr(params, name) for name in PARAMS}
     race = RaceJob(
         RaceRequest.parse({**asked, "prompt": prompt, "lanes": lanes, "check": True}, LOCAL),

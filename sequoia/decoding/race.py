@@ -1,7 +1,8 @@
 """A race: several ways to decode one prompt, side by side on one device, each with its own clock.
 
 Lanes take turns, so none takes time from another: a lane's clock is the sum of its own steps, and
-the lane with the least time on its clock takes the next step. Each lane runs almost as if it had
+the lane with the least time on its clock takes the next step. With a simulated clock, step times
+come from the profile of another machine. Each lane runs almost as if it had
 the machine to itself; the lanes only share the processor's cache, and evict each other's data from
 it. The prefill is on no clock.
 """
@@ -20,6 +21,7 @@ from sequoia.decoding.engine import Decoder
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import BadSamplingParams
 from sequoia.models.pair import Pair
+from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.renamed_keywords import renamed_keywords
 from sequoia.saved_files.race_file import MOST_LANES
 from sequoia.this_machine.memory import require_each
@@ -44,12 +46,18 @@ class Race:
     """A race in progress. Raises BadSamplingParams unless there are 1 to MOST_LANES lanes, and
     whatever a Decoder raises.
 
-    `stats[lane]` are the totals of a lane so far; its clock is their `total_seconds`.
+    clock: gives every step its time; None for the times measured here. `stats[lane]` are the totals
+    of a lane so far; its clock is their `total_seconds`.
     """
 
     @renamed_keywords(policy="params")
     def __init__(
-        self, pair: Pair, prompt: str, params: SamplingParams, lanes: Sequence[Lane]
+        self,
+        pair: Pair,
+        prompt: str,
+        params: SamplingParams,
+        lanes: Sequence[Lane],
+        clock: SimulatedClock | None = None,
     ) -> None:
         if not 1 <= len(lanes) <= MOST_LANES:
             raise BadSamplingParams(
@@ -66,6 +74,7 @@ class Race:
             "; ask for fewer tokens, fewer lanes or smaller trees",
         )
         self.stats = [DecodeStats() for _ in lanes]
+        self._clock = clock
 
     @property
     def prompt(self) -> tuple[int, ...]:
@@ -87,6 +96,8 @@ class Race:
         lane and its step."""
         lane = min(self.running, key=lambda lane: self.stats[lane].total_seconds)
         trace = self.decoders[lane].step()
+        if self._clock:
+            trace = self._clock.retimed(trace)
         self.stats[lane] = self.stats[lane].add(trace)
         return lane, trace
 

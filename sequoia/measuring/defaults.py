@@ -20,7 +20,14 @@ from sequoia.measuring.acceptance_teacher_forced import shared_mass
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models.pair import Pair, RecordedAcceptance
 from sequoia.planning.hardware_profile import HardwareProfile
-from sequoia.planning.plan_for_machine import USUAL_NODES, Plan, best_plan, bounds
+from sequoia.planning.plan_for_machine import (
+    USUAL_NODES,
+    Plan,
+    best_chain,
+    best_plan,
+    bounds,
+    levels_for,
+)
 from sequoia.renamed_keywords import renamed_keywords
 
 # Among trees predicted within this share of the fastest, the one with the most tokens per step is
@@ -134,6 +141,25 @@ def default_plan(
     nodes = min(bounds(profile)[0], most)
     acceptance, source = acceptance_of(pair, params, verifier, texts)
     plan = best_plan(acceptance, profile, nodes, slack=SLACK)
+    return replace(plan, acceptance=acceptance, source=source)
+
+
+def default_chain(
+    pair: Pair,
+    params: SamplingParams,
+    verifier: str = DEFAULT_VERIFIER,
+    texts: Sequence[str] = (),
+    most: int = MAX_NODES,
+    profile: HardwareProfile | None = None,
+) -> Plan:
+    """The chain that `default_plan` would choose if no node could have two children: the same
+    acceptance, times, bounds and `SLACK`, so that a race of the two compares their shapes only. It
+    has two nodes at least, unless `most` is 1, also where plain decoding is predicted faster."""
+    profile = profile or machine(pair)
+    nodes = min(bounds(profile)[0], most)
+    acceptance, source = acceptance_of(pair, params, verifier, texts)
+    longest = min(levels_for(nodes), most)
+    plan = best_chain(acceptance, profile, longest, SLACK, min_nodes=min(2, longest))
     return replace(plan, acceptance=acceptance, source=source)
 
 

@@ -32,6 +32,13 @@ def named_profile(name: str) -> HardwareProfile:
     return _profile(name)
 
 
+def roofline_figures(name: str) -> dict[str, Any] | None:
+    """The figures that the profile `name` is computed from, as in its file. None for other names,
+    and for a profile that is not computed."""
+    found = _files().get(name) if isinstance(name, str) else None
+    return found.get("roofline") if found else None
+
+
 @cache
 def _profile(name: str) -> HardwareProfile:
     return HardwareProfile.from_dict(_files()[name])

@@ -121,21 +121,38 @@ def best_plan(
 
 
 def best_chain(
-    acceptance: Acceptance, profile: HardwareProfile, max_nodes: int | None = None
+    acceptance: Acceptance,
+    profile: HardwareProfile,
+    max_nodes: int | None = None,
+    slack: float = 0.0,
+    min_nodes: int = 1,
 ) -> Plan:
-    """The fastest chain of up to `max_nodes` nodes: what a planned tree is compared with. By
-    default it may have as many levels as a planned tree. The vector is smoothed as in `best_plan`.
-    Raises BadTree for maxima outside 1 to MAX_NODES."""
+    """The fastest chain of `min_nodes` to `max_nodes` nodes: what a planned tree is compared with.
+    By default it may be plain decoding, a chain of one node, and have as many levels as a planned
+    tree. The vector is smoothed as in `best_plan`, and `slack` chooses the longest chain within
+    that share of the fastest. Raises BadTree for bounds outside 1 to MAX_NODES or a slack outside
+    0 to 1."""
     max_nodes = whole(
         bounds(profile)[1] if max_nodes is None else max_nodes, "max_nodes", 1, MAX_NODES, BadTree
     )
+    min_nodes = whole(min_nodes, "min_nodes", 1, max_nodes, BadTree)
+    slack = number(slack, "slack", 0, 1, BadTree)
     acceptance = acceptance.smoothed()
     only_first = Acceptance(acceptance.rates[:1])  # the best trees are then chains
     growth = best_first(only_first, max_nodes, max_nodes)
     speedups = _speedups(growth, StepTimes(profile, max_nodes), profile)
-    nodes = int(speedups.argmax()) + 1
-    is_faster = speedups[nodes - 1] > 1 + _ROUNDING
-    return predict(Tree.chain(nodes if is_faster else 1), acceptance, profile)
+    nodes = _longest_fast(speedups[min_nodes - 1 :], slack) + min_nodes
+    return predict(Tree.chain(nodes), acceptance, profile)
+
+
+def _longest_fast(speedups: np.ndarray, slack: float) -> int:
+    """Index of the fastest, the first of equals; with `slack`, of the last one within that share
+    of it, and not slower than plain decoding unless all are."""
+    fastest = float(speedups.max())
+    if not slack:
+        return int((speedups >= fastest * (1 - _ROUNDING)).argmax())
+    least = max(fastest * (1 - slack), min(fastest, 1 + _ROUNDING))
+    return int(np.flatnonzero(speedups >= least)[-1])
 
 
 def _growths(

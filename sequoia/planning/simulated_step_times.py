@@ -7,6 +7,7 @@ are in seconds.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,19 @@ from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import MAX_TEXT, HardwareProfile
 from sequoia.validate_input import shown
+
+_VOWEL = re.compile(r"[AEIO]|[FHLMNRSX](?=[A-Z0-9])")  # how names with the sound of one begin
+
+
+def with_article(name: str) -> str:
+    """A machine's name inside a sentence: "an A100", "a laptop"."""
+    return f"{'an' if _VOWEL.match(name) else 'a'} {name}"
+
+
+def machine_of(clock: str) -> str:
+    """The machine of the clock called `clock`, inside a sentence: the part of its name before the
+    models, such as "an A100"."""
+    return with_article(clock.split(",")[0].strip())
 
 
 @dataclass(frozen=True)
@@ -65,7 +79,8 @@ class SimulatedClock:
     def retimed(self, trace: StepTrace) -> StepTrace:
         """`trace` with simulated times in place of its own, and the name of this clock. The draft
         passes are those that its tree needs; a dynamic tree may have needed more."""
-        return replace(trace, seconds=self.step(trace.tree).phases, clock=self.name)
+        step = self.step(trace.tree)
+        return replace(trace, seconds=step.phases, level_seconds=step.levels, clock=self.name)
 
 
 def phases(tree: Tree, profile: HardwareProfile) -> dict[str, float]:

@@ -2,8 +2,9 @@
 it. Needs no models.
 
 A file: {format: "sequoia-race", version: 1, meta, lanes: [{name, how, verifier, plain, most,
-changes, run}], results}. `run` is a run file (see run_file.py). `results` is null, or has a result
-(see `checked`) or null for each lane.
+changes, run}], results, pool}. `run` is a run file (see run_file.py). `results` is null, or has a
+result (see `checked`) or null for each lane. `pool` is missing, or null, or has further runs (see
+pooled_runs.py).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, TypeVar
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.errors import BadTrace
 from sequoia.saved_files.check_fields import list_of, text_of
+from sequoia.saved_files.pooled_runs import Pool
 from sequoia.saved_files.run_file import MAX_CHARS, MAX_STEPS, Run, checked_meta, clock_of
 from sequoia.validate_input import (
     as_file,
@@ -32,7 +34,7 @@ MOST_LANES = 4
 # verdicts on whether decoding was lossless, as they are written in files
 KINDS = ("exact", "tie", "bug", "undecided", "law", "poor", "blind", "none")
 # where the speed-up of a suggestion comes from
-LABELS = ("predicted", "predicted, what if", "measured", "recorded")
+LABELS = ("predicted", "predicted, what if", "measured", "recorded", "simulated")
 MAX_WORDS = 2000
 MAX_NAME = 200
 MAX_BARS = 8
@@ -68,11 +70,13 @@ class LaneLog:
 @dataclass(frozen=True)
 class RaceLog:
     """A finished race. meta: what all lanes share. results: the analysis of each lane, None if
-    there is none. Raises BadTrace if the lanes' times are of different clocks."""
+    there is none. pool: its further runs. Raises BadTrace if the lanes' times are of different
+    clocks."""
 
     meta: Mapping[str, Any]
     lanes: tuple[LaneLog, ...]
     results: tuple[Result | None, ...] | None = None
+    pool: Pool | None = None
 
     def __post_init__(self) -> None:
         clock_of(self.meta)  # raises for a wrong label
@@ -100,6 +104,7 @@ class RaceLog:
         """The text of a file that the app can open. Raises BadTrace if it would be too large."""
         lanes = [{**lane.without_run, "run": lane.run.to_dict()} for lane in self.lanes]
         content = {"meta": dict(self.meta), "lanes": lanes, "results": self.results}
+        content |= {"pool": self.pool.to_dict()} if self.pool else {}
         return write_file(as_file(content, "race"), "race", MAX_CHARS, BadTrace)
 
     @classmethod
@@ -126,7 +131,12 @@ def _race(data: Mapping[str, Any]) -> RaceLog:
     if not lanes:
         raise BadTrace(f"a race of no lanes; expected 1 to {MOST_LANES}")
     meta = checked_meta(data["meta"])
-    return RaceLog(meta, lanes, _optional(data.get("results"), _results, len(lanes)))
+    return RaceLog(
+        meta,
+        lanes,
+        _optional(data.get("results"), _results, len(lanes)),
+        _optional(data.get("pool"), Pool.from_dict, len(lanes)),
+    )
 
 
 def _results(values: Any, lanes: int) -> tuple[Result | None, ...]:

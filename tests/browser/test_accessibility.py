@@ -73,3 +73,15 @@ def test_axe_finds_what_is_wrong(page: Page) -> None:
 def test_the_tab_key_stops_few_times(page: Page, tab: str) -> None:
     comes(page, tab)
     assert page.evaluate(STOPS) <= MOST_STOPS[tab]
+
+
+def test_axe_finds_nothing_wrong_in_presenter_mode(page: Page) -> None:
+    comes(page, "Decode")
+    page.wait_for_function(
+        "document.querySelector('#pg-view .sq-stage').view.store.steps.length > 0"
+    )
+    page.evaluate("document.querySelector('#pg-view .sq-stage').view.pause()")
+    page.click("#pg-view [data-part=present]")
+    page.wait_for_timeout(500)
+    assert violations(page) == []
+    page.keyboard.press("Escape")

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from sequoia import HardwareProfile
+from sequoia.assets_folder import ASSETS
 
 Visit = Callable[..., Page]
 BOARD = "document.querySelector('#hw-view .sq-stage').view"
@@ -135,12 +136,12 @@ def test_hovering_a_cell_tells_its_values(opened: Callable[..., Page]) -> None:
 def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
     page = opened()
     before = board(page, "view.plan.nodes")
-    choose(page, "profile", "A100, 7B with 68M")
-    until(page, "b.view.profile.label === 'paper'")
-    assert page.locator("#hw-view [data-part=label]").inner_text() == "paper"
+    choose(page, "profile", "A100, Llama-2-7B with 68M, eager")
+    until(page, "b.view.profile.label === 'simulated'")
+    assert page.locator("#hw-view [data-part=label]").inner_text() == "simulated"
     assert board(page, "view.plan.nodes") > before
     assert drawn_nodes(page) == board(page, "view.plan.nodes")
-    choose(page, "against", "L40 offloading, 70B with 8B")
+    choose(page, "against", "L40 offloading, Llama-3-70B with 8B")
     until(page, "b.verify.chart.node.data.filter(d => d.mode === 'lines+markers').length === 2")
     page.fill("#hw-nodes input", "16")
     page.press("#hw-nodes input", "Enter")
@@ -158,6 +159,11 @@ def test_nothing_covers_a_legend_and_a_zoomed_figure_can_be_reset(
 ) -> None:
     """Guards against Plotly's toolbar covering the legend when the pointer is in the figure."""
     page = opened()
+    flat = ASSETS / "hardware_profiles" / "l40-offloading-llama3-70b-8b.json"
+    page.set_input_files("#hw-page input[type=file]", flat)  # its curves have the same sizes
+    until(page, "b.view.profile.label === 'paper'")
+    choose(page, "profile", "this machine")
+    until(page, "b.view.profile.label === 'measured'")
     figure = page.locator("#hw-view [data-part=small]")
     range_of = f"{BOARD}.small.chart.node.layout.xaxis.range"
     whole = page.evaluate(range_of)
@@ -193,15 +199,15 @@ def test_words_are_explained_by_pointer_and_by_keyboard(opened: Callable[..., Pa
 
 def test_a_profile_compared_with_itself_shows_a_message(opened: Callable[..., Page]) -> None:
     page = opened()
-    choose(page, "against", "A100, 7B with 68M")
+    choose(page, "against", "A100, Llama-2-7B with 68M, eager")
     until(page, "b.view.against !== null")
-    choose(page, "profile", "A100, 7B with 68M")
-    until(page, "b.view.profile.label === 'paper' && b.view.against === null")
+    choose(page, "profile", "A100, Llama-2-7B with 68M, eager")
+    until(page, "b.view.profile.label === 'simulated' && b.view.against === null")
     expect(page.locator("#hw-against input")).to_have_value("nothing")
     expect(page.locator("#hw-view [data-part=banner]")).to_contain_text("nothing to compare")
     page.click("#hw-against input")
     assert page.get_by_role("option", name="shown now").inner_text().startswith("A100")
-    page.get_by_role("option", name="L40 offloading, 70B with 8B").click()
+    page.get_by_role("option", name="L40 offloading, Llama-3-70B with 8B").click()
     until(page, "b.view.against !== null")
     expect(page.locator("#hw-view [data-part=banner]")).to_be_hidden()
 
@@ -266,7 +272,7 @@ def test_profiles_are_kept_over_a_reload_exported_and_removed(
 
 def test_a_kept_profile_is_one_to_plan_with_in_the_lab_at_once(opened: Callable[..., Page]) -> None:
     page = opened()
-    times = "[data-part=whatif]"
+    times = "[data-part=clock]"
     page.get_by_role("tab", name="Lab").click()
     page.wait_for_function(f"document.querySelector('{times}')?.options.length > 1")
     assert "mine" not in page.inner_text(times)
@@ -275,16 +281,16 @@ def test_a_kept_profile_is_one_to_plan_with_in_the_lab_at_once(opened: Callable[
     page.click("#hw-save")
     until(page, "b.view.profile.label === 'recorded'")
     page.get_by_role("tab", name="Lab").click()
-    option = "what if: mine (recorded)"
+    option = "as on “mine” (recorded)"
     page.wait_for_function(f"document.querySelector('{times}').textContent.includes('{option}')")
     page.select_option(times, label=option)
-    expect(page.locator("[data-part=whatif-words]")).to_contain_text("nothing was measured here")
+    expect(page.locator("[data-part=clock-words]")).to_contain_text("nothing was measured here")
     page.get_by_role("tab", name="Hardware").click()
     page.click("#hw-remove")
     until(page, "b.view.profile.label === 'measured'")
     page.get_by_role("tab", name="Lab").click()
     page.wait_for_function(f"document.querySelector('{times}').value === 'here'")
-    expect(page.locator("[data-part=whatif-words]")).to_be_hidden()
+    expect(page.locator("[data-part=clock-words]")).to_be_hidden()
 
 
 def test_a_run_is_compared_with_its_prediction(opened: Callable[..., Page]) -> None:
@@ -341,3 +347,39 @@ def test_a_table_of_sixteen_depths_is_seen_whole(opened: Callable[..., Page]) ->
         "[...document.querySelectorAll('.hw-by-level-box')].map(b => b.scrollWidth - b.clientWidth)"
     )
     assert hidden == [0, 0]
+
+
+def test_an_own_profile_is_made_with_the_form_and_times_a_run(opened: Callable[..., Page]) -> None:
+    page = opened()
+    page.get_by_text("Make your own profile").click()
+    page.fill("#hw-own-name input", "my card")
+    page.fill("#hw-own-device-tflops input", "0")
+    page.click("#hw-make")
+    wrong = page.locator("#hw-own-device-tflops")
+    expect(wrong).to_contain_text("Peak compute: '0' is not a number from 0.001 to 1e+06")
+    expect(wrong.locator("input")).to_be_focused()
+    assert page.input_value("#hw-own-name input") == "my card"
+    page.fill("#hw-own-device-tflops input", "165")
+    page.click("#hw-make")
+    until(page, "b.view.profile.name === 'my card' && b.view.profile.label === 'simulated'")
+    expect(wrong).not_to_contain_text("is not a number")
+    page.reload()
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
+    page.wait_for_function(
+        "document.querySelector('#pg-view .sq-stage')?.view?.store.steps.length > 0"
+    )
+    page.get_by_role("tab", name="Decode").click()
+    if not page.locator("#pg-side").is_visible():
+        page.click("[data-act=panel]")
+    page.click("#pg-clock input")
+    page.locator("#pg-clock [role=option]").filter(has_text="as on “my card” (simulated)").click()
+    expect(page.locator("#pg-tree input")).to_have_value("Sequoia, planned for my card")
+    page.fill("#pg-tokens input", "16")
+    page.click("#pg-run")
+    page.wait_for_function(
+        "(s => s.meta.clock === 'my card' && s.done)"
+        "(document.querySelector('#pg-view .sq-stage').view.store)",
+        timeout=60_000,
+    )
+    page.get_by_role("tab", name="Lab").click()
+    page.wait_for_function("document.querySelector('[data-part=clock]')?.value === 'kept:my card'")

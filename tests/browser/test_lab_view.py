@@ -293,7 +293,9 @@ def complete(n: int, k: int) -> Tree:
 # -- acceptance ------------------------------------------------------------------------------------
 
 
-def test_a_bar_is_dragged_and_moved_by_keys_and_stops_where_the_sum_is_one(page: Page) -> None:
+def test_a_dragged_bar_scales_the_others_where_the_sum_would_pass_one(page: Page) -> None:
+    """The others come back when the bar does, also by keys; another bar starts from what is
+    shown."""
     page.select_option(part("presets"), "flat")
     settle(page)  # before that the bars may still move to their places
     bar = page.locator('.sq-lab-bar[data-rank="1"]')
@@ -304,14 +306,20 @@ def test_a_bar_is_dragged_and_moved_by_keys_and_stops_where_the_sum_is_one(page:
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] - 60)
     settle(page)
     page.mouse.up()
-    assert rates(page)[1] == pytest.approx(1 - 0.35 - 0.12 - 0.08, abs=1e-3)
-    assert sum(rates(page)) <= 1
-    assert page.inner_text(part("problem")) == "Rate 2 stopped at 0.45: the rates sum to at most 1."
+    assert rates(page) == [0, 1, 0, 0]
+    assert "multiplied by 0" in page.inner_text(part("scaled"))
+    say(page, "rate", "0.6")
+    assert rates(page) == pytest.approx(
+        [0.35 * 0.4 / 0.55, 0.6, 0.12 * 0.4 / 0.55, 0.08 * 0.4 / 0.55]
+    )
+    assert "multiplied by 0.73" in page.inner_text(part("scaled"))
+    assert page.locator(part("problem")).is_hidden()
     bar.press("Home")
     bar.press("ArrowUp")
     bar.press("Shift+ArrowUp")
     settle(page)
-    assert rates(page)[1] == pytest.approx(0.11)
+    assert rates(page) == pytest.approx([0.35, 0.11, 0.12, 0.08])
+    assert page.locator(part("scaled")).is_hidden()
     assert "sum 0.6600" in page.inner_text(part("sum"))
     assert page.locator(part("presets")).input_value() == "own"
     bar.press("ArrowRight")
@@ -326,7 +334,6 @@ def test_a_typed_rate_out_of_bounds_is_refused_and_nothing_is_lost(page: Page) -
         ("1.5", "1.5"),
         ("-0.1", "-0.1"),
         ("x", 'rate 2: "x"'),
-        ("0.9", "sum to 1.45"),
     ):
         say(page, "rate", typed)
         assert words in refused(page, "rate")
@@ -335,6 +342,31 @@ def test_a_typed_rate_out_of_bounds_is_refused_and_nothing_is_lost(page: Page) -
     settle(page)
     assert page.locator(part("problem")).is_hidden()
     assert page.input_value(part("rate")) == "0.35"
+
+
+def test_a_curve_of_two_parameters_replaces_any_vector_and_undo_brings_it_back(
+    page: Page,
+) -> None:
+    page.select_option(part("presets"), "peaked")
+    settle(page)
+    page.click(part("handle-curve"))
+    settle(page)
+    assert rates(page) == [0.9, 0.04, 0.02, 0.01]
+    first, exponent = page.evaluate("modules.vectors.fitPower([0.9, 0.04, 0.02, 0.01])")
+    assert float(page.input_value(part("power-first"))) == pytest.approx(first, abs=0.011)
+    assert float(page.input_value(part("power-exponent"))) == pytest.approx(exponent, abs=0.026)
+    page.fill(part("power-exponent"), "2")
+    page.fill(part("power-first"), "0.5")
+    settle(page)
+    assert rates(page) == pytest.approx([0.5, 0.5 / 4, 0.5 / 9, 0.5 / 16])
+    assert origin_of(page).startswith("edited by hand from synthetic: peaked")
+    page.get_by_role("button", name="Undo", exact=True).first.click()
+    settle(page)
+    assert rates(page) == [0.9, 0.04, 0.02, 0.01]
+    assert float(page.input_value(part("power-first"))) == pytest.approx(first, abs=0.011)
+    page.click(part("handle-bars"))
+    settle(page)
+    assert page.locator(part("power-first")).is_hidden()
 
 
 PASTED = [
@@ -1036,14 +1068,14 @@ def test_a_drawn_tree_is_predicted_for_another_machine(page: Page) -> None:
     """Guards against losing the tree when another profile is chosen."""
     page.evaluate(
         (
-            "other => made.ingest({ profiles: [{ key: 'kept:x', name: 'offloading', note: '', "
-            "profile: other }] })"
+            "other => made.ingest({ profiles: [{ key: 'kept:x', name: 'offloading', label: '', "
+            "note: '', profile: other }] })"
         ),
         json.loads(SLOW.to_json()),
     )
     put(page, rates=[0.6, 0.2, 0.1], hand=[-1, 0, 0, 1], shown="hand")
     before = page.inner_text(part("tile-speedup"))
-    page.select_option(part("whatif"), "kept:x")
+    page.select_option(part("clock"), "kept:x")
     settle(page)
     assert page.evaluate(f"{STATE}.parents") == [-1, 0, 0, 1]
     assert page.inner_text(part("tile-speedup")) != before
@@ -1056,35 +1088,60 @@ def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_m
     page.evaluate(
         (
             "other => made.ingest({ profiles: [{ key: 'kept:x', name: 'offloading', note: 'flat', "
-            "profile: other }] })"
+            "label: 'as on “offloading” (recorded)', profile: other }] })"
         ),
         json.loads(SLOW.to_json()),
     )
     put(page, rates=[0.6, 0.2, 0.1], n=10, levels=None)
-    page.select_option(part("whatif"), label="what if: offloading (recorded)")
+    page.select_option(part("clock"), label="as on “offloading” (recorded)")
     settle(page)
     wanted = best_plan(Acceptance((0.6, 0.2, 0.1)), SLOW)
     assert Tree.from_parents(page.evaluate(f"{STATE}.parents")) == wanted.tree
-    words = page.inner_text(part("whatif-words"))
+    words = page.inner_text(part("clock-words"))
     assert "nothing was measured here" in words
     assert "recorded" in words
     assert "Fastest there" in page.inner_text(part("plan"))
     page.evaluate(
-        "other => made.ingest({ profiles: [{ key: 'new', name: 'new', profile: other },"
-        " { key: 'kept:x', name: 'offloading', note: '', profile: other }] })",
+        "other => made.ingest({ profiles: [{ key: 'new', name: 'new', label: 'new', profile: other },"
+        " { key: 'kept:x', name: 'offloading', label: '', note: '', profile: other }] })",
         json.loads(SLOW.to_json()),
     )
     settle(page)
-    assert page.input_value(part("whatif")) == "kept:x"
-    page.select_option(part("whatif"), "here")
+    assert page.input_value(part("clock")) == "kept:x"
+    page.select_option(part("clock"), "here")
     settle(page)
     assert page.evaluate(f"{STATE}.profile") == here
-    assert page.locator(part("whatif-words")).is_hidden()
+    assert page.locator(part("clock-words")).is_hidden()
     assert len(page.evaluate(f"{STATE}.parents")) < len(wanted.tree)
-    page.select_option(part("whatif"), "new")
+    page.select_option(part("clock"), "new")
     page.evaluate("made.ingest({ profiles: [] })")
     settle(page)
-    assert (page.input_value(part("whatif")), page.evaluate(f"{STATE}.profile")) == ("here", here)
+    assert (page.input_value(part("clock")), page.evaluate(f"{STATE}.profile")) == ("here", here)
+
+
+def test_the_lab_opens_on_the_fastest_tree_of_the_clock_and_follows_the_one_chosen_in_decode(
+    tab: Page,
+) -> None:
+    for page in opened(tab, "lab"):
+        page.evaluate("started = modules.mountLab(document.querySelector('.sq-lab'), {})")
+        fast = page.evaluate(
+            "profile => { started.ingest({ profile, clock: '' }); return started.state.parents }",
+            json.loads(SLOW.to_json()),
+        )
+        rates = page.evaluate("started.state.even")
+        assert Tree.from_parents(fast) == best_plan(Acceptance(tuple(rates)), SLOW).tree
+        flat = replace(SLOW, target_seconds=((1, 5.0, 0.0), (1024, 5.0, 0.0)), source="simulated")
+        page.evaluate(
+            "profile => started.ingest({ clock: 'flat', profiles: [{ key: 'flat', name: 'Flat',"
+            " label: 'as on a Flat (simulated)', note: '', profile }] })",
+            json.loads(flat.to_json()),
+        )
+        settle(page)
+        assert page.input_value(part("clock")) == "flat"
+        assert page.evaluate("started.state.n") > len(fast)
+        page.select_option(part("clock"), "here")
+        page.evaluate("started.ingest({ clock: 'flat' })")
+        assert page.input_value(part("clock")) == "here"
 
 
 def test_published_trees_have_their_original_size_and_are_filled_to_others(page: Page) -> None:

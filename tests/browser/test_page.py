@@ -165,6 +165,42 @@ def test_no_label_is_cut_or_tiny(visit: Visit, width: int) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("width", [390, 1024])
+@pytest.mark.parametrize(("tab", "side"), [("Decode", "pg"), ("Race", "rc"), ("Hardware", "hw")])
+def test_in_a_narrow_window_the_form_is_a_drawer_over_the_result(
+    visit: Visit, width: int, tab: str, side: str
+) -> None:
+    page = visit(viewport={"width": width, "height": 800}, has_form=False)
+    page.get_by_role("tab", name=tab).click()
+    form = page.locator(f"#{side}-side")
+    main = page.locator(f"#{side}-main")
+    button = page.locator("[data-act=panel]")
+    expect(main).to_be_visible()
+    expect(form).to_be_hidden()
+    expect(button).to_have_attribute("aria-expanded", "false")
+    assert main.bounding_box()["width"] > 0.95 * width
+    button.click()
+    expect(form).to_be_visible()
+    expect(button).to_have_attribute("aria-expanded", "true")
+    assert form.bounding_box()["width"] <= 0.9 * width
+    page.keyboard.press("Escape")
+    expect(form).to_be_hidden()
+    button.click()
+    page.mouse.click(width - 4, 500)
+    expect(form).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_starting_a_run_closes_the_drawer(visit: Visit) -> None:
+    page = visit(viewport={"width": 390, "height": 800}, has_form=False)
+    ready(page)
+    page.click("[data-act=panel]")
+    enter(page, tokens=8)
+    page.click("#pg-run")
+    expect(page.locator("#pg-side")).to_be_hidden()
+    until(page, "s.meta.label === 'measured' && s.done", 45)
+
+
 def test_a_run_ordered_early_or_late_streams_to_its_end(visit: Visit) -> None:
     page = visit()
     enter(page, tokens=48)
@@ -252,7 +288,8 @@ def test_a_recorded_run_does_not_look_like_the_forms_run(visit: Visit) -> None:
     until(page, "s.meta.label === 'measured' && s.steps.length === 1")
     expect(page.locator("#pg-run")).to_have_text("Resume")
     expect(asked).not_to_contain_text("This run used a different prompt")
-    page.click("#pg-example")
+    page.click("#pg-example input")
+    page.get_by_role("option", name="The opening run").click()
     until(page, "s.meta.label === 'recorded'")
     expect(page.locator("#pg-run")).to_have_text("Run")
     expect(asked).to_contain_text("This run used a different prompt")
@@ -470,7 +507,7 @@ def test_save_open_and_a_spoiled_file(visit: Visit, tmp_path: Path) -> None:
     open_file(page, file)
     until(page, "s.meta.label === 'recorded' && s.done")
     assert store(page, "steps.map(x => x.emitted).flat()") == tokens
-    assert "run=" not in page.url
+    assert f"run={store(page, 'run')}" in page.url  # an opened file is stored for a reload
     name = store(page, "run")
     file.write_text(file.read_text(encoding="utf-8")[:-7], encoding="utf-8")
     open_file(page, file)

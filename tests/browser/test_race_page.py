@@ -3,6 +3,7 @@ Decode view, a suggested tree, reload."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,10 +39,10 @@ def to_race(page: Page, **values: Any) -> None:
     typed into its form."""
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
     page.get_by_role("tab", name="Race").click()
-    for place in (3, 4):
+    for place, name in ((2, "Chain"), (3, "no lane")):
         page.click(f"#rc-kind-{place} input")
         # the menu before may still be closing
-        page.get_by_role("option", name="no lane").last.click()
+        page.get_by_role("option", name=name, exact=True).last.click()
     for name, value in values.items():
         page.fill(f"#rc-{name} input", str(value))
 
@@ -107,12 +108,67 @@ def test_a_race_from_the_recorded_one_to_a_saved_one(visit: Visit, tmp_path: Pat
     until(page, "s.steps.length > 0")
     assert store(page, "race") == name
     assert f"race={name}" in page.url
-    page.locator(".race-lane[data-lane='1'] .race-foot button").click()
+    page.locator(".race-lane[data-lane='1'] .race-foot button").first.click()
     page.locator("#pg-view .sq-stage").wait_for(state="visible")
     page.wait_for_function(
         "document.querySelector('#pg-view .sq-stage').view.store.meta.verifier === 'sequoia' && document.querySelector('#pg-view .sq-stage').view.store.totals("
         "document.querySelector('#pg-view .sq-stage').view.store.last).tokens === 24"
     )
+
+
+def test_a_preset_fills_the_form_and_its_race_is_simulated(visit: Visit) -> None:
+    page = visit()
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
+    page.get_by_role("tab", name="Race").click()
+    about = page.locator("#rc-about")
+    expect(about).to_contain_text("Is the tree faster than plain decoding")
+    page.click("#rc-preset-shapes")
+    expect(page.locator("#rc-kind-4 input")).to_have_value("Sequoia, sized")
+    expect(page.locator("#rc-numbers-2 input, #rc-numbers-2 textarea")).to_have_value("2, 7")
+    page.click("#rc-preset-a100")
+    expect(page.locator("#rc-kind-4 input")).to_have_value("no lane")
+    expect(page.locator("#rc-numbers-2 input, #rc-numbers-2 textarea")).to_be_hidden()
+    expect(page.locator("#rc-clock input")).to_have_value(re.compile("A100.*simulated"))
+    expect(about).to_contain_text("(simulated)")
+    page.fill("#rc-tokens input", "24")
+    page.click("#rc-run")
+    until(page, "s.meta.label === 'simulated' && s.done && s.verdict")
+    assert [lane["name"] for lane in store(page, "lanes")] == ["Plain", "Tuned chain", "Sequoia"]
+    view = page.locator("#rc-view")
+    expect(view.locator("[data-part=badge]")).to_have_text("simulated: as on an A100")
+    expect(view.locator("[data-part=verdict-words]")).to_contain_text("Simulated as on an A100.")
+    expect(view.locator("[data-part=notes]")).to_contain_text("not on this prompt")
+    assert store(page, "word") == "simulated"
+    page.click("#rc-kind-4 input")
+    page.get_by_role("option", name="k-ary").last.click()
+    expect(about).to_have_text("")  # the lanes are the visitor's own now
+
+
+def test_a_race_goes_on_until_stop_and_its_file_has_the_runs(visit: Visit, tmp_path: Path) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Race").click()
+    to_race(page, tokens=64)
+    page.click("#rc-run")
+    until(page, "s.meta.label === 'measured' && s.isOver && s.pool?.more > 0")
+    page.click("[data-part=race-on-button]")
+    until(page, "s.pool.planned > 1 && s.pool.runs.length > 2", 60)
+    expect(page.locator("#rc-run")).to_be_enabled()
+    page.click("[data-part=race-on-button]")  # Stop
+    until(page, "s.pool.planned === null")
+    runs = store(page, "pool.runs.length")
+    assert store(page, "verdict.races") == runs
+    assert store(page, "verdict.pairs")[0]["p"] is None
+    assert f"these {runs} prompts" in page.locator("[data-part=verdict-scope]").inner_text()
+    expect(page.locator("#rc-save")).to_be_enabled()
+    with page.expect_download() as waiting:
+        page.click("#rc-save")
+    waiting.value.save_as(tmp_path / "race.json")
+    with page.expect_file_chooser() as chooser:
+        page.click("#rc-open")
+    chooser.value.set_files(tmp_path / "race.json")
+    until(page, "s.meta.label === 'recorded' && s.done")
+    assert store(page, "pool.runs.length") == runs
+    assert store(page, "pool.more") == 0
 
 
 def test_what_a_race_costs_can_be_measured(visit: Visit) -> None:
@@ -191,9 +247,9 @@ def test_the_race_tab_has_few_tab_stops(visit: Visit) -> None:
     page.evaluate("document.querySelector('#rc-view .sq-stage').view.seek(1e9)")
     settle(page)
     nodes = page.locator("#rc-page :is(a, button, input, select, textarea, [tabindex])")
-    assert nodes.evaluate_all(TAB_STOPS) <= 40
+    assert nodes.evaluate_all(TAB_STOPS) <= 47
     stops = page.locator("#rc-view :is(a, button, input, select, textarea, [tabindex])")
-    assert stops.evaluate_all(TAB_STOPS) <= 20
+    assert stops.evaluate_all(TAB_STOPS) <= 24
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed")

@@ -618,10 +618,41 @@ def test_a_race_that_was_stopped_says_so(page: Page) -> None:
     assert page.locator("[data-part=notice]").is_hidden()
 
 
-VERDICT = {
+def pair(faster: int, slower: int, ratio: float) -> dict[str, Any]:
+    return {
+        "faster": faster,
+        "slower": slower,
+        "ratio": ratio,
+        "least": ratio / 1.1,
+        "most": ratio * 1.1,
+        "per_step": 2 * ratio,
+        "step_time": 2.0,
+        "p": 0.01,
+        "apart": True,
+        "per_step_range": [ratio, 4 * ratio],
+        "step_time_range": [1.5, 2.5],
+    }
+
+
+VERDICT: dict[str, Any] = {
+    "order": [0, 2, 1],
     "places": [{"place": 1, "tied": False}, {"place": 2, "tied": True}, {"place": 2, "tied": True}],
+    "pairs": [pair(0, 1, 2.0), pair(0, 2, 1.08)],
+    "scope": "this prompt",
+    "tokens": 96,
+    "stopped": False,
+    "more_races": 30,
+    "more_to_separate": 126,
     "sentence": "Sequoia wins: 2.0x plain.",
-    "details": ["Sequoia against the chain: 1.08x the pace.", "This holds for this prompt."],
+    "details": ["p is corrected for 2 pairs.", "This holds for this prompt."],
+}
+POOL: dict[str, Any] = {
+    "runs": [{"prompt": "p", "seed": 0, "seconds": [0.01, 0.02, 0.011]}],
+    "more": 30,
+    "most": 40,
+    "kind": "code",
+    "seeds": True,
+    "planned": None,
 }
 
 
@@ -638,6 +669,199 @@ def test_the_verdict_comes_with_the_end_and_gives_the_places(page: Page) -> None
     assert page.locator("[data-part=verdict] li").all_inner_texts() == VERDICT["details"]
     give(page, {**race(seed=8), "race": "next"})
     assert page.locator("[data-part=verdict]").is_hidden()
+
+
+def test_behind_the_verdict_each_pair_has_its_tokens_per_step_and_step_time(page: Page) -> None:
+    still(page, {**race(lanes=3), "verdict": VERDICT})
+    page.click("[data-part=verdict] summary")
+    rows = page.locator("[data-part=pairs] tr")
+    assert rows.nth(1).locator("th, td").all_inner_texts() == [
+        "Sequoia vs. Plain",
+        "4.00× (2.00–8.00)",
+        "2.00× (1.50–2.50)",
+        "2.00× (1.82–2.20)",
+        "0.01",
+    ]
+    assert text(page, "[data-part=verdict-scope]") == (
+        "Holds for this prompt (1 run of 96 tokens, recorded)."
+    )
+    assert page.locator("[data-part=race-on]").is_hidden()  # without a pool, as in an old file
+
+
+def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> None:
+    whole = race(lanes=3)
+    still(page, {**whole, "verdict": VERDICT, "pool": POOL})
+    words = text(page, "[data-part=race-on-words]")
+    assert "over other code prompts, each with a seed of its own" in words
+    assert "Predicted from the spread within this run: about 130 more runs" in words
+    assert "about 30 more runs would show a difference of 10%" in words
+    button = page.locator("[data-part=race-on-button]")
+    assert button.inner_text() == "Race on: 30 more runs"
+    button.click()
+    settle(page)
+    assert page.evaluate("said.at(-1)") == ["more", {"race": whole["race"]}]
+    assert button.is_disabled()  # until the server answers
+
+    def further(runs: int, planned: int | None, wide: float) -> dict[str, Any]:
+        pairs = [{**one, "least": 1.9 / wide, "most": 2.1 * wide} for one in VERDICT["pairs"]]
+        made = [{**POOL["runs"][0], "seed": seed} for seed in range(runs)]
+        pool = {**POOL, "runs": made, "planned": planned, "more": 39 - runs}
+        verdict = {**VERDICT, "pairs": pairs, "scope": f"these {runs} prompts"}
+        common = {"v": 1, "race": whole["race"], "moves": [], "error": None, "notice": None}
+        return {**common, "verdict": verdict, "pool": pool}
+
+    give(page, further(2, 31, 1.5))
+    assert "finished" in text(page, "[data-part=state]")
+    assert button.inner_text() == "Stop"
+    assert text(page, "[data-part=race-on-words]").startswith("Run 3 of 31, over other code")
+    assert page.locator("[data-part=race-on] progress").evaluate("bar => bar.value") == 2
+    assert "Holds for these 2 prompts (2 runs" in text(page, "[data-part=verdict-scope]")
+    still_range = "() => document.querySelector('.race-interval-range').offsetWidth"
+    page.emulate_media(reduced_motion="reduce")
+    settle(page)
+    before = page.evaluate(still_range)
+    give(page, further(20, 31, 1.1))
+    assert page.evaluate(still_range) < before
+    assert page.locator(".race-interval:visible").count() == 2
+    assert page.locator(".race-interval:visible").first.locator("i.race-interval-dot").count() == 20
+    give(page, {**further(3, None, 1.2), "race": "another"})  # of a race that is off the screen
+    assert page.evaluate("stage.store.pool.runs.length") == 20
+    give(page, {**further(31, None, 1.05), "error": "Out of memory."})
+    assert "finished" in text(page, "[data-part=state]")  # the race itself did not fail
+    assert page.locator("[data-part=race-on] progress").is_hidden()
+    page.click("[data-part=verdict] summary")
+    assert page.locator("[data-part=runs] tbody tr").count() == 31
+
+
+def test_a_lane_that_finishes_shows_its_time(page: Page) -> None:
+    """With a motion only where the race time moves on to it."""
+    whole = race(lanes=3)
+    give(page, whole)
+    clocks = [Clock(whole, index).times[-1] for index in range(3)]
+    first = min(range(3), key=clocks.__getitem__)
+    page.evaluate("t => stage.seek(t)", clocks[first] - 1e-6)
+    settle(page)
+    assert page.locator(lane(first, "time")).is_hidden()
+    page.evaluate("t => stage.seek(t)", clocks[first] + 1e-6)
+    settle(page)
+    assert text(page, lane(first, "time")) == f"{clocks[first] * 1000:.0f} ms"
+    assert page.locator(lane(first)).get_attribute("data-finish") == "seen"
+    page.evaluate("t => { stage.seek(t); stage.store.play(); }", clocks[first] - 0.02)
+    page.wait_for_selector(f"{lane(first)}[data-finish=new]")
+    assert text(page, lane(first, "place")).endswith("1st")
+    page.wait_for_function("stage.store.isOver")
+    assert page.locator("[data-part=time]:visible").count() == 3
+
+
+# -- the tree ---------------------------------------------------------------------------------------
+
+
+def details(whole: dict[str, Any], index: int) -> dict[str, Any]:
+    """What the server answers about the steps of a lane: each node has a token of its own."""
+    steps = [step for step in whole["moves"] if step["lane"] == index]
+    pieces: dict[str, str] = {}
+
+    def token(words: str) -> int:
+        pieces[str(len(pieces))] = words
+        return len(pieces) - 1
+
+    packed = []
+    for i, step in enumerate(steps):
+        nodes = len(whole["trees"][step["tree"]])
+        accepted = step["path"][1:]
+        texts = ["now", *(f"s{i}n{node}" for node in range(1, nodes))]
+        for node, words in zip(accepted, step["text"], strict=False):
+            texts[node] = words
+        tokens = [token(words) for words in texts]
+        bonus = token(step["text"][-1])
+        packed.append(
+            {
+                "i": i,
+                "at": 0,
+                "tree": step["tree"],
+                "tokens": tokens,
+                "q": [None, *[0.5] * (nodes - 1)],
+                "p": [None, *[0.6] * (nodes - 1)],
+                "trials": [[node, 0.6, 0.5, 0.3, True, None] for node in accepted],
+                "path": step["path"],
+                "bonus": bonus,
+                "emitted": [*(tokens[node] for node in accepted), bonus],
+                "text": step["text"],
+                "seconds": step["seconds"],
+                "finish": step["finish"],
+            }
+        )
+    return {"lane": index, "from": 0, "trees": whole["trees"], "pieces": pieces, "steps": packed}
+
+
+def tree_texts(page: Page) -> list[str]:
+    return page.locator("[data-part=lead-tree] .sq-tree-svg text").all_text_contents()
+
+
+def test_the_tree_below_the_lanes_is_that_of_the_leader_at_the_time_shown(page: Page) -> None:
+    whole = race(lanes=3)
+    panel = page.locator("[data-part=lead-tree]")
+    give(page, whole)
+    answers = [details(whole, index) for index in range(3)]
+    page.evaluate(
+        "answers => { window.asked = []; stage.store.server = { get_steps: (asked) => {"
+        " window.asked.push(asked); return Promise.resolve(JSON.stringify(answers[asked[1]])); } } }",
+        answers,
+    )
+    panel.scroll_into_view_if_needed()
+    clock = Clock(whole, 0)
+    k = page.evaluate(  # steps of the first lane after which it leads
+        "() => { const { totals } = stage.store; return totals[0].sums.findIndex((sum, k) =>"
+        " k > 4 && modules.leadingLane(totals, sum.seconds) === 0); }"
+    )
+    page.evaluate(
+        "() => { window.phases = new Set(); stage.stage.tree.stage.addEventListener('frame',"
+        " ({ detail }) => window.phases.add(detail.frame?.phase)); }"
+    )
+    page.evaluate("k => stage.seek(stage.store.totals[0].sums[k].seconds)", k)
+    title = panel.locator(".sq-title")
+    expect(title).to_contain_text("Token tree of the leading lane: Sequoia")
+    gave = len(clock.made[k - 1]["text"])
+    expect(title).to_contain_text(f"step {k} of {len(clock.made)}: {gave} token")
+    page.wait_for_function("k => window.asked.some(([, lane, i]) => !lane && i === k)", arg=k - 1)
+    # standing on a step, it plays in slow motion from its first guess
+    page.wait_for_function("window.phases.has('guess') && window.phases.has('check')")
+    assert any(words.startswith(f"s{k - 1}n") for words in tree_texts(page))
+    # in the middle of a step of its own, the picture of that moment
+    page.keyboard.press("1")
+    middle = clock.times[k] + 0.1 * (clock.times[k + 1] - clock.times[k])
+    page.evaluate("t => stage.seek(t)", middle)
+    expect(title).to_contain_text(f"Token tree: Sequoiastep {k + 1} of {len(clock.made)}")
+    assert (
+        page.locator("[data-part=lead-tree] [data-part=phase-result][aria-pressed=true]").count()
+        == 0
+    )
+
+
+def test_another_lane_is_chosen_with_a_button_or_a_key(page: Page) -> None:
+    whole = race(lanes=3)
+    still(page, whole)
+    panel = page.locator("[data-part=lead-tree]")
+    panel.scroll_into_view_if_needed()
+    settle(page)
+    first = min(range(3), key=lambda index: Clock(whole, index).times[-1])
+    leader = f"leading lane: {whole['lanes'][first]['name']}"
+    best = max(len(step["text"]) for step in whole["moves"] if step["lane"] == first)
+    title = panel.locator(".sq-title")
+    expect(title).to_contain_text(leader)
+    expect(title).to_contain_text(f": {best} token")  # the race is over: the best step
+    assert "its best step" in title.inner_text()
+    page.keyboard.press("3")
+    expect(title).to_contain_text("Token tree: Chain")
+    page.keyboard.press("0")
+    expect(title).to_contain_text(leader)
+    page.locator(f"{lane(1)} button", has_text="Show tree").click()
+    expect(title).to_contain_text("Token tree: Plain")
+    pressed = panel.locator("[data-part=tree-lane] [aria-pressed=true]")
+    assert pressed.all_inner_texts() == ["Plain"]
+    page.keyboard.press("4")  # there is no such lane
+    expect(title).to_contain_text("Token tree: Plain")
+    assert panel.locator(".sq-tree-svg text").count() > 0  # without a server: the outline
 
 
 # -- streams ---------------------------------------------------------------------------------------
@@ -964,13 +1188,13 @@ STOPS = """nodes => nodes.filter(n => n.tabIndex >= 0 && n.offsetParent && !n.di
 def test_four_lanes_have_few_tab_stops(page: Page) -> None:
     still(page, with_reasons(race()))
     nodes = page.locator(".race-stage :is(a, button, input, select, textarea, [tabindex])")
-    assert nodes.evaluate_all(STOPS) <= 20
+    assert nodes.evaluate_all(STOPS) <= 22
 
 
 def test_arrow_keys_move_inside_a_group(page: Page) -> None:
     """A group is left with Tab, and entered again where it was left."""
     still(page, race(), 0.05)
-    page.locator(f"{lane(1)} .race-foot button").focus()
+    page.locator(f"{lane(1)} .race-foot button").first.focus()
     page.keyboard.press("ArrowLeft")
     focused = "document.activeElement.dataset.term || document.activeElement.textContent"
     assert page.evaluate(focused) == "overhead"

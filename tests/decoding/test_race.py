@@ -15,6 +15,8 @@ from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.race import Lane, Race
 from sequoia.errors import BadSamplingParams, BadTree
+from sequoia.planning.named_profiles import named_profile
+from sequoia.planning.simulated_step_times import SimulatedClock, step_seconds
 from sequoia.saved_files.race_file import MOST_LANES
 
 PARAMS = SamplingParams(temperature=0.8, max_new_tokens=24, seed=3, ignore_eos=True)
@@ -54,6 +56,30 @@ def test_the_lane_furthest_behind_steps_next(monkeypatch: pytest.MonkeyPatch) ->
     contest.prefill()
     assert [contest.step()[0] for _ in range(8)] == [0, 1, 1, 1, 0, 1, 1, 1]
     assert [stats.total_seconds for stats in contest.stats] == [6.0, 6.0]
+
+
+def test_a_simulated_clock_times_every_lane_and_decides_whose_turn_it_is() -> None:
+    """Tokens and trees stay; the lane with the least simulated time steps next."""
+    pair = tiny_pair()
+    profile = named_profile("a100-llama-2-7b-eager")
+    clock = SimulatedClock(profile)
+    simulated = Race(pair, PROMPTS[0], PARAMS, LANES[:3], clock)
+    seconds = [0.0] * 3
+    steps = [[], [], []]
+    simulated.prefill()
+    while simulated.running:
+        behind = min(simulated.running, key=lambda lane: seconds[lane])
+        lane, trace = simulated.step()
+        assert lane == behind
+        assert trace.clock == clock.name
+        assert trace.total_seconds == pytest.approx(step_seconds(trace.tree, profile))
+        seconds[lane] += trace.total_seconds
+        steps[lane].append(trace)
+    assert [stats.total_seconds for stats in simulated.stats] == pytest.approx(seconds)
+    measured = [[], [], []]
+    for lane, trace in Race(pair, PROMPTS[0], PARAMS, LANES[:3]):
+        measured[lane].append(trace)
+    assert [emitted(found) for found in steps] == [emitted(found) for found in measured]
 
 
 @pytest.mark.slow

@@ -12,14 +12,24 @@ from fakes import PROMPTS, tiny_pair
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
+from sequoia.assets_folder import ASSETS
+from sequoia.bench.prompts import text_list
 from sequoia.decoding.engine import plain
 from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.measuring import defaults
-from sequoia.measuring.defaults import acceptance_of, default_plan, kind_of, machine, speculate
+from sequoia.measuring.defaults import (
+    acceptance_of,
+    default_chain,
+    default_plan,
+    kind_of,
+    machine,
+    speculate,
+)
 from sequoia.models.pair import MAX_PROMPT_CHARS, Pair, RecordedAcceptance
 from sequoia.models.pair_cache import PairCache
 from sequoia.planning.hardware_profile import HardwareProfile
-from sequoia.planning.plan_for_machine import best_plan
+from sequoia.planning.plan_for_machine import best_chain, best_plan
+from sequoia.text_files import load_json
 
 COLD = Acceptance((0.8, 0.1, 0.05))
 WARM = Acceptance((0.5, 0.2, 0.1))
@@ -221,6 +231,39 @@ def test_the_default_plan_is_the_best_for_the_recorded_acceptance(temperature: f
     assert 1 < len(plan.tree) <= 128
     assert plan.tree.levels <= 16
     assert len(default_plan(pair, SamplingParams(temperature=temperature), most=5).tree) == 5
+
+
+@pytest.mark.usefixtures("nothing_measured")
+def test_tree_and_chain_are_planned_by_the_same_rule() -> None:
+    """The same acceptance, times, bounds and slack, so a race of the two compares shapes only."""
+    pair = ready()
+    params = SamplingParams(temperature=1.0)
+    plan = default_chain(pair, params)
+    best = best_chain(WARM, pair.measured.profile, slack=defaults.SLACK)
+    assert plan == dataclasses.replace(best, source="recorded")
+    assert plan.acceptance == WARM == default_plan(pair, params).acceptance
+    assert 1 < len(plan.tree) == plan.tree.levels <= 16
+    assert len(default_chain(pair, params, most=3).tree) == 3
+
+
+@pytest.mark.usefixtures("nothing_measured")
+def test_a_chain_has_two_nodes_at_least() -> None:
+    """Also where plain decoding is faster: a lane of one node would be plain decoding twice."""
+    pair = ready(found=profile((1.0, 128.0), draft=5.0))
+    plan = default_chain(pair, SamplingParams())
+    assert len(plan.tree) == 2
+    assert plan.predicted_speedup < 1
+    assert len(default_chain(pair, SamplingParams(), most=1).tree) == 1
+
+
+def test_the_acceptance_of_the_bundled_pair_is_from_other_texts_than_the_forms_prompts() -> None:
+    """The race says so of every planned lane."""
+    surveyed = [text for kind in ("code", "prose") for text in text_list(kind, ASSETS / "survey")]
+    assert len(surveyed) > 20
+    for prompt in load_json(ASSETS / "prompts.json")["prompts"]:
+        assert prompt["text"] not in surveyed
+        assert not any(text in prompt["text"] or prompt["text"] in text for text in surveyed)
+        assert prompt["text"] not in defaults._SAMPLE
 
 
 @pytest.mark.slow

@@ -338,6 +338,29 @@ def test_a_chain_has_no_more_levels_than_a_planned_tree() -> None:
         best_chain(certain, free, 0)
 
 
+def test_with_slack_the_best_chain_is_the_longest_of_the_fast_ones() -> None:
+    """Otherwise a tree, which is planned with slack, would be compared with a shorter chain."""
+    rng = random.Random(6)
+    for _ in range(12):
+        profile = random_profile(rng)
+        acceptance = Acceptance((rng.uniform(0.1, 0.9), 0.05))
+        speedups = [
+            predict(Tree.chain(n), acceptance, profile).predicted_speedup for n in range(1, 25)
+        ]
+        least = max(0.95 * max(speedups), 1)
+        longest = max(n for n, speedup in enumerate(speedups, start=1) if speedup >= least)
+        assert len(best_chain(acceptance, profile, 24, slack=0.05).tree) == longest
+
+
+def test_the_best_chain_of_at_least_two_nodes_may_be_slower_than_plain_decoding() -> None:
+    useless = Acceptance((0.0,))
+    plan = best_chain(useless, PROFILE, slack=0.01, min_nodes=2)
+    assert len(plan.tree) == 2
+    assert plan.predicted_speedup < 1
+    with pytest.raises(BadTree, match="min_nodes: 9"):
+        best_chain(useless, PROFILE, 8, min_nodes=9)
+
+
 def test_best_plan_reaches_the_table_value_of_its_size_and_levels() -> None:
     plan = best_plan(RATES, PROFILE)
     table = dp_table(RATES, len(plan.tree), plan.tree.levels)

@@ -129,6 +129,65 @@ def test_a_race_without_results_is_read(log: RaceLog) -> None:
     assert RaceLog.from_json(RaceLog(log.meta, log.lanes).to_json()).results is None
 
 
+POOL: dict[str, Any] = {
+    "runs": [
+        {
+            "prompt": "p",
+            "seed": 4,
+            "lanes": [{"tokens": [2, 1], "seconds": [0.5, 0.25], "text": [5, 6, 7]}] * 3,
+        }
+    ],
+    "verdicts": 2,
+    "stopped": True,
+}
+
+
+def pooled(file: str, **changes: Any) -> str:
+    """The file with a pool of one further run, whose lanes have `changes`."""
+    (run,) = POOL["runs"]
+    lanes = [{**lane, **changes} for lane in run["lanes"]]
+    return changed(file, lambda data: data.update(pool={**POOL, "runs": [{**run, "lanes": lanes}]}))
+
+
+def test_further_runs_are_read_and_written(file: str) -> None:
+    again = RaceLog.from_json(pooled(file))
+    assert again.pool.runs[0].lanes[2].steps == ((2, 0.5), (1, 0.25))
+    assert (again.pool.verdicts, again.pool.stopped) == (2, True)
+    assert json.loads(again.to_json())["pool"] == POOL
+    assert "pool" not in json.loads(file)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tokens": [2]},
+        {"tokens": [0, 3]},
+        {"tokens": [], "seconds": [], "text": []},
+        {"seconds": [0.5, -1]},
+        {"seconds": [0.5, "1"]},
+        {"text": [5, 6]},
+        {"text": [5, 6, -1]},
+        {"text": "567"},
+    ],
+)
+def test_a_further_run_that_makes_no_sense_is_refused(file: str, changes: dict[str, Any]) -> None:
+    with pytest.raises(BadTrace):
+        RaceLog.from_json(pooled(file, **changes))
+
+
+def test_further_runs_must_have_the_lanes_of_the_race(file: str) -> None:
+    short = {**POOL["runs"][0], "lanes": POOL["runs"][0]["lanes"][:2]}
+    for pool in (
+        {**POOL, "runs": [short]},
+        {**POOL, "runs": POOL["runs"] * 40},
+        {**POOL, "verdicts": 0},
+        {**POOL, "stopped": None},
+        {},
+    ):
+        with pytest.raises(BadTrace):
+            RaceLog.from_json(changed(file, lambda data, pool=pool: data.update(pool=pool)))
+
+
 def test_steps_are_in_the_order_of_the_race(log: RaceLog) -> None:
     """Every step once, each by the lane with the least decode time so far."""
     steps = list(log.in_order())

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from sequoia import SamplingParams
+from ui.decode import clocks
 from ui.decode.form import FORM
 from ui.decode.request import DecodeRequest
 from ui.decode.tab import LiveView
@@ -32,7 +33,13 @@ def decode_request(
         temperature=temperature, max_new_tokens=tokens, seed=seed, ignore_eos=True
     )
     return DecodeRequest(
-        prompt, params, tree_request or TreeRequest("kary", (2, 4)), verifier, compare, chat, clock
+        prompt,
+        params,
+        tree_request or TreeRequest("kary", (2, 4)),
+        verifier,
+        compare,
+        chat,
+        clocks.checked_clock(clock),
     )
 
 
@@ -52,9 +59,10 @@ def filled(view: LiveView, **changes: Any) -> dict[Any, Any]:
         "compare": False,
         "chat": True,
         "clock": "",
+        "profiles": [],
         **changes,
     }
-    return {getattr(view.form, name): values[name] for name in FORM}
+    return {getattr(view.form, name): values[name] for name in (*FORM, "profiles")}
 
 
 def wait(true: Callable[[], Any], seconds: float = 10) -> None:

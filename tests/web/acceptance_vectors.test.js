@@ -1,7 +1,7 @@
 // Acceptance vectors that are pasted, made or fitted.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fitPower, parse, power, wilson } from "../../ui/lab/web/acceptance_vectors.js";
+import { fitPower, parse, power, wilson, withRate } from "../../ui/lab/web/acceptance_vectors.js";
 
 const near = (a, b, most = 1e-9) => assert.ok(Math.abs(a - b) <= most, `${a} is not ${b}`);
 
@@ -67,4 +67,13 @@ test("Wilson's interval has its known values", () => {
   assert.equal(wilson(0, 20)[0], 0);
   near(wilson(0, 20)[1], 0.16113, 1e-5);
   near(wilson(20, 20)[1], 1, 1e-12);
+});
+
+test("a raised rate scales the others only where the sum would pass one", () => {
+  assert.deepEqual(withRate([0.5, 0.2, 0.1], 1, 0.4), { rates: [0.5, 0.4, 0.1], factor: 1 });
+  const { rates, factor } = withRate([0.5, 0.2, 0.1], 1, 0.7);
+  near(factor, 0.5);
+  rates.forEach((rate, k) => near(rate, [0.25, 0.7, 0.05][k]));
+  assert.deepEqual(withRate([0.5, 0.2], 0, 1).rates, [1, 0]);
+  assert.deepEqual(withRate([0, 0], 0, 1), { rates: [1, 0], factor: 1 });
 });

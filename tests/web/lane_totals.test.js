@@ -4,6 +4,7 @@ import { test } from "node:test";
 import {
   LaneTotals,
   lanePlaces,
+  leadingLane,
   placeInWords,
   referenceLane,
   speedInterval,
@@ -149,4 +150,11 @@ function wavering(next) {
 test("places have English ordinal endings", () => {
   const words = [1, 2, 3, 4].map((place) => placeInWords({ place, tied: false }));
   assert.deepEqual(words, ["1st", "2nd", "3rd", "4th"]);
+});
+
+test("the lane with the most tokens leads, of equals the one that had them first", () => {
+  const lanes = [lane([1, 1, 1]), lane([0.9, 1.1, 0.5]), lane([2, 0.1, 0.1])];
+  const at = (t) => leadingLane(lanes, t);
+  assert.equal(leadingLane([], 1), -1);
+  assert.deepEqual([0, 0.95, 1.5, 2.05, 2.5, 3, 9].map(at), [-1, 1, 1, 0, 2, 2, 2]);
 });

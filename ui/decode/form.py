@@ -10,14 +10,15 @@ import gradio as gr
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verifier
-from ui.decode.clocks import HERE, LABEL, clock_choices
+from ui.decode import recordings
+from ui.decode.clocks import HERE, LABEL, clock_choices, clock_name
 from ui.serving.limits import Limits
 from ui.shared import labels, markup
 from ui.shared.call_modules import call
 from ui.shared.events import FormData, Updates
 from ui.shared.layout import link_button, menu, sampling_fields, start_button, stop_button
 from ui.shared.prompts import presets
-from ui.shared.tree_menu import SHAPES, TEXTS
+from ui.shared.tree_menu import SHAPES, TEXTS, tree_choices
 
 FORM = (
     "prompt",
@@ -41,6 +42,7 @@ RESUME = "Resume"
 LOADING = "loading models…"
 STOP = "Stop"
 START_OVER = "Start over"
+EXAMPLES_ABOUT = "Recorded runs of the bundled models, among them some that failed."
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class RunControls:
     seed: gr.Number
     save: gr.DownloadButton
     open: gr.UploadButton
-    example: gr.Button
+    example: gr.Button | gr.Dropdown
 
     @property
     def form(self) -> set[Any]:
@@ -86,6 +88,14 @@ class Controls(RunControls):
     verifier: gr.Dropdown
     compare: gr.Checkbox
     clock: gr.Dropdown
+    profiles: gr.BrowserState
+
+    @property
+    def form(self) -> set[Any]:
+        return {*super().form, self.profiles}
+
+    def values(self, data: FormData) -> dict[str, Any]:
+        return {**super().values(data), "profiles": data[self.profiles]}
 
     @property
     def buttons(self) -> list[Any]:
@@ -119,6 +129,19 @@ class Controls(RunControls):
             updates[field] = gr.update(visible=True, label=label, value=value)
         return {self.tree: gr.update(info=shape.about), **updates}
 
+    def timed_on(self, profiles: Any, clock: Any) -> Updates:
+        """Updates for another clock, whose name the menu of trees then shows. profiles: those
+        saved in the browser."""
+        return {self.tree: gr.update(choices=tree_choices(clock_name(clock, profiles)))}
+
+    def offer_clocks(self, profiles: Any, clock: Any) -> Updates:
+        """Updates of the menu of clocks for the profiles saved in the browser. A clock that is no
+        longer among them is replaced by this machine's."""
+        choices = clock_choices(profiles)
+        if clock in [key for _, key in choices]:
+            return {self.clock: gr.update(choices=choices)}  # a link may set it meanwhile
+        return {self.clock: gr.update(choices=choices, value=HERE)}
+
     def use(self, values: Mapping[str, Any]) -> Updates:
         """Updates that put `values`, which were checked, into the form."""
         kind = values["tree"]
@@ -139,6 +162,8 @@ class Controls(RunControls):
     def going(self) -> Updates:
         """Updates for when a run begins. Save is disabled too: its file is of an earlier run."""
         updates = {button: gr.update(interactive=False) for button in self.buttons}
+        if isinstance(self.example, gr.Dropdown):  # the run on screen is none of the examples
+            updates[self.example] = gr.update(interactive=False, value=None, info=EXAMPLES_ABOUT)
         return {**updates, self.stop: gr.update(interactive=True, value=STOP)}
 
     def resting(self, continues: bool) -> Updates:
@@ -163,15 +188,31 @@ class Controls(RunControls):
         return [self.run, self.stop]
 
 
-def controls(limits: Limits, prompt: str = "") -> Controls:
-    """Lay out the form in the current column. `prompt`: that of the run the page opens with."""
+def controls(limits: Limits, profiles: gr.BrowserState, prompt: str = "") -> Controls:
+    """Lay out the form in the current column. profiles: those saved in the visitor's browser.
+    `prompt`: that of the run the page opens with."""
     return Controls(
+        profiles=profiles,
         prompt=prompt_box("pg", "Prompt (Ctrl+Enter to run)", 7, prompt),
         chat=chat_box("pg"),
         **_buttons(),
         **_tree(),
         **_settings(limits),
         **files("pg", "run"),
+        example=_examples(),
+    )
+
+
+def _examples() -> gr.Dropdown:
+    """The menu of recorded runs. The page opens with the first of them."""
+    found = recordings.examples()
+    first = found[0] if found else None
+    return menu(
+        [(one.title, one.name) for one in found],
+        "Examples",
+        "pg-example",
+        first and first.name,
+        info=first.about if first else EXAMPLES_ABOUT,
     )
 
 
@@ -209,9 +250,9 @@ def chat_box(form: str) -> gr.Checkbox:
     )
 
 
-def files(form: str, what: str) -> dict[str, Any]:
-    """The buttons that save and open a run or a race (`what`) and show the recorded example, by
-    name."""
+def files(form: str, what: str, has_example: bool = False) -> dict[str, Any]:
+    """The buttons that save and open a run or a race (`what`), by name, and the one that shows a
+    recorded example."""
     with gr.Row(elem_classes="pg-files"):
         save = gr.DownloadButton(
             f"Save {what}", size="sm", min_width=60, interactive=False, elem_id=f"{form}-save"
@@ -219,9 +260,13 @@ def files(form: str, what: str) -> dict[str, Any]:
         opens = gr.UploadButton(
             f"Open {what}", size="sm", min_width=60, file_types=[".json"], elem_id=f"{form}-open"
         )
-        example = gr.Button("Example", size="sm", min_width=60, elem_id=f"{form}-example")
+        found: dict[str, Any] = {"save": save, "open": opens}
+        if has_example:
+            found["example"] = gr.Button(
+                "Example", size="sm", min_width=60, elem_id=f"{form}-example"
+            )
     _sharing(form, what)
-    return {"save": save, "open": opens, "example": example}
+    return found
 
 
 def _sharing(form: str, what: str) -> None:
@@ -249,7 +294,7 @@ def _tree() -> dict[str, Any]:
     hidden: dict[str, Any] = {"visible": False, "min_width": 60}  # `shaped` gives labels and values
     with gr.Group(elem_classes="pg-group"):
         parts["tree"] = menu(
-            [(shape.label, kind) for kind, shape in SHAPES.items()],
+            tree_choices(),
             "Tree",
             "pg-tree",
             "planned",

@@ -8,13 +8,14 @@ from typing import Any
 
 from sequoia import SamplingParams, SequoiaError
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
-from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
+from sequoia.errors import BadPrompt, BadSamplingParams
 from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.saved_files.run_file import clock_of
 from sequoia.validate_input import shown, whole
 from ui.decode import clocks
 from ui.serving.limits import Limits
 from ui.shared.labels import RUN, with_labels
+from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import TEXTS, TreeRequest
 
 # for settings that a run file does not give
@@ -24,8 +25,8 @@ _DEFAULTS = {"temperature": 1.0, "top_p": 1.0, "max_new_tokens": 128, "seed": 0}
 @dataclass(frozen=True)
 class DecodeRequest:
     """One run as requested. `compare`: time plain decoding of the same prompt afterwards. `chat`:
-    treat the prompt as a chat message if the models have a chat template. `clock`: the key of the
-    clock it is timed on, see ui.decode.clocks; empty for this machine."""
+    treat the prompt as a chat message if the models have a chat template. `clock`: the profile of
+    the simulated clock it is timed on, see ui.decode.clocks; None for this machine."""
 
     prompt: str
     params: SamplingParams
@@ -33,7 +34,7 @@ class DecodeRequest:
     verifier: str = DEFAULT_VERIFIER
     compare: bool = True
     chat: bool = False
-    clock: str = clocks.HERE
+    clock: Entry | None = None
 
     @classmethod
     def parse(
@@ -52,7 +53,7 @@ class DecodeRequest:
             form["verifier"],
             form["compare"] is True,
             form.get("chat") is True,
-            _clock(form.get("clock", clocks.HERE), tree_request),
+            _clock(form.get("clock", clocks.HERE), form.get("profiles"), tree_request),
         )
 
     @property
@@ -61,9 +62,10 @@ class DecodeRequest:
         return clocks.simulated_clock(self.clock)
 
 
-def settings_of(meta: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
+def settings_of(meta: Mapping[str, Any], limits: Limits, profiles: Any = None) -> dict[str, Any]:
     """The form values that request the run described by `meta`, which is untrusted. The tree is
-    left out if `meta` does not say how it was requested. Raises a SequoiaError for what cannot be
+    left out if `meta` does not say how it was requested. profiles: those saved in the visitor's
+    browser, untrusted. Raises a SequoiaError for what cannot be
     run here."""
     params, tree = (
         meta[name] if isinstance(meta.get(name), Mapping) else {} for name in ("policy", "tree")
@@ -75,7 +77,7 @@ def settings_of(meta: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
         "prompt": meta.get("prompt"),
         "chat": meta.get("chat") is True,
         "verifier": meta.get("verifier", DEFAULT_VERIFIER),
-        "clock": clocks.key_of(clock_of(meta)),
+        "clock": clocks.key_of(clock_of(meta), profiles),
         **{name: params.get(name, value) for name, value in _DEFAULTS.items()},
     }
     DecodeRequest.parse(
@@ -86,6 +88,7 @@ def settings_of(meta: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
             "second": second,
             "branching": first,
             "compare": False,
+            "profiles": profiles,
         },
         limits,
     )
@@ -129,13 +132,9 @@ def _tree_request(form: Mapping[str, Any], limits: Limits) -> TreeRequest:
     return TreeRequest(kind, numbers, limits.nodes)
 
 
-def _clock(key: Any, tree_request: TreeRequest) -> str:
-    clock = clocks.checked_key(key)
-    if clock and tree_request.kind == "dynamic":
-        raise BadTree(
-            "a dynamic tree cannot be timed on a simulated clock: a step may draft nodes that its "
-            f"tree does not keep; choose another tree, or set “{clocks.LABEL}” to this machine"
-        )
+def _clock(key: Any, profiles: Any, tree_request: TreeRequest) -> Entry | None:
+    clock = clocks.checked_clock(key, profiles)
+    clocks.require_timeable(clock, tree_request.kind)
     return clock
 
 

@@ -143,7 +143,12 @@ class DecodeJob(RunJob):
             pair, self.request.params, self.request.verifier, self.request.prompt, self._clock
         )
         decoder = Decoder(
-            pair, self.request.prompt, self.request.params, chosen.tree, self.request.verifier
+            pair,
+            self.request.prompt,
+            self.request.params,
+            chosen.tree,
+            self.request.verifier,
+            has_heads=pair.target.device.type == "cpu",  # steps on a GPU are too short for it
         )
         self._meta = meta_of(pair, self.request, chosen)
         self.post(Started(pair, decoder.prompt, self._meta))
@@ -183,7 +188,7 @@ def meta_of(pair: Pair, decode_request: DecodeRequest, chosen: ChosenTree) -> di
     """The description of a run for the page and the run file."""
     params = decode_request.params
     meta = {
-        **clock_meta(decode_request.clock),
+        **clock_meta(decode_request.clock, _only_tree(chosen)),
         "target": named(pair, "target"),
         "draft": named(pair, "draft"),
         "device": place_of(pair.target),
@@ -210,6 +215,11 @@ def meta_of(pair: Pair, decode_request: DecodeRequest, chosen: ChosenTree) -> di
     if chosen.acceptance is not None:
         meta["acceptance"] = list(chosen.acceptance.rates)
     return meta
+
+
+def _only_tree(chosen: ChosenTree) -> Tree | None:
+    """The tree of every step; None if each step may have another one."""
+    return chosen.tree if isinstance(chosen.tree, Tree) else None
 
 
 def _tree_meta(tree_request: TreeRequest, chosen: ChosenTree) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from gradio.utils import get_upload_folder
 from sequoia import Run, SequoiaError
 from ui.decode import messages, recordings
 from ui.decode.component import SKELETON
-from ui.decode.form import LOADING, RESUME, RUN, START_OVER, Controls, controls
+from ui.decode.form import EXAMPLES_ABOUT, LOADING, RESUME, RUN, START_OVER, Controls, controls
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest, settings_of
 from ui.decode.run import DecodeJob
@@ -47,6 +47,10 @@ class LiveView(SessionView[DecodeJob]):
         # recordings, and runs measured in other views
         self.run_store: RunStore[Any] = RunStore(limits.runs, limits.weight)
         self._welcome = recordings.welcome()
+        # those saved in the visitor's browser; all views use this one
+        self.profiles = gr.BrowserState(
+            [], storage_key="sequoia-profiles", secret="sequoia-profiles"
+        )
         # the "As a chat message" boxes of all forms, shown if the models have a chat template
         self.chats: list[gr.Checkbox] = []
         model_host.before_unload.append(self.sessions.release_all)
@@ -56,7 +60,7 @@ class LiveView(SessionView[DecodeJob]):
         side, main = side_and_main("pg")
         with side:
             prompt = self._welcome.prompt if self._welcome else ""
-            self.form: Controls = controls(self._limits, prompt)
+            self.form: Controls = controls(self._limits, self.profiles, prompt)
             self.chats.append(self.form.chat)
         with main:
             self.stage = drawn(
@@ -100,22 +104,28 @@ class LiveView(SessionView[DecodeJob]):
             js=anew("web.changed()"),
             **QUIET,
         )
+        clock = [self.profiles, form.clock]
+        form.clock.change(form.timed_on, clock, form.tree, **UNQUEUED)
         on_choice(form.tree, form.shaped, [], form.tree_fields, **UNQUEUED)
         self.stage.take(
             self.fill,
-            None,
+            self.profiles,
             [self.stage, form.prompt, form.chat, *form.tree_fields, *form.settings],
             **QUIET,
         )
-        self.stage.link(self.use_link, None, [self.stage, *form.form, *form.tree_fields], **QUIET)
+        self.stage.link(
+            self.use_link, self.profiles, [self.stage, *form.form, *form.tree_fields], **QUIET
+        )
         note_form(blocks, "decode", {name: getattr(form, name) for name in form.names})
-        form.open.upload(self.open, form.open, [self.stage, form.save, *form.course], **QUIET)
-        form.example.click(self.example, None, [self.stage, form.save, *form.course], **QUIET)
+        shown = [self.stage, form.save, form.example, *form.course]
+        form.open.upload(self.open, form.open, shown, **QUIET)
+        on_choice(form.example, self.example, [], shown, **QUIET)
+        gr.on([blocks.load, self.profiles.change], form.offer_clocks, clock, form.clock, **UNQUEUED)
         for comes in (
             blocks.load,
             self.stage.come,
         ):  # the view triggers this if the page's load event came too early for it
-            comes(self.load, None, [self.stage, form.save], **QUIET)
+            comes(self.load, None, [self.stage, form.save, form.example], **QUIET)
         blocks.load(
             self.watch,
             None,
@@ -206,12 +216,24 @@ class LiveView(SessionView[DecodeJob]):
         if recording := self.run_store.get(request.query_params.get("run")):
             run = recording.run()
             if run.steps:
-                return self._shown(recordings.shown_as(run, recording.name, stored=True))
+                found = recordings.shown_as(run, recording.name, stored=True)
+                return {**self._shown(found), **self._no_example()}
         return self._opening()
 
-    def example(self, request: gr.Request) -> Updates:
-        """Show the recorded run that is shipped with the program; a paused run is discarded."""
-        return {**self._opening(), **self._discarded(request)}
+    def example(self, name: Any, request: gr.Request) -> Updates:
+        """Show one of the recorded runs shipped with the program; a paused run is discarded. Its
+        sentence stands below the menu."""
+        try:
+            found = recordings.example(name)
+        except SequoiaError as problem:
+            return {self.stage: messages.notice_message(error=f"Not opened: {problem}")}
+        abouts = {one.name: one.about for one in recordings.examples()}
+        menu = {self.form.example: gr.update(info=abouts.get(name))}
+        return {**self._shown(found), **self._discarded(request), **menu}
+
+    def _no_example(self) -> Updates:
+        """The menu of examples while another run is on screen."""
+        return {self.form.example: gr.update(value=None, info=EXAMPLES_ABOUT)}
 
     def _opening(self) -> Updates:
         if self._welcome is None:
@@ -235,12 +257,13 @@ class LiveView(SessionView[DecodeJob]):
             found = recordings.opened(path, self._limits.upload)
         except SequoiaError as problem:
             return {self.stage: messages.notice_message(error=f"Not opened: {problem}")}
-        return self._play(found, request)
+        return {**self._play(found, request), **self._no_example()}
 
-    def fill(self, event: gr.EventData) -> Updates:
-        """Copy the settings of the run on screen, as sent by the browser, to the form."""
+    def fill(self, event: gr.EventData, profiles: Any = None) -> Updates:
+        """Copy the settings of the run on screen, as sent by the browser, to the form. profiles:
+        those saved in the browser, untrusted."""
         try:
-            found = settings_of(sent_with(event), self._limits)
+            found = settings_of(sent_with(event), self._limits, profiles)
         except SequoiaError as problem:
             return {self.stage: messages.notice_message(error=f"Not copied: {problem}")}
         kind = found.pop("tree", None)
@@ -248,10 +271,12 @@ class LiveView(SessionView[DecodeJob]):
         values = {getattr(self.form, name): gr.update(value=value) for name, value in found.items()}
         return {**values, **(self.form.put(kind, numbers) if kind else {})}
 
-    def use_link(self, event: gr.EventData) -> Updates:
-        """Put the values of a link, as sent by the browser, into the form."""
+    def use_link(self, event: gr.EventData, profiles: Any = None) -> Updates:
+        """Put the values of a link, as sent by the browser, into the form. profiles: those saved
+        in the browser, untrusted."""
         sent = sent_with(event)
         values = {name: sent.get(name) for name in self.form.names}
+        values["profiles"] = profiles
         try:
             DecodeRequest.parse(values, self._limits)
         except SequoiaError as problem:

@@ -16,6 +16,8 @@ from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.validate_input import shown, whole
 from ui.decode.tab import LiveView
 from ui.hardware import view
+from ui.hardware.own_form import OwnForm, own_form
+from ui.hardware.own_profile import BadField, own_profile
 from ui.hardware.profile_job import ProfileJob
 from ui.hardware.view import Rates, notice_message
 from ui.serving.job import Report
@@ -24,6 +26,7 @@ from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.session_view import SessionView, sent_with
 from ui.shared import saved_profiles
+from ui.shared.call_modules import call
 from ui.shared.events import (
     QUIET,
     UNQUEUED,
@@ -42,6 +45,7 @@ from ui.shared.layout import (
     start_button,
     stop_button,
 )
+from ui.shared.menus import on_choice
 from ui.shared.saved_profiles import SAVED, Entry
 
 HERE = "here"
@@ -83,12 +87,12 @@ class HardwareTab(SessionView[ProfileJob]):
             )
 
     def _form(self) -> None:
-        self.store = gr.BrowserState([], storage_key="sequoia-profiles", secret="sequoia-profiles")
+        self.store = self._live.profiles
         with gr.Row(elem_classes="pg-go"):
             self.measure_it = start_button("Measure this machine", "hw-measure")
             self.stop_it = stop_button("hw-stop")
         with gr.Group(elem_classes="pg-group"):
-            shipped = _named(saved_profiles.shipped())
+            shipped = _named(saved_profiles.listed(saved_profiles.shipped()))
             self.profile = menu(shipped, "Hardware profile", "hw-profile")
             self.against = menu([("nothing", NONE), *shipped], "Compare with", "hw-against")
         with gr.Group(elem_classes="pg-group"):
@@ -111,6 +115,7 @@ class HardwareTab(SessionView[ProfileJob]):
                 self.open = gr.UploadButton(
                     "Import", size="sm", min_width=50, file_types=[".json"], elem_id="hw-open"
                 )
+        self.own: OwnForm = own_form()
 
         with gr.Row(elem_classes="pg-files"):
             link_button("hw", "hardware")
@@ -148,7 +153,22 @@ class HardwareTab(SessionView[ProfileJob]):
         self.save.click(self.keep, {self.name, *form}, [*menus, self.store], **QUIET)
         self.remove.click(self.drop, form, [*menus, self.store], **QUIET)
         self.open.upload(self.take, {self.open, *form}, [*menus, self.store], **QUIET)
+        self._wire_own(form, menus)
         blocks.unload(self.close)
+
+    def _wire_own(self, form: set[Any], menus: list[Any]) -> None:
+        own = self.own
+        on_choice(own.start, own.fill, [], own.parts, **UNQUEUED)
+        made = own.make.click(
+            self.make, {*own.parts, *form}, [*menus, self.store, *own.parts], **QUIET
+        )
+        made.then(
+            None,
+            None,
+            None,
+            js=call("shared/form_fields", "web.focusWrong()"),
+            api_visibility="private",
+        )
 
     # -- showing -----------------------------------------------------------------------------------
 
@@ -219,6 +239,7 @@ class HardwareTab(SessionView[ProfileJob]):
         # the vectors of the loaded pair come first
         default = DEFAULT_RATES if DEFAULT_RATES in vectors else next(iter(vectors))
         rates = _known(asked.rates, vectors, default)
+        menu_entries = saved_profiles.listed(entries, profile, against)
         try:
             entry = entries.get(profile)
             text = self._message(
@@ -228,9 +249,9 @@ class HardwareTab(SessionView[ProfileJob]):
             return {self.board: notice_message(error=str(problem))}
         return {
             self.board: text,
-            self.profile: gr.update(choices=_named(entries), value=profile),
+            self.profile: gr.update(choices=_named(menu_entries), value=profile),
             self.against: gr.update(
-                choices=[("nothing", NONE), *_named(entries, same)], value=against
+                choices=[("nothing", NONE), *_named(menu_entries, same)], value=against
             ),
             self.rates: gr.update(choices=_rate_choices(vectors), value=rates),
         }
@@ -343,6 +364,18 @@ class HardwareTab(SessionView[ProfileJob]):
             )
         left = saved_profiles.remove_entry(asked.store, name)
         return {**self._shown(replace(asked, profile=HERE, store=left), request), self.store: left}
+
+    def make(self, data: FormData, request: gr.Request) -> Updates:
+        """Make a profile of the figures in the form: it is saved in the browser and shown. If a
+        figure is refused, its field says why, and everything else stays as it is."""
+        try:
+            entry = own_profile(self.own.typed(data))
+            shown = self._stored(entry, self._asked(data), request)
+        except BadField as problem:
+            return self.own.refused(problem)
+        except SequoiaError as problem:
+            return {**self.own.refused(None), **self._refused(problem, "Not made")}
+        return {**self.own.refused(None), **shown}
 
     def _stored(self, entry: Entry, asked: FormValues, request: gr.Request) -> Updates:
         store = saved_profiles.add_entry(asked.store, entry)

@@ -18,8 +18,8 @@ from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.text_files import load_json
 from sequoia.validate_input import shown, whole
+from ui.decode import clocks
 from ui.decode.tab import LiveView
-from ui.hardware.tab import HardwareTab
 from ui.hardware.view import by_level_table, rates_of
 from ui.lab.acceptance_job import WAYS, AcceptanceJob
 from ui.serving.job import Report
@@ -54,12 +54,9 @@ class CountRequest:
 class LabTab(SessionView[AcceptanceJob]):
     """The view's component and its handlers."""
 
-    def __init__(
-        self, model_host: ModelHost, limits: Limits, live: LiveView, hardware: HardwareTab
-    ) -> None:
+    def __init__(self, model_host: ModelHost, limits: Limits, live: LiveView) -> None:
         super().__init__(model_host, limits)
         self._live = live
-        self._hardware = hardware
 
     def build(self) -> None:
         """Lay the view out in the current container."""
@@ -75,11 +72,17 @@ class LabTab(SessionView[AcceptanceJob]):
         form = self._live.form
         engine = model_work(self._limits.waiting)
         self.board.select(
-            self.come, self._hardware.store, self.board, concurrency_limit=None, **QUIET
+            self.come,
+            [self._live.profiles, form.clock],
+            self.board,
+            concurrency_limit=None,
+            **QUIET,
         )
         self.board.count(self.count, None, self.board, **engine)
         self.board.halt(self.stop, None, None, api_name="halt", **UNQUEUED)
-        chosen = self.board.decode(self.decode, None, form.tree_fields, **QUIET)
+        chosen = self.board.decode(
+            self.decode, self._live.profiles, [*form.tree_fields, form.clock], **QUIET
+        )
         left = chosen.success(
             None,
             None,
@@ -95,15 +98,16 @@ class LabTab(SessionView[AcceptanceJob]):
 
     # -- figures of the pair -----------------------------------------------------------------------
 
-    async def come(self, store: Any) -> AsyncIterator[str]:
+    async def come(self, store: Any, clock: Any = clocks.HERE) -> AsyncIterator[str]:
         """The pair's figures when the lab becomes visible, and again once the models are loaded.
-        store: the profiles saved in the browser, untrusted."""
+        store: the profiles saved in the browser; clock: the one chosen in Decode; both are
+        untrusted."""
         while not self._model_host.settled:
-            yield message_text(self._known(store))
+            yield message_text(self._known(store, clock))
             await settled(self._model_host)
-        yield message_text(self._known(store))
+        yield message_text(self._known(store, clock))
 
-    def _known(self, store: Any) -> dict[str, Any]:
+    def _known(self, store: Any, clock: Any) -> dict[str, Any]:
         pair = pair_now(self._model_host)
         survey = load_json(BUNDLED_PAIR / "acceptance.json")
         named = [
@@ -134,8 +138,9 @@ class LabTab(SessionView[AcceptanceJob]):
             "profile": machine(pair).to_dict() if pair else None,
             "profiles": [
                 _profile_message(key, entry)
-                for key, entry in saved_profiles.all_entries(store).items()
+                for key, entry in saved_profiles.listed(saved_profiles.all_entries(store)).items()
             ],
+            "clock": clock if isinstance(clock, str) else clocks.HERE,
         }
 
     # -- measuring ---------------------------------------------------------------------------------
@@ -191,17 +196,24 @@ class LabTab(SessionView[AcceptanceJob]):
 
     # -- running a tree ----------------------------------------------------------------------------
 
-    def decode(self, event: gr.EventData) -> Updates:
-        """Copy the lab's tree to the Decode form. Raises gr.Error, shown as a pop-up, if the tree
-        may not run."""
+    def decode(self, event: gr.EventData, store: Any = None) -> Updates:
+        """Copy the lab's tree and its clock to the Decode form. Raises gr.Error, shown as a pop-up,
+        if the tree may not run. A profile whose times are not simulated is no clock: the run is
+        then timed on this machine. store: the profiles saved in the browser, untrusted."""
         form = self._live.form
+        sent = sent_with(event)
         try:
-            tree = Tree.from_parents(sent_with(event).get("parents", ()))
+            tree = Tree.from_parents(sent.get("parents", ()))
             whole(len(tree), "nodes of the tree", 1, self._limits.nodes, BadTree)
         except SequoiaError as problem:
             raise gr.Error(markup.toast(f"Not run: {problem}"), print_exception=False) from None
         text = " ".join(map(str, tree.parents))
-        return form.put("lab", [text])
+        clock = sent.get("clock")
+        is_clock = clock in [key for _, key in clocks.clock_choices(store)]
+        return {
+            **form.put("lab", [text]),
+            form.clock: gr.update(value=clock if is_clock else clocks.HERE),
+        }
 
 
 def _number(value: Any, name: str) -> float:
@@ -216,6 +228,7 @@ def _profile_message(key: str, entry: Entry) -> dict[str, Any]:
     return {
         "key": key,
         "name": entry.name,
+        "label": clocks.clock_label(key, entry),
         "note": entry.note,
         "profile": entry.profile.to_dict(),
     }

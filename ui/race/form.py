@@ -10,8 +10,9 @@ from typing import Any
 import gradio as gr
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
-from sequoia.saved_files.race_file import MOST_LANES
+from ui.decode.clocks import HERE, LABEL, clock_choices
 from ui.decode.form import RUN, RunControls, chat_box, files, prompt_box
+from ui.race.presets import PRESETS, FormLane, RacePreset
 from ui.race.request import NO_LANE
 from ui.serving.limits import Limits
 from ui.shared import labels
@@ -19,7 +20,6 @@ from ui.shared.events import FormData, Updates
 from ui.shared.layout import busy_buttons, menu, sampling_fields, start_button, stop_button
 from ui.shared.tree_menu import SHAPES
 
-DEFAULT_LANES = ("plain", "chain", "planned", "dynamic")
 PARAMS = tuple(labels.RACE)
 _TOKENS = 96
 
@@ -42,9 +42,12 @@ class LaneControls:
 class RaceControls(RunControls):
     """The components by name."""
 
-    names = ("prompt", "chat", "check", *PARAMS)
+    names = ("prompt", "chat", "check", "clock", *PARAMS)
 
+    presets: tuple[gr.Button, ...]
+    about: gr.Markdown
     lanes: tuple[LaneControls, ...]
+    clock: gr.Dropdown
     check: gr.Checkbox
 
     @property
@@ -61,6 +64,26 @@ class RaceControls(RunControls):
                 (data[lane.kind], data[lane.numbers], data[lane.verifier]) for lane in self.lanes
             ],
         }
+
+    @property
+    def of_a_preset(self) -> list[Any]:
+        """The components that `filled_with` may change."""
+        parts = (part for lane in self.lanes for part in (lane.kind, *lane.details))
+        return [self.about, self.prompt, self.temperature, self.clock, *parts]
+
+    def filled_with(self, preset: RacePreset) -> Updates:
+        """Updates that fill the form as `preset` does."""
+        updates: Updates = {self.about: preset.about, self.clock: preset.clock}
+        if preset.prompt:
+            updates[self.prompt] = preset.prompt
+        if preset.temperature is not None:
+            updates[self.temperature] = preset.temperature
+        for lane, (kind, numbers, verifier) in zip(self.lanes, preset.all_lanes, strict=True):
+            shown, verifiers = details_of(kind)
+            updates[lane.kind] = kind
+            updates[lane.numbers] = {**shown, **({"value": numbers} if numbers else {})}
+            updates[lane.verifier] = {**verifiers, "value": verifier}
+        return updates
 
     @property
     def parts(self) -> dict[str, Any]:
@@ -97,8 +120,9 @@ class RaceControls(RunControls):
         }
         return {**busy_buttons(self.run, self.stop, not rests), **others}
 
-    def checking(self) -> Updates:
-        """Updates while only the check of the output is running: Stop ends it, and so does Run."""
+    def interruptible(self) -> Updates:
+        """Updates while only the check of the output is running, or further runs of a race: Stop
+        ends them, and so does Run."""
         return {**self.resting(False), self.run: gr.update(interactive=True)}
 
 
@@ -108,8 +132,10 @@ def race_controls(limits: Limits) -> RaceControls:
     chat = chat_box("rc")
     with gr.Row(elem_classes="pg-go"):
         buttons = {"run": start_button(RUN, "rc-run"), "stop": stop_button("rc-stop")}
-    lanes = tuple(_lane(number) for number in range(1, MOST_LANES + 1))
+    presets, about = _presets()
+    lanes = tuple(_lane(number, lane) for number, lane in enumerate(PRESETS[0].all_lanes, start=1))
     with gr.Group(elem_classes="pg-group"):
+        clock = menu(clock_choices(), LABEL, "rc-clock", HERE)
         with gr.Row():
             fields = sampling_fields("rc", labels.RACE, min(_TOKENS, limits.tokens), min_width=50)
         check = gr.Checkbox(
@@ -119,12 +145,39 @@ def race_controls(limits: Limits) -> RaceControls:
             container=False,
         )
     return RaceControls(
-        prompt, chat, lanes=lanes, check=check, **buttons, **fields, **files("rc", "race")
+        prompt,
+        chat,
+        presets=presets,
+        about=about,
+        lanes=lanes,
+        clock=clock,
+        check=check,
+        **buttons,
+        **fields,
+        **files("rc", "race", has_example=True),
     )
 
 
-def _lane(number: int) -> LaneControls:
-    kind = DEFAULT_LANES[number - 1]
+def _presets() -> tuple[tuple[gr.Button, ...], gr.Markdown]:
+    """The buttons that fill the form, and the sentence about the one pressed last. The form starts
+    with the first."""
+    gr.Markdown("Start with", elem_id="rc-start")
+    with gr.Row(elem_classes="pg-chips rc-presets"):
+        buttons = tuple(
+            gr.Button(
+                preset.name,
+                size="sm",
+                min_width=30,
+                elem_classes="pg-chip",
+                elem_id=f"rc-preset-{preset.key}",
+            )
+            for preset in PRESETS
+        )
+    return buttons, gr.Markdown(PRESETS[0].about, elem_id="rc-about")
+
+
+def _lane(number: int, lane: FormLane) -> LaneControls:
+    kind, _, _ = lane
     numbers, verifier = details_of(kind)
     choices = [*((shape.name, kind) for kind, shape in SHAPES.items()), ("no lane", NO_LANE)]
     with gr.Group(elem_classes="pg-group rc-lane"):

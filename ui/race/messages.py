@@ -2,13 +2,14 @@
 of Gradio and of models.
 
 A message: {v, race, from, meta?, lanes?, trees?, moves, done, stopped?, error, notice, results?,
-verdict?}.
+verdict?, pool?}.
 `moves` are steps, and `from` is the index of the first one, so that a reader notices a gap. Trees
 are numbered across the race, and each is sent once. A step: {lane, tree, text: of each emitted
 token, drafted: how many of them the draft proposed, path, seconds: {draft, verify, overhead},
 finish}. A lane: {name, how, verifier, plain, most, changes, kind: its tree in the menu or null}.
 `verdict` comes with the end of the steps: the fields of sequoia.diagnosis.race_verdict.Verdict,
-lanes by their index.
+lanes by their index. `pool` comes with it, and both come again after each further run: see
+ui.race.pooled.
 """
 
 from __future__ import annotations
@@ -19,17 +20,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sequoia import Recorder, Run, StepTrace, Tree
+from sequoia.diagnosis.race_verdict import Verdict
 from sequoia.errors import BadTrace
+from sequoia.saved_files.pooled_runs import Pool, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
+from sequoia.saved_files.run_file import Packer
 from ui.decode.messages import VERSION, recorded, relabelled
 from ui.decode.recordings import NODE_BYTES, new_name
+from ui.race.pooled import pool_state
+from ui.race.race_plan import plan_meta
 from ui.race.report import verdict_of
+from ui.race.request import RaceRequest
 from ui.shared.memory_size import memory_size
 from ui.shared.message_text import message_text
 from ui.shared.speedup_meta import compared_with_plain, step_of
 from ui.shared.tree_menu import SHAPES
 
 Step = dict[str, Any]
+STEP_NODES = 2000  # of all steps in an answer to the browser: about 100 kB
 
 
 @dataclass(frozen=True)
@@ -42,15 +50,33 @@ class Added:
     trees: list[tuple[int, ...]]
 
 
+@dataclass(frozen=True)
+class Continuation:
+    """What further runs of a race need: what was requested, and the tree of each lane, None for one
+    that changes from step to step."""
+
+    request: RaceRequest
+    trees: tuple[Tree | None, ...]
+
+
 class StoredRace:
-    """A race that can be shown: its steps in order. Written by one thread, read by any."""
+    """A race that can be shown: its steps in order. Written by one thread, read by any.
+
+    continuation: None if the race was not run here, so that it cannot go on. planned: how many runs
+    are wanted while further ones are being made, the first included; else None.
+    """
+
+    continuation: Continuation | None = None
+    planned: int | None = None
 
     def __init__(self, meta: Mapping[str, Any], lanes: Sequence[LaneLog]) -> None:
         self.name = new_name()
         self.weight = 0
         self.meta = dict(meta)
         self.results: tuple[Result | None, ...] | None = None
-        self.verdict: dict[str, Any] | None = None
+        self.verdict: Verdict | None = None
+        self.pool: Pool | None = None
+        self._pooled: dict[str, Any] = {}
         self._lanes = tuple(lanes)
         self._lock = threading.Lock()
         self._steps: list[Step] = []
@@ -63,7 +89,65 @@ class StoredRace:
 
     def log(self) -> RaceLog:
         """The race as it is saved to a file."""
-        return RaceLog(self.meta, self._lanes, self.results)
+        return RaceLog(self.meta, self._lanes, self.results, self.pool)
+
+    def steps_of(self, lane: int, first: int) -> str:
+        """Steps of a lane from `first` on as `Packer` writes them, with their trees and the texts
+        of their tokens, until STEP_NODES nodes; at least one, if there is one."""
+        lanes = self.log().lanes
+        run = lanes[lane].run if lane < len(lanes) else Run({}, {}, (), ())
+        packer = Packer()
+        steps: list[Any] = []
+        nodes = 0
+        for trace, text in zip(run.steps[first:], run.texts[first:], strict=True):
+            if nodes >= STEP_NODES:
+                break
+            nodes += len(trace.tree)
+            steps.append(packer.pack(trace, text))
+        used = {token for step in steps for token in (*step["tokens"], step["bonus"])}
+        return message_text(
+            {
+                "race": self.name,
+                "lane": lane,
+                "from": first,
+                "trees": packer.trees,
+                "pieces": {str(token): run.pieces[token] for token in used if token in run.pieces},
+                "steps": steps,
+            }
+        )
+
+    def judge(self) -> None:
+        """Reach a verdict on the race and its further runs so far."""
+        log = self.log()
+        self.verdict = verdict_of(log)
+        request = self.continuation.request if self.continuation else None
+        self._pooled = pool_state(log, self.verdict, request)
+
+    def add_run(self, run: PooledRun) -> None:
+        """Pool a further run. Until the last one that is planned, the verdict is one of a series
+        that was stopped."""
+        pool = self.pool or Pool()
+        self.weight += sum(len(lane.steps) for lane in run.lanes)
+        self.pool = replace(pool, runs=(*pool.runs, run), stopped=True)
+        self.judge()
+
+    def end_runs(self, *, complete: bool) -> None:
+        """No further runs are being made. complete: whether all that were planned were made, so
+        that there is one more verdict with p-values."""
+        self.planned = None
+        if complete and self.pool:
+            verdicts = self.pool.verdicts + 1
+            self.pool = replace(self.pool, verdicts=verdicts, stopped=False)
+            self.judge()
+
+    @property
+    def judged(self) -> dict[str, Any]:
+        """The verdict and the state of the further runs, as fields of a message; none before there
+        is a verdict."""
+        if self.verdict is None:
+            return {}
+        pool = {**self._pooled, "planned": self.planned}
+        return {"verdict": self.verdict.to_dict(), "pool": pool}
 
     def whole(self, stored: bool = True) -> str:
         """All of it as one message. stored: whether it can be loaded again by its name."""
@@ -99,7 +183,7 @@ class StoredRace:
                 "trees": [tree.parents for tree in self._trees],
                 "moves": self._steps[first:],
                 **({"results": self.results} if self.results else {}),
-                **({"verdict": self.verdict} if self.verdict else {}),
+                **self.judged,
             }
 
     def _keep(self, lane: int, trace: StepTrace, words: Sequence[str]) -> None:
@@ -133,7 +217,7 @@ class OpenedRace(StoredRace):
     def __init__(self, log: RaceLog) -> None:
         if not any(lane.run.steps for lane in log.lanes):
             raise BadTrace("the race file contains no steps, so there is nothing to play")
-        meta = recorded(log.meta)
+        meta = {**recorded(log.meta), **relabelled(plan_meta(log.meta))}
         super().__init__(
             meta,
             [
@@ -146,7 +230,8 @@ class OpenedRace(StoredRace):
             ],
         )
         self.results = relabelled(log.results)
-        self.verdict = verdict_of(log)
+        self.pool = log.pool
+        self.judge()
         for lane, step in log.in_order():
             run = log.lanes[lane].run
             self._keep(lane, run.steps[step], run.texts[step])
@@ -181,7 +266,7 @@ class RaceRecording(StoredRace):
                 replace(lane, run=self._beside_plain(lane, run, runs))
                 for lane, run in zip(self._lanes, runs, strict=True)
             )
-            return RaceLog(self.meta, lanes, self.results)
+            return RaceLog(self.meta, lanes, self.results, self.pool)
 
     def _beside_plain(self, lane: LaneLog, run: Run, runs: Sequence[Run]) -> Run:
         """`run` with its comparison to the plain lane, which the Decode view shows."""
@@ -190,7 +275,8 @@ class RaceRecording(StoredRace):
         )
         if lane.plain or plain is None:
             return run
-        beside = compared_with_plain([*map(step_of, run.steps)], [*map(step_of, plain.steps)])
+        steps = [*map(step_of, run.steps)]
+        beside = compared_with_plain(steps, [*map(step_of, plain.steps)], run.meta["label"])
         return replace(run, meta={**run.meta, **beside, "plain_lane": True})
 
 
@@ -204,9 +290,10 @@ def batch(
     error: str | None = None,
     notice: str | None = None,
     results: Sequence[Result | None] | None = None,
-    verdict: Mapping[str, Any] | None = None,
+    judged: Mapping[str, Any] | None = None,
 ) -> str:
-    """One message with what was `added`; the `first` one also describes the lanes."""
+    """One message with what was `added`; the `first` one also describes the lanes. judged: see
+    StoredRace, once there is a verdict."""
     return message_text(
         {
             "v": VERSION,
@@ -220,7 +307,21 @@ def batch(
             "error": error,
             "notice": notice,
             **({"results": results} if results else {}),
-            **({"verdict": verdict} if verdict else {}),
+            **(judged or {}),
+        }
+    )
+
+
+def pooled_message(race: StoredRace, error: str | None, notice: str | None) -> str:
+    """One message with the verdict on the race and its further runs so far."""
+    return message_text(
+        {
+            "v": VERSION,
+            "race": race.name,
+            "moves": [],
+            "error": error,
+            "notice": notice,
+            **race.judged,
         }
     )
 

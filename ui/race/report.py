@@ -27,12 +27,16 @@ from sequoia import (
 )
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.decoding.tree_choice import TreeSource
-from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, race_verdict
+from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, Verdict, race_verdict
 from sequoia.diagnosis.speedup_interval import Step, speedup_interval
 from sequoia.diagnosis.what_to_try import diagnose, typical_tree
 from sequoia.diagnosis.where_time_went import time_breakdown
 from sequoia.exactness.same_tokens import check_text
+from sequoia.planning.simulated_step_times import SimulatedClock
+from sequoia.saved_files.pooled_runs import Pool
 from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
+from sequoia.saved_files.run_file import clock_of
+from ui.race.race_plan import elsewhere_in
 from ui.shared.speedup_meta import step_of
 
 
@@ -55,7 +59,8 @@ class Tally:
 @dataclass(frozen=True)
 class FinishedRace:
     """A race that has ended. `acceptances`: what each lane's tree was fitted to, None for a fixed
-    shape. `base`: index of the plain lane, None without one."""
+    shape. `clock`: the one that all lanes were timed on, None for this machine's. `base`: index of
+    the plain lane, None without one."""
 
     pair: Pair
     prompt: str
@@ -63,6 +68,7 @@ class FinishedRace:
     lanes: tuple[Lane, ...]
     tallies: tuple[Tally, ...]
     acceptances: tuple[Acceptance | None, ...]
+    clock: SimulatedClock | None = None
 
     @property
     def base(self) -> int | None:
@@ -72,10 +78,11 @@ class FinishedRace:
         """One result per lane: where its time went and what to try, compared with the plain lane,
         which has no result. max_nodes: the most nodes that a suggested tree may have."""
         base = None if self.base is None else self.tallies[self.base]
-        return [
+        results = [
             None if lane.is_plain else self._timed(i, base, max_nodes)
             for i, lane in enumerate(self.lanes)
         ]
+        return results if self.clock is None else as_simulated(results)
 
     def _timed(self, i: int, base: Tally | None, max_nodes: int) -> dict[str, Any]:
         tally = self.tallies[i]
@@ -114,7 +121,7 @@ class FinishedRace:
             tree,
             base.stats,
             acceptance,
-            machine(self.pair),
+            self.clock.profile if self.clock else machine(self.pair),
             speedup_interval(tally.steps, base.steps),
         )
         return {
@@ -178,6 +185,16 @@ class FinishedRace:
                 return
 
 
+def as_simulated(value: Any) -> Any:
+    """`value` with "measured" replaced by "simulated" in every text in it: how the analysis of a
+    race labels its times if they are another machine's."""
+    if isinstance(value, str):
+        return value.replace("measured", "simulated")
+    if isinstance(value, Mapping):
+        return {name: as_simulated(part) for name, part in value.items()}
+    return [*map(as_simulated, value)] if isinstance(value, list | tuple) else value
+
+
 def exactness_result(
     kind: str,
     words: str,
@@ -188,23 +205,48 @@ def exactness_result(
     return {"kind": kind, "words": words, "at": at, "p": p, "count": count}
 
 
-def verdict_of(log: RaceLog) -> dict[str, Any]:
-    """The verdict of a race that has ended, as `Verdict.to_dict` gives it. A race in which a lane
-    did not finish was stopped."""
-    stopped = not all(lane.run.steps and lane.run.steps[-1].finish for lane in log.lanes)
-    lanes = [_lane_runs(lane, log.meta) for lane in log.lanes]
-    return race_verdict(lanes, stopped=stopped).to_dict()
+def verdict_of(log: RaceLog) -> Verdict:
+    """The verdict of a race that has ended and of its further runs. It was stopped if a lane did
+    not finish, or if not all of the further runs that were planned were made."""
+    pool = log.pool or Pool()
+    lanes = [_lane_runs(log, i) for i in range(len(log.lanes))]
+    stopped = not ran_to_end(log) or pool.stopped
+    elsewhere = elsewhere_in(log.meta)
+    return race_verdict(lanes, stopped=stopped, looks=pool.verdicts, elsewhere=elsewhere)
 
 
-def _lane_runs(lane: LaneLog, meta: Mapping[str, Any]) -> LaneRuns:
-    steps = lane.run.steps
-    run = LaneRun(
+def ran_to_end(log: RaceLog) -> bool:
+    """Whether every lane of the race finished."""
+    return all(lane.run.steps and lane.run.steps[-1].finish for lane in log.lanes)
+
+
+def _lane_runs(log: RaceLog, i: int) -> LaneRuns:
+    """All runs of lane i: the race and its further runs."""
+    lane = log.lanes[i]
+    further = log.pool.runs if log.pool else ()
+    clock = clock_of(lane.run.meta)
+    runs = [
+        LaneRun(run.prompt, run.seed, run.lanes[i].steps, run.lanes[i].text, clock)
+        for run in further
+    ]
+    return LaneRuns(lane.name, _kind(lane), (_first_run(lane, log.meta), *runs))
+
+
+def settings_of(meta: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The sampling parameters in the meta of a race, unchecked; empty if it has none."""
+    found = meta.get("policy")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _first_run(lane: LaneLog, meta: Mapping[str, Any]) -> LaneRun:
+    seed = settings_of(meta).get("seed")
+    return LaneRun(
         str(meta.get("prompt")),
-        0,  # one race only, so its seed need not identify it
-        tuple(map(step_of, steps)),
-        tuple(token for step in steps for token in step.emitted),
+        seed if isinstance(seed, int) else 0,
+        tuple(map(step_of, lane.run.steps)),
+        tuple(token for step in lane.run.steps for token in step.emitted),
+        clock_of(lane.run.meta),
     )
-    return LaneRuns(lane.name, _kind(lane), (run,))
 
 
 def _kind(lane: LaneLog) -> str:

@@ -9,11 +9,14 @@ from typing import Any
 from sequoia import SamplingParams, SequoiaError
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS, verifier_named
 from sequoia.errors import BadSamplingParams, BadTree
+from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.saved_files.race_file import MOST_LANES
 from sequoia.validate_input import shown
+from ui.decode import clocks
 from ui.decode.request import DecodeRequest
 from ui.serving.limits import Limits
 from ui.shared.labels import RACE
+from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import SHAPES, TEXTS, TreeRequest, typed_numbers
 
 NO_LANE = "none"
@@ -33,13 +36,15 @@ class LaneRequest:
 class RaceRequest:
     """One race as requested. check: afterwards, at temperatures above 0, compare first tokens with
     the target's distribution. chat: treat the prompt as a chat message if the models have a chat
-    template."""
+    template. clock: the profile of the simulated clock that all lanes are timed on, see
+    ui.decode.clocks; None for this machine."""
 
     prompt: str
     params: SamplingParams
     lanes: tuple[LaneRequest, ...]
     check: bool = False
     chat: bool = False
+    clock: Entry | None = None
 
     @classmethod
     def parse(cls, form: Mapping[str, Any], limits: Limits) -> RaceRequest:
@@ -63,20 +68,26 @@ class RaceRequest:
                 f"a race of {len(asked)} lane{'s' * (len(asked) != 1)}; expected "
                 f"{LEAST_LANES} to {MOST_LANES}"
             )
+        lanes = [_lane(number, lane, limits, run.clock) for number, lane in asked]
         return cls(
-            run.prompt,
-            run.params,
-            _named([_lane(number, lane, limits) for number, lane in asked]),
-            form["check"] is True,
-            run.chat,
+            run.prompt, run.params, _named(lanes), form["check"] is True, run.chat, run.clock
         )
 
+    @property
+    def simulated_clock(self) -> SimulatedClock | None:
+        """The clock that gives the step times; None if they are measured."""
+        return clocks.simulated_clock(self.clock)
 
-def _lane(number: int, lane: tuple[Any, Any, Any], limits: Limits) -> tuple[TreeRequest, str]:
+
+def _lane(
+    number: int, lane: tuple[Any, Any, Any], limits: Limits, clock: Entry | None
+) -> tuple[TreeRequest, str]:
     kind, numbers, verifier = lane
     try:
         verifier_named(verifier)
-        return TreeRequest(kind, _numbers(kind, numbers), limits.nodes), verifier
+        tree_request = TreeRequest(kind, _numbers(kind, numbers), limits.nodes)
+        clocks.require_timeable(clock, kind)
+        return tree_request, verifier
     except SequoiaError as problem:
         raise type(problem)(f"Lane {number}: {problem}") from None
 
@@ -101,13 +112,9 @@ def _numbers(kind: Any, text: Any) -> tuple[Any, ...]:
 
 
 def _named(lanes: Sequence[tuple[TreeRequest, str]]) -> tuple[LaneRequest, ...]:
-    """The lanes with unique names."""
-    names = [
-        SHAPES[tree_request.kind].name
-        + f", {VERIFIERS[verifier].label}"
-        * (verifier != DEFAULT_VERIFIER and tree_request.kind != "plain")
-        for tree_request, verifier in lanes
-    ]
+    """The lanes with unique names. The default verifier is named only beside others of the same
+    shape."""
+    names = [_name(lane, lanes) for lane in lanes]
     numbered = [
         f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name
         for i, name in enumerate(names)
@@ -116,3 +123,12 @@ def _named(lanes: Sequence[tuple[TreeRequest, str]]) -> tuple[LaneRequest, ...]:
         LaneRequest(name, tree_request, verifier)
         for name, (tree_request, verifier) in zip(numbered, lanes, strict=True)
     )
+
+
+def _name(lane: tuple[TreeRequest, str], lanes: Sequence[tuple[TreeRequest, str]]) -> str:
+    tree_request, verifier = lane
+    name = SHAPES[tree_request.kind].name
+    beside = {other for one, other in lanes if one.kind == tree_request.kind}
+    if tree_request.kind == "plain" or beside == {DEFAULT_VERIFIER}:
+        return name
+    return f"{name}, {VERIFIERS[verifier].label}"

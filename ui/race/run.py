@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from sequoia import Acceptance, Lane, Pair, Race, Recorder, StepTrace, Tree, TreeChoice
@@ -21,9 +21,10 @@ from ui.decode.request import DecodeRequest
 from ui.decode.run import meta_of
 from ui.race import distribution_check, messages
 from ui.race.distribution_check import DistributionCheck, Round
-from ui.race.messages import RaceRecording, StoredRace
-from ui.race.report import FinishedRace, Tally, exactness_result, verdict_of
-from ui.race.request import RaceRequest
+from ui.race.messages import Continuation, RaceRecording, StoredRace
+from ui.race.race_plan import ChosenLane, plan_race
+from ui.race.report import FinishedRace, Tally, exactness_result
+from ui.race.request import LaneRequest, RaceRequest
 from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
@@ -34,12 +35,13 @@ _OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
 @dataclass(frozen=True)
 class Started:
     """The first step is about to begin. meta: what all lanes have in common; the rest is in each
-    lane's log."""
+    lane's log. continuation: what further runs need."""
 
     pair: Pair
     prompt: tuple[int, ...]
     meta: Mapping[str, Any]
     lanes: tuple[LaneLog, ...]
+    continuation: Continuation
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,11 @@ class RaceJob(RunJob):
     name = "race"
     recording: RaceRecording | None
 
+    @property
+    def is_replaceable(self) -> bool:
+        """Whether the visitor's next run may end it."""
+        return self.checking
+
     def __init__(
         self,
         race_request: RaceRequest,
@@ -90,6 +97,7 @@ class RaceJob(RunJob):
         self.checking = False
         self._over: StepsEnded | None = None
         self._lanes_sent = False  # whether the page knows the lanes
+        self._raced: tuple[LaneRequest, ...] = ()  # without those that repeat another lane
         self._end = 0.0  # of steps and analysis, on the monotonic clock
 
     def _take(self, event: Any) -> None:
@@ -108,12 +116,13 @@ class RaceJob(RunJob):
             (event.lane, event.trace) for event in events if isinstance(event, StepMade)
         )
         results = None
-        verdict = None
+        judged = None
         for event in events:
             if isinstance(event, ResultsSoFar):
                 self.recording.results = results = event.results
             elif isinstance(event, StepsEnded):
-                self.recording.verdict = verdict = verdict_of(self.recording.log())
+                self.recording.judge()
+                judged = self.recording.judged
         first = not self._lanes_sent
         self._lanes_sent = True
         return messages.batch(
@@ -125,7 +134,7 @@ class RaceJob(RunJob):
             error=self.error,
             notice=self._notice,
             results=results,
-            verdict=verdict,
+            judged=judged,
         )
 
     def _record(self, started: Started) -> None:
@@ -134,6 +143,7 @@ class RaceJob(RunJob):
             Recorder(started.pair, started.prompt, lane.run.meta) for lane in started.lanes
         ]
         self.recording = RaceRecording(started.meta, started.lanes, recorders)
+        self.recording.continuation = started.continuation
         self._run_store.put(self.recording)
 
     # -- in the thread -----------------------------------------------------------------------------
@@ -156,6 +166,7 @@ class RaceJob(RunJob):
                         lanes,
                         tallies,
                         acceptances,
+                        self.request.simulated_clock,
                     )
                 )
         return Ended("time" if late else "stopped" if self.halted() else "length", notice=late)
@@ -163,31 +174,36 @@ class RaceJob(RunJob):
     def _begin(self, pair: Pair) -> tuple[Race, tuple[Acceptance | None, ...]]:
         """The race with every lane's tree, and the acceptance each tree was fitted to. Some trees
         need a measurement first."""
-        prompt = self.request.prompt
-        params = self.request.params
-        chosen = [
-            asked.tree_request.tree(pair, params, asked.verifier, prompt)
-            for asked in self.request.lanes
-        ]
+        asked = self.request
+        plan = plan_race(pair, asked, self._limits.nodes)
         lanes = [
-            Lane(asked.name, found.tree, asked.verifier)
-            for asked, found in zip(self.request.lanes, chosen, strict=True)
+            Lane(one.request.name, one.chosen.tree, one.request.verifier) for one in plan.lanes
         ]
-        race = Race(pair, prompt, params, lanes)
+        race = Race(pair, asked.prompt, asked.params, lanes, asked.simulated_clock)
         logs = tuple(
-            _log_of(
-                lane,
-                ", ".join(filter(None, (found.how, asked.tree_request.rule))),
-                meta_of(
-                    pair, DecodeRequest(prompt, params, asked.tree_request, asked.verifier), found
-                ),
-            )
-            for lane, asked, found in zip(lanes, self.request.lanes, chosen, strict=True)
+            self._log_of(pair, lane, one) for lane, one in zip(lanes, plan.lanes, strict=True)
         )
         meta = logs[0].run.meta
         shared = {name: value for name, value in meta.items() if name not in _OF_A_LANE}
-        self.post(Started(pair, race.prompt, shared, logs))
-        return race, tuple(found.acceptance for found in chosen)
+        self._raced = tuple(one.request for one in plan.lanes)
+        trees = tuple(lane.tree if isinstance(lane.tree, Tree) else None for lane in lanes)
+        further = Continuation(replace(asked, lanes=self._raced), trees)
+        self.post(Started(pair, race.prompt, {**shared, **plan.meta}, logs, further))
+        return race, tuple(one.chosen.acceptance for one in plan.lanes)
+
+    def _log_of(self, pair: Pair, lane: Lane, one: ChosenLane) -> LaneLog:
+        """The lane before its first step."""
+        asked = self.request
+        tree_request = one.request.tree_request
+        run = DecodeRequest(
+            asked.prompt, asked.params, tree_request, lane.verifier, clock=asked.clock
+        )
+        how = ", ".join(filter(None, (one.chosen.how, tree_request.rule)))
+        is_fixed = isinstance(lane.tree, Tree)
+        most = len(lane.tree) if isinstance(lane.tree, Tree) else lane.tree.most
+        meta = meta_of(pair, run, one.chosen)
+        recorded = Run(meta, {}, (), ())
+        return LaneLog(lane.name, how, lane.verifier, lane.is_plain, most, not is_fixed, recorded)
 
     def _run_steps(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:
         """Make steps until the race ends, is stopped, or reaches the time limit. Returns each
@@ -282,20 +298,16 @@ class RaceJob(RunJob):
         """The tree of lane i. If it changes, a function that makes a new TreeChoice for each draw,
         since a TreeChoice learns and draws must be independent."""
         tree = finished.lanes[i].tree
-        lane = self.request.lanes[i]
+        lane = self._raced[i]
         if isinstance(tree, Tree):
             return tree
         return lambda: cast(
             TreeChoice,
             lane.tree_request.tree(
-                finished.pair, finished.params, lane.verifier, finished.prompt
+                finished.pair,
+                finished.params,
+                lane.verifier,
+                finished.prompt,
+                self.request.simulated_clock,
             ).tree,
         )
-
-
-def _log_of(lane: Lane, how: str, meta: Mapping[str, Any]) -> LaneLog:
-    """The lane before its first step."""
-    fixed, most = (True, len(lane.tree)) if isinstance(lane.tree, Tree) else (False, lane.tree.most)
-    return LaneLog(
-        lane.name, how, lane.verifier, lane.is_plain, most, not fixed, Run(meta, {}, (), ())
-    )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import gradio as gr
 
@@ -21,6 +21,8 @@ from ui.decode.recordings import RunStore, file_name
 from ui.decode.tab import LiveView, download
 from ui.race.form import RaceControls, details_of, race_controls
 from ui.race.messages import OpenedRace, StoredRace, notice_message
+from ui.race.presets import preset_named
+from ui.race.race_on import RaceOnJob
 from ui.race.request import NO_LANE, RaceRequest
 from ui.race.run import RaceJob
 from ui.serving.job import SECONDS_PER_BATCH
@@ -40,11 +42,13 @@ from ui.shared.events import (
 )
 from ui.shared.layout import drawn, side_and_main
 from ui.shared.menus import on_choice
+from ui.shared.message_text import message_text
 from ui.shared.tree_menu import entry_of
 
 RACES = ASSETS / "races"
 WELCOME = "welcome"
-_CHECK_ENDS_WITHIN = 10.0  # seconds; one draw of a large model may take that long
+_ANALYSED_WITHIN = 60.0  # seconds
+_REPLACED_WITHIN = 10.0  # seconds; one draw of a large model may take that long
 
 
 def opened(path: Any, most: int) -> OpenedRace:
@@ -61,7 +65,7 @@ def welcome() -> OpenedRace | None:
         return None
 
 
-class RaceTab(SessionView[RaceJob]):
+class RaceTab(SessionView[RaceJob | RaceOnJob]):
     """The view's components and their handlers."""
 
     def __init__(self, model_host: ModelHost, limits: Limits, live: LiveView) -> None:
@@ -69,7 +73,7 @@ class RaceTab(SessionView[RaceJob]):
         self._live = live
         self.run_store: RunStore[StoredRace] = RunStore(limits.runs, limits.weight)
         self._welcome = welcome()
-        # visitors whose next race is about to replace a check, which ends first
+        # visitors whose next race is about to replace a check or further runs, which end first
         self._starting: set[str] = set()
 
     def build(self) -> None:
@@ -80,7 +84,11 @@ class RaceTab(SessionView[RaceJob]):
             self._live.chats.append(self.form.chat)
         with main:
             self.board = drawn(
-                "rc", "race/connect", ["apply", "open", "come", "link"], missed=self.get_moves
+                "rc",
+                "race/connect",
+                ["apply", "open", "come", "more", "link"],
+                missed=self.get_moves,
+                asked=self.get_steps,
             )
 
     def wire(self, blocks: gr.Blocks) -> None:
@@ -97,15 +105,28 @@ class RaceTab(SessionView[RaceJob]):
             self.check, None, self.board, **work
         )
         checked.then(self.rested, None, form.buttons, **UNQUEUED)
+        self.board.more(self.form.interruptible, None, form.buttons, **UNQUEUED)
+        further = self.board.more(self.race_on, None, self.board, **work)
+        further.then(self.rested, None, form.buttons, **UNQUEUED)
         form.stop.click(self.stop, None, None, **UNQUEUED)
         for lane in form.lanes:
             on_choice(
                 lane.kind,
                 self.details,
                 [live.form.tree, live.form.branching],
-                lane.details,
+                [*lane.details, form.about],
                 **UNQUEUED,
             )
+            gr.on(
+                [lane.numbers.input, lane.verifier.input],
+                None,
+                None,
+                form.about,
+                js="() => ''",
+                api_visibility="private",
+            )
+        for button in form.presets:
+            button.click(self.start_with, button, form.of_a_preset, **UNQUEUED)
         form.open.upload(self.open, form.open, [self.board, form.save], **QUIET)
         form.example.click(self.example, None, [self.board, form.save], **QUIET)
         kinds: list[Any] = [lane.kind for lane in form.lanes]
@@ -136,7 +157,7 @@ class RaceTab(SessionView[RaceJob]):
 
     def run(self, data: FormData, request: gr.Request) -> Iterator[str]:
         """A race to its end and its analysis, except for the check of losslessness. Ends the check
-        of the visitor's last race."""
+        of the visitor's last race, and its further runs."""
         try:
             race = self._start(visitor(request), data)
         except SequoiaError as problem:
@@ -155,7 +176,7 @@ class RaceTab(SessionView[RaceJob]):
         """A new race of the visitor, running. Raises SequoiaError if it is refused."""
         self._starting.add(who)
         try:
-            self._end_check(who)
+            self._end_replaceable(who)
             race_request = RaceRequest.parse(self.form.values(data), self._limits)
             race = RaceJob(race_request, self._model_host, self._limits, self.run_store)
             self.sessions.go(who, race)
@@ -166,22 +187,58 @@ class RaceTab(SessionView[RaceJob]):
     def check(self, request: gr.Request) -> Iterator[str]:
         """The check of losslessness after the visitor's race, if there is one."""
         race = self.sessions.get(visitor(request))
-        if race is None or not race.checking:
+        if not isinstance(race, RaceJob) or not race.checking:
             return
         try:
             yield from race.messages()
         finally:
             race.halt()
 
-    def _end_check(self, who: str) -> None:
-        """End the check of the visitor's last race, if one is running. Waits until `check` has sent
-        its last message: a later one would bring the old race back to the screen."""
+    def race_on(self, event: gr.EventData, request: gr.Request) -> Iterator[str]:
+        """Go on with the race that the browser names, over further prompts and seeds. Ends the
+        check of the visitor's last race."""
+        try:
+            job = self._go_on(visitor(request), sent_with(event).get("race"))
+        except SequoiaError as problem:
+            yield notice_message(error=f"Not continued: {problem}")
+            return
+        try:
+            yield from job.messages()
+        finally:
+            job.halt()
+
+    def _go_on(self, who: str, name: Any) -> RaceOnJob:
+        """Further runs of the race `name`, being made. Raises SequoiaError if it is refused."""
+        kept = self.run_store.get(name)
+        if kept is None:
+            raise BadTrace("this race is no longer stored; run it again")
+        self._await_analysis(who)
+        self._end_replaceable(who)
+        job = RaceOnJob(kept, self._model_host, self._limits)
+        try:
+            self.sessions.go(who, job)
+        except SequoiaError:
+            kept.planned = None
+            raise
+        return job
+
+    def _await_analysis(self, who: str) -> None:
+        """Wait until the visitor's last race is analysed: its verdict is on screen before that."""
         race = self.sessions.get(who)
-        if race is None or not race.checking:
+        end = time.monotonic() + _ANALYSED_WITHIN
+        while race and race.busy and not race.is_replaceable and time.monotonic() < end:
+            time.sleep(SECONDS_PER_BATCH)
+
+    def _end_replaceable(self, who: str) -> None:
+        """End the check of the visitor's last race, or its further runs, if they are being made.
+        Waits until the last message has been sent: a later one would bring the old race back to the
+        screen."""
+        race = self.sessions.get(who)
+        if race is None or not race.is_replaceable:
             return
         race.halt()
-        end = time.monotonic() + _CHECK_ENDS_WITHIN
-        while (race.busy or race.checking) and time.monotonic() < end:
+        end = time.monotonic() + _REPLACED_WITHIN
+        while (race.busy or race.is_replaceable) and time.monotonic() < end:
             time.sleep(SECONDS_PER_BATCH)
         self._keep(race)
 
@@ -195,8 +252,8 @@ class RaceTab(SessionView[RaceJob]):
         race = self.sessions.get(who)
         if who in self._starting:
             return self.going()
-        if race and race.checking:
-            return self.form.checking()
+        if race and race.is_replaceable:
+            return self.form.interruptible()
         if race and race.busy:
             return self.going()
         kept = self._keep(race) if race else None
@@ -204,7 +261,7 @@ class RaceTab(SessionView[RaceJob]):
             return self.form.resting()
         return {**self.form.resting(), self.form.save: self._file(kept)}
 
-    def _keep(self, race: RaceJob) -> StoredRace | None:
+    def _keep(self, race: RaceJob | RaceOnJob) -> StoredRace | None:
         """Leave the recording of a race that has ended to the store, and return it."""
         kept = race.recording
         if kept is not None:
@@ -212,11 +269,19 @@ class RaceTab(SessionView[RaceJob]):
             self.run_store.put(kept)  # its weight is known now
         return kept
 
-    def details(self, kind: Any, tree: Any, parents: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Updates of a lane's numbers and verifier. For the lab's tree they are copied from the
-        Decode form, if it has that tree."""
+    def details(
+        self, kind: Any, tree: Any, parents: Any
+    ) -> tuple[dict[str, Any], dict[str, Any], str]:
+        """Updates of a lane's numbers and verifier, and no more words about a preset: the lanes are
+        the visitor's own now. For the lab's tree the numbers are copied from the Decode form, if it
+        has that tree."""
         numbers, verifier = details_of(kind)
-        return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier
+        return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier, ""
+
+    def start_with(self, name: Any) -> Updates:
+        """Fill the form with the preset that the button called `name` stands for."""
+        preset = preset_named(name)
+        return self.form.filled_with(preset) if preset else {self.form.about: gr.skip()}
 
     def apply(self, data: FormData, event: gr.EventData) -> Updates:
         """Copy a suggested tree to the form of its lane."""
@@ -311,6 +376,15 @@ class RaceTab(SessionView[RaceJob]):
             )
         return kept.since(first)
 
+    def get_steps(self, asked: Any) -> str:
+        """Steps of one lane with everything that a picture of them needs: of [race, lane, first]
+        those from `first` on, as many as fit an answer. Nothing if the race is not stored."""
+        name, lane, first = asked if isinstance(asked, list) and len(asked) == 3 else [None] * 3
+        kept = self._kept(name)
+        if kept is None or not _is_index(lane) or not _is_index(first):
+            return message_text({})
+        return kept.steps_of(lane, first)
+
     def _kept(self, name: Any) -> StoredRace | None:
         return (
             self._welcome
@@ -329,6 +403,10 @@ class RaceTab(SessionView[RaceJob]):
         except SequoiaError as problem:
             gr.Warning(markup.toast(f"The race cannot be saved: {problem}"), duration=7)
             return gr.update(interactive=False)
+
+
+def _is_index(value: Any) -> TypeGuard[int]:
+    return type(value) is int and value >= 0
 
 
 def _titled(lane: LaneLog) -> Run:

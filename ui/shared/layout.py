@@ -30,17 +30,19 @@ def drawn(
     events: Sequence[str],
     template: str = '<div class="sq-stage"></div>',
     missed: Callable[[Any], str] | None = None,
+    asked: Callable[[Any], str] | None = None,
 ) -> gr.HTML:
     """The component that `script`, a module of the page, draws into; its value is a message. The
-    ids of its elements begin with `view`. missed: the method that gives the browser what it has
-    missed, by its own name."""
+    ids of its elements begin with `view`. missed, asked: methods that the browser may call, by
+    their own names: for what it has missed, and for details that no message has."""
+    functions = [_function(method) for method in (missed, asked) if method]
     return gr.HTML(
         html_template=template,
         apply_default_css=False,
         elem_id=f"{view}-view",
         elem_classes="pg-view",
-        server_functions=[_function(missed)] if missed else [],
-        js_on_load=connect(script, events, server=missed is not None),
+        server_functions=functions,
+        js_on_load=connect(script, events, server=bool(functions)),
     )
 
 

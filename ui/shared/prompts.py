@@ -4,6 +4,7 @@ assets/prompts.json."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,3 +50,11 @@ def _preset(entry: Any) -> Preset:
     if not isinstance(preset.name, str) or not isinstance(preset.text, str):
         raise TypeError("name and text must be texts")
     return preset
+
+
+@cache
+def surveyed_texts(kind: str) -> frozenset[str]:
+    """The texts of a kind, such as code, on which the recorded acceptance of the bundled pair was
+    counted: trees are planned on them. None for other kinds."""
+    path = ASSETS / "survey" / f"{kind}.json"
+    return frozenset(map(str.strip, load_json(path))) if path.is_file() else frozenset()

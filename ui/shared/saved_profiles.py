@@ -18,6 +18,7 @@ from sequoia import HardwareProfile, SequoiaError
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import MAX_JSON_CHARS
+from sequoia.planning.named_profiles import profile_names
 from sequoia.validate_input import read_each, shown
 from ui.shared.markup import visible
 from ui.shared.uploads import uploaded_text
@@ -86,7 +87,8 @@ def clean_name(name: Any) -> str:
 
 @cache
 def shipped() -> Mapping[str, Entry]:
-    """The profiles shipped with the program, by file name. A damaged file is skipped."""
+    """The profiles shipped with the program, by file name, replaced ones included. A damaged file
+    is skipped."""
     files = ((path.stem, path) for path in sorted(FOLDER.glob("*.json")))
     return read_each(files, lambda path: parse_entry(path.read_text(encoding="utf-8"), path.stem))
 
@@ -107,6 +109,13 @@ def all_entries(store: Any) -> dict[str, Entry]:
     """The saved profiles and those shipped with the program, by their keys in menus."""
     saved = {SAVED + name: entry for name, entry in saved_entries(store).items()}
     return {**saved, **shipped()}
+
+
+def listed(entries: Mapping[str, Entry], *chosen: Any) -> dict[str, Entry]:
+    """Those of `entries` that a menu lists: all except shipped profiles that another one has
+    replaced. A replaced one is listed while it is `chosen`, as a saved file may name it."""
+    replaced = shipped().keys() - {*profile_names(), *chosen}
+    return {key: entry for key, entry in entries.items() if key not in replaced}
 
 
 def add_entry(store: Any, entry: Entry) -> list[str]:

@@ -23,7 +23,7 @@ from sequoia import (
 )
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.errors import BadTree
-from sequoia.measuring.defaults import SLACK
+from sequoia.measuring.defaults import SLACK, default_chain
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.validate_input import shown, whole
@@ -35,7 +35,7 @@ class Shape:
     """One entry of the menus. `name` is the short label, for lanes; `name` + `more` is the long
     one, and `about` describes the shape in a sentence. `how`: a description of such a tree, with
     placeholders for its numbers. `fields`: labels of its numbers; `start`: their defaults. `make`
-    builds the tree if no pair is needed for it."""
+    builds the tree if no pair is needed for it. `menu`: the long label, where it is another one."""
 
     name: str
     more: str
@@ -44,10 +44,11 @@ class Shape:
     start: tuple[Any, ...] = ()
     make: Callable[..., Tree] | None = None
     about: str = ""
+    menu: str = ""
 
     @property
     def label(self) -> str:
-        return self.name + self.more
+        return self.menu or self.name + self.more
 
 
 _NUMBER = re.compile("-?[0-9]{1,6}")
@@ -96,15 +97,30 @@ def _listed(text: Any) -> Tree:
     return Tree.from_parents(numbers)
 
 
+# A tree that branches enough to be worth watching.
+WIDE_NODES = 48
+WIDE_LEVELS = 6  # few, so that the nodes go into breadth
+LEAST_WIDE = 32  # a planned tree of as many nodes is shown instead
+
 SHAPES = {
     "planned": Shape(
         "Sequoia",
         ", planned for this machine",
         "planned for this machine",
         about=(
-            "The tree predicted to be fastest here. Among trees within 1% of the fastest, the one "
+            "The tree predicted to be fastest. Among trees within 1% of the fastest, the one "
             "with the most expected tokens per step. On small machines this is often just a chain."
         ),
+    ),
+    "wide": Shape(
+        "Wide tree",
+        "",
+        "best of {} nodes on at most {} levels, to show a tree",
+        about=(
+            f"The planned tree if it has at least {LEAST_WIDE} nodes; otherwise a tree of "
+            f"{WIDE_NODES} nodes on {WIDE_LEVELS} levels, which may be slower than a chain."
+        ),
+        menu="Show me a tree",
     ),
     "best": Shape(
         "Sequoia, sized",
@@ -122,6 +138,15 @@ SHAPES = {
         (6,),
         Tree.chain,
         about="One guess after another: speculative decoding without a tree.",
+    ),
+    "tuned_chain": Shape(
+        "Tuned chain",
+        ", planned for this machine",
+        "length planned for this machine",
+        about=(
+            "The chain predicted to be fastest here. Its length is planned like the tree, so a "
+            "race of the two shows what branching adds."
+        ),
     ),
     "sequences": Shape(
         "k sequences",
@@ -190,6 +215,20 @@ SHAPES = {
 
 TEXTS = ("branching", "lab")  # kinds whose only field is a text
 FITTED = ("best", "replanned", "dynamic")  # kinds fitted to acceptance, with a size cap
+PLANNED = ("planned", "tuned_chain")  # kinds whose size is planned too
+
+
+def tree_choices(clock: str = "") -> list[tuple[str, str]]:
+    """The entries of a menu of shapes: what is shown, and the kind. clock: the name of the clock
+    that trees are planned for; empty for this machine."""
+    labels = {kind: shape.label for kind, shape in SHAPES.items()}
+    if clock:
+        labels["planned"] = f"{SHAPES['planned'].name}, planned for {clock}"
+    return [(label, kind) for kind, label in labels.items()]
+
+
+def _is_wide(tree: Tree) -> bool:
+    return len(tree) >= LEAST_WIDE and tree != Tree.chain(len(tree))
 
 
 def entry_of(tree: Tree) -> tuple[str, str, str]:
@@ -205,11 +244,13 @@ def entry_of(tree: Tree) -> tuple[str, str, str]:
 @dataclass(frozen=True)
 class ChosenTree:
     """The result of a request: one tree, or a TreeChoice that makes one for each step. `how`: a
-    description in words. `acceptance`: the one it was fitted to, None for a fixed shape."""
+    description in words. `acceptance`: the one it was fitted to, None for a fixed shape, and
+    `source`: where that comes from, such as "recorded code"."""
 
     tree: Tree | TreeChoice
     how: str
     acceptance: Acceptance | None = None
+    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -251,13 +292,16 @@ class TreeRequest:
     ) -> ChosenTree:
         """The tree for continuing `prompt`, planned for the machine of `clock`, or for this one
         without it. A planned or fitted tree may need a measurement first."""
-        if self.kind == "planned":
+        if self.kind in PLANNED:
             return self._planned(pair, params, verifier, prompt, clock)
+        if self.kind == "wide":
+            return self._wide(pair, params, verifier, prompt, clock)
         if self.kind in FITTED:
             acceptance, source = acceptance_of(pair, params, verifier, [prompt])
             profile = clock.profile if clock else None
             tree = self._fitted(pair, acceptance.smoothed(), params, profile)
-            return ChosenTree(tree, f"{self._words()}, from {source} acceptance", acceptance)
+            words = f"{self._words()}, from {source} acceptance"
+            return ChosenTree(tree, words, acceptance, source)
         shape = SHAPES[self.kind]
         return ChosenTree(shape.make(*self.numbers), self._words())  # pyright: ignore[reportOptionalCall]
 
@@ -269,18 +313,41 @@ class TreeRequest:
         prompt: str,
         clock: SimulatedClock | None,
     ) -> ChosenTree:
-        if clock is None:
-            plan = default_plan(pair, params, verifier, [prompt], self.most)
-            return ChosenTree(
-                plan.tree, f"{self._words()}, from {plan.source} acceptance", plan.acceptance
-            )
+        plan_tree = default_chain if self.kind == "tuned_chain" else default_plan
         asked = (pair, params, verifier, [prompt])
-        plan = default_plan(*asked, profile=clock.profile)
-        words = f"planned for {clock.name}"
-        if (best := len(plan.tree)) > self.most:
-            plan = default_plan(*asked, self.most, clock.profile)
-            words += f", limited to {self.most} nodes here ({best} would be best)"
-        return ChosenTree(plan.tree, f"{words}, from {plan.source} acceptance", plan.acceptance)
+        words = self._words()
+        if clock is None:
+            plan = plan_tree(*asked, self.most)
+        else:
+            words = words.replace("this machine", clock.name)
+            plan = plan_tree(*asked, profile=clock.profile)
+            if (best := len(plan.tree)) > self.most:
+                plan = plan_tree(*asked, self.most, clock.profile)
+                words += f", limited to {self.most} nodes here ({best} would be best)"
+        if plan.predicted_speedup < 1:
+            words += " (slower than plain decoding, predicted)"
+        how = f"{words}, from {plan.source} acceptance"
+        return ChosenTree(plan.tree, how, plan.acceptance, plan.source)
+
+    def _wide(
+        self,
+        pair: Pair,
+        params: SamplingParams,
+        verifier: str,
+        prompt: str,
+        clock: SimulatedClock | None,
+    ) -> ChosenTree:
+        """The planned tree if it is wide, or the best one of a fixed size."""
+        planned = TreeRequest("planned", (), self.most)._planned(
+            pair, params, verifier, prompt, clock
+        )
+        if isinstance(planned.tree, Tree) and _is_wide(planned.tree):
+            return planned
+        acceptance, source = acceptance_of(pair, params, verifier, [prompt])
+        nodes = min(WIDE_NODES, self.most)
+        tree = best_tree(acceptance.smoothed(), nodes, WIDE_LEVELS)
+        words = SHAPES["wide"].how.format(nodes, WIDE_LEVELS)
+        return ChosenTree(tree, f"{words}, from {source} acceptance", acceptance)
 
     def _fitted(
         self,
@@ -301,12 +368,10 @@ class TreeRequest:
     @property
     def rule(self) -> str:
         """How the tree is chosen, if its name does not say so."""
-        return (
-            f"among trees within {SLACK * 100:g}% of the fastest, the one with the most expected "
-            "tokens per step"
-            if self.kind == "planned"
-            else ""
-        )
+        within = f"within {SLACK * 100:g}% of the fastest"
+        if self.kind == "planned":
+            return f"among trees {within}, the one with the most expected tokens per step"
+        return f"among chains {within}, the longest" if self.kind == "tuned_chain" else ""
 
     def _words(self) -> str:
         return SHAPES[self.kind].how.format(*self.numbers)

@@ -2,11 +2,23 @@
 
 lane_runs (the runs of each lane, as plain values), compare_pair (two lanes: ratios and their
 error), decide (all lanes: places, ties, Holm's correction), verdict (the value that comes out),
-sentence (the same in words), student_t.
+sentence (the same in words), elsewhere (a machine on which a tree would win, predicted),
+student_t.
 """
 
 from sequoia.diagnosis.race_verdict.decide import race_verdict
+from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere, tree_elsewhere
 from sequoia.diagnosis.race_verdict.lane_runs import KINDS, LaneRun, LaneRuns
 from sequoia.diagnosis.race_verdict.verdict import PairVerdict, Place, Verdict
 
-__all__ = ["KINDS", "LaneRun", "LaneRuns", "PairVerdict", "Place", "Verdict", "race_verdict"]
+__all__ = [
+    "KINDS",
+    "Elsewhere",
+    "LaneRun",
+    "LaneRuns",
+    "PairVerdict",
+    "Place",
+    "Verdict",
+    "race_verdict",
+    "tree_elsewhere",
+]

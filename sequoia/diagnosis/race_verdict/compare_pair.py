@@ -11,15 +11,16 @@ that starts to repeat itself stays easy to draft to its end. So each lane with a
 further error of its tokens per step, `RUN_SPREAD`, however long the run. It is set so that
 `python -m sequoia.bench.race_errors` finds its goals met on recorded runs.
 
-With several races, the error of one race and the scatter of the races are pooled, the first with
-the weight of its degrees of freedom.
+Tokens per step and step time have an error each, from the same segments. With several races, the
+error of one race and the scatter of the races are pooled, the first with the weight of its degrees
+of freedom.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,21 +38,23 @@ SAME_TEXT = 0.9  # of the shorter text: what two texts must share to be compared
 MOST_RACES = 1000
 _POWER = 1.645  # normal quantile of 95%: some power is lost, as the error is an estimate
 _LARGEST_LOG = 25.0  # of a ratio; few and uneven steps leave an interval without bounds
+Triple = tuple[float, float, float]  # of pace, tokens per step and step time
+Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Natural logarithms of lane `one` over lane `other`: pace, tokens per step and step time.
 
-    variance: of the pace, for a race of one token (divide by the tokens of all races). tokens: of
+    variances: of the three, for a race of one token (divide by the tokens of all races). tokens: of
     all races that both lanes ran in. races: their number. freedom: degrees of freedom of
-    `variance`. paired: whether all texts are the same.
+    `variances`. paired: whether all texts are the same.
     """
 
     pace: float
     per_step: float
     step_time: float
-    variance: float
+    variances: Triple
     tokens: int
     races: int
     freedom: int
@@ -60,7 +63,7 @@ class Comparison:
     @property
     def error(self) -> float:
         """The standard error of `pace`."""
-        return math.sqrt(self.variance / self.tokens)
+        return math.sqrt(self.variances[0] / self.tokens)
 
     @property
     def p(self) -> float:
@@ -70,10 +73,18 @@ class Comparison:
         return two_sided_p(self.pace / self.error, self.freedom)
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """The 95% confidence interval of the ratio of pace."""
-        reach = critical_value(0.05, self.freedom) * self.error
-        return bounded_exp(self.pace - reach), bounded_exp(self.pace + reach)
+    def intervals(self) -> tuple[Interval, Interval, Interval]:
+        """The 95% confidence intervals of the ratios of pace, tokens per step and step time."""
+        pace, per_step, step_time = self.variances
+        return (
+            self._interval(self.pace, pace),
+            self._interval(self.per_step, per_step),
+            self._interval(self.step_time, step_time),
+        )
+
+    def _interval(self, log: float, variance: float) -> Interval:
+        reach = critical_value(0.05, self.freedom) * math.sqrt(variance / self.tokens)
+        return bounded_exp(log - reach), bounded_exp(log + reach)
 
     def races_to_find(self, ratio: float, level: float = 0.05) -> int | None:
         """How many races of this length, those made included, find a true ratio of pace of `ratio`
@@ -99,11 +110,11 @@ def bounded_exp(log: float) -> float:
 @dataclass(frozen=True)
 class RaceComparison:
     """Two lanes in one race. logs: natural logarithms of pace, tokens per step and step time, one
-    over the other. variance: of the first, from this race alone. paired: whether the texts are the
+    over the other. variances: of the three, from this race alone. paired: whether the texts are the
     same."""
 
-    logs: tuple[float, float, float]
-    variance: float
+    logs: Triple
+    variances: Triple
     freedom: int
     tokens: int
     paired: bool
@@ -134,13 +145,13 @@ def pool(races: Sequence[RaceComparison]) -> Comparison | None:
     weights = np.array([race.tokens for race in races], float)
     logs = np.array([race.logs for race in races])  # (races, 3)
     means = weights @ logs / weights.sum()
-    scatter = float(weights @ (logs[:, 0] - means[0]) ** 2)
-    within = float(np.mean([race.tokens * race.variance for race in races]))
+    scatter = weights @ (logs - means) ** 2
+    within = weights @ np.array([race.variances for race in races]) / len(races)
     freedom = round(float(np.mean([race.freedom for race in races])))
     more = len(races) - 1
     return Comparison(
         *map(float, means),
-        variance=(freedom * within + scatter) / (freedom + more),
+        variances=_triple((freedom * within + scatter) / (freedom + more)),
         tokens=int(weights.sum()),
         races=len(races),
         freedom=freedom + more,
@@ -165,14 +176,22 @@ def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison |
     logs = _logs(totals, np.log(tokens))
     without = _logs(left, np.log(tokens)[:, None])
     spread = (count - 1) * without.var(axis=1)  # of pace, tokens per step and step time
-    variance = spread[0] if paired else spread[1] + spread[2] + drafted * RUN_SPREAD**2
+    clock = 2 * CLOCK_SPREAD**2
+    per_step = spread[1] if paired else spread[1] + drafted * RUN_SPREAD**2
+    step_time = spread[2] + clock
+    pace = spread[0] + clock if paired else per_step + step_time
     return RaceComparison(
-        (float(logs[0]), float(logs[1]), float(logs[2])),
-        float(variance + 2 * CLOCK_SPREAD**2),
+        _triple(logs),
+        _triple((pace, per_step, step_time)),
         count - 1,
         min(tokens),
         paired,
     )
+
+
+def _triple(values: Iterable[float]) -> Triple:
+    pace, per_step, step_time = map(float, values)
+    return pace, per_step, step_time
 
 
 def _logs(totals: NDArray[np.float64], log_tokens: NDArray[np.float64]) -> NDArray[np.float64]:

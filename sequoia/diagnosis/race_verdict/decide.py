@@ -7,7 +7,9 @@ is the one exception: from `PLAIN_TOKENS` tokens on it never ties with a lane me
 times as fast, whatever p is.
 
 A race that was stopped has intervals and no p-values, because when to stop may depend on who was
-ahead.
+ahead. Where a verdict with p-values came before on some of the same runs, p is multiplied by the
+number of such verdicts (Bonferroni): going on until a difference shows would otherwise find one
+more often than 5% allows.
 """
 
 from __future__ import annotations
@@ -17,10 +19,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from sequoia.diagnosis.race_verdict.compare_pair import Comparison, bounded_exp, compare_pair
+from sequoia.diagnosis.race_verdict.compare_pair import (
+    Comparison,
+    Interval,
+    bounded_exp,
+    compare_pair,
+)
+from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere
 from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
 from sequoia.diagnosis.race_verdict.sentence import details, sentence
 from sequoia.diagnosis.race_verdict.verdict import PairVerdict, Place, Verdict
+from sequoia.errors import BadTrace
+from sequoia.validate_input import shown
 
 LEVEL = 0.05  # largest p-value at which two lanes count as different
 RATIO_TO_FIND = 1.1  # a true ratio of pace that enough races find
@@ -33,24 +43,30 @@ def race_verdict(
     lanes: Sequence[LaneRuns],
     *,
     stopped: bool = False,
+    looks: int = 1,
     compare: Callable[[LaneRuns, LaneRuns], Comparison | None] = compare_pair,
+    elsewhere: Elsewhere | None = None,
 ) -> Verdict:
-    """The verdict on one race, or on several that are pooled. stopped: whether the last one did not
-    run to its end, by Stop or by a time limit. compare: `compare_pair`, or one that remembers what
-    it has computed."""
+    """The verdict on one race, or on several that are pooled. stopped: whether not all of the
+    planned runs were made to their end, because of Stop or a time limit. looks: how many verdicts
+    with p-values there are on these runs or some of them, this one included. compare:
+    `compare_pair`, or one that remembers what it has computed. elsewhere: a machine on which a tree
+    is predicted to win, to be named where a chain does here. Raises BadTrace if the runs were timed
+    on several clocks."""
+    clock = _one_clock(lanes)
     compared = {
         (one, other): found
         for one, other in combinations(range(len(lanes)), 2)
         if (found := compare(lanes[one], lanes[other]))
     }
-    adjusted = holm({pair: found.p for pair, found in compared.items()})
+    adjusted = holm({pair: min(1.0, found.p * looks) for pair, found in compared.items()})
     order = _order(lanes, compared)
     pairs = tuple(
         _pair_verdict(pair, found, adjusted[pair], lanes, stopped)
         for pair, found in compared.items()
     )
     apart = {(pair.faster, pair.slower) for pair in pairs if pair.apart}
-    more_races, more_to_separate = _more_races(order, compared, adjusted, pairs)
+    more_races, more_to_separate = _more_races(order, compared, adjusted, pairs, looks)
     races = {race for lane in lanes for race in lane.races}
     found = Verdict(
         order,
@@ -64,8 +80,22 @@ def race_verdict(
         more_races == 0,
         more_races,
         more_to_separate,
+        looks,
+        clock,
     )
-    return replace(found, sentence=sentence(found, lanes), details=details(found, lanes))
+    words = sentence(found, lanes, elsewhere)
+    return replace(found, sentence=words, details=details(found))
+
+
+def _one_clock(lanes: Sequence[LaneRuns]) -> str:
+    """The clock of all runs. Raises BadTrace for several: their times cannot be compared."""
+    clocks = sorted({run.clock for lane in lanes for run in lane.runs})
+    if len(clocks) > 1:
+        raise BadTrace(
+            f"runs with the clocks {', '.join(map(shown, clocks))}; a verdict needs all of them on "
+            "one clock"
+        )
+    return clocks[0] if clocks else ""
 
 
 def holm(ps: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
@@ -117,19 +147,26 @@ def _pair_verdict(
 ) -> PairVerdict:
     sign = 1 if found.pace >= 0 else -1
     faster, slower = pair[::sign]
-    ends = [bound**sign for bound in found.interval]
+    pace, per_step, step_time = (_turned(ends, sign) for ends in found.intervals)
     ratio = bounded_exp(abs(found.pace))
     return PairVerdict(
         faster,
         slower,
         ratio,
-        min(ends),
-        max(ends),
+        *pace,
         bounded_exp(sign * found.per_step),
         bounded_exp(sign * found.step_time),
         None if stopped else p,
         p <= LEVEL or _clearly_beats_plain(lanes[faster], lanes[slower], ratio),
+        per_step,
+        step_time,
     )
+
+
+def _turned(ends: Interval, sign: int) -> Interval:
+    """The interval of a ratio, or with sign -1 that of its inverse."""
+    turned = [bound**sign for bound in ends]
+    return min(turned), max(turned)
 
 
 def _clearly_beats_plain(faster: LaneRuns, slower: LaneRuns, ratio: float) -> bool:
@@ -161,6 +198,7 @@ def _more_races(
     compared: Pairs,
     adjusted: dict[tuple[int, int], float],
     pairs: Sequence[PairVerdict],
+    looks: int,
 ) -> tuple[int | None, int | None]:
     """How many more races find a difference of 10% between the first two lanes, and how many the
     difference measured between them."""
@@ -172,7 +210,7 @@ def _more_races(
     found = compared[first]
     # Holm's level for the first two, if all pairs that are as hard to separate stay so
     rivals = sum(p >= adjusted[first] for p in adjusted.values())
-    level = LEVEL / rivals
+    level = LEVEL / rivals / looks
     wanted = found.races_to_find(RATIO_TO_FIND, level)
     measured = found.races_to_find(bounded_exp(found.pace), level) if found.pace else None
     apart = any({pair.faster, pair.slower} == {*first} and pair.apart for pair in pairs)

@@ -23,6 +23,7 @@ class LaneRun:
     seed: int
     steps: tuple[Step, ...]
     text: tuple[int, ...] = field(default=(), repr=False)
+    clock: str = ""
 
     @property
     def race(self) -> tuple[Hashable, int]:

@@ -4,14 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere
 from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
 from sequoia.diagnosis.race_verdict.verdict import PairVerdict, Verdict
+from sequoia.planning.simulated_step_times import machine_of
 
 _LEAST_P = 0.001  # smaller ones are not written out
 
 
-def sentence(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
-    """Who won and by how much, or that it is too close to call and what would settle it."""
+def sentence(
+    verdict: Verdict, lanes: Sequence[LaneRuns], elsewhere: Elsewhere | None = None
+) -> str:
+    """Who won and by how much, or that it is too close to call and what would settle it. Where a
+    chain does as well as a tree, also the machine `elsewhere` on which the tree would win."""
+    clock = f"Simulated as on {machine_of(verdict.clock)}. " if verdict.clock else ""
+    words = _who_won(verdict, lanes)
+    if elsewhere and _is_asked_elsewhere(verdict, lanes):
+        words = f"{words} {elsewhere.sentence}"
+    return clock + words
+
+
+def details(verdict: Verdict) -> tuple[str, ...]:
+    """What "How sure?" says beside the figures of each pair: how p was corrected, what was
+    compared, and what it holds for."""
+    return tuple(_details(verdict))
+
+
+# -- the sentence ----------------------------------------------------------------------------------
+
+
+def _is_asked_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
+    """Whether a chain did as well as a tree here. On a simulated clock a draw only means that more
+    races are needed."""
+    leaders = [lanes[lane].kind for lane in verdict.leaders]
+    is_draw = len(leaders) > 1
+    has_tree = any(lane.kind == "tree" for lane in lanes)
+    return has_tree and "chain" in leaders and not (is_draw and verdict.clock)
+
+
+def _who_won(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
     if len(verdict.order) < 2:
         return "No verdict: fewer than two lanes made a step."
     if verdict.pair(verdict.order[0], verdict.order[1]) is None:
@@ -32,14 +63,6 @@ def sentence(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
             f"{_name(lanes[rival])}’s {why}."
         )
     return _wins(pair, verdict, lanes)
-
-
-def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
-    """What "How sure?" shows: every pair, what was compared, and what it holds for."""
-    return tuple(_details(verdict, lanes))
-
-
-# -- the sentence ----------------------------------------------------------------------------------
 
 
 def _rival(winner: int, verdict: Verdict, lanes: Sequence[LaneRuns]) -> int:
@@ -111,7 +134,7 @@ def _what_would(verdict: Verdict) -> str:
         return ""
     if verdict.more_races == 0:
         return "; a difference of 10% would have shown"
-    return f"; about {_round(verdict.more_races):,} more would show a 10% difference"
+    return f"; about {_round(verdict.more_races):,} more would show a 10% difference (predicted)"
 
 
 def _ahead(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
@@ -130,18 +153,15 @@ def _sure(pair: PairVerdict, bounds: str) -> str:
 # -- behind it -------------------------------------------------------------------------------------
 
 
-def _details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
-    for pair in verdict.pairs:
-        yield _pair_in_words(pair, lanes)
+def _details(verdict: Verdict) -> Iterator[str]:
     if not verdict.pairs:
         return
-    if verdict.stopped:
+    yield _corrections(verdict)
+    if verdict.clock:
         yield (
-            "The race did not run to its end, so there are intervals and no p-values: when to stop "
-            "may depend on who was ahead."
+            f"Step times are those of the profile “{verdict.clock}” (simulated); tokens and trees "
+            "are real."
         )
-    else:
-        yield f"p is corrected for {_count(len(verdict.pairs), 'pair')} of lanes (Holm)."
     if any(pair.apart and (pair.p or 0) > 0.05 for pair in verdict.pairs):  # see decide.py
         yield "From 96 tokens on, plain decoding does not tie with a lane 1.4x as fast here."
     yield (
@@ -152,13 +172,18 @@ def _details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
     yield f"This holds for {verdict.scope} ({_races(verdict)}); other prompts may differ."
 
 
-def _pair_in_words(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
-    names = [_name(lanes[lane]) for lane in (pair.faster, pair.slower)]
-    sure = _sure(pair, f"{pair.least:.2f} to {pair.most:.2f}x")
-    return (
-        f"{_capital(names[0])} against {names[1]}: {pair.ratio:.2f}x the pace ({sure}), from "
-        f"{pair.per_step:.2f}x the tokens per step and {pair.step_time:.2f}x the step time."
-    )
+def _corrections(verdict: Verdict) -> str:
+    """Why p is missing, or what it is corrected for."""
+    if verdict.stopped:
+        what = "The race did not run to its end" if verdict.races == 1 else "Not all runs were made"
+        return (
+            f"{what}, so there are intervals and no p-values: when to stop may depend on who was "
+            "ahead."
+        )
+    words = f"p is corrected for {_count(len(verdict.pairs), 'pair')} of lanes (Holm)"
+    if verdict.looks == 1:
+        return f"{words}."
+    return f"{words} and for {verdict.looks} verdicts on these runs (Bonferroni)."
 
 
 # -- words -----------------------------------------------------------------------------------------
@@ -166,8 +191,8 @@ def _pair_in_words(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
 
 def _name(lane: LaneRuns) -> str:
     """A lane's name inside a sentence."""
-    if lane.name == "Chain":
-        return "the chain"
+    if lane.name in ("Chain", "Tuned chain"):
+        return f"the {lane.name.lower()}"
     if lane.name == "Plain":
         return "plain decoding"
     shape, comma, verifier = lane.name.partition(", ")

@@ -11,8 +11,9 @@ class PairVerdict:
     """Two lanes, the faster one first, by their index in the race.
 
     ratio: pace of `faster` over `slower`, at least 1. least, most: its 95% confidence interval,
-    for this pair alone. per_step, step_time: ratios of tokens per step and of step time. p: after
-    Holm's correction, None if the race was stopped. apart: whether they count as different.
+    for this pair alone. per_step, step_time: ratios of tokens per step and of step time; their
+    95% confidence intervals are per_step_range and step_time_range. p: after Holm's correction and
+    that for several looks, None if the race was stopped. apart: whether they count as different.
     """
 
     faster: int
@@ -24,6 +25,8 @@ class PairVerdict:
     step_time: float
     p: float | None
     apart: bool
+    per_step_range: tuple[float, float]
+    step_time_range: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,9 @@ class Verdict:
     all lanes are the same. enough: whether these races find a true difference of 10% between the
     first two lanes. more_races: how many more of this length would; 0 if these do, None if unknown
     or too many to be worth it. more_to_separate: the same for the difference measured between the
-    first two, 0 if they are apart. sentence: the verdict; details: what stands behind it."""
+    first two, 0 if they are apart. looks: how many verdicts with p-values there are on these runs
+    or some of them. clock: the name of the simulated clock that gave all step times, empty if they
+    were measured. sentence: the verdict; details: what stands behind it."""
 
     order: tuple[int, ...]
     places: tuple[Place | None, ...]
@@ -55,6 +60,8 @@ class Verdict:
     enough: bool
     more_races: int | None
     more_to_separate: int | None
+    looks: int = 1
+    clock: str = ""
     sentence: str = ""
     details: tuple[str, ...] = ()
 

@@ -8,7 +8,15 @@ import { formatShare } from "../../../ui/lab/web/export_tree.js";
 import { PUBLISHED_TREES } from "../../../ui/lab/web/published_trees.js";
 import { mountLab } from "../../../ui/lab/web/lab_view.js";
 
-window.modules = { planner, shapes, vectors, DpTable, formatShare, PUBLISHED_TREES };
+window.modules = {
+  planner,
+  shapes,
+  vectors,
+  DpTable,
+  formatShare,
+  PUBLISHED_TREES,
+  mountLab,
+};
 const query = new URLSearchParams(location.search);
 const sent = [];
 document.body.classList.toggle("dark", query.has("dark"));
@@ -32,4 +40,5 @@ const profile = {
   versions: [],
 };
 made.ingest({ profile, most: 1024 });
+made.state.set({ n: 64, levels: null }); // the tests start from a tree of a size of their own
 Object.assign(window, { sent, made });

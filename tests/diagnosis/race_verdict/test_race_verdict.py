@@ -9,13 +9,26 @@ import json
 import math
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, Verdict, race_verdict
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.diagnosis.race_verdict import (
+    Elsewhere,
+    LaneRun,
+    LaneRuns,
+    Verdict,
+    race_verdict,
+    tree_elsewhere,
+)
 from sequoia.diagnosis.race_verdict.compare_pair import compare_pair
 from sequoia.diagnosis.race_verdict.decide import holm
 from sequoia.diagnosis.race_verdict.student_t import critical_value, two_sided_p
+from sequoia.errors import BadTrace
+from sequoia.planning.named_profiles import named_profile
+from sequoia.planning.plan_for_machine import best_chain, best_plan
+from sequoia.planning.simulated_step_times import SimulatedClock
 
 TOKENS = 96
 Draw = Callable[[random.Random], tuple[int, float]]
@@ -77,6 +90,23 @@ def test_pace_is_tokens_per_step_over_step_time() -> None:
     assert found.pace == pytest.approx(found.per_step - found.step_time)
     pace = (chain.tokens / chain.seconds) / (PLAIN.tokens / PLAIN.seconds)
     assert math.exp(found.pace) == pytest.approx(pace)
+
+
+def test_tokens_per_step_and_step_time_have_intervals_of_their_own() -> None:
+    """Each holds its ratio; with texts that differ, the error of both is that of the pace."""
+    chain = lane_of("Chain", "chain", drafted(0.012), 2)
+    (pair,) = race_verdict([PLAIN, chain]).pairs
+    for ratio, (least, most) in (
+        (pair.per_step, pair.per_step_range),
+        (pair.step_time, pair.step_time_range),
+    ):
+        assert least < ratio < most
+        assert math.sqrt(least * most) == pytest.approx(ratio)
+    found = compare_pair(chain, PLAIN)
+    pace, per_step, step_time = found.variances
+    assert pace == pytest.approx(per_step + step_time)
+    swapped = race_verdict([chain, PLAIN]).pairs[0]
+    assert swapped.per_step_range == pytest.approx(pair.per_step_range)
 
 
 def test_equal_texts_are_compared_at_the_same_positions() -> None:
@@ -202,6 +232,19 @@ def test_a_stopped_race_has_intervals_and_no_p() -> None:
     assert race_verdict(lanes).pairs[0].p is not None
 
 
+def test_a_second_verdict_on_the_same_runs_doubles_p() -> None:
+    """Guards against going on until a difference shows: the first verdict was a test as well."""
+    lanes = [
+        lane_of("a", "tree", drafted(0.01), 7, 6),
+        lane_of("b", "tree", drafted(0.014), 8, 6),
+    ]
+    once, twice = race_verdict(lanes), race_verdict(lanes, looks=2)
+    assert 0 < once.pairs[0].p < 0.5
+    assert twice.pairs[0].p == pytest.approx(2 * once.pairs[0].p)
+    assert "2 verdicts on these runs (Bonferroni)" in twice.details[0]
+    assert twice.more_races >= once.more_races
+
+
 def test_lanes_without_steps_or_too_short_have_no_comparison() -> None:
     empty = LaneRuns("Chain", "chain", (LaneRun("prompt", 0, ()),))
     short = LaneRuns("Sequoia", "tree", (LaneRun("prompt", 0, ((4, 0.01),) * 3),))
@@ -275,7 +318,7 @@ def test_a_tie_says_what_would_settle_it() -> None:
     words = race_verdict(lanes).sentence
     assert words.startswith("Too close to call between ")
     assert "x plain) after 1 race of 96 tokens; about " in words
-    assert words.endswith(" more would show a 10% difference.")
+    assert words.endswith(" more would show a 10% difference (predicted).")
 
 
 def test_the_verdict_names_what_it_holds_for() -> None:
@@ -290,3 +333,80 @@ def test_the_verdict_names_what_it_holds_for() -> None:
     assert verdict(1).scope == "this prompt"
     assert verdict(5).scope == "these 5 prompts"
     assert "these 5 prompts (5 races)" in verdict(5).details[-1]
+
+
+# -- clocks and other machines ---------------------------------------------------------------------
+
+A100 = "A100, Llama-2-7B with 68M, eager, as in the paper"
+
+
+def on_clock(lane: LaneRuns, clock: str) -> LaneRuns:
+    return replace(lane, runs=tuple(replace(run, clock=clock) for run in lane.runs))
+
+
+def test_a_verdict_on_a_simulated_clock_says_so() -> None:
+    lanes = [on_clock(lane, A100) for lane in (PLAIN, lane_of("Tree", "tree", drafted(0.01), 8))]
+    verdict = race_verdict(lanes)
+    assert verdict.clock == A100
+    assert verdict.sentence.startswith("Simulated as on an A100. Tree wins: ")
+    assert any(A100 in line and "simulated" in line for line in verdict.details)
+    assert race_verdict([PLAIN, lane_of("Tree", "tree", drafted(0.01), 8)]).clock == ""
+
+
+def test_runs_on_several_clocks_get_no_verdict() -> None:
+    """Also where one lane has runs of both."""
+    tree = lane_of("Tree", "tree", drafted(0.01), 8)
+    both = replace(tree, runs=(*tree.runs, *on_clock(tree, A100).runs))
+    for lanes in ([PLAIN, on_clock(tree, A100)], [PLAIN, both]):
+        with pytest.raises(BadTrace, match=r"runs with the clocks '', 'A100, .*one clock"):
+            race_verdict(lanes)
+
+
+ELSEWHERE = Elsewhere("an A100", 1.354)
+CHAIN_WINS = (
+    lane_of("Tuned chain", "chain", drafted(0.010), 2, races=400),
+    lane_of("Sequoia", "tree", drafted(0.016), 3, races=400),
+)
+
+
+def test_a_chain_that_wins_names_a_machine_on_which_the_tree_would() -> None:
+    words = race_verdict(CHAIN_WINS, elsewhere=ELSEWHERE).sentence
+    assert words.startswith("The tuned chain wins here, ")
+    assert "Sequoia’s extra nodes cost " in words
+    assert words.endswith(
+        " On an A100, the tree planned for it would be 35% ahead of the best chain (predicted)."
+    )
+    assert "On an A100" not in race_verdict(CHAIN_WINS).sentence
+
+
+def test_a_tree_that_wins_names_no_other_machine() -> None:
+    lanes = [
+        replace(lane, kind=kind) for lane, kind in zip(CHAIN_WINS, ("tree", "chain"), strict=True)
+    ]
+    assert "On an A100" not in race_verdict(lanes, elsewhere=ELSEWHERE).sentence
+
+
+def test_a_draw_on_a_simulated_clock_names_no_other_machine() -> None:
+    """It only means that more races are needed."""
+    draw = [
+        lane_of("Tuned chain", "chain", drafted(0.01), 2),
+        lane_of("Sequoia", "tree", drafted(0.01), 3),
+    ]
+    assert "On an A100" in race_verdict(draw, elsewhere=ELSEWHERE).sentence
+    timed = [on_clock(lane, A100) for lane in draw]
+    assert "the tree planned for it" not in race_verdict(timed, elsewhere=ELSEWHERE).sentence
+
+
+def test_the_other_machine_is_the_first_on_which_the_tree_is_clearly_ahead() -> None:
+    rates = Acceptance((0.9, 0.05, 0.01))
+    clocks = [
+        SimulatedClock(named_profile(name), name)  # names of clocks are long; here the file's
+        for name in ("m1-max-qwen3-8b", "a100-llama-2-7b-eager", "l40-llama-2-70b-offloaded")
+    ]
+    found = tree_elsewhere(rates, clocks)
+    assert found is not None
+    profile = clocks[1].profile
+    tree = best_plan(rates, profile).predicted_speedup
+    assert found.machine == "a a100-llama-2-7b-eager"
+    assert found.ratio == pytest.approx(tree / best_chain(rates, profile).predicted_speedup)
+    assert tree_elsewhere(rates, clocks[:1]) is None

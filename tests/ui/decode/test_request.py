@@ -13,7 +13,7 @@ from ui.decode import clocks
 from ui.decode.request import DecodeRequest, settings_of
 from ui.serving.limits import LOCAL, PUBLIC
 from ui.shared import labels
-from ui.shared.tree_menu import SHAPES, TreeRequest
+from ui.shared.tree_menu import SHAPES, TreeRequest, tree_choices
 
 GOOD = {
     "prompt": "x = 1",
@@ -213,8 +213,18 @@ def test_the_menu_says_which_clock_measures() -> None:
     assert all(label.endswith(" (simulated)") for key, label in labels.items() if key)
 
 
+def test_the_menu_of_trees_names_the_clock_that_trees_are_planned_for() -> None:
+    def planned(clock: Any) -> str:
+        return {kind: label for label, kind in tree_choices(clocks.clock_name(clock))}["planned"]
+
+    assert planned("").endswith("planned for this machine")
+    assert planned(A100) == f"Sequoia, planned for {clocks.simulated_clocks()[A100].name}"
+    for junk in (None, 3, [], "x"):
+        assert planned(junk) == planned("")
+
+
 def test_without_a_clock_a_run_is_measured() -> None:
-    assert DecodeRequest.parse(GOOD, LOCAL).clock == ""
+    assert DecodeRequest.parse(GOOD, LOCAL).clock is None
     assert DecodeRequest.parse(GOOD, LOCAL).simulated_clock is None
 
 
@@ -240,9 +250,9 @@ def test_a_dynamic_tree_is_refused_on_a_simulated_clock() -> None:
 
 
 def test_the_clock_of_a_run_is_copied_to_the_form() -> None:
-    meta = {"prompt": "x", **clocks.clock_meta(A100)}
+    meta = {"prompt": "x", **clocks.clock_meta(clocks.checked_clock(A100))}
     assert settings_of(meta, LOCAL)["clock"] == A100
-    assert settings_of({"prompt": "x", **clocks.clock_meta("")}, LOCAL)["clock"] == ""
+    assert settings_of({"prompt": "x", **clocks.clock_meta(None)}, LOCAL)["clock"] == ""
 
 
 def test_the_settings_of_an_unknown_clock_are_refused() -> None:

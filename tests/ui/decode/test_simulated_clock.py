@@ -16,6 +16,7 @@ from visits import filled, request, sent
 from sequoia import Acceptance, Pair, Run, Tree, named_profile
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.diagnosis.speedup_interval import speedup_interval
+from sequoia.measuring.defaults import SLACK
 from sequoia.planning.plan_for_machine import best_plan
 from sequoia.planning.simulated_step_times import step_seconds
 from ui.decode import recordings
@@ -56,6 +57,23 @@ def test_only_the_times_differ_from_those_of_a_measured_run(make: Callable[..., 
     assert {step.clock for step in measured.steps} == {""}
     assert measured.meta["label"] == "measured"
     assert not {"clock", "clock_note"} & measured.meta.keys()
+
+
+@pytest.mark.parametrize(
+    ("clock", "planned"), [(KEY, True), ("m1-max-qwen3-8b", False)], ids=["wide", "narrow"]
+)
+def test_show_me_a_tree_is_the_planned_tree_if_that_is_wide(
+    make: Callable[..., DecodeJob], clock: str, planned: bool
+) -> None:
+    meta = made(make(clock=clock, tree_request=TreeRequest("wide"), tokens=4)).meta["tree"]
+    wanted = best_plan(RATES, named_profile(clock), slack=SLACK).tree
+    assert (len(wanted) >= 32) is planned
+    if planned:
+        assert (meta["nodes"], meta["levels"]) == (len(wanted), wanted.levels)
+        assert meta["how"].startswith(f"planned for {NAME}")
+    else:
+        assert (meta["nodes"], meta["levels"]) == (48, 6)
+        assert meta["how"].startswith("best of 48 nodes on at most 6 levels, to show a tree")
 
 
 def test_each_step_takes_the_simulated_time_of_its_own_tree(make: Callable[..., DecodeJob]) -> None:

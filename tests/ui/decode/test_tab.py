@@ -327,7 +327,11 @@ def test_another_run_on_screen_ends_the_paused_one(
     shutil.copy(view.rested(request())[view.form.save]["value"], file)
     paused = sent(view.step(filled(view), request()))[-1]["run"]
     assert view.rested(request())[view.form.run]["value"] == "Resume"
-    updates = view.example(request()) if shown == "example" else view.open(str(file), request())
+    updates = (
+        view.example("welcome", request())
+        if shown == "example"
+        else view.open(str(file), request())
+    )
     assert updates[view.form.run]["value"] == "Run"
     begun = sent(view.step(filled(view), request()))
     assert begun[-1]["run"] != paused
@@ -365,7 +369,7 @@ def test_missed_steps_are_given(view: LiveView) -> None:
 @pytest.mark.parametrize("kind", [*controls.SHAPES, None, 3, "nothing", []])
 def test_fields_of_any_shape(kind: Any) -> None:
     with gr.Blocks():
-        form = controls.controls(LOCAL)
+        form = controls.controls(LOCAL, gr.BrowserState([]))
     updates = form.shaped(kind)
     shown = [updates[field]["visible"] for field in (form.first, form.second, form.branching)]
     wanted = {

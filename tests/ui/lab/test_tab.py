@@ -15,10 +15,9 @@ import gradio as gr
 import pytest
 from visits import wait
 
-from sequoia import Acceptance, HardwareProfile, SamplingParams, Tree, best_tree
+from sequoia import Acceptance, HardwareProfile, SamplingParams, Tree, best_tree, profile_names
 from ui.decode.request import DecodeRequest
 from ui.decode.tab import LiveView
-from ui.hardware.tab import HardwareTab
 from ui.lab.acceptance_job import AcceptanceJob
 from ui.lab.tab import LabTab
 from ui.serving.limits import LOCAL, PUBLIC, Limits
@@ -44,8 +43,7 @@ def made(model_host: ModelHost) -> Callable[..., LabTab]:
         with gr.Blocks():
             live = LiveView(model_host, limits, gr.HTML())
             live.build()
-            hardware = HardwareTab(model_host, limits, live)
-            tab = LabTab(model_host, limits, live, hardware)
+            tab = LabTab(model_host, limits, live)
             tab.build()
         return tab
 
@@ -112,12 +110,14 @@ def test_saved_profiles_are_listed_before_the_shipped_ones(
         return [json.loads(text) async for text in made().come(store)]
 
     (found,) = asyncio.run(messages(["{", 7, entry.file()]))
-    assert [one["key"] for one in found["profiles"]] == ["kept:mine", *saved_profiles.shipped()]
+    assert [one["key"] for one in found["profiles"]] == ["kept:mine", *profile_names()]
     mine = found["profiles"][0]
     assert (mine["name"], mine["note"], mine["profile"]["source"]) == ("mine", "a note", "recorded")
+    assert mine["label"] == "as on “mine” (recorded)"
     for store in (None, "x", {"a": 1}, [[]]):
         (found,) = asyncio.run(messages(store))
-        assert [one["key"] for one in found["profiles"]] == list(saved_profiles.shipped())
+        assert [one["key"] for one in found["profiles"]] == list(profile_names())
+        assert found["clock"] == ""
 
 
 @pytest.mark.slow
@@ -325,6 +325,25 @@ def test_a_tree_in_the_form_makes_a_request_for_the_same_tree(
 def test_an_invalid_or_too_large_tree_is_not_run(made: Callable[..., LabTab], data: Any) -> None:
     with pytest.raises(gr.Error, match="Not run"):
         made(PUBLIC).decode(ask(data))
+
+
+@pytest.mark.parametrize(
+    ("clock", "wanted"),
+    [
+        ("a100-llama-2-7b-eager", "a100-llama-2-7b-eager"),
+        ("epyc-2-cores-bundled", ""),  # its times are recorded, so it is no clock
+        ("", ""),
+        ("x", ""),
+        (None, ""),
+        ([], ""),
+    ],
+)
+def test_a_tree_runs_on_the_clock_it_was_chosen_for(
+    made: Callable[..., LabTab], clock: Any, wanted: str
+) -> None:
+    tab = made()
+    updates = tab.decode(ask({"parents": [-1, 0], "clock": clock}))
+    assert updates[tab._live.form.clock]["value"] == wanted
 
 
 def test_the_longest_chain_fits_into_the_form(made: Callable[..., LabTab]) -> None:

@@ -615,7 +615,7 @@ def test_nothing_of_the_previous_models_is_shown_for_the_new_ones(
     is compared with neither."""
     live = LiveView(model_host, LOCAL, None)
     hardware = HardwareTab(model_host, LOCAL, live)
-    lab = LabTab(model_host, LOCAL, live, hardware)
+    lab = LabTab(model_host, LOCAL, live)
     with gr.Blocks(analytics_enabled=False):
         hardware.build()
     run = make(run_store=live.run_store)
@@ -628,10 +628,10 @@ def test_nothing_of_the_previous_models_is_shown_for_the_new_ones(
         return json.loads(hardware.look({}, request(run=name))[hardware.board])["view"]
 
     assert shown()["run"] is not None
-    before = lab._known([])
+    before = lab._known([], "")
     tab = built(model_host)
     board_messages(tab, tab.change(own(tab, folders), request()))
-    after = lab._known([])
+    after = lab._known([], "")
     view = shown()
     assert view["run"] is None
     assert view["profile"]["target"] == "big"

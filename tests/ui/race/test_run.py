@@ -32,6 +32,7 @@ from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
 from ui.shared.tree_menu import SHAPES
 
+A100 = "a100-llama-2-7b-eager"
 PLAIN = ("plain", "", "sequoia")
 CHAIN = ("chain", "4", "sequoia")
 KARY = ("kary", "2, 3", "specinfer")
@@ -781,7 +782,7 @@ def test_bad_values_are_refused_by_name_and_bound(
 
 def test_a_planned_lane_shows_which_of_the_fast_trees_it_uses(make: Callable[..., RaceJob]) -> None:
     """Guards against one name for two trees: the one under What to try is the very fastest."""
-    messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")]))
+    messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")], clock=A100))
     lanes = next(message["lanes"] for message in messages if "lanes" in message)
     assert lanes[1]["how"].endswith("the one with the most expected tokens per step")
     assert "planned" in lanes[1]["how"]

@@ -20,8 +20,9 @@ from sequoia.assets_folder import ASSETS
 from sequoia.saved_files.race_file import RaceLog
 from ui.decode.component import header
 from ui.decode.tab import LiveView
-from ui.race import distribution_check, form
+from ui.race import distribution_check, form, messages
 from ui.race import tab as race_tab
+from ui.race.presets import PRESETS, RacePreset
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
 from ui.race.tab import RaceTab
@@ -59,6 +60,7 @@ def filled(tab: RaceTab, lanes: list[Any] | None = None, **changes: Any) -> dict
         "seed": 0,
         "check": False,
         "chat": True,
+        "clock": "",
         **changes,
     }
     data: dict[Any, Any] = {getattr(tab.form, name): value for name, value in values.items()}
@@ -111,7 +113,8 @@ def test_a_race_has_one_output_and_waits_in_the_common_queue(model_host: ModelHo
         tab.build()
         tab.wire(blocks)
     runs = [fn for fn in blocks.fns.values() if fn.concurrency_id == "engine"]
-    assert [run.outputs for run in runs] == [[tab.board]] * 2  # the race, and its check
+    # the race, its check, and its further runs
+    assert [run.outputs for run in runs] == [[tab.board]] * 3
 
 
 def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
@@ -257,6 +260,37 @@ def test_a_bad_value_is_shown_once_and_nothing_on_screen_is_lost(
     assert tab.sessions.get("one") is None
 
 
+def test_the_steps_of_a_lane_are_given_to_its_picture(
+    tab: RaceTab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "STEP_NODES", 8)
+    name = raced(sent(tab.run(filled(tab), request())))
+    kept = tab.run_store.get(name)
+    run = kept.log().lanes[1].run
+    found: list[dict[str, Any]] = []
+    while len(found) < len(run.steps):
+        answer = json.loads(tab.get_steps([name, 1, len(found)]))
+        assert (answer["race"], answer["lane"], answer["from"]) == (name, 1, len(found))
+        assert 1 <= len(answer["steps"]) <= 3
+        for step in answer["steps"]:
+            tree = answer["trees"][step["tree"]]
+            assert len(tree) == len(step["tokens"]) == len(step["q"])
+            assert {str(token) for token in (*step["tokens"], step["bonus"])} <= {*answer["pieces"]}
+        found += answer["steps"]
+    assert [step["i"] for step in found] == [*range(len(run.steps))]
+    assert json.loads(tab.get_steps([name, 1, 10**6]))["steps"] == []
+
+
+@pytest.mark.parametrize(
+    "asked", [None, [], ["x", 0, 0], [None, 9, 0], [None, -1, 0], [None, 0, "1"], [None, 0, True]]
+)
+def test_steps_that_are_not_there_are_an_empty_answer(tab: RaceTab, asked: Any) -> None:
+    name = raced(sent(tab.run(filled(tab), request())))
+    if asked and asked[0] is None:
+        asked = [name, *asked[1:]]
+    assert json.loads(tab.get_steps(asked)).get("steps", []) == []
+
+
 # -- the form --------------------------------------------------------------------------------------
 
 
@@ -269,14 +303,35 @@ def test_race_and_run_begin_with_the_same_temperature(tab: RaceTab) -> None:
 @pytest.mark.slow
 def test_the_default_race_may_run(tab: RaceTab, model_host: ModelHost) -> None:
     lanes = [(part.kind.value, part.numbers.value, part.verifier.value) for part in tab.form.lanes]
-    assert (
-        [lane[0] for lane in lanes]
-        == list(form.DEFAULT_LANES)
-        == ["plain", "chain", "planned", "dynamic"]
-    )
+    assert [lane[0] for lane in lanes] == ["plain", "tuned_chain", "planned", "none"]
     messages = sent(tab.run(filled(tab, lanes), request()))
     assert messages[-1]["done"]
     assert messages[-1]["error"] is None
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
+def test_a_preset_fills_the_form_and_says_what_it_shows(tab: RaceTab, preset: RacePreset) -> None:
+    updates = tab.start_with(preset.name)
+    parts = tab.form
+    assert updates[parts.about] == preset.about
+    assert updates[parts.clock] == preset.clock
+    assert updates.get(parts.prompt, "") == preset.prompt
+    assert updates.get(parts.temperature) == preset.temperature
+    for lane, (kind, numbers, verifier) in zip(parts.lanes, preset.all_lanes, strict=True):
+        assert updates[lane.kind] == kind
+        assert updates[lane.verifier]["value"] == verifier
+        assert updates[lane.numbers]["visible"] is bool(numbers)
+        assert updates[lane.numbers].get("value", "") == numbers
+    assert updates.keys() <= {*parts.of_a_preset}
+
+
+@pytest.mark.parametrize("name", [None, 3, [], "no preset"])
+def test_any_other_preset_changes_nothing(tab: RaceTab, name: Any) -> None:
+    assert [*tab.start_with(name)] == [tab.form.about]
+
+
+def test_a_lane_of_ones_own_is_no_longer_described_by_the_preset(tab: RaceTab) -> None:
+    assert tab.details("chain", "planned", "")[2] == ""
 
 
 @pytest.mark.parametrize("kind", [*form.SHAPES, "none", None, 3, [], "nothing"])
@@ -400,9 +455,7 @@ def test_a_race_recorded_by_command_has_the_default_lanes_and_is_labelled_record
         )
     )
     assert log.meta["label"] == "recorded"
-    assert [lane.name for lane in log.lanes] == [
-        lane["name"] for lane in board_message(tab, tab.example())["lanes"]
-    ]
+    assert log.lanes[0].name == "Plain"
     assert log.meta["policy"] == {"temperature": 0.0, "top_p": 1.0, "max_new_tokens": 6, "seed": 3}
     assert log.results[0] is None
 
@@ -557,6 +610,7 @@ def linked(tab: RaceTab, **changes: Any) -> dict[str, Any]:
         "top_p": 1,
         "max_new_tokens": 16,
         "seed": 3,
+        "clock": "a100-llama-2-7b-eager",
     }
     lanes = {
         f"{name}{number}": value
@@ -582,6 +636,7 @@ def test_the_lanes_of_a_link_fill_the_form(tab: RaceTab) -> None:
         ("verifier2", {}, "Lane 2: "),
         ("seed", "x", "Seed"),
         ("prompt", None, "the prompt is empty"),
+        ("clock", "mine", "Timed on: 'mine' is not a clock"),
     ],
 )
 def test_a_damaged_link_leaves_the_lanes(tab: RaceTab, name: str, value: Any, words: str) -> None:

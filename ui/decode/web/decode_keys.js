@@ -20,12 +20,15 @@ export class DecodeKeys extends PlaybackKeys {
       ["Enter", "next match; in the tree: pin, unfold"],
       ["arrows", "inside the tree or a group of buttons: move the focus"],
       ["Esc", "unpin, clear the search, close this list; otherwise stop the run"],
+      ["P", "presenter mode, in large type; Esc leaves it"],
       ["?", "this list"],
     ];
   }
 
   escape() {
     const { store } = this;
+    const { presenter } = this.stage;
+    if (presenter.isOpen) return presenter.close();
     const isBusy = store.pin !== null || store.query;
     store.set({ pin: null, hover: null, query: "" });
     if (!isBusy) this.page.stop?.();
@@ -55,7 +58,8 @@ export class DecodeKeys extends PlaybackKeys {
       "-": () => view.pan.zoomBy(0.8),
       0: () => view.pan.zoomFit(),
       "/": () => tools.search.focus(),
-      "?": () => this.help(),
+      p: () => this.stage.presenter.toggle(),
+      "?": () => this.stage.presenter.isOpen || this.help(),
       Escape: () => this.escape(),
     };
     if (!Object.hasOwn(acts, key)) return false;

@@ -4,6 +4,7 @@ import { DecodeKeys } from "./decode_keys.js";
 import { Headline } from "./headline.js";
 import { Inspector } from "./inspector.js";
 import { PlainText } from "./plain_text.js";
+import { Presenter } from "./presenter.js";
 import { RunHeader } from "./run_header.js";
 import { RunStore } from "./run_store.js";
 import { Scrubber } from "./scrubber.js";
@@ -12,6 +13,7 @@ import { TextView } from "./text_view.js";
 import { TreePanel } from "./tree_panel.js";
 import * as dom from "../../shared/web/dom.js";
 import { el, show, svg } from "../../shared/web/dom.js";
+import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /**
  * @import { Server } from "../../shared/web/connect_component.js"
@@ -93,9 +95,19 @@ class DecodeView {
     this.header = new RunHeader(store, frame);
     frame.prepend(this.header.banners);
     this.empty = this.makeEmpty(frame);
+    this.presenter = this.makePresenter();
     this.keys = new DecodeKeys(store, this, page);
     store.onPaint(() => this.paint());
     store.changed();
+  }
+
+  makePresenter() {
+    const presenter = new Presenter(this.store, this.root);
+    const hint = TOOLTIPS["button present"];
+    const look = { icon: "present", label: "Presenter mode (P)", part: "present", hint };
+    this.present = dom.button(this.scrubber.root, { ...look, act: () => presenter.open() });
+    this.scrubber.help.before(this.present);
+    return presenter;
   }
 
   makeEmpty(frame) {
@@ -130,6 +142,8 @@ class DecodeView {
     this.headline.paint(isOpening);
     const panels = [this.header, this.bars, this.plain, this.scrubber, this.tree];
     for (const panel of [...panels, text, inspector]) panel.paint();
+    this.present.disabled = !some;
+    this.presenter.paint();
     // what asks for a layout comes last, so that there is one layout a frame
     for (const panel of [text, this.plain, inspector.story, this.tree]) panel.settle();
   }

@@ -52,7 +52,7 @@ export class Headline {
     const { store } = this;
     const totals = store.totals(store.written);
     const isKnown = known(totals.speedup);
-    text(this.number, isKnown ? speed(totals.speedup) : tokens(totals));
+    text(this.number, headlineNumber(store));
     text(this.claim, isKnown ? claim(totals.speedup, store.meta) : waiting(store));
     text(this.price, isKnown ? price(totals, store.meta) : "");
     text(this.basis, basis(store.meta));
@@ -64,6 +64,16 @@ export class Headline {
     show(this.paper, isOpening);
     show(this.acts, isOpening || store.isWhole);
   }
+}
+
+/**
+ * The run in one number: its speed-up so far, or where that is unknown the tokens of each step.
+ * @param {RunStore} store
+ * @returns {string}
+ */
+export function headlineNumber(store) {
+  const totals = store.totals(store.written);
+  return known(totals.speedup) ? speed(totals.speedup) : tokens(totals);
 }
 
 /** @type {(times: number) => string} */
@@ -116,7 +126,7 @@ function basis(meta) {
   const place = [device, String(date || "").slice(0, 10)].filter(Boolean).join(", ");
   const source = [label, place].filter(Boolean).join(" on ");
   const stated = source && source[0].toUpperCase() + source.slice(1) + ".";
-  if (!opening) return stated;
+  if (!opening) return [readable(meta.about), stated].filter(Boolean).join(" ");
   const [low, high] = opening.range.map((one) => one.toFixed(1) + "×");
   return (
     `A typical one of ${opening.prompts.length} prompts: median ${opening.median.toFixed(1)}×, ` +

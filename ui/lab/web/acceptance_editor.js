@@ -23,10 +23,22 @@ export const OWN = "own"; // the menu's entry for a vector that is none of the p
 const named = ({ label, words }) => label + (words ? ": " + words : "");
 const edited = (from) => ({ label: "edited by hand", words: "from " + named(from), from });
 
+const scaledWords = (factor) =>
+  factor < 1
+    ? `The rates sum to at most 1, so the others were multiplied by ${factor.toPrecision(2)}.`
+    : "";
+
 /** The panel with the vector. */
 export class AcceptanceEditor {
   presets = [...vectors.MADE];
+  byCurve = false; // edited with the sliders of a curve
+  /** The vector that the sliders stand for. @type {number[] | null} */
+  onCurve = null;
   kind = OWN; // key of the preset in use
+  /** The bar being moved: the vector before, so that a bar that goes back restores the others.
+   * @type {{k: number, before: number[], after: number[]} | null} */
+  moved = null;
+  factor = 1; // by which the last change of a rate scaled the others
   /** The vector before it was edited. @type {{rates: number[], origin: Origin, key?: string}} */
   base = { rates: [], origin: { label: "synthetic", words: "" } };
 
@@ -44,7 +56,8 @@ export class AcceptanceEditor {
     rove(panel.tools.parentElement);
     this.makeMenu(body);
     this.makeOrigin(body);
-    this.power = new PowerLaw(body, () => this.usePower());
+    this.makeHandles(body);
+    this.power = new PowerLaw(body, () => this.moveCurve());
     this.bars = new AcceptanceBars(body, state, {
       pick: (k) => this.pick(k),
       move: (k, rate) => this.move(k, rate),
@@ -91,6 +104,19 @@ export class AcceptanceEditor {
     });
   }
 
+  // What a vector is edited with: its bars, or the sliders of a curve.
+  makeHandles(host) {
+    const look = { class: "sq-segments", role: "group", "aria-label": "Edit the rates with" };
+    const group = el("div", look, host);
+    const handle = (name, words, hint) =>
+      button(group, { text: words, hint, part: "handle-" + name, act: () => this.handle(name) });
+    this.handles = {
+      bars: handle("bars", "Bars", TOOLTIPS["button edit by bars"]),
+      curve: handle("curve", "Curve", TOOLTIPS["button edit by curve"]),
+    };
+    rove(group);
+  }
+
   makeFields(host) {
     const line = el("div", { class: "sq-lab-line sq-lab-values" }, host);
     this.name = el("label", { class: "sq-lab-rank", for: "sq-lab-rate" }, line);
@@ -101,6 +127,8 @@ export class AcceptanceEditor {
     button(rest, { icon: "minus", label: "One rank fewer", act: () => this.resize(-1) });
     button(rest, { icon: "plus", label: "One rank more", act: () => this.resize(1) });
     rove(rest);
+    const scaled = { class: "sq-lab-note", "data-part": "scaled", "aria-live": "polite" };
+    this.scaled = el("p", scaled, host);
     this.refusal = new Refusal(host, "problem");
   }
 
@@ -178,12 +206,30 @@ export class AcceptanceEditor {
     if (!preset) return;
     this.kind = key;
     if (preset.rates) this.take(preset.rates, preset.origin, key);
-    else this.usePower();
+    else this.showPower();
+  }
+
+  showPower() {
+    this.byCurve = true;
+    this.usePower();
   }
 
   usePower() {
     const { rates, words } = this.power.vector();
     this.take(rates, { label: "synthetic", words }, "power");
+  }
+
+  /** @param {"bars" | "curve"} name */
+  handle(name) {
+    this.byCurve = name === "curve";
+    this.state.changed();
+  }
+
+  // The preset follows its sliders; any other vector is edited with them.
+  moveCurve() {
+    if (this.kind === "power") return this.usePower();
+    this.change(this.power.vector().rates);
+    this.onCurve = this.state.rates;
   }
 
   /**
@@ -215,6 +261,7 @@ export class AcceptanceEditor {
       return false;
     }
     this.kind = key;
+    this.factor = 1;
     this.refusal.say("");
     return true;
   }
@@ -242,12 +289,10 @@ export class AcceptanceEditor {
     const { state, value: field } = this;
     const typed = field.value.trim();
     const value = Number(typed.replace(",", "."));
-    const rates = state.rates.slice();
-    rates[state.pick] = value;
     const name = `rate ${state.pick + 1}`;
     if (typed === "" || !(value >= 0 && value <= 1))
       this.refuse(`${name}: "${typed.slice(0, 20)}" is not a number from 0 to 1`, field);
-    else if (!this.change(rates)) this.refusal.say(this.refusal.words, field);
+    else this.move(state.pick, value);
     this.paint();
   }
 
@@ -257,15 +302,16 @@ export class AcceptanceEditor {
     this.state.set({ pick: k });
   }
 
-  // One bar moved; it stops where the sum would pass 1.
+  // One bar moved. The others make room where the sum would pass 1, and come back with it.
   move(k, rate) {
-    const rates = this.state.rates.slice();
-    const rest = planner.sum(rates) - rates[k];
-    const most = Math.max(0, Math.floor((1 - rest) * 1e4) / 1e4);
-    rates[k] = Math.max(0, Math.min(rate, most));
-    this.state.set({ pick: k });
-    if (this.change(rates) && rate > most + 1e-9)
-      this.refusal.say(`Rate ${k + 1} stopped at ${most}: the rates sum to at most 1.`);
+    const { state, moved } = this;
+    const goesOn = moved?.k === k && moved.after === state.rates;
+    const before = goesOn ? moved.before : state.rates;
+    const { rates, factor } = vectors.withRate(before, k, Math.max(0, Math.min(rate, 1)));
+    state.set({ pick: k });
+    if (!this.change(rates)) return;
+    this.moved = { k, before, after: state.rates };
+    this.factor = factor;
   }
 
   resize(change) {
@@ -296,10 +342,22 @@ export class AcceptanceEditor {
     text(this.words, origin.words);
     show(this.back, Boolean(origin.from));
     if (this.menu.value !== this.kind) this.menu.value = this.kind;
-    show(this.power.root, this.kind === "power");
+    this.paintHandles(rates);
+    text(this.scaled, scaledWords(this.factor));
     this.bars.paint();
     this.counting.paint(origin);
     this.paintFields(rates, Math.min(pick, rates.length - 1));
+  }
+
+  // The sliders take the curve nearest to a vector that they did not make.
+  paintHandles(rates) {
+    const { byCurve } = this;
+    attr(this.handles.bars, "aria-pressed", String(!byCurve));
+    attr(this.handles.curve, "aria-pressed", String(byCurve));
+    show(this.power.root, byCurve);
+    if (!byCurve || this.kind === "power" || rates === this.onCurve) return;
+    this.power.follow(rates);
+    this.onCurve = rates;
   }
 
   paintFields(rates, k) {

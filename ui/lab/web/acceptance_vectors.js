@@ -129,6 +129,21 @@ export function power(exponent, first, length) {
 }
 
 /**
+ * The vector with another rate of one child. At most one child is accepted, so the sum is at most
+ * 1: where it would be more, all other rates are scaled by the same factor.
+ * @param {number[]} rates
+ * @param {number} k
+ * @param {number} rate from 0 to 1
+ * @returns {{rates: number[], factor: number}} factor: 1 where the others stay
+ */
+export function withRate(rates, k, rate) {
+  const rest = planner.sum(rates.filter((_, other) => other !== k));
+  const room = 1 - rate;
+  const factor = rest > room ? room / rest : 1;
+  return { rates: rates.map((one, other) => (other === k ? rate : one * factor)), factor };
+}
+
+/**
  * Rates from JSON (a list, or an object with `rates`) or CSV (numbers, or lines rank,rate).
  * @param {string} text
  * @returns {number[]}

@@ -33,7 +33,7 @@ export function choicesOf({ state, editor, numbers }) {
     shown,
     ...(hand.length > 1 ? { hand } : {}),
     kinds,
-    profile: numbers.whatif.menu.value,
+    profile: numbers.clock.menu.value,
   };
 }
 
@@ -43,13 +43,15 @@ export function choicesOf({ state, editor, numbers }) {
  * @param {LabChoices} choices
  * @returns {string[]} the choices that this Lab does not know, in words
  */
-export function choose({ state, editor, numbers }, choices) {
+export function choose(lab, choices) {
+  const { state, editor, numbers } = lab;
+  lab.hasOpened = true; // a chosen tree stays when the machine is timed later
   const { vector, rates, origin, profile, kinds, shown, ...rest } = choices;
   const unknown = [];
   if (rates) editor.take(rates, origin);
   else if (vector && editor.has(vector)) editor.choose(vector);
   else if (vector) unknown.push(`the acceptance vector “${vector}”`);
-  if (profile && numbers.whatif.has(profile)) numbers.whatif.select(profile);
+  if (profile && numbers.clock.has(profile)) numbers.clock.select(profile);
   else if (profile) unknown.push(`the hardware profile “${profile}”`);
   state.set({ ...rest, kinds: { ...state.kinds, ...kinds } });
   if (shown && isTree(shown)) state.set({ shown });

@@ -18,13 +18,16 @@ import * as shapes from "./tree_shapes.js";
 
 const OF_THE_TREE = ["rates", "n", "levels", "shown", "hand", "kinds", "profile"];
 
+/** The size of the best tree that is shown before any times are known. */
+export const FIRST_NODES = 64;
+
 /** The state of one Lab. */
 export class LabState {
   rates = [0.6, 0.15, 0.05];
   even = this.rates; // what is planned with: never increasing
   /** @type {Origin} */
   origin = { label: "synthetic", words: "" };
-  n = 64;
+  n = FIRST_NODES;
   /** @type {number | null} */
   levels = null; // null: any
   shown = "best"; // or "hand", "fitted", or a shape's name

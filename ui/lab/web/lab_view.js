@@ -4,7 +4,7 @@ import { AcceptanceEditor } from "./acceptance_editor.js";
 import * as vectors from "./acceptance_vectors.js";
 import { Curves, Margins } from "./curves.js";
 import { DpInLab } from "./dp/dp_in_lab.js";
-import { LabState } from "./lab_state.js";
+import { FIRST_NODES, LabState } from "./lab_state.js";
 import { LabTree } from "./lab_tree.js";
 import { PaperCheck } from "./paper_check.js";
 import { ReadOuts } from "./read_outs.js";
@@ -24,7 +24,8 @@ const STILL_MS = 140; // without a change before the figures are redrawn
  * @property {number} [pair] changes when other models are loaded
  * @property {boolean} [measurable] models are loaded
  * @property {Profile | null} [profile] of this machine
- * @property {import("./what_if_profile.js").OtherProfile[]} [profiles]
+ * @property {import("./clock_menu.js").OtherProfile[]} [profiles]
+ * @property {string} [clock] key of the profile that is chosen in Decode; empty for this machine
  * @property {Entry[]} [ways] of measuring
  * @property {Entry[]} [prompts]
  * @property {number} [most] nodes that may run
@@ -44,6 +45,7 @@ const KNOWN = ["survey", "profile", "profiles", "most", "temperature"];
 /** The panels and their state. */
 export class Lab {
   open = false; // its tab is
+  hasOpened = false; // on the tree that is fastest
   chosen = false; // a vector of the server's was chosen
   /** @type {number | undefined} */
   pair = undefined;
@@ -75,7 +77,7 @@ export class Lab {
     const { state, trigger, plotly } = this;
     const link = {
       trigger,
-      run: this.canRun ? (parents) => this.run(parents) : null,
+      run: this.canRun ? (parents, clock) => this.run(parents, clock) : null,
       savePage: save && (() => save(this)),
       copyLink: copy,
       count: (count) => this.counts.add(count),
@@ -123,9 +125,9 @@ export class Lab {
     this.margins.paint();
   }
 
-  run(parents) {
+  run(parents, clock) {
     this.numbers.say("");
-    this.trigger("decode", { parents });
+    this.trigger("decode", { parents, clock });
   }
 
   // Whether the vector on screen is one of other models than are loaded now.
@@ -140,16 +142,27 @@ export class Lab {
   take(message) {
     /** @type {LabMessage} */
     const data = typeof message === "string" ? JSON.parse(message) : message;
-    const { profile, profiles, most, count, refused } = data;
+    const { profile, profiles, clock, most, count, refused } = data;
     const { counting } = this.editor;
     for (const name of KNOWN) if (name in data) this.known[name] = data[name];
     if (data.survey) this.takeVectors(data);
     counting.offer(data.ways, data.prompts);
     if (data.measurable) show(counting.root, true);
-    if (profile !== undefined || profiles) this.numbers.whatif.take(profile, profiles);
     if (most) this.state.set({ most });
+    if (profile !== undefined || profiles) this.numbers.clock.take(profile, profiles);
+    if (clock !== undefined) this.numbers.clock.follow(clock);
+    this.openOnFastest();
     if (count) counting.take(count);
     if (refused) this.numbers.say(refused);
+  }
+
+  // Once: the tree that is fastest on the clock, unless another one was chosen meanwhile.
+  openOnFastest() {
+    const { state, hasOpened } = this;
+    if (hasOpened || !state.profile) return;
+    this.hasOpened = true;
+    const isUntouched = state.n === FIRST_NODES && state.levels === null && state.shown === "best";
+    if (isUntouched) this.numbers.useBest();
   }
 
   takeVectors(data) {

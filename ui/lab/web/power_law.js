@@ -1,10 +1,12 @@
-/* The sliders of a power law: exponent, first rate and number of ranks. */
+/* The sliders of a power law: a curve of two parameters, exponent and first rate, and the number of
+   ranks. */
 import * as vectors from "./acceptance_vectors.js";
 import { el, text } from "../../shared/web/dom.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
+/** @type {[string, string, {min: number, max: number, step: number}][]} */
 const SLIDERS = [
-  ["exponent", "exponent", { min: 0, max: 4, step: 0.05 }],
+  ["exponent", "exponent", { min: 0, max: 6, step: 0.05 }],
   ["first", "first rate", { min: 0.02, max: 1, step: 0.01 }],
   ["length", "ranks", { min: 2, max: 64, step: 1 }],
 ];
@@ -14,6 +16,8 @@ export class PowerLaw {
   values = { exponent: 1.6, first: 0.6, length: 16 };
   /** @type {Record<string, HTMLElement>} */
   outputs = {};
+  /** @type {Record<string, HTMLInputElement>} */
+  sliders = {};
 
   /**
    * @param {HTMLElement} host
@@ -30,11 +34,27 @@ export class PowerLaw {
     addTerm(row, label);
     const look = { type: "range", "aria-label": label, "data-part": "power-" + name };
     const slider = el("input", { ...look, ...bounds, value: this.values[name] }, row);
+    this.sliders[name] = slider;
     this.outputs[name] = el("output", { text: String(this.values[name]) }, row);
     slider.addEventListener("input", () => {
       this.values[name] = Number(slider.value);
       this.onChange();
     });
+  }
+
+  /**
+   * Put the sliders on the power law nearest to `rates`, as near as their bounds allow.
+   * @param {number[]} rates
+   */
+  follow(rates) {
+    const [first, exponent] = vectors.fitPower(rates) ?? [rates[0], this.values.exponent];
+    const wanted = { first, exponent, length: rates.length };
+    for (const [name, , { min, max, step }] of SLIDERS) {
+      const value = Math.round(Math.max(min, Math.min(wanted[name], max)) / step) * step;
+      this.values[name] = Number(value.toFixed(2));
+      this.sliders[name].value = String(this.values[name]);
+    }
+    this.vector(); // writes the values beside the sliders
   }
 
   /**

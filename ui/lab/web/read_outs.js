@@ -1,11 +1,11 @@
 /* The figures of the tree shown: what is expected of it, what is predicted on this machine, and
    what one node more is worth. */
 import { makePanel } from "../../shared/web/panel.js";
+import { ClockMenu } from "./clock_menu.js";
 import * as exportTree from "./export_tree.js";
 import { formatShare } from "./export_tree.js";
 import * as planner from "../../shared/web/planner.js";
 import * as shapes from "./tree_shapes.js";
-import { WhatIf } from "./what_if_profile.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -34,7 +34,7 @@ const TILES = [
 /** @typedef {import("./lab_state.js").LabState} LabState */
 /**
  * What the page around the Lab does; a saved page does neither.
- * @typedef {{run: ((parents: number[]) => void) | null, savePage?: () => void,
+ * @typedef {{run: ((parents: number[], clock: string) => void) | null, savePage?: () => void,
  *   copyLink?: () => void}} Link
  */
 
@@ -52,7 +52,7 @@ export class ReadOuts {
     this.link = link;
     const panel = makePanel(host, { part: "numbers", title: "This tree", cls: "sq-lab-numbers" });
     this.word = el("span", { class: "sq-word" }, panel.titleBox);
-    this.whatif = new WhatIf(panel.body, state, () => this.chosen());
+    this.clock = new ClockMenu(panel.body, state, () => this.chosen());
     const tiles = el("div", { class: "sq-lab-tiles" }, panel.body);
     this.tiles = Object.fromEntries(TILES.map((about) => [about[0], this.tile(tiles, about)]));
     this.passes = el("p", { class: "sq-lab-says", hidden: "" }, panel.body);
@@ -77,11 +77,15 @@ export class ReadOuts {
     if (this.state.shown === "best") this.useBest();
   }
 
-  /** Show the fastest tree: its budget and its level cap. */
+  /** Show the fastest tree: its budget, and its level cap if it needs one. */
   useBest() {
-    if (!this.state.profile) return;
+    const { state } = this;
+    if (!state.profile) return;
     const { parents, levels } = this.planned();
-    this.state.set({ n: parents.length, levels: Math.max(2, levels), shown: "best" });
+    const n = parents.length;
+    const free = planner.canonical(state.freeGrowth.parents.slice(0, n));
+    const isCapped = parents.some((parent, node) => parent !== free[node]);
+    state.set({ n, levels: isCapped ? Math.max(2, levels) : null, shown: "best" });
   }
 
   tile(host, about) {
@@ -107,7 +111,7 @@ export class ReadOuts {
       cls: "sq-lab-run",
       hint,
       part: "run",
-      act: () => link.run(planner.canonical(state.parents)),
+      act: () => link.run(planner.canonical(state.parents), this.clock.keyInDecode),
     });
     const name = { "aria-label": "Save the tree as", "data-part": "export" };
     this.forms = el("select", { class: "sq-input", ...name }, line);
@@ -164,7 +168,7 @@ export class ReadOuts {
     if (this.#known === key) return;
     this.#known = key;
     const { parents } = state;
-    this.whatif.paint();
+    this.clock.paint();
     const name = shapes.label(state.shown, state.n, state);
     text(this.word, `${name}, ${format.count(parents.length, "node")}`);
     this.paintTiles(parents);

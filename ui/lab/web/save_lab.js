@@ -51,7 +51,7 @@ function labFacts({ state, numbers }) {
     `acceptance: ${label}, ${words}`,
   ];
   if (!profile) return lines;
-  const machine = numbers.whatif.name ?? `${profile.device}, ${profile.target} + ${profile.draft}`;
+  const machine = numbers.clock.name ?? `${profile.device}, ${profile.target} + ${profile.draft}`;
   const { speedup } = planner.predict(parents, even, profile);
   const source = relabelled(profile.source);
   return [...lines, `${speedup.toFixed(2)}× plain (predicted), times of ${machine} (${source})`];

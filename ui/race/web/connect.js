@@ -24,8 +24,8 @@ export function connect(element, props, watch, trigger, server) {
     rememberInAddress(message, "race");
   };
   connectComponent(root, props, watch, { ...view, take }, () => trigger("come"));
+  /** @type {NodeListOf<HTMLElement>} */
+  const groups = document.querySelectorAll("#rc-side .pg-chips");
+  for (const group of groups) rove(group);
   linkRace(view.store, (values) => trigger("link", values));
-  /** @type {HTMLElement} */
-  const prompts = document.querySelector("#rc-side .pg-chips");
-  if (prompts) rove(prompts);
 }

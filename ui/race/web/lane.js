@@ -9,6 +9,7 @@ import { repeatsInWords } from "../../shared/web/repeats.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import * as runWords from "../../shared/web/run_words.js";
 import { addTerm } from "../../shared/web/tooltips.js";
+import { TreeThumbnail } from "../../shared/web/tree_thumbnail.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @typedef {import("./lane_style.js").LaneStyle} LaneStyle */
@@ -30,6 +31,8 @@ const FIGURES = [
   ["drafted", "from the draft", "from the draft"],
   ["repeats", "repeated text", "repeats"],
 ];
+/** @type {[number, number]} px */
+const THUMBNAIL = [72, 34];
 const PHASES = ["draft", "verify", "overhead"];
 const VERDICTS = {
   exact: "exact",
@@ -49,9 +52,10 @@ export class LaneView {
    * @param {HTMLElement} host
    * @param {number} index of the lane
    * @param {LaneStyle} style
-   * @param {Trigger | null} trigger without it, the lane cannot be opened
+   * @param {{trigger: Trigger | null, showTree: (lane: number) => void}} act without a trigger,
+   *   the lane cannot be opened
    */
-  constructor(store, host, index, style, trigger) {
+  constructor(store, host, index, style, { trigger, showTree }) {
     this.store = store;
     this.index = index;
     this.lane = store.lanes[index];
@@ -65,9 +69,12 @@ export class LaneView {
     this.makeFigures();
     const foot = el("div", { class: "race-foot" }, this.root);
     if (trigger) this.makeOpen(foot, trigger);
+    const hint = TOOLTIPS["button tree of a lane"];
+    button(foot, { text: "Show tree", hint, act: () => showTree(index) });
     this.makeCheck(foot);
     rove(this.root);
     this.key = "";
+    this.wasMoving = false; // the race time, when this was painted last
     /** @type {Result | null} */
     this.result = null;
     this.paintLossless(null);
@@ -81,10 +88,25 @@ export class LaneView {
     const line = el("div", { class: "race-name" }, this.root);
     line.append(laneMark(style));
     el("h3", { text: name, title: name }, line);
-    this.place = addTerm(line, "", "place", "race-place");
+    const finish = el("span", { class: "race-finish" }, line);
+    this.time = el("b", { class: "race-time", "data-part": "time" }, finish);
+    this.place = addTerm(finish, "", "place", "race-place");
     this.place.dataset.part = "place";
     const how = described(this.lane);
-    el("p", { class: "race-how", text: how || " ", title: how }, this.root);
+    const about = el("div", { class: "race-about" }, this.root);
+    this.thumbnail = new TreeThumbnail(about, ...THUMBNAIL);
+    el("p", { class: "race-how", text: how || " ", title: how }, about);
+  }
+
+  /**
+   * The lane's tree; one that changes at every step is that of the last step shown.
+   * @param {LaneTotals} total
+   * @param {number} done steps shown
+   */
+  paintTree(total, done) {
+    const { plain, changes } = this.lane;
+    const number = changes ? total.steps[done - 1]?.tree : total.largestTree;
+    this.thumbnail.show((!plain && this.store.trees[number]) || null);
   }
 
   /**
@@ -176,6 +198,8 @@ export class LaneView {
     this.key = key;
     const sum = total.at(store.t);
     this.text.paint(total, done, this.ending(total, done), repeatsInWords(sum));
+    this.paintTree(total, done);
+    this.paintFinish(total, done === total.steps.length && Boolean(total.finish));
     this.paintProgress(sum, place);
     this.paintFigures(sum);
     this.paintSpeed(total, other, reference);
@@ -193,6 +217,21 @@ export class LaneView {
     if (done < total.steps.length) return "";
     const reason = total.finish || (this.store.done ? "stopped" : "");
     return readable(runWords.finish(reason));
+  }
+
+  /**
+   * The time of a lane that has finished; it appears with a motion where that is seen to happen.
+   * @param {LaneTotals} total
+   * @param {boolean} isOver
+   */
+  paintFinish(total, isOver) {
+    const { playing, live, done } = this.store;
+    const isNew = this.wasMoving && !this.root.dataset.finish;
+    show(this.time, isOver);
+    text(this.time, isOver ? format.seconds(total.clock) : "");
+    if (!isOver) attr(this.root, "data-finish", null);
+    else if (!this.root.dataset.finish) attr(this.root, "data-finish", isNew ? "new" : "seen");
+    this.wasMoving = playing || (live && !done);
   }
 
   /**
@@ -283,17 +322,17 @@ function baseline({ plain }, self) {
 }
 
 /**
- * How a lane decodes, in short.
+ * How a lane decodes: what fits on the page first, the rest is in the title.
  * @param {Lane} lane
  * @returns {string}
  */
 function described({ how, verifier, plain, most, changes, kind }) {
-  const parts = [how];
-  if (verifier && !plain) parts.push(runWords.verifier(verifier) + " verifier");
+  const parts = [];
   if (most > 1) parts.push((changes ? "at most " : "") + format.count(most, "node"));
+  if (verifier && !plain) parts.push(runWords.verifier(verifier) + " verifier");
   if (changes)
     parts.push(kind === "replanned" ? "new tree every few steps" : "new tree every step");
-  return parts.filter(Boolean).map(readable).join(" · ");
+  return [...parts, how].filter(Boolean).map(readable).join(" · ");
 }
 
 /**

@@ -14,6 +14,7 @@ import { MARKER_PATHS } from "../../shared/web/marker_paths.js";
 // Method (colour and marker) of each tree kind; unlisted kinds are 'other'.
 const METHODS = new Map([
   ["chain", "chain"],
+  ["tuned_chain", "chain"],
   ["sequences", "sequences"],
   ["kary", "kary"],
   ["branching", "kary"],

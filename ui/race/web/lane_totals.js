@@ -8,7 +8,7 @@ import { Repeats } from "../../shared/web/repeats.js";
  * Totals of a lane after some of its steps; `seconds` is its decode time.
  * @typedef {{steps: number, tokens: number, grams: number, repeats: number, drafted: number,
  *   nodes: number, seconds: number, draft: number, verify: number, overhead: number}} Sum
- * @typedef {{text: string[], drafted: number, finish: string | null}} ShownStep
+ * @typedef {{text: string[], drafted: number, finish: string | null, tree: number}} ShownStep
  * @typedef {{tokens: number, seconds: number}} Segment
  * @typedef {{log: number, error: number, count: number}} Pace
  * @typedef {{least: number, most: number, verdict: "faster" | "slower" | "even"}} Interval
@@ -62,6 +62,8 @@ export class LaneTotals {
     /** @type {Sum[]} */
     this.sums = [START];
     this.eights = new Repeats();
+    this.largest = 0; // nodes of the largest tree
+    this.largestTree = -1; // its number in the race; a fixed tree is smaller only where it was cut
     /** @type {{k: number, pace: Pace | null} | null} */
     this.paced = null;
   }
@@ -77,7 +79,9 @@ export class LaneTotals {
     const draft = amount(step.seconds?.draft);
     const verify = amount(step.seconds?.verify);
     const overhead = amount(step.seconds?.overhead);
-    this.steps.push({ text, drafted, finish: step.finish ?? null });
+    this.steps.push({ text, drafted, finish: step.finish ?? null, tree: step.tree });
+    if (nodes > this.largest) this.largestTree = step.tree;
+    this.largest = Math.max(this.largest, nodes);
     this.sums.push({
       ...this.eights.add(text),
       steps: last.steps + 1,
@@ -216,6 +220,24 @@ export function referenceLane(lanes, totals, t) {
   const rates = totals.map((total) => (total.at(t).tokens ? rate(total.at(t)) : Infinity));
   const slowest = Math.min(...rates);
   return slowest < Infinity ? rates.indexOf(slowest) : -1;
+}
+
+/**
+ * Index of the lane that leads at t: the one with the most tokens, of those with equally many the
+ * one that had them first; -1 while none has moved.
+ * @param {LaneTotals[]} totals
+ * @param {number} t
+ * @returns {number}
+ */
+export function leadingLane(totals, t) {
+  const sums = totals.map((total) => total.at(t));
+  const isAhead = (one, other) =>
+    one.tokens > other.tokens || (one.tokens === other.tokens && one.seconds < other.seconds);
+  let leader = -1;
+  sums.forEach((sum, i) => {
+    if (sum.tokens && (leader < 0 || isAhead(sum, sums[leader]))) leader = i;
+  });
+  return leader;
 }
 
 /**

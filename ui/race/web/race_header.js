@@ -1,7 +1,7 @@
 /* The header: what races, where the numbers come from, how far the race is, and what went wrong. */
 import { laneName } from "./lane.js";
 import { lanePlaces, placeInWords } from "./lane_totals.js";
-import { attr, el, show, text } from "../../shared/web/dom.js";
+import { attr, el, pool, show, text } from "../../shared/web/dom.js";
 import { known, readable, seconds } from "../../shared/web/format.js";
 import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
 import * as runWords from "../../shared/web/run_words.js";
@@ -33,6 +33,8 @@ export class RaceHeader {
     this.state = el("span", { class: "race-state", "data-part": "state" }, about);
     this.about = new FactStrip(about);
     this.makePrompt();
+    this.notes = el("ul", { class: "race-notes", "data-part": "notes" }, this.root);
+    this.noteLines = pool(() => el("li", {}, this.notes));
     this.banners = {
       error: this.banner("error", "alert", " sq-banner-error"),
       notice: this.banner("notice", "status"),
@@ -79,6 +81,7 @@ export class RaceHeader {
       show(this.banners[name], Boolean(words));
     }
     const over = store.done && store.end;
+    if (store.pool?.planned) return; // the verdict changes with each run; the last one is read out
     text(
       this.spoken,
       over ? `Race ${STATES[state]}. ${store.verdict?.sentence ?? ""} ${order(store)}` : "",
@@ -94,6 +97,11 @@ export class RaceHeader {
     text(this.whose, meta.chat ? "prompt, as a chat message" : "prompt");
     text(this.wording, readable(prompt.slice(0, 400)));
     attr(this.prompt, "title", readable(prompt.slice(0, 2000)).replaceAll("⏎", "\n"));
+    /** @type {string[]} how the race was planned; `RacePlan` in ui/race/race_plan.py */
+    const notes = Array.isArray(meta.notes) ? meta.notes.map(String) : [];
+    const lines = this.noteLines.take(notes.length);
+    notes.forEach((note, i) => text(lines[i], readable(note)));
+    show(this.notes, notes.length > 0);
   }
 }
 

@@ -89,6 +89,9 @@ const HELP = [
   ["← →", "one step back or forward"],
   ["Home End", "start or end of the race"],
   ["L", "follow the newest step"],
+  ["1 2 3 4", "show the tree of that lane"],
+  ["0", "show the tree of the leading lane"],
+  [", .", "one picture back or forward in the step of the tree"],
   ["arrows", "inside a lane, panel or button group: from button to button"],
   ["Esc", "stop the race"],
   ["?", "this list"],
@@ -114,7 +117,9 @@ export class RaceKeys extends PlaybackKeys {
       "?": () => this.help(),
       Escape: () => this.page.stop?.(),
     };
-    if (Object.hasOwn(KEY_STEPS, key)) store.step(KEY_STEPS[key]);
+    if (/^[0-4]$/.test(key)) this.stage.tree.choose(key === "0" ? null : Number(key) - 1);
+    else if (key === "," || key === ".") this.stage.tree.stage.turn(key === "." ? 1 : -1);
+    else if (Object.hasOwn(KEY_STEPS, key)) store.step(KEY_STEPS[key]);
     else if (Object.hasOwn(acts, key)) acts[key]();
     else return false;
     return true;

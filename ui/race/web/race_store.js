@@ -33,18 +33,42 @@ import { LaneTotals } from "./lane_totals.js";
  *   lossless: Lossless | null}} Result
  */
 /**
- * Who won and how sure that is; `Verdict` in sequoia/diagnosis/race_verdict. `places`: of each
- * lane, null if it made no step. `details`: sentences behind the verdict.
+ * Who won and how sure that is; `Verdict` in sequoia/diagnosis/race_verdict. `order`: lanes that
+ * made steps, fastest first. `places`: of each lane, null if it made no step. `details`: sentences
+ * behind the verdict. `more_to_separate`, `more_races`: further runs that would separate the first
+ * two lanes, or find a difference of 10%; null if that is not known.
  * @typedef {{place: number, tied: boolean}} Place
- * @typedef {{places: (Place | null)[], sentence: string, details: string[]}} Verdict
+ * @typedef {[number, number]} Range
+ * @typedef {{faster: number, slower: number, ratio: number, least: number, most: number,
+ *   per_step: number, step_time: number, p: number | null, apart: boolean, per_step_range: Range,
+ *   step_time_range: Range}} Pair
+ * @typedef {{order: number[], places: (Place | null)[], pairs: Pair[], scope: string,
+ *   tokens: number, stopped: boolean, more_races: number | null, more_to_separate: number | null,
+ *   sentence: string, details: string[]}} Verdict
+ */
+/**
+ * The race and its further runs; ui/race/pooled.py. `seconds`: per token, of each lane. `more`: how
+ * many further runs "Race on" makes, 0 if it cannot. `planned`: runs wanted while further ones are
+ * being made.
+ * @typedef {{prompt: string, seed: number, seconds: (number | null)[]}} PooledRun
+ * @typedef {{runs: PooledRun[], more: number, most: number, kind: string, seeds: boolean,
+ *   planned: number | null}} Pool
  */
 /**
  * A message from the server; ui/race/messages.py. Without a `race` it is about something else,
  * such as a file that was refused.
  * @typedef {{race?: string | null, from?: number, meta?: any, lanes?: Lane[], trees?: number[][],
  *   moves?: Step[], done?: boolean, stopped?: boolean, error?: string | null,
- *   notice?: string | null, results?: (Result | null)[], verdict?: Verdict}} RaceMessage
+ *   notice?: string | null, results?: (Result | null)[], verdict?: Verdict,
+ *   pool?: Pool}} RaceMessage
  */
+
+/**
+ * Whether a message is about further runs of a race that is over.
+ * @param {RaceMessage} message
+ * @returns {boolean}
+ */
+const isOfFurtherRuns = ({ pool, done }) => pool !== undefined && done === undefined;
 
 const SHORT = 2; // seconds; a recorded race shorter than this plays slower
 
@@ -70,6 +94,8 @@ export class RaceStore extends Playback {
     this.results = [];
     /** @type {Verdict | null} */
     this.verdict = null;
+    /** @type {Pool | null} */
+    this.pool = null;
     this.done = false;
     this.stopped = false;
     this.failed = false;
@@ -96,6 +122,7 @@ export class RaceStore extends Playback {
    */
   take(message, refill) {
     const race = message.race ?? null;
+    if (isOfFurtherRuns(message) && race !== this.race) return; // of a race that is off the screen
     if (race !== null && race !== this.race) this.reset(race);
     const steps = message.moves || [];
     const before = this.steps.length;
@@ -120,9 +147,9 @@ export class RaceStore extends Playback {
       this.done = Boolean(message.done);
       this.stopped = Boolean(message.stopped);
     }
-    const ofTheRace = (message.race ?? null) !== null;
+    const ofTheRace = (message.race ?? null) !== null && !isOfFurtherRuns(message);
     if (message.error !== undefined && ofTheRace) this.failed = Boolean(message.error);
-    for (const name of ["error", "notice", "results", "verdict"])
+    for (const name of ["error", "notice", "results", "verdict", "pool"])
       if (message[name] !== undefined) this[name] = message[name];
   }
 

@@ -1,16 +1,26 @@
-/* The verdict of a race that is over: one sentence, and what stands behind it. */
+/* The verdict of a race that is over: one sentence, what it holds for, what stands behind it, and
+   the runs with which the race goes on. */
+import { PairTable } from "./pair_table.js";
+import { RaceIntervals } from "./race_intervals.js";
+import { RaceOn } from "./race_on.js";
+import { RunTable } from "./run_table.js";
 import { el, pool, show, text } from "../../shared/web/dom.js";
-import { readable } from "../../shared/web/format.js";
+import { count, readable } from "../../shared/web/format.js";
+import { rove } from "../../shared/web/roving_focus.js";
 
+/** @typedef {import("./lane.js").Trigger} Trigger */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
+/** @typedef {import("../../shared/web/form_buttons.js").FormBeside} FormBeside */
 
 /** The banner over the lanes. */
 export class RaceVerdict {
   /**
    * @param {RaceStore} store
    * @param {HTMLElement} host
+   * @param {Trigger | null} trigger
+   * @param {FormBeside} page
    */
-  constructor(store, host) {
+  constructor(store, host, trigger, page) {
     this.store = store;
     const look = { class: "sq-panel race-verdict", "data-part": "verdict" };
     this.root = el("section", { ...look, "aria-label": "Verdict" }, host);
@@ -19,10 +29,21 @@ export class RaceVerdict {
       { class: "race-verdict-words", "data-part": "verdict-words" },
       this.root,
     );
+    const scope = { class: "race-verdict-scope", "data-part": "verdict-scope" };
+    this.scope = el("p", scope, this.root);
+    this.intervals = new RaceIntervals(store, this.root);
+    this.on = new RaceOn(store, this.root, trigger, page);
+    this.makeMore();
+  }
+
+  makeMore() {
     this.more = el("details", { class: "race-verdict-more" }, this.root);
     el("summary", { text: "How sure?" }, this.more);
+    this.pairs = new PairTable(this.store, this.more);
     const list = el("ul", {}, this.more);
     this.lines = pool(() => el("li", {}, list));
+    this.runs = new RunTable(this.store, this.more);
+    rove(this.pairs.root);
   }
 
   paint() {
@@ -30,7 +51,21 @@ export class RaceVerdict {
     show(this.root, Boolean(verdict) && isOver);
     if (!verdict || !isOver) return;
     text(this.sentence, readable(verdict.sentence));
+    text(this.scope, scopeInWords(this.store));
     const lines = this.lines.take(verdict.details.length);
     verdict.details.forEach((line, i) => text(lines[i], readable(line)));
+    for (const part of [this.intervals, this.on, this.pairs, this.runs]) part.paint();
   }
+}
+
+/**
+ * What the verdict holds for.
+ * @param {RaceStore} store
+ * @returns {string}
+ */
+function scopeInWords({ verdict, pool: pooled, word }) {
+  const runs = pooled?.runs.length ?? 1;
+  const length = runs === 1 ? `of ${count(verdict.tokens, "token")}` : "";
+  const made = [count(runs, "run"), length].filter(Boolean).join(" ");
+  return readable(`Holds for ${verdict.scope} (${[made, word].filter(Boolean).join(", ")}).`);
 }

@@ -7,16 +7,18 @@ import { RaceCharts } from "./race_charts.js";
 import { RaceHeader } from "./race_header.js";
 import { RaceKeys, RaceScrubber } from "./race_scrubber.js";
 import { RaceStore } from "./race_store.js";
+import { LeadTree } from "./lead_tree.js";
 import { RaceVerdict } from "./race_verdict.js";
 import { WhereTimeWent } from "./where_time_went.js";
 import { el, show, text } from "../../shared/web/dom.js";
 
 /**
- * What the view may have: `server.get_moves([race, from])` answers gaps, `trigger` gets "apply"
- * {lane, parents} and "open" {race, lane}, `plotly` is the address of its script, `page` as in the
- * Decode view.
+ * What the view may have: `server.get_moves([race, from])` answers gaps, `server.get_steps([race,
+ * lane, from])` gives the details of steps, `trigger` gets "apply"
+ * {lane, parents}, "open" {race, lane} and "more" {race}, `plotly` is the address of its script,
+ * `page` as in the Decode view.
  * @typedef {{server?: any, trigger?: (name: string, data?: object) => void,
- *   plotly?: string | null, page?: object}} Options
+ *   plotly?: string | null, page?: import("../../shared/web/form_buttons.js").FormBeside}} Options
  */
 
 /** The elements of the Race view. */
@@ -35,7 +37,7 @@ class RaceView {
     this.trigger = trigger ?? null;
     this.store = new RaceStore(server);
     const frame = el("div", { class: "sq-frame" }, this.root);
-    this.build(frame, plotly);
+    this.build(frame, plotly, page);
     this.keys = new RaceKeys(this.store, this, page);
     this.store.onPaint(() => this.paint());
     this.store.changed();
@@ -43,17 +45,19 @@ class RaceView {
 
   /**
    * @param {HTMLElement} frame
-   * @param {string | null} [plotly]
+   * @param {string | null} plotly
+   * @param {import("../../shared/web/form_buttons.js").FormBeside} page
    */
-  build(frame, plotly) {
+  build(frame, plotly, page) {
     const { store } = this;
     this.header = new RaceHeader(store, frame);
-    this.verdict = new RaceVerdict(store, frame);
+    this.verdict = new RaceVerdict(store, frame, this.trigger, page);
     this.scrubber = new RaceScrubber(store, frame);
     this.grid = el("div", { class: "race-lanes", "data-part": "lanes" }, frame);
     /** @type {LaneView[]} */
     this.lanes = [];
     this.built = 0; // store.built of the lanes
+    this.tree = new LeadTree(store, frame);
     this.charts = new RaceCharts(store, frame, plotly);
     this.check = new DistributionCheck(store, frame);
     this.timeWent = new WhereTimeWent(store, frame, this.trigger);
@@ -75,6 +79,7 @@ class RaceView {
     if (!some) this.paintEmpty();
     for (const part of [this.header, this.verdict, this.scrubber, this.charts]) part.paint();
     this.paintLanes();
+    this.tree.paint();
     this.check.paint();
     this.timeWent.paint();
   }
@@ -86,7 +91,17 @@ class RaceView {
     grid.replaceChildren();
     grid.dataset.lanes = String(store.lanes.length);
     const styles = laneStyles(store.lanes);
-    this.lanes = styles.map((style, i) => new LaneView(store, grid, i, style, this.trigger));
+    const act = { trigger: this.trigger, showTree: (lane) => this.showTree(lane) };
+    this.lanes = styles.map((style, i) => new LaneView(store, grid, i, style, act));
+  }
+
+  /**
+   * Show the tree of a lane, and bring it into view.
+   * @param {number} lane
+   */
+  showTree(lane) {
+    this.tree.choose(lane);
+    this.tree.root.scrollIntoView({ block: "nearest" });
   }
 
   paintLanes() {
@@ -111,6 +126,7 @@ class RaceView {
   destroy() {
     this.keys.off.abort();
     this.charts.destroy();
+    this.tree.destroy();
     this.root.replaceChildren();
   }
 }

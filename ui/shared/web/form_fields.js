@@ -13,10 +13,25 @@ const FIELDS = [
   [/^(pg|rc)-verifier(-\d)?$/, "verifier"],
   [/^(pg-(first|second|branching)|rc-numbers-\d)$/, "tree size"],
   [/^rc-kind-\d$/, "lane"],
-  [/^pg-clock$/, "timed on"],
+  [/^(pg|rc)-clock$/, "timed on"],
   [/^pg-compare$/, "compare"],
   [/^rc-check$/, "check"],
   [/^(pg|rc)-chat$/, "chat"],
+  [/^hw-(profile|own-start)$/, "hardware profile"],
+  [/^hw-against$/, "compared profile"],
+  [/^hw-rates$/, "acceptance"],
+  [/^hw-nodes$/, "max nodes"],
+  [/^hw-(own-)?name$/, "profile name"],
+  [/^hw-own-(device|target|draft)-name$/, "figures' name"],
+  [/^hw-own-device-memory-gb-per-s$/, "memory bandwidth"],
+  [/^hw-own-device-tflops$/, "peak compute"],
+  [/^hw-own-device-efficiency$/, "efficiency"],
+  [/^hw-own-device-link-gb-per-s$/, "link bandwidth"],
+  [/^hw-own-(target|draft)-parameters$/, "parameters"],
+  [/^hw-own-(target|draft)-bytes-per-weight$/, "bytes per weight"],
+  [/^hw-own-(target|draft)-layers$/, "layers"],
+  [/^hw-own-(target|draft)-launch-us-per-layer$/, "launch overhead"],
+  [/^hw-own-(target|draft)-offloaded$/, "offloaded"],
 ];
 const GROUPS = ".pg-chips, .pg-files"; // of buttons, one tab stop each
 const roved = new WeakSet();
@@ -42,6 +57,14 @@ function explain(event) {
   if (!label) return;
   markTerm(label, key);
   if (event.type === "focusin" ? tabbed : label.contains(event.target)) openTooltip(label);
+}
+
+/** Move the focus to the field that was refused, if there is one. */
+export function focusWrong() {
+  /** @type {HTMLElement | null} */
+  const field = document.querySelector(".is-wrong :is(input, textarea)");
+  field?.focus();
+  field?.scrollIntoView({ block: "center" });
 }
 
 function noteTab(event) {

@@ -1,7 +1,10 @@
-/* The form beside a view, which can be hidden: each tab's by itself. The button in the page's
+/* The form beside a view, which can be hidden: each tab's by itself. In a narrow window it is a
+   drawer over the view, closed at first, so that the result comes first. The button in the page's
    header says whether that of the open tab is shown. */
 
-const HIDDEN = "is-alone"; // of a page without its form
+const HIDDEN = "is-alone"; // of a page without its form, in a wide window
+const DRAWN = "is-drawn"; // of a page whose drawer is open, in a narrow one
+const NARROW = matchMedia("(max-width: 1100px)"); // as in page.css
 
 /** @type {() => HTMLElement | undefined} */
 function openPage() {
@@ -10,15 +13,19 @@ function openPage() {
   return [...pages].find((page) => page.offsetParent);
 }
 
+/** @type {(page: Element) => boolean} */
+const isShown = ({ classList }) =>
+  NARROW.matches ? classList.contains(DRAWN) : !classList.contains(HIDDEN);
+
 /**
  * Show or hide the form beside a view.
  * @param {Element} view
- * @param {boolean} isShown
+ * @param {boolean} wanted
  */
-export function showForm(view, isShown) {
+export function showForm(view, wanted) {
   const page = view.closest(".pg-page");
-  if (!page || page.classList.contains(HIDDEN) === !isShown) return;
-  page.classList.toggle(HIDDEN, !isShown);
+  if (!page || isShown(page) === wanted) return;
+  page.classList.toggle(NARROW.matches ? DRAWN : HIDDEN);
   followForm();
   window.dispatchEvent(new Event("resize"));
 }
@@ -26,16 +33,38 @@ export function showForm(view, isShown) {
 /** Show or hide the form of the open tab. */
 export function toggleForm() {
   const page = openPage();
-  if (page) showForm(page, page.classList.contains(HIDDEN));
+  if (page) showForm(page, !isShown(page));
 }
 
-function followForm() {
+/** Say at the header's button whether the form of the open tab is shown. */
+export function followForm() {
   const button = document.querySelector(".pg-top [data-act=panel]");
   const page = openPage();
-  if (page) button?.setAttribute("aria-expanded", String(!page.classList.contains(HIDDEN)));
+  const isOpen = page ? isShown(page) : !NARROW.matches;
+  button?.setAttribute("aria-expanded", String(isOpen));
 }
 
-document.addEventListener("click", (event) => {
-  const tab = /** @type {Element} */ (event.target).closest?.("[role=tab]");
-  if (tab) requestAnimationFrame(followForm);
-});
+// A press beside the drawer closes it, and so does one that starts or stops something: the view
+// shows what comes of it.
+function press(event) {
+  const target = /** @type {Element} */ (event.target);
+  if (target.closest?.("[role=tab]")) requestAnimationFrame(followForm);
+  if (!NARROW.matches) return;
+  const page = target.closest?.(`.pg-page.${DRAWN}`);
+  if (page && (target === page || target.closest(".pg-go button"))) showForm(page, false);
+}
+
+function closeByKey(event) {
+  const page = openPage();
+  if (event.key !== "Escape" || !NARROW.matches || !page || !isShown(page)) return;
+  if (event.defaultPrevented) return;
+  event.preventDefault();
+  showForm(page, false);
+  /** @type {HTMLElement | null} */
+  const button = document.querySelector(".pg-top [data-act=panel]");
+  button?.focus();
+}
+
+document.addEventListener("click", press);
+document.addEventListener("keydown", closeByKey);
+NARROW.addEventListener("change", followForm);

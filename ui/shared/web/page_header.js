@@ -1,6 +1,6 @@
 /* The strip at the top of the page: whether models are loaded, hiding the forms, dark and light. */
 import { connectComponent } from "./connect_component.js";
-import { toggleForm } from "./form_side.js";
+import { followForm, toggleForm } from "./form_side.js";
 import { followAddress } from "./page_link.js";
 import "./toasts.js";
 
@@ -23,6 +23,7 @@ const POLL_MS = 2000;
  */
 export function connect(element, props, watch, trigger, server) {
   connectComponent(element, props, watch, { take: (status) => showStatus(element, status) });
+  followForm();
   followAddress();
   if (server.get_status) poll(element, server.get_status, () => trigger("select"));
   element.addEventListener("click", (event) => {

@@ -15,6 +15,8 @@
  * @property {[number, number, number][]} draft_seconds
  * @property {[number, number, number][]} overhead_seconds
  * @property {number} level_overhead
+ * @property {number} [calibrated_nodes] of the largest tree whose time was compared with a
+ *   measurement; without it, all of target_seconds were measured
  */
 
 /**

@@ -113,6 +113,10 @@ export class DpLegend {
     this.marks = places.map((at) => el("span", { style: `left:${at}%` }, marks));
     addTerm(entry(foot, "ridge"), "best b", "best b");
     el("span", { text: "no such tree" }, entry(foot, "none"));
+    addTerm(entry(foot, "rest"), "without the last child", "rest of a cell");
+    addTerm(entry(foot, "below"), "the last child’s subtree", "subtree of a cell");
+    addTerm(entry(foot, "home"), "start of the traceback", "start of a traceback");
+    rove(foot);
     this.state = el("span", { class: "dp-small dp-state", "data-part": "dp-state" }, foot);
   }
 

@@ -1,6 +1,7 @@
 /* One cell explained: its recurrence in words, and the sum for every split that was tried. */
 import * as dpWords from "./dp_words.js";
 import { attr, el, svg, text } from "../../../shared/web/dom.js";
+import { addTerm } from "../../../shared/web/tooltips.js";
 
 const ONLY_ONE = "only one possible m";
 
@@ -12,6 +13,7 @@ export class DpExplain {
   /** @param {HTMLElement} host */
   constructor(host) {
     this.root = el("div", { class: "dp-explain", "data-part": "dp-explain" }, host);
+    this.makeRecurrence();
     this.line = el("p", { class: "dp-sentence", "data-part": "dp-sentence" }, this.root);
     const words = el("div", { class: "dp-words" }, this.root);
     this.meaning = el("p", { class: "dp-note" }, words);
@@ -19,6 +21,24 @@ export class DpExplain {
     this.makeChart();
     const spoken = { class: "sq-spoken", "aria-live": "polite", "data-part": "dp-live" };
     this.spoken = el("p", spoken, this.root);
+  }
+
+  // What every cell is computed with. Its operands are marked as in the line below and the table.
+  makeRecurrence() {
+    const look = { class: "dp-recurrence", "data-part": "dp-recurrence" };
+    const formula = el("p", look, this.root);
+    const add = (words, part = "") =>
+      el("span", { text: words, class: part ? "dp-part dp-part-" + part : null }, formula);
+    addTerm(add(""), "Recurrence", "DP recurrence");
+    add(": ");
+    add("T[n,ℓ,b]", "cell");
+    add(" = max over m of ");
+    add("T[n−m,ℓ,b−1]", "rest");
+    add(" + a");
+    el("sub", { text: "b" }, formula);
+    add(" × ");
+    add("best(m,ℓ−1)", "below");
+    add("; best(n,ℓ) = max over b of T[n,ℓ,b]; T[1,ℓ,0] = 1.");
   }
 
   makeChart() {

@@ -1,0 +1,44 @@
+"""Where a tree is predicted to beat the best chain: the other side of a race that a chain wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.planning.plan_for_machine import best_chain, best_plan
+from sequoia.planning.simulated_step_times import SimulatedClock, machine_of
+
+_LEAST = 1.05  # a smaller predicted lead may be an error of the prediction
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A machine, as it is called inside a sentence, and the predicted pace there of the tree
+    planned for it over that of the best chain."""
+
+    machine: str
+    ratio: float
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"On {self.machine}, the tree planned for it would be {100 * (self.ratio - 1):.0f}% "
+            "ahead of the best chain (predicted)."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def tree_elsewhere(acceptance: Acceptance, clocks: Iterable[SimulatedClock]) -> Elsewhere | None:
+    """The first machine of `clocks` on which the tree planned for it is predicted to be clearly
+    faster than the best chain; None if there is none."""
+    for clock in clocks:
+        tree = best_plan(acceptance, clock.profile)
+        chain = best_chain(acceptance, clock.profile)
+        ratio = tree.predicted_speedup / chain.predicted_speedup
+        if ratio >= _LEAST:
+            return Elsewhere(machine_of(clock.name), ratio)
+    return None

@@ -1,0 +1,188 @@
+"""A visitor's own roofline profile: what the form makes of typed figures, and what it refuses."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import Any
+
+import gradio as gr
+import pytest
+from visits import request
+
+from sequoia import HardwareProfile, SequoiaError, Tree, named_profile
+from ui.decode import clocks
+from ui.decode.request import DecodeRequest
+from ui.decode.tab import LiveView
+from ui.hardware.own_profile import FIELDS, START, BadField, own_profile, start_values
+from ui.hardware.tab import HardwareTab
+from ui.serving.limits import LOCAL
+from ui.serving.model_host import ModelHost
+from ui.shared import saved_profiles
+from ui.shared.saved_profiles import SAVED
+
+GOOD = {**start_values(START), "name": "my card"}
+
+
+@pytest.fixture
+def tab(model_host: ModelHost) -> HardwareTab:
+    with gr.Blocks(analytics_enabled=False):
+        made = HardwareTab(model_host, LOCAL, LiveView(model_host, LOCAL, None))
+        made.build()
+    return made
+
+
+def form(tab: HardwareTab, store: Any = None, **typed: Any) -> dict[Any, Any]:
+    """The whole form, as its handler gets it. Keys of `typed` have _ for -."""
+    changes = {name.replace("_", "-"): value for name, value in typed.items()}
+    fields = {tab.own.fields[name]: value for name, value in {**GOOD, **changes}.items()}
+    menus = {tab.profile: None, tab.against: None, tab.rates: None, tab.nodes: "64"}
+    return {**fields, **menus, tab.store: store or []}
+
+
+def test_the_figures_of_a_ready_profile_make_the_same_curves_before_a_prefix() -> None:
+    entry = own_profile(GOOD)
+    ready = named_profile(START)
+    assert (entry.name, entry.profile.source) == ("my card", "simulated")
+    assert (entry.profile.target, entry.profile.draft) == (ready.target, ready.draft)
+    assert entry.profile.verify_seconds(256) == pytest.approx(ready.verify_seconds(256), rel=0.02)
+    assert entry.profile.calibrated_up_to == 0
+    assert entry.note.startswith(
+        "Roofline of your figures: 1008 GB/s, 165.2 TFLOP/s at 55%; target"
+    )
+
+
+def test_parameters_may_be_counted_in_millions_and_billions() -> None:
+    typed = {**GOOD, "target-parameters": "7B", "draft-parameters": "68 m"}
+    words = own_profile(typed).note
+    assert "target: 7e+09 weights" in words
+    assert "draft: 6.8e+07 weights" in words
+
+
+REFUSED = [
+    ("name", "", "1 to 60 characters"),
+    ("device-name", " ", "Device: enter a name"),
+    ("device-memory-gb-per-s", "0", "Memory bandwidth: '0' is not a number from 0.001 to 1e+06"),
+    ("device-memory-gb-per-s", "1,935", "Memory bandwidth: '1,935' is not a number"),
+    ("device-tflops", "", "Peak compute: enter a number"),
+    ("device-efficiency", "55", "Efficiency: '55' is not a number from 0.01 to 1"),
+    ("target-parameters", "5", "Parameters of the target: '5' is not a number from 1000 to 1e+14"),
+    ("target-layers", "2.5", "Layers of the target: '2.5' is not a whole number from 1 to 10000"),
+    ("draft-layers", "8B", "Layers of the draft: '8B' is not a number"),
+    ("draft-launch-us-per-layer", "-1", "Launch overhead of the draft: '-1' is not a number"),
+    ("draft-bytes-per-weight", "nan", "Bytes per weight of the draft: 'nan' is not a number"),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "words"), REFUSED)
+def test_a_refused_figure_is_named_with_its_bound_at_its_field(
+    tab: HardwareTab, field: str, value: str, words: str
+) -> None:
+    updates = tab.make(form(tab, **{field.replace("-", "_"): value}), request())
+    shown = {name: updates[part] for name, part in tab.own.fields.items()}
+    assert words in shown.pop(field)["info"]
+    assert {one["info"] for one in shown.values()} == {""}
+    assert not {"value"} & {key for update in updates.values() for key in update}
+    assert tab.board not in updates
+    assert tab.store not in updates
+
+
+def test_offloaded_weights_need_the_bandwidth_of_the_link() -> None:
+    with pytest.raises(BadField, match="Link bandwidth: empty, but weights of the target") as found:
+        own_profile({**GOOD, "target-offloaded": "1"})
+    assert found.value.field == "device-link-gb-per-s"
+    slow = own_profile({**GOOD, "target-offloaded": "1", "device-link-gb-per-s": "25"}).profile
+    assert slow.verify_seconds(1) == pytest.approx(8190735360 * 2 / 25e9, rel=0.01)
+
+
+@pytest.mark.parametrize("name", [*FIELDS, "name"])
+@pytest.mark.parametrize("junk", [None, True, 3, [], {}, "x" * 10**5, "\x00\ud800", "1e999"])
+def test_junk_in_any_field_is_refused_or_a_name(name: str, junk: Any) -> None:
+    found = None
+    with contextlib.suppress(BadField):
+        found = own_profile({**GOOD, name: junk})
+    if name not in {"name", "device-name", "target-name", "draft-name"} and junk not in (3, None):
+        assert found is None
+    assert found is None or isinstance(found.profile, HardwareProfile)
+
+
+def test_a_made_profile_is_saved_shown_and_opened_like_any_other(tab: HardwareTab) -> None:
+    updates = tab.make(form(tab), request())
+    (text,) = updates[tab.store]
+    entry = saved_profiles.parse_entry(text, "unnamed")
+    assert (entry.name, entry.profile.source) == ("my card", "simulated")
+    view = json.loads(updates[tab.board])["view"]
+    assert (view["profile"]["name"], view["profile"]["label"]) == ("my card", "simulated")
+    assert "These times are simulated: none was compared with a measurement." in view["why"]
+    assert updates[tab.profile]["value"] == SAVED + "my card"
+    assert {updates[part]["info"] for part in tab.own.fields.values()} == {""}
+
+
+def test_a_full_store_is_a_message_in_the_banner(tab: HardwareTab) -> None:
+    store: list[str] = []
+    for number in range(saved_profiles.MAX_KEPT):
+        store = saved_profiles.add_entry(store, own_profile({**GOOD, "name": f"card {number}"}))
+    updates = tab.make(form(tab, store), request())
+    assert json.loads(updates[tab.board])["error"].startswith("Not made: 12 profiles are saved")
+    assert tab.store not in updates
+
+
+def test_another_start_fills_all_fields_except_the_name(tab: HardwareTab) -> None:
+    updates = tab.own.fill("a100-llama-2-7b-eager")
+    assert updates[tab.own.fields["device-memory-gb-per-s"]]["value"] == "1935"
+    assert updates.keys() == {tab.own.fields[name] for name in FIELDS}
+    for junk in (None, [], "x", "epyc-2-cores-bundled"):
+        assert tab.own.fill(junk) == {}
+
+
+# -- as a clock ------------------------------------------------------------------------------------
+
+
+def test_the_visitors_own_profile_is_a_clock_in_decode() -> None:
+    store = saved_profiles.add_entry([], own_profile(GOOD))
+    key = SAVED + "my card"
+    assert ("as on “my card” (simulated)", key) in clocks.clock_choices(store)
+    asked = {
+        "prompt": "x",
+        "temperature": 0.6,
+        "top_p": 1.0,
+        "max_new_tokens": 4,
+        "seed": 0,
+        "tree": "planned",
+        "first": None,
+        "second": None,
+        "branching": None,
+        "verifier": "sequoia",
+        "compare": False,
+        "clock": key,
+        "profiles": store,
+    }
+    clock = DecodeRequest.parse(asked, LOCAL).simulated_clock
+    assert (clock.name, clock.profile) == ("my card", own_profile(GOOD).profile)
+    for other in (None, [], ["{"], 3):
+        with pytest.raises(SequoiaError, match="Timed on: 'kept:my card' is not a clock"):
+            DecodeRequest.parse({**asked, "profiles": other}, LOCAL)
+
+
+def test_a_run_on_it_says_that_no_time_was_compared_with_a_measurement() -> None:
+    meta = clocks.clock_meta(own_profile(GOOD), Tree.chain(64))
+    assert (meta["label"], meta["clock"]) == ("simulated", "my card")
+    assert meta["clock_note"].endswith("none was compared with a measurement.")
+
+
+def test_a_run_with_a_larger_tree_than_was_calibrated_says_so() -> None:
+    ready = clocks.checked_clock("a100-llama-2-7b-eager")
+    assert ready is not None
+    large = clocks.clock_meta(ready, Tree.chain(300))["clock_note"]
+    assert large.endswith("up to 128 nodes; for 300 nodes they are extrapolated.")
+    assert clocks.clock_meta(ready, Tree.chain(128))["clock_note"] == ready.note
+
+
+def test_a_clock_that_was_removed_is_replaced_by_this_machines(model_host: ModelHost) -> None:
+    live = LiveView(model_host, LOCAL, None)
+    with gr.Blocks(analytics_enabled=False):
+        live.build()
+    store = saved_profiles.add_entry([], own_profile(GOOD))
+    key = SAVED + "my card"
+    assert "value" not in live.form.offer_clocks(store, key)[live.form.clock]
+    assert live.form.offer_clocks([], key)[live.form.clock]["value"] == ""

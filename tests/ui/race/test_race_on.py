@@ -1,0 +1,275 @@
+"""A finished race that goes on: further prompts and seeds are pooled with it, Stop keeps the runs
+that are complete, other visitors come in between, and its file has all of it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from visits import Gate, sent, wait
+
+import ui.race.race_on
+from sequoia import Pair, Race, SamplingParams
+from sequoia.errors import BadTrace
+from sequoia.saved_files.pooled_runs import PooledRun
+from sequoia.saved_files.race_file import RaceLog
+from ui.decode.recordings import RunStore
+from ui.race import more_prompts, pooled
+from ui.race.messages import OpenedRace, RaceRecording
+from ui.race.more_prompts import further_runs, kind_of, prompts_of
+from ui.race.race_on import PairChanged, RaceOnJob
+from ui.race.request import RaceRequest
+from ui.race.run import RaceJob
+from ui.serving.limits import LOCAL
+from ui.serving.model_host import ModelHost
+from ui.serving.sessions import Busy
+
+PROMPT = "def add(a, b):\n    return"
+FORM: dict[str, Any] = {
+    "prompt": PROMPT,
+    "temperature": 0.0,
+    "top_p": 1.0,
+    "max_new_tokens": 24,
+    "seed": 3,
+    "check": False,
+    "lanes": [("plain", "", "sequoia"), ("chain", "2", "sequoia"), ("dynamic", "6, 3", "sequoia")],
+}
+FURTHER = 3
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A race goes on with three runs and then no more, over short prompts."""
+    monkeypatch.setattr(pooled, "MOST_RUNS", 1 + FURTHER)
+    monkeypatch.setattr(pooled, "USUAL_MORE", FURTHER)
+    texts = (PROMPT, "def f(x):", "class A:", "import os", "x = 1")
+    monkeypatch.setattr(more_prompts, "prompts_of", lambda kind: texts)
+
+
+@pytest.fixture
+def raced(model_host: ModelHost) -> Callable[..., RaceRecording]:
+    """Makes a race of the form with changes, and runs it to its end."""
+
+    def made(**changes: Any) -> RaceRecording:
+        job = RaceJob(
+            RaceRequest.parse({**FORM, **changes}, LOCAL), model_host, LOCAL, RunStore(8, 10**6)
+        )
+        job.start()
+        assert sent(job.messages())[-1]["error"] is None
+        return job.recording
+
+    return made
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    gate = Gate()
+    monkeypatch.setattr(ui.race.race_on, "Race", gate.before(Race))
+    yield gate
+    gate.open()
+
+
+def all_messages(race: RaceRecording, model_host: ModelHost) -> list[dict[str, Any]]:
+    job = RaceOnJob(race, model_host, LOCAL)
+    job.start()
+    return sent(job.messages())
+
+
+# -- prompts and seeds -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("def f(x):\n    return x", "code"),
+        ("x = 1\ny = 2\n", "code"),
+        ("int main() {\n  return 0;\n}", "code"),
+        ('STATUS = {\n    200: "OK",\n    404: "Not Found",\n', "code"),
+        ("On the first morning the wind fell. He said", "prose"),
+        ("for a moment he stood still", "prose"),
+        ("Translate to French:", "prose"),
+        ("", "prose"),
+    ],
+)
+def test_code_is_distinguished_from_prose(text: str, kind: str) -> None:
+    assert kind_of(text) == kind
+
+
+def test_shipped_prompts_are_of_their_kind() -> None:
+    prompts = {kind: prompts_of(kind) for kind in ("code", "prose")}
+    for kind, texts in prompts.items():
+        assert len(texts) == len(set(texts)) >= 9
+        assert {kind_of(text) for text in texts} == {kind}
+
+
+def test_at_temperature_0_each_further_run_has_another_prompt_and_the_same_seed() -> None:
+    params = SamplingParams(seed=3)
+    runs = further_runs(PROMPT, params, 0, 40)
+    assert [prompt for prompt, _ in runs] == ["def f(x):", "class A:", "import os", "x = 1"]
+    assert {settings for _, settings in runs} == {params}
+    assert further_runs(PROMPT, params, 2, 40) == runs[2:]
+
+
+def test_above_temperature_0_every_run_has_a_seed_of_its_own() -> None:
+    runs = further_runs(PROMPT, SamplingParams(temperature=0.5, seed=3), 0, 9)
+    assert [params.seed for _, params in runs] == [*range(4, 13)]
+    assert [prompt for prompt, _ in runs[:5]] == [
+        "def f(x):",
+        "class A:",
+        "import os",
+        "x = 1",
+        PROMPT,
+    ]
+
+
+# -- pooling ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.9])
+def test_a_race_goes_on_and_pools_its_runs(
+    raced: Callable[..., RaceRecording], model_host: ModelHost, temperature: float
+) -> None:
+    race = raced(temperature=temperature)
+    first = race.judged
+    assert first["pool"]["more"] == FURTHER
+    assert first["pool"]["planned"] is None
+    messages = all_messages(race, model_host)
+    counts = [len(message["pool"]["runs"]) for message in messages]
+    assert counts == sorted(counts)
+    last = messages[-1]
+    assert (last["race"], last["error"], last["moves"]) == (race.name, None, [])
+    assert len(last["pool"]["runs"]) == 1 + FURTHER
+    assert (last["pool"]["planned"], last["pool"]["more"]) == (None, 0)
+    assert last["pool"]["seeds"] is (temperature > 0)
+    verdict = last["verdict"]
+    assert (verdict["races"], verdict["scope"]) == (4, "these 4 prompts")
+    assert (verdict["stopped"], verdict["looks"]) == (False, 2)
+    assert all(pair["p"] is not None for pair in verdict["pairs"])
+    seeds = [run.seed for run in race.pool.runs]
+    assert seeds == ([4, 5, 6] if temperature else [3, 3, 3])
+    with pytest.raises(BadTrace, match="all further runs"):
+        RaceOnJob(race, model_host, LOCAL)
+
+
+def test_runs_under_way_have_intervals_and_no_p(
+    raced: Callable[..., RaceRecording], model_host: ModelHost, gate: Gate
+) -> None:
+    race = raced()
+    job = RaceOnJob(race, model_host, LOCAL)
+    with pytest.raises(Busy):
+        RaceOnJob(race, model_host, LOCAL)
+    job.start()
+    messages = job.messages()
+    gate.passes.release(3)
+    wait(lambda: gate.begun._value > 3)
+    assert race.planned == 1 + FURTHER
+    gate.open()
+    sent(messages)
+    race.add_run(race.pool.runs[0])
+    assert all(pair["p"] is None for pair in race.judged["verdict"]["pairs"])
+    assert race.verdict.pairs[0].least < race.verdict.pairs[0].most
+
+
+def test_stop_keeps_the_runs_that_are_complete(
+    raced: Callable[..., RaceRecording], model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    race = raced()
+    job = RaceOnJob(race, model_host, LOCAL)
+    one_run = job._one_run
+
+    def halted_in_the_second(prompt: str, params: SamplingParams) -> PooledRun | None:
+        if prompt == job._runs[1][0]:
+            job.halt()
+        return one_run(prompt, params)
+
+    monkeypatch.setattr(job, "_one_run", halted_in_the_second)
+    job.start()
+    last = sent(job.messages())[-1]
+    assert len(last["pool"]["runs"]) == 2
+    assert last["verdict"]["stopped"] is True
+    assert all(pair["p"] is None for pair in last["verdict"]["pairs"])
+    assert (last["pool"]["planned"], last["pool"]["more"]) == (None, FURTHER - 1)
+    # the rest may be made later, and the verdict after that is the second with p-values
+    after = all_messages(race, model_host)[-1]
+    assert (after["verdict"]["looks"], after["verdict"]["races"]) == (2, 1 + FURTHER)
+
+
+def test_a_stop_before_the_first_run_leaves_the_verdict_as_it_was(
+    raced: Callable[..., RaceRecording], model_host: ModelHost, gate: Gate
+) -> None:
+    race = raced()
+    before = race.judged
+    job = RaceOnJob(race, model_host, LOCAL)
+    job.start()
+    job.halt()
+    gate.open()
+    last = sent(job.messages())[-1]
+    assert (last["error"], last["verdict"]["looks"], last["verdict"]["stopped"]) == (None, 1, False)
+    assert race.judged == before
+
+
+def test_another_visitor_comes_between_two_runs(
+    raced: Callable[..., RaceRecording], model_host: ModelHost, gate: Gate
+) -> None:
+    """The visitor enters the queue during the first further run and is served before the second."""
+    race = raced()
+    job = RaceOnJob(race, model_host, LOCAL)
+    job.start()
+    assert gate.begun.acquire(timeout=10)
+    served = []
+
+    def visit() -> None:
+        with model_host.turn(lambda: False, lambda _ahead: None):
+            served.append(job._pooled)
+
+    visitor = threading.Thread(target=visit)
+    visitor.start()
+    wait(lambda: model_host.queue.awaited)
+    gate.open()
+    visitor.join(10)
+    messages = sent(job.messages())
+    assert served == [1]  # no message had been read, so no further run was pooled
+    assert len(messages[-1]["pool"]["runs"]) == 1 + FURTHER
+    assert not model_host.queue.awaited
+
+
+def test_the_file_of_a_race_has_its_further_runs(
+    raced: Callable[..., RaceRecording], model_host: ModelHost
+) -> None:
+    race = raced(temperature=0.9)
+    last = all_messages(race, model_host)[-1]
+    file = race.log().to_json()
+    again = OpenedRace(RaceLog.from_json(file))
+    assert RaceLog.from_json(file).pool.runs == tuple(
+        type(run)(
+            run.prompt,
+            run.seed,
+            tuple(
+                type(lane)(
+                    tuple((tokens, round(seconds, 7)) for tokens, seconds in lane.steps), lane.text
+                )
+                for lane in run.lanes
+            ),
+        )
+        for run in race.pool.runs
+    )
+    shown = json.loads(again.whole())
+    assert shown["verdict"]["sentence"] == last["verdict"]["sentence"]
+    assert len(shown["pool"]["runs"]) == 1 + FURTHER
+    assert shown["pool"]["more"] == 0  # it was not run here
+    with pytest.raises(BadTrace, match="not run here"):
+        RaceOnJob(again, model_host, LOCAL)
+
+
+def test_other_models_end_it_with_a_message(
+    raced: Callable[..., RaceRecording], model_host: ModelHost, pair: Pair
+) -> None:
+    race = raced()
+    race.meta["target"] = "another"
+    last = all_messages(race, model_host)[-1]
+    assert "other models are loaded now" in last["error"]
+    assert len(last["pool"]["runs"]) == 1
+    assert PairChanged.__doc__

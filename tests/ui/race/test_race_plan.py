@@ -1,0 +1,371 @@
+"""What races: trees and chains planned by one rule, each once, and what the page says about where
+they come from; and races on the simulated clock of another machine."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from visits import sent
+
+from sequoia import Acceptance, Pair, Tree, named_profile
+from sequoia.algorithm.verifiers import VERIFIERS
+from sequoia.assets_folder import ASSETS
+from sequoia.errors import BadSamplingParams, BadTrace, BadTree
+from sequoia.planning.plan_for_machine import best_chain, best_plan
+from sequoia.planning.simulated_step_times import step_seconds
+from sequoia.saved_files.race_file import MOST_LANES, RaceLog
+from sequoia.text_files import load_json
+from ui.decode.recordings import RunStore
+from ui.race import more_prompts, pooled
+from ui.race.messages import OpenedRace
+from ui.race.presets import PRESETS
+from ui.race.race_on import RaceOnJob
+from ui.race.race_plan import elsewhere_in, plan_meta, plan_race
+from ui.race.report import verdict_of
+from ui.race.request import RaceRequest
+from ui.race.run import RaceJob
+from ui.serving.limits import LOCAL
+from ui.serving.model_host import ModelHost
+from ui.shared.prompts import surveyed_texts
+from ui.shared.tree_menu import SHAPES
+
+A100 = "a100-llama-2-7b-eager"
+NAME = "A100, Llama-2-7B with 68M, eager, as in the paper"
+PROFILE = named_profile(A100)
+RATES = Acceptance((0.6, 0.2, 0.1))
+SAVED = Path(__file__).parents[2] / "saved" / "races"
+PLAIN = ("plain", "", "sequoia")
+TUNED = ("tuned_chain", "", "sequoia")
+PLANNED = ("planned", "", "sequoia")
+KARY = ("kary", "2, 3", "sequoia")
+
+
+@pytest.fixture
+def rates() -> dict[str, Any]:
+    """The acceptance that trees are planned with; the tiny pair's own would have to be measured."""
+    return {"acceptance": RATES, "source": "recorded code"}
+
+
+@pytest.fixture(autouse=True)
+def acceptance(monkeypatch: pytest.MonkeyPatch, rates: dict[str, Any]) -> None:
+    found = lambda *_: (rates["acceptance"], rates["source"])  # noqa: E731
+    monkeypatch.setattr("sequoia.measuring.defaults.acceptance_of", found)
+    monkeypatch.setattr("ui.shared.tree_menu.acceptance_of", found)
+    monkeypatch.setattr("ui.race.report.acceptance_of", found)
+
+
+def asked(*lanes: tuple[str, str, str], **changes: Any) -> RaceRequest:
+    form = {
+        "prompt": "def add(a, b):\n    return",
+        "temperature": 0.0,
+        "top_p": 1.0,
+        "max_new_tokens": 24,
+        "seed": 1,
+        "check": False,
+        "clock": A100,
+        "lanes": lanes,
+        **changes,
+    }
+    return RaceRequest.parse(form, LOCAL)
+
+
+def raced(model_host: ModelHost, request: RaceRequest) -> tuple[RaceLog, list[dict[str, Any]]]:
+    job = RaceJob(request, model_host, LOCAL, RunStore(8, 10**6))
+    job.start()
+    messages = sent(job.messages())
+    assert [message["error"] for message in messages if message.get("error")] == []
+    return job.recording.log(), messages
+
+
+def verdict_in(messages: list[dict[str, Any]]) -> dict[str, Any]:
+    return next(message["verdict"] for message in messages if "verdict" in message)
+
+
+# -- the plan --------------------------------------------------------------------------------------
+
+
+def test_tree_and_chain_are_planned_by_one_rule_for_the_clock(pair: Pair) -> None:
+    plan = plan_race(pair, asked(PLAIN, TUNED, PLANNED), LOCAL.nodes)
+    trees = [lane.chosen.tree for lane in plan.lanes]
+    assert trees == [
+        Tree.chain(1),
+        best_chain(RATES, PROFILE, slack=0.01).tree,
+        best_plan(RATES, PROFILE, slack=0.01).tree,
+    ]
+    assert trees[2].levels < len(trees[2])
+    hows = [lane.chosen.how for lane in plan.lanes]
+    assert hows[1] == f"length planned for {NAME}, from recorded code acceptance"
+    assert hows[2] == f"planned for {NAME}, from recorded code acceptance"
+
+
+def test_a_planned_tree_without_branches_is_not_raced_twice(
+    pair: Pair, rates: dict[str, Any]
+) -> None:
+    """With one rate only no second child can be accepted, so the best tree is the best chain."""
+    rates["acceptance"] = Acceptance((0.8,))
+    plan = plan_race(pair, asked(PLAIN, TUNED, PLANNED), LOCAL.nodes)
+    assert [lane.request.name for lane in plan.lanes] == ["Plain", "Tuned chain"]
+    nodes = len(plan.lanes[1].chosen.tree)
+    assert (
+        f"Sequoia is a chain of {nodes} nodes here, the same as Tuned chain, so it is raced once."
+        in plan.notes
+    )
+
+
+def test_a_chain_that_was_typed_twice_is_raced_twice(pair: Pair) -> None:
+    chain = ("chain", "4", "sequoia")
+    assert len(plan_race(pair, asked(chain, chain), LOCAL.nodes).lanes) == 2
+
+
+def test_a_race_of_one_tree_with_itself_is_refused(pair: Pair, rates: dict[str, Any]) -> None:
+    rates["acceptance"] = Acceptance((0.8,))
+    with pytest.raises(BadSamplingParams, match=r"raced once\. That leaves nothing to compare"):
+        plan_race(pair, asked(TUNED, PLANNED), LOCAL.nodes)
+
+
+def test_a_useless_draft_still_races_a_chain(pair: Pair, rates: dict[str, Any]) -> None:
+    """The planned tree is plain decoding then, which is raced once too."""
+    rates["acceptance"] = Acceptance((0.0,))
+    plan = plan_race(pair, asked(PLAIN, TUNED, PLANNED), LOCAL.nodes)
+    assert [len(lane.chosen.tree) for lane in plan.lanes] == [1, 2]
+    assert "slower than plain decoding, predicted" in plan.lanes[1].chosen.how
+    assert "Sequoia is plain decoding here: nothing larger is predicted to be faster." in plan.notes
+
+
+@pytest.mark.parametrize(
+    ("source", "prompt", "words"),
+    [
+        ("recorded code", "def f(x):", "recorded on other texts (code), not on this prompt."),
+        ("recorded", "def f(x):", "recorded on other texts, not on this prompt."),
+        ("measured", "def f(x):", "measured on a built-in sample text, not on this prompt."),
+        (
+            "recorded code",
+            load_json(ASSETS / "survey" / "code.json")[0],
+            "recorded on texts that include this prompt (code).",
+        ),
+    ],
+)
+def test_the_page_says_which_texts_trees_were_planned_on(
+    pair: Pair, rates: dict[str, Any], source: str, prompt: str, words: str
+) -> None:
+    rates["source"] = source
+    notes = plan_race(pair, asked(PLAIN, TUNED, prompt=prompt), LOCAL.nodes).notes
+    assert notes[0] == f"Trees and chain lengths are planned from acceptance {words}"
+    chain = ("chain", "4", "sequoia")
+    assert plan_race(pair, asked(PLAIN, chain), LOCAL.nodes).notes == ()
+
+
+def test_a_race_of_trees_without_a_tuned_chain_says_what_it_would_do(pair: Pair) -> None:
+    chain = best_chain(RATES, PROFILE, slack=0.01)
+    words = (
+        f"A tuned chain of {len(chain.tree)} nodes, not in this race, would reach "
+        f"{chain.predicted_speedup:.2f}x plain (predicted)."
+    )
+    assert words in plan_race(pair, asked(PLAIN, KARY), LOCAL.nodes).notes
+    assert words not in plan_race(pair, asked(PLAIN, TUNED, KARY), LOCAL.nodes).notes
+
+
+def test_the_machine_named_for_the_tree_is_another_than_the_clocks(pair: Pair) -> None:
+    """The ready profiles have two of an A100."""
+    elsewhere = plan_race(pair, asked(PLAIN, TUNED), LOCAL.nodes).elsewhere
+    assert elsewhere is not None
+    assert "A100" not in elsewhere.machine
+    assert elsewhere.ratio > 1.05
+    other = plan_race(pair, asked(PLAIN, TUNED, clock="m1-max-qwen3-8b"), LOCAL.nodes).elsewhere
+    assert other is not None
+    assert other.machine == "an A100"
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {},
+        {"notes": None},
+        {"notes": "text"},
+        {"notes": [1, None, ["x"]]},
+        {"elsewhere": None},
+        {"elsewhere": "an A100"},
+        {"elsewhere": {"machine": 3, "ratio": 2.0}},
+        {"elsewhere": {"machine": "an A100", "ratio": float("nan")}},
+        {"elsewhere": {"machine": "an A100", "ratio": "much"}},
+        {"elsewhere": {"machine": "an A100"}},
+    ],
+)
+def test_a_file_may_say_anything_of_its_plan(meta: dict[str, Any]) -> None:
+    assert plan_meta(meta) == {}
+    assert elsewhere_in(meta) is None
+
+
+def test_what_a_file_says_of_its_plan_is_cut() -> None:
+    kept = plan_meta({"notes": ["x" * 10_000] * 100})["notes"]
+    assert len(kept) == 4
+    assert {len(note) for note in kept} == {400}
+
+
+# -- a simulated clock -----------------------------------------------------------------------------
+
+
+def test_every_step_takes_the_simulated_time_of_its_tree(pair: Pair, model_host: ModelHost) -> None:
+    """And this machine is not measured for it."""
+    pair.measured.profile = None
+    log, _ = raced(model_host, asked(PLAIN, TUNED, PLANNED))
+    assert len(log.lanes) == 3
+    for lane in log.lanes:
+        for step in lane.run.steps:
+            assert step.clock == NAME
+            assert step.total_seconds == pytest.approx(step_seconds(step.tree, PROFILE))
+    assert pair.measured.profile is None
+
+
+def test_nothing_of_a_simulated_race_is_called_measured(model_host: ModelHost) -> None:
+    log, messages = raced(model_host, asked(PLAIN, TUNED, PLANNED, max_new_tokens=48))
+    metas = [log.meta, *(lane.run.meta for lane in log.lanes)]
+    assert {meta["label"] for meta in metas} == {"simulated"}
+    assert {meta["clock"] for meta in metas} == {NAME}
+    assert log.lanes[1].run.meta["plain_label"] == "simulated"
+    for message in messages:
+        for result in filter(None, message.get("results", [])):
+            result["lossless"] = None  # tokens were compared, no times
+        assert "measured" not in json.dumps(message)
+    results = [message["results"] for message in messages if message.get("results")][-1]
+    assert "simulated" in results[1]["waterfall"]["bars"][1]["words"]
+    assert verdict_in(messages)["clock"] == NAME
+    assert verdict_in(messages)["sentence"].startswith("Simulated as on an A100. ")
+
+
+def test_the_race_runs_in_the_order_of_the_simulated_times(model_host: ModelHost) -> None:
+    log, messages = raced(model_host, asked(PLAIN, TUNED))
+    order = [move["lane"] for message in messages for move in message.get("moves", [])]
+    assert order == [lane for lane, _ in log.in_order()]
+
+
+def test_a_simulated_race_reopens_as_it_was(model_host: ModelHost) -> None:
+    log, messages = raced(model_host, asked(PLAIN, TUNED, PLANNED))
+    again = json.loads(OpenedRace(RaceLog.from_json(log.to_json())).whole())
+    assert (again["meta"]["label"], again["meta"]["clock"]) == ("simulated", NAME)
+    assert again["meta"]["notes"] == log.meta["notes"]
+    assert again["meta"]["elsewhere"] == log.meta["elsewhere"]
+    assert [lane["kind"] for lane in again["lanes"]] == ["plain", "tuned_chain", "planned"]
+    for name in ("sentence", "places", "clock"):  # ratios differ by the rounding of saved times
+        assert again["verdict"][name] == verdict_in(messages)[name]
+
+
+def test_lanes_on_two_clocks_are_no_race(model_host: ModelHost) -> None:
+    log, _ = raced(model_host, asked(PLAIN, TUNED))
+    measured, _ = raced(model_host, asked(PLAIN, ("chain", "4", "sequoia"), clock=""))
+    with pytest.raises(BadTrace, match="one clock"):
+        replace(log, lanes=(log.lanes[0], measured.lanes[1]))
+
+
+def test_a_replanned_lane_is_checked_on_the_same_clock(pair: Pair, model_host: ModelHost) -> None:
+    """The check of losslessness draws with trees of its own, which need no profile of this
+    machine."""
+    pair.measured.profile = None
+    replanned = ("replanned", "16, 4", "sequoia")
+    raced(model_host, asked(PLAIN, replanned, temperature=0.9, check=True, max_new_tokens=8))
+    assert pair.measured.profile is None
+
+
+def test_a_dynamic_lane_cannot_be_timed_on_a_simulated_clock() -> None:
+    with pytest.raises(BadTree, match="Lane 2: a dynamic tree cannot be timed"):
+        asked(PLAIN, ("dynamic", "12, 4", "sequoia"))
+
+
+def test_an_unknown_clock_is_refused() -> None:
+    with pytest.raises(Exception, match="Timed on: 'mine' is not a clock"):
+        asked(PLAIN, TUNED, clock="mine")
+
+
+# -- presets and old files -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
+def test_a_preset_is_a_race_that_can_be_asked_for(preset: Any) -> None:
+    found = asked(*preset.all_lanes, clock=preset.clock)
+    assert len(found.lanes) == len(preset.lanes)
+    assert preset.about.endswith((".", "?"))
+
+
+def test_presets_of_one_budget_and_of_one_tree_keep_their_word(pair: Pair) -> None:
+    presets = {preset.key: preset for preset in PRESETS}
+    for key, nodes in (("shapes", 15), ("verifiers", 15)):
+        plan = plan_race(pair, asked(*presets[key].lanes), LOCAL.nodes)
+        assert {len(lane.chosen.tree) for lane in plan.lanes} == {nodes}
+        assert f"{nodes} nodes" in presets[key].about
+    assert [lane[2] for lane in presets["verifiers"].lanes] == [*VERIFIERS]
+    assert len(VERIFIERS) <= MOST_LANES
+
+
+def test_lanes_of_one_shape_are_named_by_their_verifiers() -> None:
+    lanes = asked(PLAIN, KARY, ("kary", "2, 3", "specinfer")).lanes
+    assert [lane.name for lane in lanes] == ["Plain", "k-ary, Sequoia", "k-ary, SpecInfer"]
+
+
+@pytest.mark.parametrize("path", sorted(SAVED.glob("*.json")), ids=lambda path: path.stem)
+def test_races_saved_before_there_were_clocks_still_open(path: Path) -> None:
+    again = json.loads(OpenedRace(RaceLog.from_json(path.read_text(encoding="utf-8"))).whole())
+    assert again["meta"]["label"] == "recorded"
+    assert "notes" not in again["meta"]
+    assert again["verdict"]["clock"] == ""
+    assert {lane["kind"] for lane in again["lanes"]} <= {*SHAPES}
+
+
+def test_a_clock_is_asked_for_by_its_key() -> None:
+    assert asked(PLAIN, TUNED).simulated_clock.name == NAME
+    assert asked(PLAIN, TUNED, clock="").simulated_clock is None
+
+
+# -- further runs ----------------------------------------------------------------------------------
+
+
+def gone_on(
+    model_host: ModelHost, request: RaceRequest, monkeypatch: pytest.MonkeyPatch
+) -> RaceLog:
+    """A race with two further runs, over short prompts."""
+    monkeypatch.setattr(pooled, "MOST_RUNS", 3)
+    texts = (request.prompt, "def f(x):", "class A:")
+    monkeypatch.setattr(more_prompts, "prompts_of", lambda _: texts)
+    job = RaceJob(request, model_host, LOCAL, RunStore(8, 10**6))
+    job.start()
+    list(job.messages())
+    further = RaceOnJob(job.recording, model_host, LOCAL)
+    further.start()
+    assert [one["error"] for one in sent(further.messages()) if one.get("error")] == []
+    return job.recording.log()
+
+
+def test_further_runs_are_timed_on_the_races_clock(
+    pair: Pair, model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And judged on it."""
+    pair.measured.profile = None
+    log = gone_on(model_host, asked(PLAIN, TUNED, PLANNED), monkeypatch)
+    assert len(log.pool.runs) == 2
+    for run in log.pool.runs:
+        seconds = [seconds for _, seconds in run.lanes[0].steps]
+        assert seconds == pytest.approx([PROFILE.plain_seconds] * len(seconds))
+    verdict = verdict_of(log)
+    assert (verdict.races, verdict.clock) == (3, NAME)
+    again = RaceLog.from_json(log.to_json())
+    assert verdict_of(again).clock == NAME
+    assert pair.measured.profile is None
+
+
+def test_a_lane_that_is_not_raced_twice_is_not_raced_in_further_runs(
+    model_host: ModelHost, rates: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates["acceptance"] = Acceptance((0.8,))
+    log = gone_on(model_host, asked(PLAIN, TUNED, PLANNED), monkeypatch)
+    assert [lane.name for lane in log.lanes] == ["Plain", "Tuned chain"]
+    assert {len(run.lanes) for run in log.pool.runs} == {2}
+
+
+@pytest.mark.parametrize("kind", ["code", "prose"])
+def test_no_further_run_is_on_a_text_that_trees_are_planned_on(kind: str) -> None:
+    prompts = more_prompts.prompts_of(kind)
+    assert len(prompts) >= 8
+    assert not {prompt.strip() for prompt in prompts} & surveyed_texts(kind)

@@ -1,0 +1,119 @@
+/* The presenter mode: the step on screen so large that the last row of a lecture hall reads it. One
+   panel with caption, tree, card and beat, over the whole window; keys drive it as they drive the
+   view. */
+import { headlineNumber } from "./headline.js";
+import { PresenterBeat } from "./presenter_beat.js";
+import { el, show, text } from "../../shared/web/dom.js";
+import { isSimulated, paintSimulated } from "../../shared/web/run_words.js";
+import { StepStage } from "../../shared/web/step_stage.js";
+
+/**
+ * @import { RunStore } from "./run_store.js"
+ * @import { StepLook } from "../../shared/web/step_tree.js"
+ * @import { StepView } from "../../shared/web/step_view.js"
+ */
+
+const KEYS = [
+  ["space", "play"],
+  [". ,", "picture"],
+  ["← →", "step"],
+  ["Esc", "leave"],
+];
+const MOST_ROWS = 9; // of a whole tree; a taller one shows its path with the neighbours
+
+/** A dialog over the window, made when it is first opened. */
+export class Presenter {
+  /** @type {HTMLDialogElement | null} */
+  dialog = null;
+
+  /**
+   * @param {RunStore} store
+   * @param {HTMLElement} root of the view, whose keys it uses
+   */
+  constructor(store, root) {
+    this.store = store;
+    this.root = root;
+  }
+
+  get isOpen() {
+    return Boolean(this.dialog?.open);
+  }
+
+  toggle() {
+    if (this.isOpen) this.dialog.close();
+    else this.open();
+  }
+
+  /** Show the step on screen; without one, nothing. */
+  open() {
+    if (this.store.last < 0) return;
+    if (!this.dialog) this.build();
+    this.dialog.showModal();
+    this.store.changed();
+  }
+
+  close() {
+    this.dialog?.close();
+  }
+
+  build() {
+    const look = { class: "sq-present", "aria-label": "Presenter mode", "data-part": "presenter" };
+    this.dialog = el("dialog", look, this.root);
+    const page = el(
+      "div",
+      { class: "sq-present-page", tabindex: "-1", autofocus: "" },
+      this.dialog,
+    );
+    const head = el("p", { class: "sq-present-head" }, page);
+    this.number = el("b", { class: "sq-present-number" }, head);
+    this.badge = el("span", { class: "sq-badge" }, head);
+    this.place = el("span", { class: "sq-present-place" }, head);
+    this.stage = new StepStage(page, { motion: this.store.slow });
+    this.beat = new PresenterBeat(this.store, page);
+    const keys = el("p", { class: "sq-present-keys" }, page);
+    for (const [key, what] of KEYS) {
+      const entry = el("span", {}, keys);
+      el("kbd", { text: key }, entry);
+      entry.append(" " + what);
+    }
+  }
+
+  /** Show the present state; does nothing while the dialog is closed. */
+  paint() {
+    if (!this.isOpen) return;
+    const { store, stage } = this;
+    const step = store.view();
+    text(this.number, headlineNumber(store));
+    this.paintBadge();
+    text(this.place, `step ${store.at + 1} of ${store.steps.length}`);
+    stage.source = store.word;
+    stage.show(step, step ? this.look(step) : {});
+    this.beat.paint();
+    stage.tree.settle();
+  }
+
+  paintBadge() {
+    const { meta } = this.store;
+    const { label = "" } = meta;
+    show(this.badge, Boolean(label));
+    if (isSimulated(meta)) paintSimulated(this.badge, meta);
+    else {
+      text(this.badge, label);
+      this.badge.dataset.label = label;
+    }
+  }
+
+  // The node that is tried is kept in view, or the end of the path.
+  /** @type {(step: StepView) => StepLook} */
+  look(step) {
+    const { store, stage } = this;
+    const { picture } = store.slow;
+    const node = stage.motion.tried ?? (picture === null ? step.path.at(-1) : 0);
+    return {
+      isFocused: step.topo.rows > MOST_ROWS,
+      opened: store.opened,
+      isMoving: store.playing && picture === null,
+      reveal: { node, key: [store.version, step.i, node].join(":") },
+    };
+  }
+}

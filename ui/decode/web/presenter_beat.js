@@ -1,0 +1,43 @@
+/* The beat in presenter mode: so wide that every block holds its number, and moved along so that
+   the present moment is in view. */
+import { Scrubber } from "./scrubber.js";
+import { el } from "../../shared/web/dom.js";
+import { secondsOf } from "../../shared/web/step_view.js";
+
+const BLOCK = 30; // px of a step in the median
+const MOST_WIDE = 60; // times the width of its box
+const BEFORE = 0.7; // of the box's width, which lies before the present moment
+
+/** The track of the Decode view in a box of its own. */
+export class PresenterBeat extends Scrubber {
+  /**
+   * @param {import("./run_store.js").RunStore} store
+   * @param {Element} host
+   */
+  constructor(store, host) {
+    super(store, host);
+    this.box = el("div", { class: "sq-present-track" });
+    this.track.before(this.box);
+    this.box.append(this.track);
+  }
+
+  paint() {
+    super.paint();
+    const { store, span } = this;
+    if (store.last < 0 || !this.size.w) return;
+    const times = store.steps.filter(Boolean).map(secondsOf);
+    times.sort((a, b) => a - b);
+    const blocks = span / Math.max(times[times.length >> 1], 1e-9);
+    const box = this.size.w / (parseFloat(this.track.style.width) / 100 || 1);
+    const wide = Math.min(MOST_WIDE, Math.max(1, (blocks * BLOCK) / box));
+    this.track.style.width = (wide * 100).toFixed(1) + "%";
+    this.move(Math.min(1, store.time / span), wide);
+  }
+
+  // In shares of the track's own width.
+  move(now, wide) {
+    const most = 1 - 1 / wide;
+    const left = Math.max(0, Math.min(most, now - BEFORE / wide));
+    this.track.style.transform = `translateX(${(-left * 100).toFixed(3)}%)`;
+  }
+}

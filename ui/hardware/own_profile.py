@@ -1,0 +1,164 @@
+"""A visitor's own roofline profile: the fields of its form, and the profile made from what was
+typed. Independent of Gradio."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sequoia import HardwareProfile
+from sequoia.errors import BadProfile
+from sequoia.planning.named_profiles import roofline_figures
+from sequoia.planning.roofline import EFFICIENCY
+from sequoia.validate_input import shown
+from ui.shared import saved_profiles
+from ui.shared.saved_profiles import Entry
+
+START = "rtx-4090-qwen3-8b"  # the ready profile that the form begins with
+NAME = "name"
+_PARTS = ("target", "draft")
+_SUFFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}
+_NUMBER = re.compile(r"([0-9.]+(?:e[+-]?[0-9]+)?)\s*([kmb]?)", re.IGNORECASE)
+_PROBLEM = re.compile(r"(?:(device|target|draft): )?(\w+): (.*)", re.DOTALL)
+
+
+class BadField(BadProfile):
+    """What was typed into the field `field` is refused."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field: a figure `key` of the `part` device, target or draft. what: how messages call it.
+    needed: whether it must be filled in."""
+
+    part: str
+    key: str
+    label: str
+    what: str
+    is_text: bool = False
+    needed: bool = True
+
+    @property
+    def name(self) -> str:
+        return f"{self.part}-{self.key}".replace("_", "-")
+
+
+def _model(part: str) -> tuple[Field, ...]:
+    title = part.capitalize()
+    return (
+        Field(part, "name", title, f"{title} model", is_text=True),
+        Field(part, "parameters", "Parameters", f"Parameters of the {part}"),
+        Field(part, "bytes_per_weight", "Bytes per weight", f"Bytes per weight of the {part}"),
+        Field(part, "layers", "Layers", f"Layers of the {part}"),
+        Field(part, "launch_us_per_layer", "Launch, µs/layer", f"Launch overhead of the {part}"),
+        Field(part, "offloaded", "Offloaded, 0–1", f"Offloaded share of the {part}", needed=False),
+    )
+
+
+DEVICE = (
+    Field("device", "name", "Device", "Device", is_text=True),
+    Field("device", "memory_gb_per_s", "Memory, GB/s", "Memory bandwidth"),
+    Field("device", "tflops", "Peak, TFLOP/s", "Peak compute"),
+    Field("device", "efficiency", "Efficiency, 0–1", "Efficiency", needed=False),
+    Field("device", "link_gb_per_s", "Link, GB/s", "Link bandwidth", needed=False),
+)
+GROUPS = (DEVICE, *map(_model, _PARTS))
+FIELDS = {field.name: field for group in GROUPS for field in group}
+
+
+def start_values(key: str) -> dict[str, str]:
+    """The figures of the ready profile `key` as the fields show them, by field. Empty if it is
+    none, or not a roofline."""
+    figures = roofline_figures(key)
+    return {name: _written(figures, field) for name, field in FIELDS.items()} if figures else {}
+
+
+def own_profile(typed: Mapping[str, Any]) -> Entry:
+    """The profile of the values in the form: its name, and the text of each field. Raises BadField,
+    which names the field by its label, the value and the bound."""
+    try:
+        name = saved_profiles.clean_name(typed.get(NAME))
+    except BadProfile as problem:
+        raise BadField(NAME, str(problem)) from None
+    parts: dict[str, dict[str, Any]] = {"device": {}, "target": {}, "draft": {}}
+    for key, field in FIELDS.items():
+        value = _value(typed.get(key), field)
+        if value is not None:
+            parts[field.part][field.key] = value
+    _check_link(parts)
+    try:
+        profile = HardwareProfile.roofline(**parts)
+    except BadProfile as problem:
+        raise _at_its_field(problem, typed) from None
+    return Entry(name, profile, _note(parts))
+
+
+def _value(text: Any, field: Field) -> Any:
+    text = text.strip() if isinstance(text, str) else text
+    if text is None or text == "":
+        if not field.needed:
+            return None
+        raise BadField(field.name, f"{field.what}: enter a {'name' if field.is_text else 'number'}")
+    if field.is_text:
+        return text
+    match = _NUMBER.fullmatch(text) if isinstance(text, str) else None
+    scale = _SUFFIXES[match[2].lower()] if match else 0
+    try:
+        value = float(match[1]) * scale if match else None
+    except ValueError:
+        value = None
+    if value is None or (scale != 1 and field.key != "parameters"):
+        example = "8B or 600M" if field.key == "parameters" else "0.55 or 1935"
+        raise BadField(
+            field.name, f"{field.what}: {shown(text)} is not a number; enter one such as {example}"
+        )
+    return int(value) if value.is_integer() and abs(value) < 1e15 else value
+
+
+def _check_link(parts: Mapping[str, Mapping[str, Any]]) -> None:
+    if "link_gb_per_s" in parts["device"]:
+        return
+    for part in _PARTS:
+        if 0 < parts[part].get("offloaded", 0) <= 1:
+            raise BadField(
+                "device-link-gb-per-s",
+                f"Link bandwidth: empty, but weights of the {part} are offloaded; enter the link's "
+                "bandwidth, or set Offloaded to 0",
+            )
+
+
+def _at_its_field(problem: BadProfile, typed: Mapping[str, Any]) -> BadProfile:
+    """The message of the library in the words of the form, with the value as it was typed."""
+    match = _PROBLEM.fullmatch(str(problem))
+    field = FIELDS.get(f"{match[1]}-{match[2]}".replace("_", "-")) if match else None
+    if match is None or field is None:
+        return problem
+    bound = match[3].partition(" is not ")[2]
+    return BadField(field.name, f"{field.what}: {shown(typed.get(field.name))} is not {bound}")
+
+
+def _note(parts: Mapping[str, Mapping[str, Any]]) -> str:
+    device = parts["device"]
+    share = device.get("efficiency", EFFICIENCY)
+    models = "; ".join(
+        f"{part}: {parts[part]['parameters']:.3g} weights of {parts[part]['bytes_per_weight']:g} "
+        f"bytes, {parts[part]['layers']} layers at {parts[part]['launch_us_per_layer']:g} µs"
+        for part in _PARTS
+    )
+    return (
+        f"Roofline of your figures: {device['memory_gb_per_s']:g} GB/s, {device['tflops']:g} "
+        f"TFLOP/s at {share:.0%}; {models}."
+    )
+
+
+def _written(figures: Mapping[str, Any], field: Field) -> str:
+    value = figures.get(field.part, {}).get(field.key)
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else f"{value:.10g}"

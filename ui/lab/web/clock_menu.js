@@ -1,0 +1,174 @@
+/* Whose times are planned with: this machine's, or those of another profile. */
+import { attr, el, show, text } from "../../shared/web/dom.js";
+import * as format from "../../shared/web/format.js";
+
+const HERE = "here"; // the key of this machine
+const HERE_IN_DECODE = ""; // the same in ui/decode/clocks.py
+const LABEL = "Timed on";
+
+/** @typedef {import("../../shared/web/planner.js").Profile} Profile */
+
+/**
+ * A profile of another machine.
+ * @typedef {object} OtherProfile
+ * @property {string} key
+ * @property {string} name
+ * @property {string} label what the menu calls it
+ * @property {string} note which of its figures are assumptions
+ * @property {Profile} profile
+ */
+
+/** A menu of profiles, and what is known of the chosen one. */
+export class ClockMenu {
+  /** @type {OtherProfile[]} */
+  others = [];
+  /** @type {Profile | null} */
+  here = null;
+  note = "";
+  inDecode = HERE; // the clock last chosen there, as a key of this menu
+  place = "this machine"; // where `here` was timed, in words
+
+  /**
+   * @param {HTMLElement} host
+   * @param {import("./lab_state.js").LabState} state
+   * @param {() => void} onChoose called when a person chose a profile
+   */
+  constructor(host, state, onChoose) {
+    this.state = state;
+    this.onChoose = onChoose;
+    const line = el("div", { class: "sq-lab-line sq-lab-clock" }, host);
+    el("label", { class: "sq-lab-field", text: LABEL, for: "sq-lab-clock" }, line);
+    const look = { class: "sq-input sq-lab-menu", "data-part": "clock", id: "sq-lab-clock" };
+    this.menu = el("select", look, line);
+    this.menu.addEventListener("change", () => this.pick(this.menu.value));
+    this.badge = el("span", { class: "sq-badge" }, line);
+    this.words = el("p", { class: "sq-lab-says", "data-part": "clock-words" }, host);
+    this.offer();
+  }
+
+  /** The key of the chosen profile. */
+  get key() {
+    return this.menu.value;
+  }
+
+  /** The same as Decode calls it. */
+  get keyInDecode() {
+    return this.key === HERE ? HERE_IN_DECODE : this.key;
+  }
+
+  /** The chosen profile's name; null for that of this machine. */
+  get name() {
+    return this.state.elsewhere;
+  }
+
+  /**
+   * @param {string} key
+   * @returns {boolean} whether the menu has it
+   */
+  has(key) {
+    return key === HERE || this.others.some((one) => one.key === key);
+  }
+
+  /** @param {string} key of a profile in the menu */
+  select(key) {
+    this.menu.value = key;
+    this.choose(key);
+  }
+
+  /**
+   * What is undefined stays as it is.
+   * @param {Profile | null} [here] this machine's profile
+   * @param {OtherProfile[]} [others]
+   */
+  take(here, others) {
+    if (here !== undefined) this.here = here;
+    if (others !== undefined) this.others = others;
+    this.offer();
+    this.choose(this.key);
+  }
+
+  /**
+   * Follow the clock chosen in Decode, each time that another one is chosen there.
+   * @param {string} keyInDecode
+   */
+  follow(keyInDecode) {
+    const key = keyInDecode === HERE_IN_DECODE ? HERE : keyInDecode;
+    if (key === this.inDecode) return;
+    this.inDecode = key;
+    if (this.has(key) && key !== this.key) this.pick(key);
+  }
+
+  offer() {
+    const value = this.menu.value;
+    const here = `${this.place} (${this.here ? this.here.source : "not timed yet"})`;
+    this.menu.replaceChildren(el("option", { value: HERE, text: here }));
+    for (const { key, label } of this.others) el("option", { value: key, text: label }, this.menu);
+    this.menu.value = value;
+    if (this.menu.selectedIndex < 0) this.menu.value = HERE;
+  }
+
+  pick(key) {
+    this.select(key);
+    if (this.state.profile) this.onChoose();
+  }
+
+  choose(key) {
+    const other = this.others.find((one) => one.key === key);
+    this.note = other?.note || "";
+    this.state.set({ profile: other?.profile ?? this.here, elsewhere: other?.name ?? null });
+  }
+
+  paint() {
+    const { profile, elsewhere } = this.state;
+    show(this.badge, Boolean(profile));
+    const words = profile ? wordsOf(profile, elsewhere, this.state.parents.length) : "";
+    show(this.words, Boolean(words));
+    text(this.words, words);
+    if (!profile) return;
+    text(this.badge, profile.source);
+    attr(this.badge, "data-label", profile.source);
+    attr(this.words, "title", this.note);
+  }
+}
+
+const wordsOf = (profile, elsewhere, nodes) =>
+  [elsewhere ? hypothetical(profile) : "", calibrationWords(profile, nodes)]
+    .filter(Boolean)
+    .join(" ");
+
+/**
+ * A warning if a tree of `nodes` nodes is larger than any whose time was measured or compared with
+ * a measurement, as calibration_words in explain_plan.py.
+ * @param {Profile} profile
+ * @param {number} nodes
+ * @returns {string}
+ */
+export function calibrationWords(profile, nodes) {
+  const most = profile.calibrated_nodes ?? profile.target_seconds.at(-1)[0];
+  if (nodes <= Math.max(most, 1)) return "";
+  if (profile.source !== "simulated")
+    return (
+      `Times are known up to ${format.count(most, "node")}; ` +
+      `for ${nodes} nodes they are extrapolated.`
+    );
+  if (!most) return "These times are simulated: none was compared with a measurement.";
+  return (
+    `These times are simulated and were compared with measurements up to ${most} nodes; ` +
+    `for ${nodes} nodes they are extrapolated.`
+  );
+}
+
+const TIMES = {
+  paper: "from the paper",
+  recorded: "recorded there",
+  simulated: "simulated",
+};
+
+function hypothetical({ device, target, draft, source }) {
+  const times = TIMES[source] || source;
+  const run =
+    source === "simulated"
+      ? "A run decodes on this machine and takes its step times from this clock."
+      : "A run is timed on this machine.";
+  return `Hypothetical: ${device}, ${target} with ${draft}. Its times are ${times}; nothing was measured here. ${run}`;
+}

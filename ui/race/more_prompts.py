@@ -1,0 +1,73 @@
+"""Prompts and seeds of a race's further runs: shipped prompts of the same kind of text, code or
+prose. None of them is among the texts on which the bundled pair's acceptance was counted, so no
+tree was planned on them. Data: assets/prompts.json, opening_prompts.json and bench/."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from sequoia import SamplingParams
+from sequoia.assets_folder import ASSETS
+from sequoia.text_files import load_json
+from ui.shared.prompts import presets, read_prompts, surveyed_texts
+
+CODE = "code"
+PROSE = "prose"
+# a line that no prose has, and one that is rare in it
+_SURELY_CODE = re.compile(
+    r"""^\s*(?:
+        (?:async\s+)?def\s+\w+\( | class\s+\w+\s*[:({] | import\s+[\w.]+\s*(?:$|as\b|;)
+        | from\s+[\w.]+\s+import\b | function\b.*\( | (?:const|let|var)\s+\w+\s*=
+        | \#include\b | @\w+ | // | /\* | \"{3} | SELECT\b )""",
+    re.VERBOSE,
+)
+_LIKE_CODE = re.compile(
+    r"""^\s*[\w.\[\]"']+\s*(?:=|:=|\+=|->)\s*\S
+        | [;{}]\s*$
+        | ^\s*[\w.]+\(.*\)\s*:?$
+        | ^\s*["'\w]+\s*:\s*\S.*,$""",
+    re.VERBOSE,
+)
+
+
+def kind_of(text: str) -> str:
+    """Whether a prompt is code or prose: code if a line surely is, or a third of them look it."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if any(map(_SURELY_CODE.match, lines)):
+        return CODE
+    alike = sum(bool(_LIKE_CODE.search(line)) for line in lines)
+    return CODE if alike and 3 * alike >= len(lines) else PROSE
+
+
+@cache
+def prompts_of(kind: str) -> tuple[str, ...]:
+    """All shipped prompts of a kind of text, the same list each time, without those that trees are
+    planned on."""
+    named = [*read_prompts(ASSETS / "opening_prompts.json"), *presets()]
+    texts = [preset.text for preset in named if kind_of(preset.text) == kind]
+    every = dict.fromkeys([*texts, *load_json(ASSETS / "bench" / f"{kind}.json")])
+    return tuple(text for text in every if text.strip() not in surveyed_texts(kind))
+
+
+def further_runs(
+    prompt: str, params: SamplingParams, made: int, most: int
+) -> list[tuple[str, SamplingParams]]:
+    """Prompt and settings of further runs of a race on `prompt`, at most `most` of them, after the
+    first `made`. At temperature 0 a new seed changes nothing, so there are as many as there are
+    other prompts. Above it every run has a new seed, and once all prompts had their turn they come
+    again."""
+    others = [text for text in prompts_of(kind_of(prompt)) if text != prompt]
+    if params.temperature == 0:
+        return [(text, params) for text in others[made : made + most]]
+    return [
+        (_turn(others, prompt, number), params.further(number))
+        for number in range(made + 1, made + most + 1)
+    ]
+
+
+def _turn(others: Sequence[str], prompt: str, number: int) -> str:
+    """The prompt of run `number`; run 0 had `prompt`."""
+    turns = [prompt, *others]
+    return turns[number % len(turns)]

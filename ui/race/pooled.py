@@ -1,0 +1,78 @@
+"""The state of a race's further runs, as the page shows it. Independent of Gradio and of models.
+
+A state: {runs: [{prompt: its first words, seed, seconds: per token, of each lane}, ...], the race
+itself first; more: how many further runs "Race on" would make, 0 if it cannot; most: runs of one
+race; kind: "code" or "prose"; seeds: whether each run has a new seed; planned: how many runs are
+wanted while further ones are being made, else null}.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sequoia import SamplingParams
+from sequoia.diagnosis.race_verdict import Verdict
+from sequoia.saved_files.pooled_runs import MOST_RUNS, PooledRun
+from sequoia.saved_files.race_file import LaneLog, RaceLog
+from ui.race.more_prompts import further_runs, kind_of
+from ui.race.report import ran_to_end, settings_of
+from ui.race.request import RaceRequest
+from ui.shared.speedup_meta import step_of
+
+USUAL_MORE = 5  # further runs, where the verdict names no number of its own
+_LONGEST_PROMPT = 60
+
+
+def pool_state(log: RaceLog, verdict: Verdict, race_request: RaceRequest | None) -> dict[str, Any]:
+    """The state without `planned`. race_request: None if the race was not run here."""
+    prompt = str(log.meta.get("prompt"))
+    settings = settings_of(log.meta)
+    first = _row(prompt, settings.get("seed"), [_pace(lane) for lane in log.lanes])
+    further = (
+        next_runs(log, verdict, race_request)
+        if race_request and verdict.pairs and ran_to_end(log)
+        else []
+    )
+    return {
+        "runs": [first, *map(_further_row, log.pool.runs if log.pool else ())],
+        "more": len(further),
+        "most": MOST_RUNS,
+        "kind": kind_of(prompt),
+        "seeds": settings.get("temperature") != 0,
+    }
+
+
+def next_runs(
+    log: RaceLog, verdict: Verdict, race_request: RaceRequest
+) -> list[tuple[str, SamplingParams]]:
+    """Prompt and settings of the runs with which the race would go on."""
+    made = len(log.pool.runs) if log.pool else 0
+    most = _wanted(verdict, MOST_RUNS - 1 - made)
+    return further_runs(race_request.prompt, race_request.params, made, most)
+
+
+def _wanted(verdict: Verdict, room: int) -> int:
+    """How many further runs to make: enough to separate the first two lanes if there is room, else
+    to find a difference of 10% between them."""
+    if verdict.more_to_separate == 0:
+        return min(USUAL_MORE, room)
+    needed = [more for more in (verdict.more_to_separate, verdict.more_races) if more]
+    return next(
+        (more for more in needed if more <= room), min(USUAL_MORE, room) if verdict.enough else room
+    )
+
+
+def _further_row(run: PooledRun) -> dict[str, Any]:
+    paces = [sum(seconds for _, seconds in lane.steps) / len(lane.text) for lane in run.lanes]
+    return _row(run.prompt, run.seed, paces)
+
+
+def _row(prompt: str, seed: Any, seconds: list[float | None] | list[float]) -> dict[str, Any]:
+    return {"prompt": prompt.strip()[:_LONGEST_PROMPT], "seed": seed, "seconds": seconds}
+
+
+def _pace(lane: LaneLog) -> float | None:
+    """Seconds per token of the race itself; None if the lane made no step."""
+    steps = [step_of(step) for step in lane.run.steps]
+    tokens = sum(tokens for tokens, _ in steps)
+    return sum(seconds for _, seconds in steps) / tokens if tokens else None

@@ -1,0 +1,102 @@
+"""Races to start from: what each button above the lanes fills into the form. Independent of
+Gradio."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
+from sequoia.saved_files.race_file import MOST_LANES
+from ui.decode.clocks import HERE
+from ui.race.race_plan import FAMILIAR_CLOCK
+from ui.race.request import NO_LANE
+from ui.shared.prompts import presets
+
+FormLane = tuple[str, str, str]  # kind, numbers as text, verifier
+
+
+@dataclass(frozen=True)
+class RacePreset:
+    """One race. name: the label of its button. about: what it shows, in a sentence. clock: the key
+    of the clock it is timed on. prompt, temperature: left as they are in the form if not given."""
+
+    key: str
+    name: str
+    about: str
+    lanes: tuple[FormLane, ...]
+    clock: str = HERE
+    prompt: str = ""
+    temperature: float | None = None
+
+    @property
+    def all_lanes(self) -> tuple[FormLane, ...]:
+        """The lanes of the form, those that are not used included."""
+        missing = MOST_LANES - len(self.lanes)
+        return (*self.lanes, *[_lane(NO_LANE)] * missing)
+
+
+def _lane(kind: str, numbers: str = "", verifier: str = DEFAULT_VERIFIER) -> FormLane:
+    return kind, numbers, verifier
+
+
+def _prompt(name: str) -> str:
+    return next(prompt.text for prompt in presets() if prompt.name == name)
+
+
+_USUAL = (_lane("plain"), _lane("tuned_chain"), _lane("planned"))
+
+# The first one is in the form when the page opens.
+PRESETS = (
+    RacePreset(
+        "tree",
+        "plain vs. tree",
+        "Is the tree faster than plain decoding, and than the best chain without branches?",
+        _USUAL,
+    ),
+    RacePreset(
+        "chain",
+        "chain vs. tree",
+        "The best chain against the best tree, both planned for this machine: what does branching "
+        "add?",
+        (_lane("tuned_chain"), _lane("planned")),
+    ),
+    RacePreset(
+        "shapes",
+        "shapes",
+        "Four shapes of 15 nodes each: which gives the most tokens per step?",
+        (
+            _lane("chain", "15"),
+            _lane("sequences", "2, 7"),
+            _lane("kary", "2, 4"),
+            _lane("best", "15, 8"),
+        ),
+    ),
+    RacePreset(
+        "verifiers",
+        "verifiers",
+        "One tree of 15 nodes with each verifier, at temperature 1, where they differ.",
+        tuple(_lane("kary", "2, 4", verifier) for verifier in VERIFIERS),
+        temperature=1.0,
+    ),
+    RacePreset(
+        "prose",
+        "on prose",
+        "Prose is harder to draft than code: run it, then compare with the same race on code.",
+        _USUAL,
+        prompt=_prompt("prose"),
+    ),
+    RacePreset(
+        "a100",
+        "on an A100",
+        "The models run here, but each step takes the time it would take on an A100 (simulated), "
+        "and the tree is planned for that. Compare with the same race on this machine.",
+        _USUAL,
+        clock=FAMILIAR_CLOCK,
+    ),
+)
+
+
+def preset_named(name: Any) -> RacePreset | None:
+    """The preset whose button is called `name`; None for any other value."""
+    return next((preset for preset in PRESETS if preset.name == name), None)

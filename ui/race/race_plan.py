@@ -1,0 +1,188 @@
+"""The trees of a race's lanes, chosen before its first step, and what the page says about them:
+which texts they were planned on, what was left out of the race, and what would win elsewhere.
+Independent of threads and of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from sequoia import Acceptance, Pair, SequoiaError, Tree
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere, tree_elsewhere
+from sequoia.errors import BadSamplingParams
+from sequoia.measuring.defaults import default_chain
+from sequoia.planning.explain_plan import size_words
+from sequoia.planning.simulated_step_times import machine_of
+from sequoia.validate_input import number
+from ui.decode import clocks
+from ui.race.request import LEAST_LANES, LaneRequest, RaceRequest
+from ui.shared.prompts import surveyed_texts
+from ui.shared.saved_profiles import Entry
+from ui.shared.tree_menu import PLANNED, ChosenTree
+
+FAMILIAR_CLOCK = "a100-llama-2-7b-eager"  # looked at first for a machine on which a tree wins
+MOST_NOTES = 4
+MAX_NOTE = 400
+
+
+@dataclass(frozen=True)
+class ChosenLane:
+    """One lane with its tree."""
+
+    request: LaneRequest
+    chosen: ChosenTree
+
+
+@dataclass(frozen=True)
+class RacePlan:
+    """What races. notes: sentences for the page. elsewhere: a machine on which the tree planned
+    for it is predicted to beat the best chain, None if there is none."""
+
+    lanes: tuple[ChosenLane, ...]
+    notes: tuple[str, ...] = ()
+    elsewhere: Elsewhere | None = None
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What the race's meta says of it."""
+        meta: dict[str, Any] = {"notes": list(self.notes)} if self.notes else {}
+        if self.elsewhere:
+            meta["elsewhere"] = self.elsewhere.to_dict()
+        return meta
+
+
+def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
+    """Choose the tree of every lane; some need a measurement first. most: nodes of a tree.
+
+    A planned tree that is the same as that of an earlier lane is not raced a second time. Raises
+    BadSamplingParams if fewer than two lanes are left.
+    """
+    every = [ChosenLane(lane, _tree(pair, asked, lane)) for lane in asked.lanes]
+    repeats = dict(_repeats(every))
+    lanes = tuple(lane for i, lane in enumerate(every) if i not in repeats)
+    same = [_same_words(every[i], every[first]) for i, first in repeats.items()]
+    if len(lanes) < LEAST_LANES:
+        raise BadSamplingParams(
+            f"{' '.join(same)} That leaves nothing to compare it with; add a lane, or choose "
+            "another machine’s clock"
+        )
+    elsewhere = _elsewhere(asked, lanes)
+    if same and elsewhere:
+        same.append(elsewhere.sentence)
+    notes = [*_planned_from(asked.prompt, lanes), *_missing_chain(pair, asked, lanes, most), *same]
+    return RacePlan(lanes, tuple(notes), elsewhere)
+
+
+def plan_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What the meta of a race file says of its plan, reduced to what a page can show."""
+    notes = meta.get("notes")
+    texts = notes[:MOST_NOTES] if isinstance(notes, list) else []
+    clean = tuple(text[:MAX_NOTE] for text in texts if isinstance(text, str))
+    return RacePlan((), clean, elsewhere_in(meta)).meta
+
+
+def elsewhere_in(meta: Mapping[str, Any]) -> Elsewhere | None:
+    """The machine named in the meta of a race, which may come from a file; None without one."""
+    found = meta.get("elsewhere")
+    if not isinstance(found, Mapping) or not isinstance(found.get("machine"), str):
+        return None
+    with suppress(SequoiaError):
+        ratio = number(found.get("ratio"), "ratio", 1, 1000, BadSamplingParams)
+        return Elsewhere(found["machine"][:MAX_NOTE], ratio)
+    return None
+
+
+def _tree(pair: Pair, asked: RaceRequest, lane: LaneRequest) -> ChosenTree:
+    return lane.tree_request.tree(
+        pair, asked.params, lane.verifier, asked.prompt, asked.simulated_clock
+    )
+
+
+def _repeats(lanes: Sequence[ChosenLane]) -> Iterator[tuple[int, int]]:
+    """(lane, the earlier one) for each planned tree that an earlier lane has too. A chain that
+    someone typed twice is raced twice."""
+    for i, lane in enumerate(lanes):
+        for first, other in enumerate(lanes[:i]):
+            planned = lane.request.tree_request.kind in PLANNED
+            if planned and _is_same(lane, other):
+                yield i, first
+                break
+
+
+def _is_same(lane: ChosenLane, other: ChosenLane) -> bool:
+    """Whether two lanes would make the same steps: the same tree, and the same verifier where it
+    has anything to verify."""
+    tree = lane.chosen.tree
+    if not isinstance(tree, Tree) or tree != other.chosen.tree:
+        return False
+    return len(tree) == 1 or lane.request.verifier == other.request.verifier
+
+
+def _same_words(lane: ChosenLane, other: ChosenLane) -> str:
+    tree = lane.chosen.tree
+    assert isinstance(tree, Tree)
+    name = lane.request.name
+    if len(tree) == 1:
+        return f"{name} is plain decoding here: nothing larger is predicted to be faster."
+    shape = f"a chain of {len(tree)} nodes" if tree.levels == len(tree) else size_words(tree)
+    return f"{name} is {shape} here, the same as {other.request.name}, so it is raced once."
+
+
+def _planned_from(prompt: str, lanes: Sequence[ChosenLane]) -> Iterator[str]:
+    """Which texts the acceptance was counted on that trees and chains were planned with."""
+    sources = dict.fromkeys(lane.chosen.source for lane in lanes if lane.chosen.source)
+    if sources:
+        words = " and ".join(_source_words(source, prompt) for source in sources)
+        yield f"Trees and chain lengths are planned from acceptance {words}."
+
+
+def _source_words(source: str, prompt: str) -> str:
+    label, _, kind = source.partition(" ")
+    if label != "recorded":
+        return f"{label} on a built-in sample text, not on this prompt"
+    of_kind = f" ({kind})" if kind else ""
+    if prompt.strip() in surveyed_texts(kind):
+        return f"recorded on texts that include this prompt{of_kind}"
+    return f"recorded on other texts{of_kind}, not on this prompt"
+
+
+def _missing_chain(
+    pair: Pair, asked: RaceRequest, lanes: Sequence[ChosenLane], most: int
+) -> Iterator[str]:
+    """What a tuned chain is predicted to reach, for a race of trees that has none."""
+    kinds = [lane.tree_request.kind for lane in asked.lanes]
+    if "tuned_chain" in kinds or not any(_branches(lane.chosen) for lane in lanes):
+        return
+    clock = asked.simulated_clock
+    profile = clock.profile if clock else None
+    with suppress(SequoiaError):  # the race itself needs no such prediction
+        plan = default_chain(
+            pair, asked.params, DEFAULT_VERIFIER, [asked.prompt], most, profile=profile
+        )
+        yield (
+            f"A tuned chain of {len(plan.tree)} nodes, not in this race, would reach "
+            f"{plan.predicted_speedup:.2f}x plain (predicted)."
+        )
+
+
+def _branches(chosen: ChosenTree) -> bool:
+    tree = chosen.tree
+    return not isinstance(tree, Tree) or tree.levels < len(tree)
+
+
+def _elsewhere(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Elsewhere | None:
+    acceptances = [lane.chosen.acceptance for lane in lanes if lane.chosen.acceptance]
+    return _other_machine(acceptances[0], asked.clock) if acceptances else None
+
+
+def _other_machine(acceptance: Acceptance, clock: Entry | None) -> Elsewhere | None:
+    """A machine on which a tree is predicted to win, other than that of the profile `clock`."""
+    known = sorted(
+        clocks.simulated_clocks().items(), key=lambda one: (one[0] != FAMILIAR_CLOCK, one[0])
+    )
+    all_clocks = [found for _, entry in known if (found := clocks.simulated_clock(entry))]
+    name = machine_of(clock.name) if clock else ""
+    return tree_elsewhere(acceptance, (one for one in all_clocks if machine_of(one.name) != name))

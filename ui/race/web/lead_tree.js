@@ -1,0 +1,237 @@
+/* The token tree of the leading lane, or of one that was chosen, at the race time shown. While the
+   race moves it shows the last complete step; where the race stands, the step at that moment, which
+   can be played in slow motion; once the race is over, the lane's best step. */
+import { laneName } from "./lane.js";
+import { leadingLane } from "./lane_totals.js";
+import { RaceSteps } from "./race_steps.js";
+import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { count, ms } from "../../shared/web/format.js";
+import { makePanel } from "../../shared/web/panel.js";
+import { prefersStillness } from "../../shared/web/playback.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import { StepStage } from "../../shared/web/step_stage.js";
+import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
+
+/** @typedef {import("./race_store.js").RaceStore} RaceStore */
+/**
+ * What is shown. `within`: seconds since the step began, null for its result.
+ * @typedef {{lane: number, i: number, within: number | null, isBest: boolean}} Moment
+ */
+
+const HEIGHT = 300; // px of the tree
+const EACH = { done: 100, running: 300 }; // ms between two trees while the race moves
+const LEAD_KEPT = 800; // ms; a lane that leads for a moment only does not flash by
+const READABLE = 0.5; // seconds on screen from which on a step is shown as it comes about
+const STANDS = 400; // ms that the race stands on a step before that is played
+const OFTEN = 0.2; // seconds per step from which on details are asked for while the race runs
+
+/** The panel below the lanes. */
+export class LeadTree {
+  /** @type {number | null} the lane that was chosen; null: the leading one */
+  chosen = null;
+  #version = -1; // of the race
+  #built = -1; // of the lanes
+  #key = ""; // of what is drawn
+  #drawnAt = -Infinity; // ms
+  #timer = 0;
+  #playing = 0; // the timer that plays a step
+  #isVisible = false;
+  #within = /** @type {number | null} */ (null); // of the moment that is drawn
+  #lead = { lane: -1, since: -Infinity };
+
+  /**
+   * @param {RaceStore} store
+   * @param {HTMLElement} host
+   */
+  constructor(store, host) {
+    this.store = store;
+    this.steps = new RaceSteps(store, () => this.repaint());
+    this.panel = makePanel(host, { part: "lead-tree", title: "Token tree", cls: "race-tree" });
+    this.root = this.panel.root;
+    this.title = this.panel.titleBox.firstElementChild;
+    this.where = el("span", { class: "sq-word", "data-part": "where" }, this.panel.titleBox);
+    const look = { class: "sq-segments", role: "group", "aria-label": "Lane whose tree is shown" };
+    this.choice = el("div", { ...look, "data-part": "tree-lane" }, this.panel.tools);
+    this.stage = new StepStage(this.panel.body);
+    for (const group of [this.choice, this.stage.buttons.root, this.stage.card.root]) rove(group);
+    this.visible = new IntersectionObserver((entries) => {
+      this.#isVisible = entries.at(-1).isIntersecting;
+      if (this.#isVisible) this.repaint();
+    });
+    this.visible.observe(this.root);
+  }
+
+  /**
+   * Show the tree of a lane.
+   * @param {number | null} lane null: of the leading one
+   */
+  choose(lane) {
+    if (lane !== null && !this.store.lanes[lane]) return;
+    this.chosen = lane;
+    this.repaint();
+  }
+
+  // -- what is shown ------------------------------------------------------------------------------
+
+  /** Whether the race time moves, so that trees follow each other. */
+  get moves() {
+    const { playing, live, done } = this.store;
+    return playing || (live && !done);
+  }
+
+  /** The leading lane; while the race moves it changes only after a while. */
+  get leader() {
+    const { totals, t } = this.store;
+    const now = performance.now();
+    const lane = leadingLane(totals, t);
+    if (lane === this.#lead.lane) return lane;
+    if (this.moves && this.#lead.lane >= 0 && now - this.#lead.since < LEAD_KEPT)
+      return this.#lead.lane;
+    this.#lead = { lane, since: now };
+    return lane;
+  }
+
+  /**
+   * The step at the race time shown.
+   * @returns {Moment | null} null where the lane has none
+   */
+  get moment() {
+    const { totals, t, isOver } = this.store;
+    const lane = this.chosen ?? this.leader;
+    const made = totals[lane]?.steps.length ?? 0;
+    if (!made) return null;
+    if (isOver) return { lane, i: this.steps.best(lane), within: null, isBest: true };
+    const begun = totals[lane].count(t);
+    const within = t - totals[lane].sums[begun].seconds;
+    const isBetween = begun > 0 && (within <= 0 || begun === made);
+    if (isBetween || (this.moves && !this.isReadable(lane, begun)))
+      return { lane, i: Math.max(begun - 1, 0), within: null, isBest: false };
+    return { lane, i: begun, within, isBest: false };
+  }
+
+  /**
+   * Whether a step that comes about on screen takes long enough to be seen.
+   * @param {number} lane
+   * @param {number} i
+   * @returns {boolean}
+   */
+  isReadable(lane, i) {
+    const { rate, totals, done } = this.store;
+    if (rate[0] !== "x" || !done) return false;
+    const { sums } = totals[lane];
+    return (sums[i + 1].seconds - sums[i].seconds) / Number(rate.slice(1)) >= READABLE;
+  }
+
+  // -- paint --------------------------------------------------------------------------------------
+
+  paint() {
+    const { version, built, lanes } = this.store;
+    show(this.root, lanes.length > 0);
+    if (this.#version !== version) this.start();
+    if (this.#built !== built) this.buildChoice();
+    this.#version = version;
+    this.#built = built;
+    if (!lanes.length || !this.#isVisible || this.#timer) return;
+    const pause = EACH[this.store.done ? "done" : "running"];
+    const early = this.moves ? pause - (performance.now() - this.#drawnAt) : 0;
+    if (early > 0) this.#timer = setTimeout(() => this.repaint(), early);
+    else this.draw();
+  }
+
+  repaint() {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    this.#key = "";
+    this.store.changed();
+  }
+
+  /** Another race is on screen. */
+  start() {
+    this.chosen = null;
+    this.#key = "";
+    this.#lead = { lane: -1, since: -Infinity };
+  }
+
+  buildChoice() {
+    const add = (words, hint, lane) => {
+      const act = () => this.choose(lane);
+      const made = button(this.choice, { text: words, hint, act });
+      made.dataset.lane = lane === null ? "leader" : String(lane);
+    };
+    this.choice.replaceChildren();
+    add("Leader", TOOLTIPS["button tree of the leader"], null);
+    this.store.lanes.forEach((lane, i) =>
+      add(laneName(lane, i), `${TOOLTIPS["button tree of a lane"]} (${i + 1})`, i),
+    );
+  }
+
+  draw() {
+    this.steps.update();
+    const moment = this.moment;
+    const key = JSON.stringify([moment, this.chosen, moment && this.isWhole(moment), this.moves]);
+    if (this.#key === key) return;
+    this.#key = key;
+    this.#drawnAt = performance.now();
+    clearTimeout(this.#playing);
+    this.paintHead(moment);
+    if (moment) this.drawStep(moment);
+    else this.stage.show(null);
+  }
+
+  /** @type {(moment: Moment) => boolean} */
+  isWhole({ lane, i }) {
+    return this.steps.isWhole(lane, i);
+  }
+
+  /** @param {Moment} moment */
+  drawStep({ lane, i, within, isBest }) {
+    const { stage, steps, moves } = this;
+    if (!moves || this.store.done || this.isSlow(lane)) steps.ask(lane, i);
+    stage.source = this.store.word;
+    const look = { room: { rows: steps.rows(lane), levels: 1 }, height: HEIGHT, isMoving: moves };
+    if (this.#within !== null) stage.showPicture(null);
+    stage.show(steps.at(lane, i), look);
+    this.#within = within;
+    if (within !== null) stage.showAt(within);
+    else if (!moves && !isBest && steps.isWhole(lane, i) && !prefersStillness())
+      this.#playing = setTimeout(() => stage.play(), STANDS);
+  }
+
+  /** @type {(lane: number) => boolean} whether a lane's steps are rare enough to ask for all */
+  isSlow(lane) {
+    const { clock, steps } = this.store.totals[lane];
+    return clock / steps.length > OFTEN;
+  }
+
+  /** @param {Moment | null} moment */
+  paintHead(moment) {
+    const { lanes, totals } = this.store;
+    for (const one of this.choice.children) {
+      const isChosen = one.getAttribute("data-lane") === String(this.chosen ?? "leader");
+      attr(one, "aria-pressed", String(isChosen));
+    }
+    const name = moment ? laneName(lanes[moment.lane], moment.lane) : "";
+    const title = this.chosen === null ? "Token tree of the leading lane" : "Token tree";
+    text(this.title, [title, name].filter(Boolean).join(": "));
+    text(this.where, moment ? stepInWords(totals[moment.lane], moment) : "");
+  }
+
+  destroy() {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#playing);
+    this.visible.disconnect();
+    this.stage.destroy();
+  }
+}
+
+/**
+ * Which step is shown, and what it gave.
+ * @param {import("./lane_totals.js").LaneTotals} total
+ * @param {Moment} moment
+ * @returns {string}
+ */
+function stepInWords({ steps, sums }, { i, isBest }) {
+  const seconds = sums[i + 1].seconds - sums[i].seconds;
+  const gave = count(steps[i].text.length, "token");
+  return `${isBest ? "its best step, " : "step "}${i + 1} of ${steps.length}: ${gave} in ${ms(seconds)}`;
+}

@@ -1,0 +1,70 @@
+/* Behind the verdict: every pair of lanes by tokens per step and by step time, then by both. */
+import { laneName } from "./lane.js";
+import { el, show } from "../../shared/web/dom.js";
+import { readable, short } from "../../shared/web/format.js";
+import { addTerm } from "../../shared/web/tooltips.js";
+
+/** @typedef {import("./race_store.js").Pair} Pair */
+/** @typedef {import("./race_store.js").RaceStore} RaceStore */
+/** @typedef {import("./race_store.js").Verdict} Verdict */
+
+// Head of the column, the tooltip's name.
+const COLUMNS = [
+  ["tokens per step", "tokens per step"],
+  ["step time", "step time ratio"],
+  ["pace: both together", "pace ratio"],
+  ["p", "race p"],
+];
+
+/** The table of pairs. */
+export class PairTable {
+  /** @type {Verdict | null} */
+  shown = null;
+
+  /**
+   * @param {RaceStore} store
+   * @param {HTMLElement} host
+   */
+  constructor(store, host) {
+    this.store = store;
+    const look = { class: "race-counts-box", "data-part": "pairs", tabindex: "0", role: "region" };
+    this.root = el("div", { ...look, "aria-label": "Pairs of lanes" }, host);
+  }
+
+  paint() {
+    const { verdict } = this.store;
+    if (this.shown === verdict) return;
+    this.shown = verdict;
+    show(this.root, verdict.pairs.length > 0);
+    const table = el("table", { class: "race-counts" });
+    const head = el("tr", {}, el("thead", {}, table));
+    el("th", { scope: "col", text: "lanes" }, head);
+    for (const [name, term] of COLUMNS) addTerm(el("th", { scope: "col" }, head), name, term);
+    const body = el("tbody", {}, table);
+    for (const pair of verdict.pairs) this.row(body, pair);
+    this.root.replaceChildren(table);
+  }
+
+  /**
+   * @param {HTMLElement} body
+   * @param {Pair} pair
+   */
+  row(body, pair) {
+    const { lanes } = this.store;
+    const { faster, slower, p } = pair;
+    const row = el("tr", {}, body);
+    const names = [faster, slower].map((lane) => laneName(lanes[lane], lane));
+    el("th", { scope: "row", text: names.join(" vs. ") }, row);
+    const cells = [
+      ratio(pair.per_step, pair.per_step_range),
+      ratio(pair.step_time, pair.step_time_range),
+      ratio(pair.ratio, [pair.least, pair.most]),
+      p === null ? "–" : pInWords(p),
+    ];
+    for (const words of cells) el("td", { text: words }, row);
+  }
+}
+
+const ratio = (value, [least, most]) =>
+  readable(`${value.toFixed(2)}× (${least.toFixed(2)}–${most.toFixed(2)})`);
+const pInWords = (p) => (p < 0.001 ? "< 0.001" : short(p));

@@ -1,0 +1,123 @@
+/* The leading lane's pace over that of each other lane, with a 95% confidence interval and a dot
+   for each run, on one axis. Shown once there are further runs: the intervals narrow as they
+   come in. */
+import { laneName } from "./lane.js";
+import { laneStyles } from "./lane_style.js";
+import { el, pool, show, text } from "../../shared/web/dom.js";
+import { known, readable } from "../../shared/web/format.js";
+import { addTerm } from "../../shared/web/tooltips.js";
+
+/** @typedef {import("./race_store.js").RaceStore} RaceStore */
+/**
+ * A lane that the leader is compared with. `dots`: ratio of pace in each run.
+ * @typedef {{lane: number, ratio: number, least: number, most: number, dots: number[]}} Compared
+ * @typedef {ReturnType<typeof makeRow>} Row
+ */
+
+const LEAST_REACH = Math.log(1.1); // of the axis on either side of 1
+
+/** One row for each lane behind the leader. */
+export class RaceIntervals {
+  /**
+   * @param {RaceStore} store
+   * @param {HTMLElement} host
+   */
+  constructor(store, host) {
+    this.store = store;
+    /** @type {any} */
+    this.shown = null;
+    this.root = el("div", { class: "race-intervals", "data-part": "intervals" }, host);
+    const head = el("p", { class: "race-intervals-head" }, this.root);
+    this.leader = el("span", {}, head);
+    addTerm(head, "95% CI", "pooled range");
+    el("span", { class: "race-intervals-key", text: "dashed: equal pace" }, head);
+    this.rows = pool(() => makeRow(this.root));
+  }
+
+  paint() {
+    const { verdict, pool: pooled, lanes } = this.store;
+    const some = Boolean(pooled) && (pooled.runs.length > 1 || pooled.planned !== null);
+    show(this.root, some);
+    if (!some || this.shown === pooled) return;
+    this.shown = pooled;
+    const compared = this.compared();
+    const [leader] = verdict.order;
+    if (leader !== undefined) text(this.leader, `Pace of ${laneName(lanes[leader], leader)} over`);
+    const ends = axisEnds(compared);
+    const rows = this.rows.take(compared.length);
+    compared.forEach((one, i) => this.paintRow(rows[i], one, ends));
+  }
+
+  /** @returns {Compared[]} */
+  compared() {
+    const { verdict, pool: pooled } = this.store;
+    const [leader, ...others] = verdict.order;
+    return others.flatMap((lane) => {
+      const pair = verdict.pairs.find(({ faster, slower }) => isPair(faster, slower, leader, lane));
+      if (!pair) return [];
+      const dots = pooled.runs.map(({ seconds }) => seconds[lane] / seconds[leader]);
+      return [
+        { lane, ...towards(pair, leader), dots: dots.filter((dot) => known(dot) && dot > 0) },
+      ];
+    });
+  }
+
+  /**
+   * @param {Row} row
+   * @param {Compared} compared
+   * @param {[number, number]} ends of the axis, natural logarithms
+   */
+  paintRow(row, { lane, ratio, least, most, dots }, ends) {
+    const { lanes } = this.store;
+    const at = (value) => `${(100 * (Math.log(value) - ends[0])) / (ends[1] - ends[0])}%`;
+    row.node.style.setProperty("--race-lane", laneStyles(lanes)[lane].colour);
+    text(row.name, laneName(lanes[lane], lane));
+    text(row.value, readable(`${ratio.toFixed(2)}× (${least.toFixed(2)}–${most.toFixed(2)})`));
+    row.one.style.left = at(1);
+    row.range.style.left = at(least);
+    row.range.style.right = `calc(100% - ${at(most)})`;
+    row.middle.style.left = at(ratio);
+    const made = row.dots.take(dots.length);
+    dots.forEach((dot, i) => (made[i].style.left = at(dot)));
+  }
+}
+
+function makeRow(host) {
+  const node = el("div", { class: "race-interval" }, host);
+  const name = el("span", { class: "race-interval-name" }, node);
+  const track = el("span", { class: "race-interval-track", "aria-hidden": "true" }, node);
+  const one = el("i", { class: "race-interval-one" }, track);
+  const range = el("i", { class: "race-interval-range" }, track);
+  const middle = el("i", { class: "race-interval-middle" }, track);
+  const dots = pool(() => el("i", { class: "race-interval-dot" }, track));
+  const value = el("b", {}, node);
+  return { node, name, one, dots, range, middle, value };
+}
+
+const isPair = (faster, slower, one, other) =>
+  (faster === one && slower === other) || (faster === other && slower === one);
+
+/**
+ * The pair's ratio and interval as seen from the leader.
+ * @param {import("./race_store.js").Pair} pair
+ * @param {number} leader
+ * @returns {{ratio: number, least: number, most: number}}
+ */
+function towards({ faster, ratio, least, most }, leader) {
+  if (faster === leader) return { ratio, least, most };
+  return { ratio: 1 / ratio, least: 1 / most, most: 1 / least };
+}
+
+/**
+ * The axis: all intervals and dots, and 1.
+ * @param {Compared[]} compared
+ * @returns {[number, number]} natural logarithms
+ */
+function axisEnds(compared) {
+  const values = compared.flatMap(({ least, most, dots }) => [least, most, ...dots]);
+  const logs = values.filter((value) => value > 0).map(Math.log);
+  const low = Math.min(-LEAST_REACH, ...logs);
+  const high = Math.max(LEAST_REACH, ...logs);
+  const edge = (high - low) * 0.03;
+  return [low - edge, high + edge];
+}

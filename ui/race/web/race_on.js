@@ -1,0 +1,116 @@
+/* "Race on": a race that is over goes on over other prompts and seeds, and its runs are pooled. */
+import { button, el, show, text } from "../../shared/web/dom.js";
+import { count } from "../../shared/web/format.js";
+import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
+
+/** @typedef {import("./lane.js").Trigger} Trigger */
+/** @typedef {import("./race_store.js").Pool} Pool */
+/** @typedef {import("./race_store.js").RaceStore} RaceStore */
+/** @typedef {import("./race_store.js").Verdict} Verdict */
+/** @typedef {import("../../shared/web/form_buttons.js").FormBeside} FormBeside */
+
+/** The button, the progress while further runs are made, and how many would be enough. */
+export class RaceOn {
+  /** @type {Pool | null} the state in which the button was pressed */
+  pressed = null;
+
+  /**
+   * @param {RaceStore} store
+   * @param {HTMLElement} host
+   * @param {Trigger | null} trigger without it, as in a saved page, the race cannot go on
+   * @param {FormBeside} page
+   */
+  constructor(store, host, trigger, page) {
+    this.store = store;
+    this.trigger = trigger;
+    this.page = page;
+    this.root = el("div", { class: "race-on", "data-part": "race-on" }, host);
+    const look = { text: "Race on", cls: "race-on-button", hint: TOOLTIPS["button race on"] };
+    this.button = button(this.root, { ...look, part: "race-on-button", act: () => this.press() });
+    this.words = el("p", { class: "race-on-words", "data-part": "race-on-words" }, this.root);
+    const label = "Runs made";
+    this.bar = el("progress", { class: "race-counting", "aria-label": label }, this.root);
+  }
+
+  press() {
+    const { race, pool } = this.store;
+    if (pool?.planned) {
+      this.page.stop?.();
+      return;
+    }
+    this.pressed = pool;
+    this.store.set({ error: null });
+    this.trigger?.("more", { race });
+  }
+
+  paint() {
+    const { pool, verdict, error } = this.store;
+    const going = Boolean(pool?.planned) && this.trigger !== null;
+    const more = this.trigger ? (pool?.more ?? 0) : 0;
+    const waits = this.pressed === pool && !error;
+    show(this.root, Boolean(pool) && (going || more > 0 || pool.runs.length > 1));
+    if (!pool) return;
+    show(this.button, going || more > 0);
+    this.button.disabled = waits && !going;
+    text(this.button.lastElementChild, going ? "Stop" : `Race on: ${count(pool.more, "more run")}`);
+    this.button.title = TOOLTIPS[going ? "button stop racing on" : "button race on"];
+    text(this.words, going ? progress(pool) : offer({ ...pool, more }, verdict));
+    show(this.bar, going);
+    if (!going) return;
+    this.bar.max = pool.planned;
+    this.bar.value = pool.runs.length;
+  }
+}
+
+/**
+ * @param {Pool} pool
+ * @returns {string}
+ */
+const over = ({ kind, seeds }) =>
+  `over other ${kind} prompts${seeds ? ", each with a seed of its own" : ""}`;
+
+/**
+ * @param {Pool} pool
+ * @returns {string}
+ */
+function progress(pool) {
+  const number = Math.min(pool.runs.length + 1, pool.planned);
+  return `Run ${number} of ${pool.planned}, ${over(pool)}. p-values follow after the last one.`;
+}
+
+/**
+ * What the next runs would bring.
+ * @param {Pool} pool
+ * @param {Verdict} verdict
+ * @returns {string}
+ */
+function offer(pool, verdict) {
+  const { more } = pool;
+  if (!more) return pool.runs.length >= pool.most ? "These are all runs of one race." : "";
+  if (verdict.more_to_separate === 0)
+    return `The same lanes ${over(pool)}: does it hold there, and how narrow is the interval?`;
+  const spread = pool.runs.length > 1 ? "so far" : "within this run";
+  const words = needed(verdict);
+  const prediction = words && ` Predicted from the spread ${spread}: ${words}.`;
+  return `The same lanes ${over(pool)}.${prediction}`;
+}
+
+/**
+ * How many runs it takes to separate lanes that are too close to call; empty if that is not known.
+ * @param {Verdict} verdict
+ * @returns {string}
+ */
+function needed({ more_to_separate: separate, more_races: ten }) {
+  const found = [
+    separate ? `about ${more(separate)} would separate the first two lanes` : "",
+    ten ? `about ${more(ten)} would show a difference of 10%` : "",
+  ].filter(Boolean);
+  return found.join("; ");
+}
+
+/**
+ * A number of further runs, to two digits.
+ * @param {number} runs
+ * @returns {string}
+ */
+const more = (runs) => count(Number(runs.toPrecision(2)), "more run");

@@ -1,0 +1,53 @@
+/* Behind the verdict: the runs that are pooled, each with its prompt and the pace of every lane. */
+import { laneName } from "./lane.js";
+import { el, show } from "../../shared/web/dom.js";
+import { known, readable } from "../../shared/web/format.js";
+
+/** @typedef {import("./race_store.js").Pool} Pool */
+/** @typedef {import("./race_store.js").RaceStore} RaceStore */
+
+const FIRST = 40; // characters of a prompt that are shown
+
+/** The table of runs; there is none for a single run. */
+export class RunTable {
+  /** @type {Pool | null} */
+  shown = null;
+
+  /**
+   * @param {RaceStore} store
+   * @param {HTMLElement} host
+   */
+  constructor(store, host) {
+    this.store = store;
+    const look = { class: "race-counts-box race-runs", "data-part": "runs", tabindex: "0" };
+    this.root = el("div", { ...look, role: "region", "aria-label": "Runs pooled" }, host);
+  }
+
+  paint() {
+    const { pool, lanes } = this.store;
+    const some = (pool?.runs.length ?? 0) > 1;
+    show(this.root, some);
+    if (!some || this.shown === pool) return;
+    this.shown = pool;
+    const table = el("table", { class: "race-counts" });
+    el("caption", { text: "Tokens per second of each lane, run by run" }, table);
+    const head = el("tr", {}, el("thead", {}, table));
+    const names = lanes.map((lane, i) => laneName(lane, i));
+    for (const name of ["prompt", "seed", ...names]) el("th", { scope: "col", text: name }, head);
+    const body = el("tbody", {}, table);
+    for (const run of pool.runs) paintRun(body, run);
+    this.root.replaceChildren(table);
+  }
+}
+
+/**
+ * @param {HTMLElement} body
+ * @param {import("./race_store.js").PooledRun} run
+ */
+function paintRun(body, { prompt, seed, seconds }) {
+  const row = el("tr", {}, body);
+  const start = el("th", { scope: "row" }, row);
+  el("code", { text: readable(prompt.split("\n")[0].slice(0, FIRST)) + "…" }, start);
+  el("td", { text: known(seed) ? String(seed) : "–" }, row);
+  for (const pace of seconds) el("td", { text: pace > 0 ? (1 / pace).toFixed(1) : "–" }, row);
+}

@@ -1,0 +1,86 @@
+/* A tree as a small picture: its shape only, drawn from the parents of its nodes. */
+import { svg } from "./dom.js";
+import { count } from "./format.js";
+import { topology } from "./tree_layout.js";
+
+const EDGE = 3; // px between the picture's edge and the outermost dots
+const LARGEST_DOT = 4; // px
+const SMALLEST_DOT = 1.2;
+
+/**
+ * Where the dots stand, the paths of dots and of lines between them, and the size of a dot.
+ * @typedef {{dots: string, lines: string, dot: number}} Thumbnail
+ */
+
+/**
+ * The picture of a tree in a box of `width` by `height` px: one column a level, the root on the
+ * left; a first child beside its parent, every other one on a row of its own.
+ * @param {number[]} parents of the nodes; -1 of the root
+ * @param {number} width
+ * @param {number} height
+ * @returns {Thumbnail}
+ */
+export function thumbnail(parents, width, height) {
+  const { n, depth, row, levels, rows } = topology(parents);
+  const column = levels > 1 ? (width - 2 * EDGE) / (levels - 1) : 0;
+  const line = rows > 1 ? (height - 2 * EDGE) / (rows - 1) : 0;
+  const left = levels > 1 ? EDGE : width / 2;
+  const top = rows > 1 ? EDGE : height / 2;
+  const place = (node) =>
+    `${(left + column * depth[node]).toFixed(1)} ${(top + line * row[node]).toFixed(1)}`;
+  const nodes = [...Array(n).keys()];
+  const apart = Math.min(column || LARGEST_DOT * 2, line || LARGEST_DOT * 2);
+  return {
+    dots: nodes.map((node) => `M${place(node)}h0`).join(""),
+    lines: nodes
+      .slice(1)
+      .map((node) => `M${place(parents[node])}L${place(node)}`)
+      .join(""),
+    dot: Math.max(SMALLEST_DOT, Math.min(LARGEST_DOT, apart * 0.6)),
+  };
+}
+
+/**
+ * The size of a tree in words.
+ * @param {number[]} parents
+ * @returns {string}
+ */
+export function sizeInWords(parents) {
+  const { n, levels } = topology(parents);
+  return `${count(n, "node")} on ${count(levels, "level")}`;
+}
+
+/** A thumbnail in an element, which is drawn anew only when the tree is another. */
+export class TreeThumbnail {
+  /** @type {number[] | null} */
+  #parents = null;
+
+  /**
+   * @param {Element} host
+   * @param {number} width px
+   * @param {number} height px
+   */
+  constructor(host, width, height) {
+    this.width = width;
+    this.height = height;
+    const size = { width, height, viewBox: `0 0 ${width} ${height}` };
+    this.root = svg("svg", { class: "sq-thumbnail", role: "img", ...size }, host);
+    this.title = svg("title", {}, this.root);
+    this.lines = svg("path", { class: "sq-thumbnail-lines" }, this.root);
+    this.dots = svg("path", { class: "sq-thumbnail-dots" }, this.root);
+    this.show(null);
+  }
+
+  /** @param {number[] | null} parents of the tree; null for none */
+  show(parents) {
+    this.root.style.display = parents ? "" : "none";
+    if (!parents || this.#parents === parents) return;
+    this.#parents = parents;
+    const { dots, lines, dot } = thumbnail(parents, this.width, this.height);
+    this.title.textContent = `Tree of ${sizeInWords(parents)}`;
+    this.lines.setAttribute("d", lines);
+    this.dots.setAttribute("d", dots);
+    this.dots.style.strokeWidth = `${dot}px`;
+    this.lines.style.strokeWidth = `${Math.min(1, dot / 3)}px`;
+  }
+}
