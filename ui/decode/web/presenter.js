@@ -106,9 +106,9 @@ export class Presenter {
   // The node that is tried is kept in view, or the end of the path.
   /** @type {(step: StepView) => StepLook} */
   look(step) {
-    const { store } = this;
-    const { picture, tried } = store.slow;
-    const node = tried ?? (picture === null ? step.path.at(-1) : 0);
+    const { store, stage } = this;
+    const { picture } = store.slow;
+    const node = stage.motion.tried ?? (picture === null ? step.path.at(-1) : 0);
     return {
       isFocused: step.topo.rows > MOST_ROWS,
       opened: store.opened,
