@@ -92,6 +92,23 @@ class Enumerator:
         return order
 
 
+class Drawn(Enumerator):
+    """A Chance that takes random outcomes, each of positive probability equally often. last: the
+    distribution that a token was picked from."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.last: Any = None
+        self._rng = random.Random(seed)
+
+    def choose(self, weights: Iterable[Any]) -> int:
+        return self._rng.choice([index for index, weight in enumerate(weights) if weight > 0])
+
+    def pick(self, weights: Any) -> int:
+        self.last = weights
+        return super().pick(weights)
+
+
 def distribution(
     run: Callable[[Any], Hashable], chance: Callable[[Sequence[int]], Enumerator] = Enumerator
 ) -> Distribution:

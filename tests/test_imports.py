@@ -34,6 +34,7 @@ PAGE = [
     {"lab"},
     {"page", "record"},
     {"record_opening", "record_tour"},
+    {"record_examples"},
 ]
 # Training takes many hours and runs from a frozen copy of its own folder and of these two files.
 TRAINING = {"errors", "validate_input"}

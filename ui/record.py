@@ -32,7 +32,7 @@ from ui.shared.tree_menu import SHAPES, TreeRequest
 def record(decode_request: DecodeRequest, model_host: ModelHost) -> str:
     """Make the requested run and return the text of its file. Raises SequoiaError if the run
     fails."""
-    return recordings.played(record_run(decode_request, model_host)).file
+    return recordings.played(record_run(decode_request, model_host)).to_json()
 
 
 def record_run(decode_request: DecodeRequest, model_host: ModelHost) -> Run:

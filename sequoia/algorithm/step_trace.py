@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
+from sequoia.algorithm.residual_heads import ResidualHead
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.errors import BadTrace
@@ -28,7 +30,10 @@ class StepTrace:
     without the root, then the bonus token, cut where the run ended. seconds: wall time by phase
     (draft: draft model; verify: target model; overhead: everything else). finish: None, or why the
     run ended here. clock: empty if `seconds` were measured, else the machine they were simulated
-    for.
+    for. level_seconds: the part of the drafting time that each draft pass took, the root's first;
+    empty if unknown. residual_heads: what was left of p and q at each trial, and at last where the
+    target added its token; empty if not recorded. expected_accepted: the mean number of accepted
+    nodes, given the drafted tree, over the draws of the verifier; None if not recorded.
     """
 
     index: int
@@ -42,10 +47,19 @@ class StepTrace:
     seconds: Mapping[str, float]
     finish: str | None = None
     clock: str = ""
+    level_seconds: tuple[float, ...] = field(default=(), compare=False)  # a part of `seconds`
+    residual_heads: tuple[ResidualHead, ...] = ()
+    expected_accepted: float | None = None
 
     @property
     def total_seconds(self) -> float:
         return sum(self.seconds.values())
+
+    @property
+    def shown_tokens(self) -> frozenset[int]:
+        """All token ids in the trace, whose texts a picture of the step needs."""
+        heads = (head.tokens for head in self.residual_heads)
+        return frozenset(chain(self.tokens, self.emitted, *heads))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import torch
 
+from sequoia.algorithm.residual_heads import ResidualHead
 from sequoia.algorithm.sampling import Chance, chance_for
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
@@ -34,8 +35,9 @@ _SMALLER = "; ask for fewer tokens or a smaller tree"
 
 class Decoder:
     """The state of one run: the tokens known so far, and both models' caches. `tree`: one
-    for all steps, or a TreeChoice that gives each step its own. Raises BadPrompt, BadTree,
-    BadSamplingParams or OutOfMemory."""
+    for all steps, or a TreeChoice that gives each step its own. `has_heads`: whether the traces get
+    `residual_heads`, and `has_expected` whether they get `expected_accepted`. Both take time after
+    each step, outside its clock. Raises BadPrompt, BadTree, BadSamplingParams or OutOfMemory."""
 
     @renamed_keywords(policy="params")
     def __init__(
@@ -46,6 +48,8 @@ class Decoder:
         tree: Tree | TreeChoice,
         verifier: str = DEFAULT_VERIFIER,
         chance: Chance | None = None,
+        has_heads: bool = False,
+        has_expected: bool = False,
     ) -> None:
         self.pair = pair
         self.params = params
@@ -55,6 +59,9 @@ class Decoder:
         self.emitted: list[int] = []
         self.index = 0
         self.finish: str | None = None
+        # at temperature 0 p is one token, of which nothing is left after a rejection
+        self._has_heads = has_heads and params.temperature > 0
+        self._has_expected = has_expected
         self._chance = chance or chance_for(params.temperature, params.seed, pair.draft.device)
         _check_branching(self.tree_choice, pair)
         capacity = min(len(self.prompt) + params.max_new_tokens, pair.limit) + self.tree_choice.most
@@ -146,9 +153,20 @@ class Decoder:
             emitted,
             clock.stop(),
             self.finish,
+            level_seconds=clock.spans("draft"),
+            residual_heads=self._heads(drafted, verdict),
+            expected_accepted=self._expected(drafted),
         )
         self.index += 1
         return trace
+
+    def _heads(self, drafted: Drafted, verdict: Verdict) -> tuple[ResidualHead, ...]:
+        if not self._has_heads:
+            return ()
+        return self._draft_and_verify.residual_heads(drafted, verdict)
+
+    def _expected(self, drafted: Drafted) -> float | None:
+        return self._draft_and_verify.expected_accepted(drafted) if self._has_expected else None
 
     def _emit(self, drafted: Drafted, verdict: Verdict) -> tuple[int, ...]:
         """The step's tokens, cut after an end of text or at the limit. Sets `finish`."""

@@ -8,8 +8,11 @@ from collections import Counter
 from functools import partial
 
 import numpy as np
+import torch
 
 from sequoia.algorithm.distributions import row_warp
+from sequoia.algorithm.expected_accepted import expected_accepted
+from sequoia.algorithm.residual_heads import ResidualHead, residual_heads
 from sequoia.algorithm.sampling import Chance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
@@ -41,6 +44,9 @@ class HostStep:
         self._chance = chance
         self._row_warp = row_warp(params)
         self._nodes = PerTree(partial(whole_tree_layout, target), serves=Tree.is_cut_of)
+        self._p: dict[int, np.ndarray] = {}  # of the nodes that the last walk visited
+        self._q: dict[int, np.ndarray] = {}
+        self._logits = torch.empty(0)  # of all nodes of the last step
 
     def prepare(self, tree: Tree) -> None:
         self._nodes(tree)
@@ -60,15 +66,41 @@ class HostStep:
         layout = self._nodes(tree)
         with clock.phase("verify"):
             logits = self._target.forward(drafted.tokens, layout)  # (nodes, vocab)
-        visited: dict[int, np.ndarray] = {}
+        self._p = {}
+        self._q = {}
+        self._logits = logits
 
         def p(node: int) -> np.ndarray:
-            visited[node] = self._row_warp(logits[node])
-            return visited[node]
+            self._p[node] = self._row_warp(logits[node])
+            return self._p[node]
 
-        verdict = self._verifier.verify(tree, drafted.tokens, p, drafted.q, self._chance)
+        def q(node: int) -> np.ndarray:
+            self._q[node] = drafted.q(node)
+            return self._q[node]
+
+        verdict = self._verifier.verify(tree, drafted.tokens, p, q, self._chance)
         target_p: list[float | None] = [None] * len(tree)
-        for node, distribution in visited.items():
+        for node, distribution in self._p.items():
             for child in tree.children[node]:
                 target_p[child] = float(distribution[drafted.tokens[child]])
         return verdict, tuple(target_p)
+
+    def residual_heads(self, drafted: Drafted, verdict: Verdict) -> tuple[ResidualHead, ...]:
+        if self._verifier.chances is None:
+            return ()
+        return residual_heads(
+            drafted.tree,
+            verdict,
+            self._p.__getitem__,
+            self._q.__getitem__,
+            self._verifier.reject,
+        )
+
+    def expected_accepted(self, drafted: Drafted) -> float | None:
+        def p(node: int) -> np.ndarray:
+            return self._p[node] if node in self._p else self._row_warp(self._logits[node])
+
+        chances = self._verifier.chances
+        if chances is None:
+            return None
+        return float(expected_accepted(drafted.tree, drafted.tokens, p, drafted.q, chances))

@@ -50,7 +50,7 @@ class Recorder:
         }
 
     def _new_pieces(self, trace: StepTrace) -> dict[str, str]:
-        unseen = {*trace.tokens, *trace.emitted, trace.verdict.bonus} - self._pieces.keys()
+        unseen = {*trace.shown_tokens, trace.verdict.bonus} - self._pieces.keys()
         new = {token: self._piece(token) for token in sorted(unseen)}
         self._pieces.update(new)
         return {str(token): piece for token, piece in new.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from sequoia.algorithm.residual_heads import ResidualHead
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.decoding.drafter import Drafted, DynamicTree
@@ -29,4 +30,14 @@ class Step(Protocol):
     def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:
         """Draft `shape` and verify it. What both models wrote to their KV caches is not kept yet.
         The passes of draft and target are timed on the clock. Raises BadTree or BadModel."""
+        ...
+
+    def residual_heads(self, drafted: Drafted, verdict: Verdict, /) -> tuple[ResidualHead, ...]:
+        """What was left of p and q at each trial of the step that was just made; empty where the
+        host does not have the distributions, or the verifier tests no single children."""
+        ...
+
+    def expected_accepted(self, drafted: Drafted, /) -> float | None:
+        """The mean number of accepted nodes of the step that was just made, over the draws of the
+        verifier; None where `residual_heads` is empty for the same reason."""
         ...

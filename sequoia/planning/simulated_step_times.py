@@ -79,7 +79,8 @@ class SimulatedClock:
     def retimed(self, trace: StepTrace) -> StepTrace:
         """`trace` with simulated times in place of its own, and the name of this clock. The draft
         passes are those that its tree needs; a dynamic tree may have needed more."""
-        return replace(trace, seconds=self.step(trace.tree).phases, clock=self.name)
+        step = self.step(trace.tree)
+        return replace(trace, seconds=step.phases, level_seconds=step.levels, clock=self.name)
 
 
 def phases(tree: Tree, profile: HardwareProfile) -> dict[str, float]:

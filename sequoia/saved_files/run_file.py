@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sequoia.algorithm.residual_heads import MOST, ResidualHead
 from sequoia.algorithm.step_trace import FINISHES, PHASES, StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Trial, Verdict
@@ -104,6 +105,10 @@ class Packer:
     A step: {i, at: prefix_len, tree: number, tokens, q and p: by node, or null, trials: [[node, p,
     q, u, accepted, mass], ...], path, bonus, emitted, text: by emitted token, seconds: {draft,
     verify, overhead}, finish}. Probabilities have six digits.
+
+    Where they were recorded, also level_seconds: [seconds of each draft pass, ...], residuals:
+    [[tokens, p, q], ...], as in `StepTrace.residual_heads`, and expected: `expected_accepted`, with
+    four digits. The last of the residuals has no q.
     """
 
     def __init__(self) -> None:
@@ -132,11 +137,27 @@ class Packer:
             "text": list(text),
             "seconds": {phase: round(seconds, 7) for phase, seconds in trace.seconds.items()},
             "finish": trace.finish,
+            **_if_recorded("level_seconds", _digits(trace.level_seconds, 4)),
+            **_if_recorded("residuals", [*map(_head, trace.residual_heads)]),
+            **_expected(trace.expected_accepted),
         }
 
 
-def _digits(values: Iterable[Any]) -> list[float | None]:
-    return [None if value is None else float(f"{float(value):.6g}") for value in values]
+def _digits(values: Iterable[Any], digits: int = 6) -> list[float | None]:
+    return [None if value is None else float(f"{float(value):.{digits}g}") for value in values]
+
+
+def _if_recorded(name: str, values: list[Any]) -> dict[str, Any]:
+    return {name: values} if values else {}
+
+
+def _expected(accepted: float | None) -> dict[str, Any]:
+    return {} if accepted is None else {"expected": _digits([accepted], 4)[0]}
+
+
+def _head(head: ResidualHead) -> list[Any]:
+    shares = [head.p, head.q] if head.q else [head.p]
+    return [head.tokens, *(_digits(share, 4) for share in shares)]
 
 
 # -- reading: every field is checked ---------------------------------------------------------------
@@ -154,10 +175,8 @@ def _run(data: Mapping[str, Any]) -> Run:
     traces = tuple(
         replace(_step(step, index, trees), clock=clock) for index, step in enumerate(steps)
     )
-    if unnamed := {t for trace in traces for t in (*trace.tokens, *trace.emitted)} - pieces.keys():
-        raise BadTrace(
-            f"token {min(unnamed)} is drafted or emitted but has no text among the pieces"
-        )
+    if unnamed := {token for trace in traces for token in trace.shown_tokens} - pieces.keys():
+        raise BadTrace(f"token {min(unnamed)} has no text among the pieces")
     texts = tuple(tuple(text_of(text, "text") for text in step["text"]) for step in steps)
     return Run(meta, pieces, traces, texts)
 
@@ -216,7 +235,45 @@ def _step(step: Mapping[str, Any], index: int, trees: Sequence[Tree]) -> StepTra
         emitted,
         seconds,
         finish,
+        level_seconds=_level_seconds(step, what),
+        residual_heads=_residual_heads(step, len(verdict.trials), what),
+        expected_accepted=_read_expected(step, tree, what),
     )
+
+
+def _read_expected(step: Mapping[str, Any], tree: Tree, what: str) -> float | None:
+    if (expected := step.get("expected")) is None:
+        return None
+    return number(expected, f"{what}: expected", 0, tree.levels, BadTrace)
+
+
+def _level_seconds(step: Mapping[str, Any], what: str) -> tuple[float, ...]:
+    return tuple(
+        number(seconds, f"{what}: level_seconds", 0, 1e6, BadTrace)
+        for seconds in list_of(step.get("level_seconds", []), "level_seconds", MAX_STEPS)
+    )
+
+
+def _residual_heads(step: Mapping[str, Any], trials: int, what: str) -> tuple[ResidualHead, ...]:
+    rows = list_of(step.get("residuals", []), "residuals", trials + 1)
+    if rows and len(rows) != trials + 1:
+        raise BadTrace(
+            f"{what}: {len(rows)} residuals for {trials} trials and the token after them"
+        )
+    return tuple(_residual_head(row, what) for row in rows)
+
+
+def _residual_head(row: Any, what: str) -> ResidualHead:
+    tokens, p, q = [*list_of(row, f"{what}: residuals", 3), []][:3]
+    tokens, p, q = _ids(tokens, what), _probabilities(p, what), _probabilities(q, what)
+    if not 0 < len(tokens) <= MOST or len(p) != len(tokens) or len(q) not in (0, len(tokens)):
+        raise BadTrace(
+            f"{what}: residuals of {len(tokens)} tokens with {len(p)} p and {len(q)} q; expected "
+            f"1 to {MOST} tokens with one p and one q each"
+        )
+    if None in (*p, *q):
+        raise BadTrace(f"{what}: residuals: null; expected a probability")
+    return ResidualHead(tokens, p, q)
 
 
 def _verdict(step: Mapping[str, Any], tree: Tree, tokens: Sequence[int], what: str) -> Verdict:

@@ -31,8 +31,8 @@ class Clock:
     def __init__(self, device: torch.device) -> None:
         self._start = time.perf_counter()
         self._device = device
-        self._seconds = {"draft": 0.0, "verify": 0.0}
-        self._phases = {name: _Phase(self._seconds, name, device) for name in self._seconds}
+        self._spans: dict[str, list[float]] = {"draft": [], "verify": []}
+        self._phases = {name: _Phase(spans, device) for name, spans in self._spans.items()}
 
     def phase(self, name: str) -> _Phase:
         """A context whose time is added to "draft" or "verify". Phases must not be nested."""
@@ -40,13 +40,18 @@ class Clock:
 
     def add(self, name: str, seconds: float) -> None:
         """Add `seconds` to a phase."""
-        self._seconds[name] += seconds
+        self._spans[name].append(seconds)
+
+    def spans(self, name: str) -> tuple[float, ...]:
+        """Seconds of each piece of a phase, in order."""
+        return tuple(self._spans[name])
 
     def stop(self) -> dict[str, float]:
         """Seconds of the step by phase."""
         synchronize(self._device)
         total = time.perf_counter() - self._start
-        return {**self._seconds, "overhead": total - sum(self._seconds.values())}
+        seconds = {name: sum(spans, 0.0) for name, spans in self._spans.items()}
+        return {**seconds, "overhead": total - sum(seconds.values())}
 
 
 class Spans:
@@ -68,10 +73,10 @@ class Spans:
         else:
             self._elapsed.append(lambda: end - start)
 
-    def total(self) -> float:
-        """Seconds of all pieces in total. Waits for the device."""
+    def seconds(self) -> list[float]:
+        """Seconds of each piece. Waits for the device, once for all of them."""
         synchronize(self._device)
-        return sum(elapsed() for elapsed in self._elapsed)
+        return [elapsed() for elapsed in self._elapsed]
 
     def _mark(self) -> Any:
         if self._device.type != "cuda":
@@ -82,9 +87,8 @@ class Spans:
 
 
 class _Phase:
-    def __init__(self, seconds: dict[str, float], name: str, device: torch.device) -> None:
-        self._seconds = seconds
-        self._name = name
+    def __init__(self, spans: list[float], device: torch.device) -> None:
+        self._spans = spans
         self._device = device
 
     def __enter__(self) -> None:
@@ -92,4 +96,4 @@ class _Phase:
 
     def __exit__(self, *_: object) -> None:
         synchronize(self._device)
-        self._seconds[self._name] += time.perf_counter() - self._start
+        self._spans.append(time.perf_counter() - self._start)

@@ -46,6 +46,8 @@ def recorded(verifier: str = "sequoia", tokens: int = 40) -> tuple[tuple[StepTra
         SamplingParams(temperature=0.8, max_new_tokens=tokens, seed=5, ignore_eos=True),
         TREE,
         verifier,
+        has_heads=True,
+        has_expected=True,
     )
     recorder = Recorder(pair, decoder.prompt, META)
     traces = []
@@ -260,6 +262,27 @@ def test_a_recorded_run_is_read_back_from_its_file(verifier: str) -> None:
             theirs.verdict.bonus,
         )
         assert rounded(ours) == rounded(theirs)
+        moments = len(ours.verdict.trials) + 1 if VERIFIERS[verifier].chances else 0
+        assert len(theirs.residual_heads) == moments
+        if moments:
+            assert theirs.expected_accepted == pytest.approx(ours.expected_accepted, rel=1e-3)
+        else:
+            assert theirs.expected_accepted is ours.expected_accepted is None
+        assert theirs.level_seconds == pytest.approx(ours.level_seconds, rel=1e-3)
+        for head, read in zip(ours.residual_heads, theirs.residual_heads, strict=True):
+            assert head.tokens == read.tokens
+            assert read.p == pytest.approx(head.p, rel=1e-3)
+            assert read.q == pytest.approx(head.q, rel=1e-3)
+
+
+def test_a_file_without_residuals_and_level_times_is_read() -> None:
+    data = json.loads(small_file())
+    for trace in data["steps"]:
+        del trace["residuals"], trace["level_seconds"], trace["expected"]
+    opened = Run.from_dict(data)
+    assert [(trace.residual_heads, trace.level_seconds) for trace in opened.steps] == [
+        ((), ()) for _ in opened.steps
+    ]
 
 
 def rounded(trace: StepTrace) -> list[Any]:
@@ -300,9 +323,8 @@ def test_messages_contain_every_tree_and_piece_once_before_its_use() -> None:
         trees += message["new_trees"]
         pieces |= message["new_pieces"]
         assert tuple(trees[message["step"]["tree"]]) == trace.tree.parents
-        assert {
-            str(token) for token in (*trace.tokens, *trace.emitted, trace.verdict.bonus)
-        } <= pieces.keys()
+        assert {str(token) for token in trace.shown_tokens} <= pieces.keys()
+        assert str(trace.verdict.bonus) in pieces
         json.dumps(message, allow_nan=False)
     assert len(trees) == len({trace.tree for trace in traces})
     assert pieces == {str(token): text for token, text in kept.pieces.items()}
@@ -466,6 +488,29 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     ),
     "a negative prefix": (at_step("at", -1), "at: -1"),
     "a huge bonus": (at_step("bonus", 2**31 + 1), "bonus: 2147483649"),
+    "too few residuals": (
+        lambda d: d["steps"][with_path()]["residuals"].pop(),
+        "residuals for",
+    ),
+    "a residual without p": (
+        lambda d: d["steps"][with_path()]["residuals"].__setitem__(0, [[1]]),
+        "damaged run file: ValueError",
+    ),
+    "a residual of seven tokens": (
+        lambda d: d["steps"][with_path()]["residuals"].__setitem__(0, [[1] * 7, [0.1] * 7]),
+        "residuals of 7 tokens with 7 p and 0 q",
+    ),
+    "a residual null": (
+        lambda d: d["steps"][with_path()]["residuals"].__setitem__(0, [[1], [None]]),
+        "residuals: null",
+    ),
+    "a residual above 1": (
+        lambda d: d["steps"][with_path()]["residuals"].__setitem__(0, [[1], [2]]),
+        "probability: 2",
+    ),
+    "a negative expectation": (at_step("expected", -1), "expected: -1"),
+    "an expectation beyond the tree": (at_step("expected", 9), "expected: 9"),
+    "a negative level time": (at_step("level_seconds", [-1]), "level_seconds: -1"),
     "no pieces": (lambda d: d.update(pieces={}), "has no text among the pieces"),
     "pieces a list": (lambda d: d.update(pieces=[]), "is not an object"),
     "a piece without number": (lambda d: d["pieces"].update(x="y"), "damaged run file: ValueError"),

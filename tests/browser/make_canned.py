@@ -20,6 +20,7 @@ import torch
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
+from sequoia.algorithm.residual_heads import residual_heads
 from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
@@ -99,13 +100,10 @@ def step(
             )[0]
             for child, token in zip(children, drawn, strict=True):
                 tokens[child] = token
-    verdict = SEQUOIA.verify(
-        tree,
-        tokens,
-        lambda node: words.target(context(node), greedy),
-        lambda node: distributions[node],
-        chance,
-    )
+    p_after = lambda node: words.target(context(node), greedy)  # noqa: E731
+    q_after = distributions.__getitem__
+    verdict = SEQUOIA.verify(tree, tokens, p_after, q_after, chance)
+    heads = () if greedy else residual_heads(tree, verdict, p_after, q_after, SEQUOIA.reject)
     reached = set(verdict.path)
     q = [None] + [
         float(distributions[parent][tokens[node]])
@@ -125,7 +123,16 @@ def step(
     }
     emitted = (*(tokens[node] for node in verdict.path[1:]), verdict.bonus)
     return StepTrace(
-        index, len(prefix), tree, tuple(tokens), tuple(q), tuple(p), verdict, emitted, seconds
+        index,
+        len(prefix),
+        tree,
+        tuple(tokens),
+        tuple(q),
+        tuple(p),
+        verdict,
+        emitted,
+        seconds,
+        residual_heads=heads,
     )
 
 
@@ -138,7 +145,7 @@ def run(words: Words, tree: Tree, steps: int, seed: int, how: str, greedy: bool 
     for index in range(steps):
         traces.append(step(words, tree, prefix, chance, index, greedy))
         prefix += traces[-1].emitted
-    used = sorted({t for trace in traces for t in (*trace.tokens, *trace.emitted)})
+    used = sorted({token for trace in traces for token in trace.shown_tokens})
     params = {
         "temperature": 0.0 if greedy else 1.0,
         "top_p": 1.0,

@@ -13,7 +13,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from view_pages import HOSTILE, give, made, opened, settle, watch
+from playwright.sync_api import expect
+from view_pages import HOSTILE, give, made, opened, part, settle, watch
 
 from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import Tree
@@ -1116,11 +1117,11 @@ def test_at_temperature_0_no_draw_is_shown(page: Any) -> None:
     run = made([-1, 0, 0], trials=[[1, 0.0, 0.6, 0.41, False, 1.0]])
     give(page, {**run, "run": "warm"})
     assert {"u", "p / q"} <= figures(page).keys()
-    assert page.locator(".sq-meter").is_visible()
+    assert page.locator(".sq-card .sq-meter").is_visible()
     assert "u 0.41" in text(page, "[data-part=trials]")
     give(page, {**run, "meta": {**run["meta"], "policy": {"temperature": 0}}})
     assert not {"u", "p / q"} & figures(page).keys()
-    assert page.locator(".sq-meter").is_hidden()
+    assert page.locator(".sq-card .sq-meter").is_hidden()
     assert "u 0.41" not in text(page, "[data-part=trials]")
 
 
@@ -1244,3 +1245,20 @@ def test_painting_times(
             middle = times[len(times) // 2]
             late = times[int(len(times) * 0.95)]
             print(f"\n  {name} nodes: paint median {middle:.1f} ms, 95% {late:.1f} ms", end="")
+
+
+def test_the_walk_has_its_card_in_the_column_beside_the_tree(page: Any, canned: Any) -> None:
+    """Above temperature 0 and in slow motion only: otherwise the node's figures stand there."""
+    card, figures = page.locator(part("walk-card")), page.locator(part("card"))
+    watch(page, canned["16"], 1)
+    expect(card).to_be_hidden()
+    page.evaluate("stage.store.slow.turnTo('walk')")
+    settle(page)
+    expect(figures).to_be_hidden()
+    expect(card).to_contain_text("trial 1 of")
+    tree = page.locator(part("tree")).bounding_box()
+    assert card.bounding_box()["x"] >= tree["x"] + tree["width"]
+    page.evaluate("stage.store.seek(stage.store.at)")
+    settle(page)
+    expect(card).to_be_hidden()
+    expect(figures).to_be_visible()

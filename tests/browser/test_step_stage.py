@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
+import make_canned
 import pytest
 from playwright.sync_api import expect
 from view_pages import opened, part, settle
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.best_tree import best_tree
 
 NODES = "[...document.querySelectorAll('.sq-n')].filter(g => g.style.display !== 'none')"
 STATES = f"{NODES}.map(g => g.dataset.s)"
@@ -141,3 +146,47 @@ def test_it_fits_a_phone(tab: Any) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         tree, card = (page.locator(s).bounding_box() for s in (".sq-tree-split", CARD))
         assert tree["y"] + tree["height"] <= card["y"] + 1
+
+
+def with_rejections() -> tuple[dict[str, Any], int]:
+    """A run at temperature 1 with what was left of p and q, and its step with most rejections."""
+    tree = best_tree(Acceptance(make_canned.RATES), 16)
+    found = json.loads(
+        make_canned.run(make_canned.Words(make_canned.TEXT), tree, 12, 3, "").to_json()
+    )
+    rejections = [sum(not trial[4] for trial in step["trials"]) for step in found["steps"]]
+    return found, rejections.index(max(rejections))
+
+
+def test_the_card_shows_what_is_left_of_p_and_q(page: Any) -> None:
+    """Of the tokens that a rejection leaves, and at the end of the one that is drawn from it."""
+    run, at = with_rejections()
+    page.evaluate("([run, at]) => showStep(run, at)", [run, at])
+    turn_to(page, "guess")
+    expect(page.locator(part("residual"))).to_be_hidden()
+    turn_to(page, "walk")
+    trial, residual = run["steps"][at]["trials"][0], run["steps"][at]["residuals"][0]
+    expect(page.locator(f"{CARD} [data-mark=dropped]")).to_have_count(1)
+    expect(page.locator(f"{CARD} .sq-left-note")).to_contain_text(f"{trial[5]:.0%} left of p")
+    shares = page.evaluate(
+        "[...document.querySelectorAll('.sq-left-bar[data-which=p]')].map(bar =>"
+        " [...bar.children].reduce((sum, part) => sum + parseFloat(part.style.width), 0))"
+    )
+    assert shares[:5] == pytest.approx([100 * share for share in residual[1][:5]], abs=0.01)
+    assert sum(shares) == pytest.approx(100, abs=0.1)
+    page.evaluate("stage.turn(1)")
+    settle(page)
+    expect(page.locator(f"{CARD} .sq-left-title")).to_have_text("What is left of p and q")
+    page.evaluate("stage.showPicture(null)")
+    settle(page)
+    expect(page.locator(f"{CARD} [data-mark=drawn]")).to_have_count(1)
+    card, row = (page.locator(s).first.bounding_box() for s in (CARD, f"{CARD} .sq-left-row"))
+    assert card["width"] <= 281
+    assert row["x"] + row["width"] <= card["x"] + card["width"]
+
+
+def test_the_card_says_that_p_is_one_token_at_temperature_0(page: Any) -> None:
+    page.evaluate("showStep(runs.greedy, 4)")
+    turn_to(page, "walk")
+    expect(page.locator(f"{CARD} .sq-left-note")).to_contain_text("p is a single token")
+    expect(page.locator(f"{CARD} .sq-left-rows")).to_be_hidden()

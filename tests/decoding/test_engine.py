@@ -702,3 +702,41 @@ def test_a_tree_larger_than_its_tree_choice_allows_is_refused(grown: bool) -> No
     decoder.prefill()
     with pytest.raises(BadTree, match=rf"has {len(TREES['bushy'])} nodes; its TreeChoice allows 2"):
         decoder.step()
+
+
+@pytest.mark.parametrize("verifier", VERIFIERS)
+def test_recording_heads_changes_nothing_else(verifier: str) -> None:
+    pair = made()
+    tree = TREES["bushy"]
+    bare = but_time(run(Decoder(pair, PROMPTS[0], WARM, tree, verifier)))
+    full = but_time(run(Decoder(pair, PROMPTS[0], WARM, tree, verifier, has_heads=True)))
+    is_recorded = VERIFIERS[verifier].chances is not None
+    assert all(bool(step.residual_heads) == is_recorded for step in full)
+    assert [dataclasses.replace(step, residual_heads=()) for step in full] == bare
+
+
+@pytest.mark.parametrize("verifier", [name for name, one in VERIFIERS.items() if one.chances])
+def test_the_expectation_agrees_with_many_steps(verifier: str) -> None:
+    """Accepted tokens of many steps, minus what was expected of each, have the mean 0."""
+    apart = []
+    for seed in range(12):
+        params = dataclasses.replace(WARM, seed=seed)
+        decoder = Decoder(made(), PROMPTS[0], params, TREES["bushy"], verifier, has_expected=True)
+        apart += [len(step.verdict.path) - 1 - step.expected_accepted for step in run(decoder)]
+    assert abs(np.mean(apart)) < 3.5 * np.std(apart) / len(apart) ** 0.5
+
+
+def test_the_expectation_at_temperature_0_is_what_is_accepted() -> None:
+    for step in run(Decoder(made(), PROMPTS[0], GREEDY, TREES["bushy"], has_expected=True)):
+        assert step.expected_accepted == len(step.verdict.path) - 1
+
+
+def test_there_are_no_heads_at_temperature_0() -> None:
+    steps = run(Decoder(made(), PROMPTS[0], GREEDY, TREES["bushy"], has_heads=True))
+    assert not any(step.residual_heads for step in steps)
+
+
+def test_each_draft_pass_of_a_step_has_its_time() -> None:
+    for step in run(Decoder(made(), PROMPTS[0], WARM, TREES["bushy"])):
+        assert len(step.level_seconds) == step.tree.levels - 1
+        assert sum(step.level_seconds) == pytest.approx(step.seconds["draft"])

@@ -10,6 +10,7 @@ import gradio as gr
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verifier
+from ui.decode import recordings
 from ui.decode.clocks import HERE, LABEL, clock_choices, clock_name
 from ui.serving.limits import Limits
 from ui.shared import labels, markup
@@ -41,6 +42,7 @@ RESUME = "Resume"
 LOADING = "loading models…"
 STOP = "Stop"
 START_OVER = "Start over"
+EXAMPLES_ABOUT = "Recorded runs of the bundled models, among them some that failed."
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class RunControls:
     seed: gr.Number
     save: gr.DownloadButton
     open: gr.UploadButton
-    example: gr.Button
+    example: gr.Button | gr.Dropdown
 
     @property
     def form(self) -> set[Any]:
@@ -160,6 +162,8 @@ class Controls(RunControls):
     def going(self) -> Updates:
         """Updates for when a run begins. Save is disabled too: its file is of an earlier run."""
         updates = {button: gr.update(interactive=False) for button in self.buttons}
+        if isinstance(self.example, gr.Dropdown):  # the run on screen is none of the examples
+            updates[self.example] = gr.update(interactive=False, value=None, info=EXAMPLES_ABOUT)
         return {**updates, self.stop: gr.update(interactive=True, value=STOP)}
 
     def resting(self, continues: bool) -> Updates:
@@ -195,6 +199,20 @@ def controls(limits: Limits, profiles: gr.BrowserState, prompt: str = "") -> Con
         **_tree(),
         **_settings(limits),
         **files("pg", "run"),
+        example=_examples(),
+    )
+
+
+def _examples() -> gr.Dropdown:
+    """The menu of recorded runs. The page opens with the first of them."""
+    found = recordings.examples()
+    first = found[0] if found else None
+    return menu(
+        [(one.title, one.name) for one in found],
+        "Examples",
+        "pg-example",
+        first and first.name,
+        info=first.about if first else EXAMPLES_ABOUT,
     )
 
 
@@ -232,9 +250,9 @@ def chat_box(form: str) -> gr.Checkbox:
     )
 
 
-def files(form: str, what: str) -> dict[str, Any]:
-    """The buttons that save and open a run or a race (`what`) and show the recorded example, by
-    name."""
+def files(form: str, what: str, has_example: bool = False) -> dict[str, Any]:
+    """The buttons that save and open a run or a race (`what`), by name, and the one that shows a
+    recorded example."""
     with gr.Row(elem_classes="pg-files"):
         save = gr.DownloadButton(
             f"Save {what}", size="sm", min_width=60, interactive=False, elem_id=f"{form}-save"
@@ -242,9 +260,13 @@ def files(form: str, what: str) -> dict[str, Any]:
         opens = gr.UploadButton(
             f"Open {what}", size="sm", min_width=60, file_types=[".json"], elem_id=f"{form}-open"
         )
-        example = gr.Button("Example", size="sm", min_width=60, elem_id=f"{form}-example")
+        found: dict[str, Any] = {"save": save, "open": opens}
+        if has_example:
+            found["example"] = gr.Button(
+                "Example", size="sm", min_width=60, elem_id=f"{form}-example"
+            )
     _sharing(form, what)
-    return {"save": save, "open": opens, "example": example}
+    return found
 
 
 def _sharing(form: str, what: str) -> None:

@@ -23,7 +23,18 @@ VERSION = 1
 MAX_TEXT = 20_000
 MAX_TOKENS = 1100  # of a prompt
 MAX_TOKEN = 200  # characters of a token
-_TEXTS = ("label", "title", "target", "draft", "device", "dtype", "verifier", "prompt", "date")
+_TEXTS = (
+    "label",
+    "title",
+    "target",
+    "draft",
+    "device",
+    "dtype",
+    "verifier",
+    "prompt",
+    "date",
+    "about",
+)
 
 
 class RunMessages:

@@ -8,6 +8,7 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -16,11 +17,16 @@ from sequoia import Recorder, Run, SequoiaError, StepTrace
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadTrace
 from sequoia.saved_files.run_file import MAX_CHARS
+from sequoia.text_files import load_json
+from sequoia.validate_input import shown
 from ui.decode import messages
-from ui.shared.uploads import uploaded_text
+from ui.shared.large_json import uploaded_json
 
 RUNS = ASSETS / "runs"
 WELCOME = "welcome"
+WELCOME_TITLE = "The opening run"
+WELCOME_ABOUT = "Of 24 prompts at temperature 0, the one whose speed-up is nearest the median."
+NODE_BYTES = 100  # of memory that one node of one step takes, about
 
 
 def new_name() -> str:
@@ -134,13 +140,13 @@ class Shown:
 def opened(path: Any, most: int) -> Run:
     """The run in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason that is
     fit for the visitor."""
-    return played(Run.from_json(text_of(path, most, "run")))
+    return played(Run.from_dict(json_of(path, most, "run")))
 
 
-def text_of(path: Any, most: int, kind: str) -> str:
-    """The text of the file at `path`, of at most `most` bytes, that should be a `kind` file. Raises
-    BadTrace as `opened` does."""
-    return uploaded_text(path, min(most, MAX_CHARS), f"{kind} file", BadTrace)
+def json_of(path: Any, most: int, name: str) -> Mapping[str, Any]:
+    """The values in the file at `path`, of at most `most` bytes, that should be a `name` file.
+    Raises BadTrace as `opened` does."""
+    return uploaded_json(path, min(most, MAX_CHARS), name, BadTrace)
 
 
 def played(run: Run) -> Run:
@@ -159,6 +165,34 @@ def shown_as(run: Run, name: str, stored: bool) -> Shown:
         file_name("run", run.meta),
         str(run.meta.get("prompt", "")),
     )
+
+
+@dataclass(frozen=True)
+class Example:
+    """A recorded run shipped with the program. name: that of its file. about: one sentence."""
+
+    name: str
+    title: str
+    about: str
+
+
+def examples() -> list[Example]:
+    """The recorded runs shipped with the program, as a menu lists them."""
+    found = []
+    for name, path in shipped().items():
+        with suppress(SequoiaError, OSError, ValueError, LookupError, TypeError):
+            meta = messages.recorded(load_json(path)["meta"])
+            title, about = (WELCOME_TITLE, WELCOME_ABOUT) if name == WELCOME else (name, "")
+            found.append(Example(name, meta.get("title", title), meta.get("about", about)))
+    return found
+
+
+def example(name: Any) -> Shown:
+    """The shipped run called `name`. Raises BadTrace if there is none."""
+    path = shipped().get(name) if isinstance(name, str) else None
+    if path is None:
+        raise BadTrace(f"there is no example {shown(name)}; choose one of {', '.join(shipped())}")
+    return shown_as(opened(str(path), MAX_CHARS), new_name(), stored=False)
 
 
 def shipped() -> dict[str, Path]:

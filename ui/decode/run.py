@@ -143,7 +143,12 @@ class DecodeJob(RunJob):
             pair, self.request.params, self.request.verifier, self.request.prompt, self._clock
         )
         decoder = Decoder(
-            pair, self.request.prompt, self.request.params, chosen.tree, self.request.verifier
+            pair,
+            self.request.prompt,
+            self.request.params,
+            chosen.tree,
+            self.request.verifier,
+            has_heads=pair.target.device.type == "cpu",  # steps on a GPU are too short for it
         )
         self._meta = meta_of(pair, self.request, chosen)
         self.post(Started(pair, decoder.prompt, self._meta))

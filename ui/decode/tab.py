@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from gradio.processing_utils import save_bytes_to_cache
 from gradio.utils import get_upload_folder
 
 from sequoia import Run, SequoiaError
-from sequoia.text_files import write_text
 from ui.decode import messages, recordings
 from ui.decode.component import SKELETON
-from ui.decode.form import LOADING, RESUME, RUN, START_OVER, Controls, controls
+from ui.decode.form import EXAMPLES_ABOUT, LOADING, RESUME, RUN, START_OVER, Controls, controls
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest, settings_of
 from ui.decode.run import DecodeJob
@@ -118,14 +117,15 @@ class LiveView(SessionView[DecodeJob]):
             self.use_link, self.profiles, [self.stage, *form.form, *form.tree_fields], **QUIET
         )
         note_form(blocks, "decode", {name: getattr(form, name) for name in form.names})
-        form.open.upload(self.open, form.open, [self.stage, form.save, *form.course], **QUIET)
-        form.example.click(self.example, None, [self.stage, form.save, *form.course], **QUIET)
+        shown = [self.stage, form.save, form.example, *form.course]
+        form.open.upload(self.open, form.open, shown, **QUIET)
+        on_choice(form.example, self.example, [], shown, **QUIET)
         gr.on([blocks.load, self.profiles.change], form.offer_clocks, clock, form.clock, **UNQUEUED)
         for comes in (
             blocks.load,
             self.stage.come,
         ):  # the view triggers this if the page's load event came too early for it
-            comes(self.load, None, [self.stage, form.save], **QUIET)
+            comes(self.load, None, [self.stage, form.save, form.example], **QUIET)
         blocks.load(
             self.watch,
             None,
@@ -216,12 +216,24 @@ class LiveView(SessionView[DecodeJob]):
         if recording := self.run_store.get(request.query_params.get("run")):
             run = recording.run()
             if run.steps:
-                return self._shown(recordings.shown_as(run, recording.name, stored=True))
+                found = recordings.shown_as(run, recording.name, stored=True)
+                return {**self._shown(found), **self._no_example()}
         return self._opening()
 
-    def example(self, request: gr.Request) -> Updates:
-        """Show the recorded run that is shipped with the program; a paused run is discarded."""
-        return {**self._opening(), **self._discarded(request)}
+    def example(self, name: Any, request: gr.Request) -> Updates:
+        """Show one of the recorded runs shipped with the program; a paused run is discarded. Its
+        sentence stands below the menu."""
+        try:
+            found = recordings.example(name)
+        except SequoiaError as problem:
+            return {self.stage: messages.notice_message(error=f"Not opened: {problem}")}
+        abouts = {one.name: one.about for one in recordings.examples()}
+        menu = {self.form.example: gr.update(info=abouts.get(name))}
+        return {**self._shown(found), **self._discarded(request), **menu}
+
+    def _no_example(self) -> Updates:
+        """The menu of examples while another run is on screen."""
+        return {self.form.example: gr.update(value=None, info=EXAMPLES_ABOUT)}
 
     def _opening(self) -> Updates:
         if self._welcome is None:
@@ -245,7 +257,7 @@ class LiveView(SessionView[DecodeJob]):
             found = recordings.opened(path, self._limits.upload)
         except SequoiaError as problem:
             return {self.stage: messages.notice_message(error=f"Not opened: {problem}")}
-        return self._play(found, request)
+        return {**self._play(found, request), **self._no_example()}
 
     def fill(self, event: gr.EventData, profiles: Any = None) -> Updates:
         """Copy the settings of the run on screen, as sent by the browser, to the form. profiles:
@@ -354,9 +366,14 @@ def anew(when: str) -> str:
 
 
 def download(text: str, name: str) -> dict[str, Any]:
-    """The update of a download button for a file with this text, in a folder that Gradio cleans
-    up."""
-    # Gradio reads the file later, so no other visitor's may have the same path
-    path = Path(get_upload_folder()) / "runs" / recordings.new_name() / name
-    write_text(path, text)
-    return gr.update(value=str(path), interactive=True)
+    """The update of a download button for a file with this text, in the temporary folder. If it
+    cannot be written, for instance as the disk is full, the button is off and a message says
+    why."""
+    try:
+        # where Gradio would copy it to; the folder is named by the content
+        path = save_bytes_to_cache(text.encode(), name, get_upload_folder())
+    except OSError as problem:
+        words = f"{name} cannot be saved: {problem.strerror}. Everything else still works."
+        gr.Warning(markup.toast(words), duration=7)
+        return gr.update(interactive=False)
+    return gr.update(value=path, interactive=True)

@@ -11,6 +11,7 @@ from typing import Any
 from sequoia import Acceptance, DecodeStats, HardwareProfile, Pair, Run, SequoiaError, best_plan
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, depth_verdict
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.explain_plan import (
@@ -328,16 +329,23 @@ def _by_level_tables(run: Run | None) -> list[dict[str, Any]]:
 @cache
 def recorded() -> dict[float, tuple[int, AcceptanceByLevel]]:
     """For the runs shipped with the program, by temperature: how many there are, and the sum of
-    their counts."""
+    their counts. Without those of another verifier or draft, whose rates are others."""
     found: dict[float, tuple[int, AcceptanceByLevel]] = {}
     for path in recordings.shipped().values():
         try:
             run = Run.from_json(path.read_text(encoding="utf-8"))
         except SequoiaError:
             continue
+        if not _is_usual(run):
+            continue
         runs, by_level = found.get(_temperature(run), (0, AcceptanceByLevel()))
         found[_temperature(run)] = runs + 1, by_level + AcceptanceByLevel.fold(run.steps)
     return dict(sorted(found.items()))
+
+
+def _is_usual(run: Run) -> bool:
+    draft = str(run.meta.get("draft", ""))
+    return run.meta.get("verifier") == DEFAULT_VERIFIER and draft.startswith(BUNDLED_NAME)
 
 
 def by_level_table(

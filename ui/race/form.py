@@ -154,7 +154,7 @@ def race_controls(limits: Limits) -> RaceControls:
         check=check,
         **buttons,
         **fields,
-        **files("rc", "race"),
+        **files("rc", "race", has_example=True),
     )
 
 

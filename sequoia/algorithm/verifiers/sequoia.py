@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sequoia.algorithm.verifiers.verifier import OnGpu, Verifier
-from sequoia.algorithm.verifiers.walk import residual_after, walk
+from sequoia.algorithm.verifiers.walk import residual_after, walk, walk_chances
 
 
 def without_replacement(
@@ -31,5 +31,7 @@ SEQUOIA = Verifier(
     drawn="without replacement",
     draw=lambda chance, q, counts: chance.without_replacement(q, counts),
     verify=partial(walk, reject=without_replacement),
+    chances=partial(walk_chances, reject=without_replacement),
+    reject=without_replacement,
     on_gpu=OnGpu(draw=lambda chance, q, k: chance.successive(q, k), replacing=False),
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sequoia.algorithm.verifiers.verifier import OnGpu, Verifier
-from sequoia.algorithm.verifiers.walk import residual_after, walk
+from sequoia.algorithm.verifiers.walk import residual_after, walk, walk_chances
 
 
 def with_replacement(
@@ -25,5 +25,7 @@ SPECINFER = Verifier(
     drawn="with replacement",
     draw=lambda chance, q, counts: chance.independent(q, counts),
     verify=partial(walk, reject=with_replacement),
+    chances=partial(walk_chances, reject=with_replacement),
+    reject=with_replacement,
     on_gpu=OnGpu(draw=lambda chance, q, k: chance.repeated(q, k), replacing=True),
 )

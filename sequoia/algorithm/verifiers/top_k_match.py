@@ -43,4 +43,5 @@ TOP_K_MATCH = Verifier(
     drawn="",
     draw=lambda _chance, q, counts: likeliest(q, counts),
     verify=match,
+    chances=lambda p, _q, tokens: [p[token] for token in tokens],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,6 +16,10 @@ from sequoia.algorithm.verifiers.verdict import Verdict
 DistributionOf = Callable[[int], np.ndarray]  # node -> distribution of the next token (vocab,)
 Draw = Callable[[Chance, torch.Tensor, Sequence[int]], Drawn]
 DrawOnGpu = Callable[[Seeded, torch.Tensor, int], torch.Tensor]
+# (R, D, rejected token) -> (R, D, residual mass)
+Reject = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, Any]]
+# (p, q, tokens of siblings) -> the probability that each of them is accepted at their parent
+Chances = Callable[[np.ndarray, np.ndarray, Sequence[int]], list[Any]]
 Verify = Callable[[Tree, Sequence[int], DistributionOf, DistributionOf, Chance], Verdict]
 
 
@@ -37,8 +42,11 @@ class Verifier:
 
     key: the name in saved files and arguments. label: the name on the page. drawn: how children are
     drawn, in words; "" if the label says so. `draw(chance, q, counts)` draws counts[i] tokens for
-    row i of q (rows, vocab). `verify(tree, tokens, p, q, chance)` verifies one step. on_gpu: None
-    if steps can only be verified on the host.
+    row i of q (rows, vocab). `verify(tree, tokens, p, q, chance)` verifies one step. reject: how a
+    rejection changes p and q for the next sibling; None if it does not. `chances(p, q, tokens)`:
+    the probability that each of the siblings with `tokens` is accepted once the walk is at their
+    parent; None for a rule that does not go down from the root child by child. on_gpu: None if
+    steps can only be verified on the host.
     """
 
     key: str
@@ -46,4 +54,6 @@ class Verifier:
     drawn: str
     draw: Draw
     verify: Verify
+    chances: Chances | None = None
+    reject: Reject | None = None
     on_gpu: OnGpu | None = None

@@ -9,7 +9,7 @@ float32 q must not bias the output, so q is converted to the dtype of p and reno
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,7 @@ import numpy as np
 from sequoia.algorithm.sampling import Chance
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Trial, Verdict
-from sequoia.algorithm.verifiers.verifier import DistributionOf
-
-# (R, D, rejected token) -> (R, D, residual mass)
-Reject = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, Any]]
+from sequoia.algorithm.verifiers.verifier import DistributionOf, Reject
 
 
 def residual_after(residual: np.ndarray, draft: np.ndarray) -> tuple[np.ndarray, Any]:
@@ -86,6 +83,45 @@ def walk(
         path.append(node)
         residual = p(node)
     return Verdict(tuple(path), chance.pick(residual), tuple(trials))
+
+
+def residuals(
+    p: np.ndarray, q: np.ndarray, tokens: Sequence[int], reject: Reject | None
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """R and D at the trial of each of `tokens`, siblings in draft order of which all before it were
+    rejected, and at last after all of them. p and q (vocab,): the distributions after their parent.
+    The same numbers as in `walk`, for those who look at a walk afterwards."""
+    residual = p
+    draft = np.divide(q, q.sum(dtype=p.dtype), dtype=p.dtype)
+    for index, token in enumerate(tokens):
+        if not draft.any():
+            draft = uniform_except(draft, tokens[:index])
+        yield residual, draft
+        if reject is not None:
+            residual, draft, _ = reject(residual, draft, token)
+    yield residual, draft
+
+
+def walk_chances(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], reject: Reject) -> list[Any]:
+    """The probability that `walk` accepts each of the siblings with `tokens` once it is at their
+    parent, with p and q (vocab,) of that parent."""
+    found = []
+    reached = 1
+    moments = residuals(p, q, tokens, reject)
+    for token, (residual, draft) in zip(tokens, moments, strict=False):
+        accepted = _share_accepted(residual[token], draft[token])
+        found.append(reached * accepted)
+        reached = reached * (1 - accepted)
+        if not reached:  # the residual after a certain acceptance is not defined
+            return [*found, *[reached] * (len(tokens) - len(found))]
+    return found
+
+
+def _share_accepted(r: Any, d: Any) -> Any:
+    """The probability of u * d < r for u uniform on [0, 1)."""
+    if r >= d:
+        return 1 if r > 0 else 0
+    return r / d
 
 
 def uniform_except(draft: np.ndarray, tried: Sequence[int]) -> np.ndarray:

@@ -18,6 +18,7 @@ from itertools import chain, islice
 import torch
 
 from sequoia.algorithm.distributions import overflowed, target_warp
+from sequoia.algorithm.residual_heads import ResidualHead
 from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
@@ -108,10 +109,17 @@ class CudaStep:
         layout = self._layout(shape)
         passes = Spans(self._target.device)
         tokens, q = self._fill(layout, drafted, passes)
-        clock.add("draft", passes.total())
+        for seconds in passes.seconds():
+            clock.add("draft", seconds)
         with clock.phase("verify"):
             logits = self._target.forward(tokens, self._nodes(shape))
         return self._walk(layout, drafted, tokens, q, self._warp(logits))
+
+    def residual_heads(self, _drafted: Drafted, _verdict: Verdict) -> tuple[ResidualHead, ...]:
+        return ()  # the distributions stay on the device
+
+    def expected_accepted(self, _drafted: Drafted) -> float | None:
+        return None
 
     def _fill(
         self, layout: _Layout, drafted: Drafted, passes: Spans

@@ -154,3 +154,33 @@ def test_without_a_readable_recording_the_page_still_opens(
     (tmp_path / "welcome.json").write_text("{")
     monkeypatch.setattr(recordings, "RUNS", tmp_path)
     assert recordings.welcome() is None
+
+
+def test_every_shipped_run_is_an_example_with_a_title_and_a_sentence() -> None:
+    found = recordings.examples()
+    assert found[0].name == recordings.WELCOME
+    assert [one.name for one in found] == [*recordings.shipped()]
+    assert len(found) >= 9
+    assert len({one.title for one in found}) == len(found)
+    for one in found:
+        assert one.about.endswith(".")
+        message = json.loads(recordings.example(one.name).message)
+        assert message["meta"]["label"] == "recorded"
+        assert message["meta"]["plain_seconds"] > 0
+        assert any("level_seconds" in step for step in message["steps"]) or one is found[0]
+    assert sum(path.stat().st_size for path in recordings.shipped().values()) < 1_500_000
+
+
+def test_a_run_in_the_folder_is_an_example_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    monkeypatch.setattr(recordings, "RUNS", tmp_path)
+    (tmp_path / "mine.json").write_text(file)
+    (tmp_path / "broken.json").write_text("{")
+    assert recordings.examples() == [recordings.Example("mine", "mine", "")]
+
+
+@pytest.mark.parametrize("name", [None, 3, [], "nobody", "../welcome"])
+def test_only_shipped_runs_are_examples(name: Any) -> None:
+    with pytest.raises(BadTrace, match="there is no example"):
+        recordings.example(name)

@@ -327,7 +327,11 @@ def test_another_run_on_screen_ends_the_paused_one(
     shutil.copy(view.rested(request())[view.form.save]["value"], file)
     paused = sent(view.step(filled(view), request()))[-1]["run"]
     assert view.rested(request())[view.form.run]["value"] == "Resume"
-    updates = view.example(request()) if shown == "example" else view.open(str(file), request())
+    updates = (
+        view.example("welcome", request())
+        if shown == "example"
+        else view.open(str(file), request())
+    )
     assert updates[view.form.run]["value"] == "Run"
     begun = sent(view.step(filled(view), request()))
     assert begun[-1]["run"] != paused

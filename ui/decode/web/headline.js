@@ -126,7 +126,7 @@ function basis(meta) {
   const place = [device, String(date || "").slice(0, 10)].filter(Boolean).join(", ");
   const source = [label, place].filter(Boolean).join(" on ");
   const stated = source && source[0].toUpperCase() + source.slice(1) + ".";
-  if (!opening) return stated;
+  if (!opening) return [readable(meta.about), stated].filter(Boolean).join(" ");
   const [low, high] = opening.range.map((one) => one.toFixed(1) + "×");
   return (
     `A typical one of ${opening.prompts.length} prompts: median ${opening.median.toFixed(1)}×, ` +

@@ -1,4 +1,5 @@
-/* One node with its numbers and the sentence why, above the story of the step. */
+/* One node with its numbers and the sentence why, above the story of the step. While a step with
+   chance plays in slow motion, the card of its walk stands in their place. */
 import { DrawMeter } from "../../shared/web/draw_meter.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { StepStory } from "./step_story.js";
@@ -7,6 +8,7 @@ import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { known, percent, prob } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm, markTerm } from "../../shared/web/tooltips.js";
+import { WalkCard } from "../../shared/web/walk_card.js";
 
 /**
  * @import { RunStore } from "./run_store.js"
@@ -44,7 +46,9 @@ export class Inspector {
     const look = { icon: "close", label: "Unpin (Escape)", cls: "sq-mini-btn" };
     this.unpin = button(panel.tools, look);
     this.unpin.addEventListener("click", () => store.set({ pin: null }));
+    this.walk = new WalkCard(panel.body);
     const card = el("div", { class: "sq-card", "data-part": "card" }, panel.body);
+    this.card = card;
     const line = el("div", { class: "sq-card-line" }, card);
     this.token = el("span", { class: "sq-pill", "data-part": "card-token" }, line);
     this.state = el("span", { class: "sq-state" }, line);
@@ -65,6 +69,10 @@ export class Inspector {
     const view = store.view();
     const node = store.selected;
     this.story.paint(view, node);
+    const isWalk = Boolean(view) && !view.greedy && store.slow.shown !== null;
+    show(this.walk.root, isWalk);
+    show(this.card, !isWalk);
+    if (isWalk) return this.paintWalk(view);
     if (!view || node === null) return;
     this.paintKicker(view, node);
     const state = view.stateOf(node);
@@ -81,12 +89,21 @@ export class Inspector {
     this.paintFigures(view, node, trial);
   }
 
-  /** @type {(view: StepView, node: NodeId) => void} which node this is */
-  paintKicker(view, node) {
+  /** @type {(view: StepView) => void} */
+  paintWalk(view) {
+    const { hover, pin, slow } = this.store;
+    const node = hover ?? pin ?? slow.explained;
+    this.walk.paint(view, node, node === null ? "" : slow.stateOf(node));
+    this.paintKicker(view, node, true);
+  }
+
+  /** @type {(view: StepView, node: NodeId | null, isWalk?: boolean) => void} which node this is */
+  paintKicker(view, node, isWalk = false) {
     const { hover, pin } = this.store;
     let word = view.trials.length ? "last token tried" : "no trial in this step";
-    if (pin === node) word = "pinned";
-    if (hover === node) word = "under the pointer";
+    if (isWalk) word = "";
+    if (node !== null && pin === node) word = "pinned";
+    if (node !== null && hover === node) word = "under the pointer";
     text(this.kicker, word);
     markTerm(this.kicker, word);
     show(this.unpin, word === "pinned");

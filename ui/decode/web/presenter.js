@@ -108,7 +108,7 @@ export class Presenter {
   look(step) {
     const { store, stage } = this;
     const { picture } = store.slow;
-    const node = stage.tree.tried(step) ?? (picture === null ? step.path.at(-1) : 0);
+    const node = stage.motion.tried ?? (picture === null ? step.path.at(-1) : 0);
     return {
       isFocused: step.topo.rows > MOST_ROWS,
       opened: store.opened,

@@ -100,7 +100,9 @@ function write(how) {
   const tab = openTab();
   if (!tab || pending || isFollowing) return;
   const { hash } = encodeLink(tab, views.get(tab)?.read() ?? {});
-  if (hash !== location.hash) history[how](history.state, "", hash);
+  if (hash === location.hash) return;
+  // the whole address: a fragment alone would lose what follows "?", as the page has a base address
+  history[how](history.state, "", new URL(hash, location.href));
 }
 
 // Show what the address says; without a fragment, the first tab as it is.

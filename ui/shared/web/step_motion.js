@@ -4,6 +4,7 @@ import { StepTimeline } from "./step_timeline.js";
 /**
  * @import { StepFrame } from "./step_frames.js"
  * @import { StepView } from "./step_view.js"
+ * @import { NodeId } from "./tree_scene.js"
  */
 
 /** The picture that is shown; a subclass turns to others. */
@@ -57,6 +58,35 @@ export class StepMotion {
   /** Whether the step on screen is not over yet. */
   get isInStep() {
     return this.shown !== null && this.shown.phase !== "result";
+  }
+
+  /** @type {number | null} the node whose trial the picture shows */
+  get tried() {
+    const index = this.shown?.trial ?? null;
+    return index === null ? null : this.step.trials[index].node;
+  }
+
+  /**
+   * The node whose card belongs to the picture: the one that is tried, and at the end the token
+   * from the target where one can see what it was drawn from.
+   * @returns {NodeId | null}
+   */
+  get explained() {
+    if (this.isInStep) return this.tried;
+    const { residuals, kind, decisive } = this.step;
+    return residuals.length && kind !== "none" ? "bonus" : decisive;
+  }
+
+  /**
+   * The state of a node in the picture: one of StepFrame or of StepView.
+   * @param {NodeId} node
+   * @returns {string}
+   */
+  stateOf(node) {
+    const { shown, step } = this;
+    if (!shown) return step.stateOf(node);
+    if (node === "bonus") return shown.hasBonus ? step.kind : "hidden";
+    return shown.states[node];
   }
 
   /** How the time of the pictures compares with the step's own, in words. */

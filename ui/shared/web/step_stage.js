@@ -178,8 +178,8 @@ export class StepStage extends EventTarget {
     this.phases.paint(this.source);
     const { step } = this.motion;
     this.tree.paint(this.pointer ? this.#ownLook() : this.look);
-    const node = step ? this.#explained(step) : null;
-    this.card?.paint(step, node, node === null ? "" : this.tree.stateOf(step, node));
+    const node = step ? this.#explained() : null;
+    this.card?.paint(step, node, node === null ? "" : this.motion.stateOf(node));
     this.buttons?.paint();
     if (this.player) this.tree.settle(); // otherwise the view does, once all of it is painted
     this.#report();
@@ -191,11 +191,9 @@ export class StepStage extends EventTarget {
     return { opened, selected: node, ...this.look };
   }
 
-  /** @type {(step: StepView) => NodeId | null} whose card is shown */
-  #explained(step) {
-    const pointed = this.pointer?.node ?? this.look.selected ?? null;
-    if (pointed !== null) return pointed;
-    return this.motion.shown ? this.tree.tried(step) : step.decisive;
+  /** @type {() => NodeId | null} whose card is shown */
+  #explained() {
+    return this.pointer?.node ?? this.look.selected ?? this.motion.explained;
   }
 
   /**

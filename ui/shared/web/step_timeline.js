@@ -10,6 +10,12 @@ import { stepFrames } from "./step_frames.js";
 /** Phases of the clock whose time passes during a phase of the pictures. */
 const CLOCKS = { guess: ["draft"], check: ["verify"], walk: ["overhead"], result: [] };
 
+/** @type {(step: StepView) => number[] | null} a draft pass for each picture of a guess */
+function levelTimes({ step, topo }) {
+  const { level_seconds: seconds = [] } = step;
+  return seconds.length === topo.levels - 1 ? seconds : null;
+}
+
 /** The pictures of one step on two clocks: that of the slow motion, and the step's own. */
 export class StepTimeline {
   /** @type {number[]} when each picture ends, in seconds of slow motion */
@@ -21,7 +27,7 @@ export class StepTimeline {
   constructor(step) {
     /** @type {StepFrame[]} */
     this.frames = stepFrames(step);
-    const times = this.times(step.step.seconds ?? {});
+    const times = this.times(step.step.seconds ?? {}, levelTimes(step));
     let end = 0;
     let passed = 0;
     this.frames.forEach(({ hold }, i) => {
@@ -98,17 +104,16 @@ export class StepTimeline {
   }
 
   // The step's own seconds that pass during each picture. What happens in a phase without pictures
-  // passes with the check.
-  times(seconds) {
-    const left = { ...seconds };
+  // passes with the check. levels: the time of each level that is drafted, if it is known.
+  times(seconds, levels) {
     const share = (phase) => {
       const count = this.frames.filter((frame) => frame.phase === phase).length;
-      const total = CLOCKS[phase].reduce((sum, name) => sum + (left[name] ?? 0), 0);
+      const total = CLOCKS[phase].reduce((sum, name) => sum + (seconds[name] ?? 0), 0);
       return count ? total / count : 0;
     };
     const each = Object.fromEntries(Object.keys(CLOCKS).map((phase) => [phase, share(phase)]));
-    if (this.first("guess") < 0) each.check += left.draft ?? 0;
-    if (this.first("walk") < 0) each.check += left.overhead ?? 0;
-    return this.frames.map(({ phase }) => each[phase]);
+    if (this.first("guess") < 0) each.check += seconds.draft ?? 0;
+    if (this.first("walk") < 0) each.check += seconds.overhead ?? 0;
+    return this.frames.map(({ phase }, i) => levels?.[i] ?? each[phase]);
   }
 }

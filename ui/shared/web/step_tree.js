@@ -162,15 +162,9 @@ export class StepTree {
         "is-selected": this.motion.shown ? [] : marked(selected),
         "is-pinned": marked(pin),
         "is-match": hits.map(keyOf),
-        "is-tried": marked(this.tried(step)),
+        "is-tried": marked(this.motion.tried),
       },
     });
-  }
-
-  /** @type {(step: StepView) => number | null} the node whose trial the picture shows */
-  tried(step) {
-    const index = this.motion.shown?.trial ?? null;
-    return index === null ? null : step.trials[index].node;
   }
 
   /** @type {(step: StepView, cell: Item, options: StepLook) => Look} */
@@ -181,20 +175,12 @@ export class StepTree {
       return { state: "more-" + cell.what, label };
     }
     const count = cell.folded ? "▸" + cell.folded : "";
-    const look = { state: this.stateOf(step, node), label: step.label(node), count };
+    const look = { state: this.motion.stateOf(node), label: step.label(node), count };
     if (node === "bonus") return look;
     const heat = share ? heatShade(share(node)) : undefined;
     const isJudged = !this.motion.shown || ["accepted", "rejected"].includes(look.state);
     const numbers = node ? [step.q(node), isJudged ? step.p(node) : null] : undefined;
     return { ...look, heat, numbers };
-  }
-
-  /** @type {(step: StepView, node: NodeId) => string} as the picture in slow motion has it */
-  stateOf(step, node) {
-    const { shown } = this.motion;
-    if (!shown) return step.stateOf(node);
-    if (node === "bonus") return shown.hasBonus ? step.kind : "hidden";
-    return shown.states[node];
   }
 
   /** @type {(step: StepView, look: StepLook, isFocused: boolean) => void} */

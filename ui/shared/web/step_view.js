@@ -25,9 +25,22 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths
  * @property {string[]} [text] of the emitted tokens
  * @property {{draft?: number, verify?: number, overhead?: number}} [seconds]
  * @property {string | null} [finish] why the run ended with this step
+ * @property {number[]} [level_seconds] of each draft pass
+ * @property {ResidualRow[]} [residuals] at each trial, and where the target adds its token
  */
 
 /** @typedef {[number, number, number, number | null, boolean, number | null]} TrialRow a Trial */
+
+/** @typedef {[number[], number[], number[]?]} ResidualRow a Residual */
+
+/**
+ * What was left of p and q at one moment: the token that was tried or added first, then the most
+ * probable others. All that is missing to 1 belongs to other tokens.
+ * @typedef {object} Residual
+ * @property {number[]} tokens ids
+ * @property {number[]} p
+ * @property {number[]} [q] missing where the target adds its token: only p counts there
+ */
 
 /**
  * One token that was tried: p and q are the residual probabilities at that moment. Verified from
@@ -50,6 +63,8 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths
  * @property {Topology} topo
  * @property {number[]} path
  * @property {Trial[]} trials
+ * @property {Residual[]} residuals at each trial, and at last where the target adds its token;
+ *   empty where they were not recorded
  * @property {string[]} state of each node
  * @property {"bonus" | "correction" | "none"} kind of the token from the target; none where the run
  *   ended inside the path
@@ -57,6 +72,7 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths
  * @property {boolean} matched whether the verifier compares with a sampled token
  * @property {boolean} fromLeaves whether whole paths were tried, from the leaves to the root
  * @property {(node: number) => Trial | undefined} trial
+ * @property {(id: number) => string} textOf a token by its id
  * @property {(node: NodeId) => string} piece a token's text
  * @property {(node: NodeId) => string} label the same with invisible characters made visible
  * @property {(node: NodeId) => number} id of a token
@@ -99,7 +115,8 @@ export function viewStep(step, topo, pieces, meta) {
   const state = statesOf(topo, path, trials);
   const kind = kindOf(step, topo, path);
   const idOf = (node) => (node === "bonus" ? step.bonus : step.tokens[node]);
-  const piece = (node) => pieces.get(String(idOf(node))) ?? "[" + idOf(node) + "]";
+  const textOf = (id) => pieces.get(String(id)) ?? "[" + id + "]";
+  const piece = (node) => textOf(idOf(node));
   const fromTarget = kind === "none" ? 0 : "bonus";
   return {
     i: step.i,
@@ -107,12 +124,14 @@ export function viewStep(step, topo, pieces, meta) {
     topo,
     path,
     trials,
+    residuals: (step.residuals || []).map(([tokens, p, q]) => ({ tokens, p, q })),
     state,
     kind,
     greedy: meta?.policy?.temperature === 0,
     matched: trials.length > 0 && trials[0].u === null,
     fromLeaves: meta?.verifier === FROM_LEAVES,
     trial: (node) => byNode.get(node),
+    textOf,
     piece,
     label: (node) => visible(piece(node)),
     id: idOf,

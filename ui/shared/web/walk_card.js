@@ -1,8 +1,10 @@
-/* The card beside the tree: the node that is tried or pointed at, its probabilities as bars, and
-   its draw u against p/q. */
+/* The card beside the tree: the node that is tried or pointed at, its probabilities as bars, its
+   draw u against p/q, and what is left of p and q. */
 import { el, show, text } from "./dom.js";
 import { DrawMeter } from "./draw_meter.js";
 import { prob } from "./format.js";
+import { ResidualBars } from "./residual_bars.js";
+import { residualPicture } from "./residual_picture.js";
 import * as stepWords from "./step_words.js";
 import { addTerm } from "./tooltips.js";
 
@@ -24,6 +26,7 @@ export class WalkCard {
     this.draft = new ShareBar(this.bars, "q");
     this.target = new ShareBar(this.bars, "p");
     this.meter = new DrawMeter(this.root);
+    this.residual = new ResidualBars(this.root);
     this.why = el("p", { class: "sq-why" }, this.root);
   }
 
@@ -40,8 +43,13 @@ export class WalkCard {
     for (const part of [this.token, this.state]) part.dataset.s = state;
     const isOver = state in stepWords.states;
     text(this.place, placeOf(step, node));
+    const picture = isOver ? residualPicture(step, node) : null;
+    this.residual.paint(picture, step.greedy && step.topo.n > 1);
+    const isInCaption = picture !== null && node !== "bonus"; // the caption above the tree says it too
+    show(this.why, !isInCaption);
     text(this.why, isOver ? stepWords.why(step, node) : "");
     this.paintNumbers(step, node, isOver);
+    if (isInCaption) show(this.bars, false); // the picture has both bars
   }
 
   // The probabilities that the trial compared, else those of the node. What the large model finds

@@ -1,0 +1,55 @@
+"""The recorded examples: their settings are valid, and they show what their sentences say."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from sequoia import Run, SequoiaError, StepTrace, Tree
+from sequoia.algorithm.verifiers import VERIFIERS
+from sequoia.algorithm.verifiers.verdict import Verdict
+from ui.decode import recordings
+from ui.record_examples import SHUFFLED, Recipe, _shuffled, quietest, recipes, require_shown
+
+
+def run(plain_seconds: float, seconds: float = 1.0) -> Run:
+    """One step of one token, and the time of plain decoding per token."""
+    times = {"draft": 0.0, "verify": seconds, "overhead": 0.0}
+    step = StepTrace(0, 0, Tree.chain(1), (0,), (None,), (None,), Verdict((0,), 1, ()), (1,), times)
+    return Run({"plain_seconds": plain_seconds}, {}, (step,), (("",),))
+
+
+def recipe(name: str, shows: str = "") -> Recipe:
+    return Recipe(name, name, name + ".", "function", 0.6, ("best", 12, 6), shows)
+
+
+def test_the_recipes_are_valid_and_recorded() -> None:
+    found = recipes()
+    assert {one.name for one in found} | {recordings.WELCOME} == {*recordings.shipped()}
+    for one in found:
+        assert one.request(96).params.max_new_tokens == 96
+        assert one.verifier in VERIFIERS
+        assert one.draft in ("", SHUFFLED)
+    assert sum(one.shows.startswith("slower") for one in found) >= 4
+
+
+def test_a_recipe_is_held_against_its_runs() -> None:
+    runs = {"a": run(0.8), "b": run(1.5)}
+    for shows in ("", "slower", "slower than b"):
+        require_shown(recipe("a", shows), runs)
+    require_shown(recipe("b", "faster than a"), runs)
+    with pytest.raises(SequoiaError, match=r"a: 0\.80x, which is not faster than 1\.00x"):
+        require_shown(recipe("a", "faster"), runs)
+
+
+def test_the_run_that_was_disturbed_least_is_kept() -> None:
+    slow_plain, quiet, slow = run(2.0), run(0.8), run(0.8, seconds=3.0)
+    assert quietest([slow_plain, quiet, slow]) is quiet
+
+
+def test_shuffled_weights_are_the_same_numbers_in_another_order() -> None:
+    weight = torch.arange(60.0).reshape(6, 10)
+    mixed = _shuffled(weight, torch.Generator().manual_seed(0))
+    assert mixed.shape == weight.shape
+    assert not mixed.equal(weight)
+    assert mixed.flatten().sort().values.equal(weight.flatten())

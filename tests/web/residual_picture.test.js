@@ -1,0 +1,106 @@
+// What is left of p and q: the rows of the picture, what a rejection cuts away, and the words.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { residualPicture } from "../../ui/shared/web/residual_picture.js";
+import { StepTimeline } from "../../ui/shared/web/step_timeline.js";
+import { viewStep } from "../../ui/shared/web/step_view.js";
+import { topology } from "../../ui/shared/web/tree_layout.js";
+
+const TREE = topology([-1, 0, 0]);
+const PIECES = new Map([..."xabcd"].map((piece, id) => [String(id), piece]));
+const [A, B, C] = [1, 2, 3];
+
+// "a" is rejected, then "b"; without replacement, q of the others grows
+const REJECTED = {
+  i: 0,
+  tree: 0,
+  tokens: [0, A, B],
+  trials: [
+    [1, 0.2, 0.6, 0.5, false, 0.4],
+    [2, 0.5, 0.5, 0.9, false, 0.25],
+  ],
+  path: [0],
+  bonus: C,
+  emitted: [C],
+  residuals: [
+    [
+      [A, B, C],
+      [0.2, 0.3, 0.4],
+      [0.6, 0.2, 0.15],
+    ],
+    [
+      [B, C],
+      [0.25, 0.625],
+      [0.5, 0.375],
+    ],
+    [[C], [1]],
+  ],
+  level_seconds: [0.003, 0.001],
+};
+
+const view = (step, temperature = 1) => viewStep(step, TREE, PIECES, { policy: { temperature } });
+const cuts = (picture) => picture.rows.map((row) => row && row.cut);
+
+test("the common part is cut away and the tried token dropped from q", () => {
+  const picture = residualPicture(view(REJECTED), 1);
+  assert.equal(picture.title, "p and q of the next token");
+  assert.deepEqual(
+    picture.rows.map((row) => row?.label ?? null),
+    ["a", "b", "c", null, null, "others"],
+  );
+  assert.deepEqual(cuts(picture).slice(0, 3), [0.2, 0.2, 0.15]);
+  assert.equal(picture.rows[0].mark, "dropped");
+  const rest = picture.rows.at(-1);
+  assert.ok(Math.abs(rest.p - 0.1) < 1e-9);
+  assert.ok(Math.abs(rest.cut - 0.05) < 1e-9, "the cuts of all rows sum to 1 - mass");
+  assert.match(picture.note, /the 40% left of p is rescaled, and “a” is dropped from q/);
+});
+
+test("a token keeps its place while its siblings are tried", () => {
+  const picture = residualPicture(view(REJECTED), 2);
+  assert.equal(picture.title, "What is left of p and q");
+  assert.deepEqual(
+    picture.rows.map((row) => row?.label ?? null),
+    [null, "b", "c", null, null, "others"],
+  );
+  assert.equal(picture.rows[1].mark, "rejected");
+  assert.match(picture.note, /the last token is drawn from it/);
+});
+
+test("the last token is drawn from what is left of p", () => {
+  const picture = residualPicture(view(REJECTED), "bonus");
+  assert.equal(picture.title, "What is left of p");
+  assert.equal(picture.rows.find((row) => row?.mark === "drawn").label, "c");
+  assert.ok(picture.rows.every((row) => !row || (row.q === null && row.cut === 0)));
+  assert.match(picture.note, /“c” is drawn from what is left of p/);
+});
+
+test("an accepted token cuts nothing, and a leaf draws from the whole of p", () => {
+  const step = {
+    ...REJECTED,
+    trials: [[1, 0.6, 0.6, 0.5, true, null]],
+    path: [0, 1],
+    emitted: [A, C],
+    residuals: [
+      [[A], [0.6], [0.6]],
+      [[C], [0.3]],
+    ],
+  };
+  const picture = residualPicture(view(step), 1);
+  assert.deepEqual([picture.rows[0].mark, picture.rows[0].cut, picture.note], ["accepted", 0, ""]);
+  assert.equal(residualPicture(view(step), "bonus").title, "p of the next token");
+});
+
+test("without residuals, or for a node that was not tried, there is no picture", () => {
+  assert.equal(residualPicture(view({ ...REJECTED, residuals: undefined }), 1), null);
+  assert.equal(residualPicture(view(REJECTED), 0), null);
+});
+
+test("a level takes its own time where it is known", () => {
+  const three = topology([-1, 0, 1]);
+  const seconds = { draft: 0.004, verify: 0.002, overhead: 0.001 };
+  const step = { ...REJECTED, seconds, trials: [], path: [0] };
+  const times = (one) => new StepTimeline(viewStep(one, three, PIECES)).clock.slice(0, 2);
+  assert.deepEqual(times(step), [0.003, 0.004]);
+  assert.deepEqual(times({ ...step, level_seconds: undefined }), [0.002, 0.004]);
+});

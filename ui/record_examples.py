@@ -1,0 +1,162 @@
+"""Record the runs of the menu "Examples": `python -m ui.record_examples`.
+
+assets/examples.json says which: each with a title, one sentence, its settings, and what it has to
+show. Every run is made several times. Kept is the one that took the least time together with its
+plain decoding: other programs only add time, and disturbed that one least. Where a run does not
+show what its sentence says, the command ends with an error and writes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from sequoia import DecodeStats, Pair, Run, SamplingParams, SequoiaError, load_pair
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
+from sequoia.loading.pair_catalog import BUNDLED_NAME
+from sequoia.text_files import load_json, write_text
+from ui.decode import recordings
+from ui.decode.request import DecodeRequest
+from ui.record import record_run
+from ui.record_opening import speedup_of
+from ui.serving.model_host import ModelHost
+from ui.shared.prompts import presets
+from ui.shared.tree_menu import TreeRequest
+
+FILE = ASSETS / "examples.json"
+SHUFFLED = "draft with shuffled weights"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One example. prompt: the name of a preset. tree: kind and numbers, as in the form's menu.
+    shows: "faster" or "slower" than the large model alone, or "slower than NAME" with the name of
+    another example; empty: anything."""
+
+    name: str
+    title: str
+    about: str
+    prompt: str
+    temperature: float
+    tree: tuple[Any, ...]
+    shows: str = ""
+    verifier: str = DEFAULT_VERIFIER
+    draft: str = ""
+
+    def request(self, tokens: int) -> DecodeRequest:
+        kind, *numbers = self.tree
+        texts = {preset.name: preset.text for preset in presets()}
+        params = SamplingParams(temperature=self.temperature, max_new_tokens=tokens, seed=0)
+        tree_request = TreeRequest(kind, tuple(numbers))
+        return DecodeRequest(texts[self.prompt], params, tree_request, self.verifier)
+
+
+def recipes() -> list[Recipe]:
+    """All examples, in the order of the file."""
+    entries = load_json(FILE)["examples"]
+    return [Recipe(**{**entry, "tree": tuple(entry["tree"])}) for entry in entries]
+
+
+@contextmanager
+def shuffled_pair() -> Iterator[Pair]:
+    """The bundled pair with a useless draft: each of its tensors has the weights of the bundled
+    draft in random order."""
+    with tempfile.TemporaryDirectory() as folder:
+        draft = Path(folder) / SHUFFLED
+        draft.mkdir()
+        for path in (BUNDLED_PAIR / "draft").iterdir():
+            if path.suffix == ".json":
+                (draft / path.name).write_bytes(path.read_bytes())
+        weights = load_file(BUNDLED_PAIR / "draft" / "model.safetensors")
+        chance = torch.Generator().manual_seed(0)
+        mixed = {name: _shuffled(weight, chance) for name, weight in weights.items()}
+        save_file(mixed, draft / "model.safetensors", {"format": "pt"})
+        found = load_pair(target=str(BUNDLED_PAIR / "target"), draft=str(draft))
+        bundled = load_pair()
+        yield replace(found, name=BUNDLED_NAME, begin=bundled.begin, known=bundled.known)
+
+
+def _shuffled(weight: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
+    order = torch.randperm(weight.numel(), generator=chance)
+    return weight.flatten()[order].reshape(weight.shape).contiguous()
+
+
+def record_all(
+    asked: Sequence[Recipe], hosts: Mapping[str, ModelHost], tokens: int, rounds: int
+) -> dict[str, list[Run]]:
+    """Every example `rounds` times, all of them once in each round."""
+    runs: dict[str, list[Run]] = {one.name: [] for one in asked}
+    for number in range(rounds + 1):
+        for one in asked:
+            run = record_run(one.request(tokens), hosts[one.draft])
+            if number:  # the first round warms up
+                runs[one.name].append(run)
+    return runs
+
+
+def quietest(runs: Sequence[Run]) -> Run:
+    """The run that took the least time, together with plain decoding of as many tokens."""
+    return min(runs, key=_seconds)
+
+
+def _seconds(run: Run) -> float:
+    stats = DecodeStats.fold(run.steps)
+    return stats.total_seconds + stats.tokens * run.meta["plain_seconds"]
+
+
+def require_shown(recipe: Recipe, runs: Mapping[str, Run]) -> None:
+    """Raises SequoiaError if the runs do not show what the example says."""
+    own = speedup_of(runs[recipe.name])
+    way, _, other = recipe.shows.partition(" than ")
+    bound = speedup_of(runs[other]) if other else 1.0
+    is_shown = not way or (own > bound if way == "faster" else own < bound)
+    if not is_shown:
+        raise SequoiaError(
+            f"{recipe.name}: {own:.2f}x, which is not {way} than {bound:.2f}x; record again on a "
+            f"quiet machine, or change what {FILE.name} says"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m ui.record_examples", description=str(__doc__).splitlines()[0]
+    )
+    parser.add_argument("--tokens", type=int, default=96)
+    parser.add_argument("--rounds", type=int, default=5)
+    asked = parser.parse_args()
+    found = recipes()
+    with shuffled_pair() as shuffled:
+        hosts = {"": ModelHost(load_pair, 1), SHUFFLED: ModelHost(lambda: shuffled, 1)}
+        for host in hosts.values():
+            host.open()
+        made = record_all(found, hosts, asked.tokens, asked.rounds)
+    kept = {name: quietest(runs) for name, runs in made.items()}
+    for recipe in found:
+        require_shown(recipe, kept)
+    for recipe in found:
+        write(recipe, kept[recipe.name])
+
+
+def write(recipe: Recipe, run: Run) -> None:
+    """The file of an example."""
+    meta = {**run.meta, "title": recipe.title, "about": recipe.about}
+    text = replace(run, meta=meta).to_json()
+    write_text(recordings.RUNS / f"{recipe.name}.json", text)
+    print(f"{recipe.name:12} {speedup_of(run):5.2f}x  {len(text) / 1e3:4.0f} kB  {recipe.title}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except SequoiaError as problem:
+        sys.exit(str(problem))

@@ -1,0 +1,88 @@
+/* What is left of p and q, as bars: for each of a few tokens that of p over that of q. The part
+   that a rejection cuts away is hatched. */
+import { attr, el, show, text } from "./dom.js";
+import { ONE_TOKEN } from "./residual_picture.js";
+
+/**
+ * @import { ResidualPicture, ResidualRow } from "./residual_picture.js"
+ */
+
+const ROWS = 6;
+
+/** The picture, with a place for each token. */
+export class ResidualBars {
+  /** @param {Element} host */
+  constructor(host) {
+    this.root = el("div", { class: "sq-left-of", "data-part": "residual" }, host);
+    this.head = el("div", { class: "sq-left-head" }, this.root);
+    this.title = el("span", { class: "sq-left-title" }, this.head);
+    const letters = el("span", { class: "sq-left-letters" }, this.head);
+    el("span", { text: "p" }, letters);
+    this.qLetter = el("span", { text: "q" }, letters);
+    this.list = el("div", { class: "sq-left-rows", role: "list" }, this.root);
+    this.rows = Array.from({ length: ROWS }, () => new ResidualBar(this.list));
+    this.note = el("p", { class: "sq-left-note" }, this.root);
+  }
+
+  /**
+   * @param {ResidualPicture | null} picture
+   * @param {boolean} isOneToken whether p is a single token, which is then said instead
+   */
+  paint(picture, isOneToken) {
+    show(this.root, picture !== null || isOneToken);
+    for (const part of [this.head, this.list]) show(part, picture !== null);
+    if (picture) this.paintPicture(picture);
+    else text(this.note, ONE_TOKEN);
+  }
+
+  /** @param {ResidualPicture} picture */
+  paintPicture({ title, rows, note }) {
+    text(this.title, title);
+    const isOfBoth = rows.at(-1).q !== null;
+    show(this.qLetter, isOfBoth);
+    this.rows.forEach((row, i) => row.paint(rows[i]));
+    text(this.note, note);
+  }
+}
+
+/** One token. */
+class ResidualBar {
+  /** @param {Element} host */
+  constructor(host) {
+    this.root = el("div", { class: "sq-left-row", role: "listitem" }, host);
+    this.label = el("span", { class: "sq-left-token" }, this.root);
+    const bars = el("span", { class: "sq-left-bars" }, this.root);
+    const p = el("span", { class: "sq-left-bar", "data-which": "p" }, bars);
+    this.cut = el("span", { class: "sq-left-cut" }, p);
+    this.kept = el("span", { class: "sq-left-kept" }, p);
+    this.draft = el("span", { class: "sq-left-bar", "data-which": "q" }, bars);
+    this.q = el("span", { class: "sq-left-kept" }, this.draft);
+    this.values = el("span", { class: "sq-left-values" }, this.root);
+    this.pValue = el("span", {}, this.values);
+    this.qValue = el("span", {}, this.values);
+  }
+
+  /** @param {ResidualRow | null} row */
+  paint(row) {
+    this.root.classList.toggle("is-free", !row);
+    attr(this.root, "aria-hidden", row ? null : "true");
+    if (!row) return;
+    const { label, p, q, cut, mark } = row;
+    text(this.label, label);
+    this.root.dataset.mark = mark;
+    this.root.classList.toggle("is-rest", row.key === "rest");
+    setWidth(this.cut, cut);
+    setWidth(this.kept, p - cut);
+    setWidth(this.q, q ?? 0);
+    text(this.pValue, digits(p));
+    text(this.qValue, q === null ? "" : digits(q));
+  }
+}
+
+const setWidth = (bar, share) => (bar.style.width = share * 100 + "%");
+
+// Two digits after the point, or that it is less.
+function digits(share) {
+  if (share < 0.005) return share > 0.00005 ? "<.01" : "0";
+  return share.toFixed(2).replace(/^0/, "");
+}

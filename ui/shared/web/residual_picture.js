@@ -1,0 +1,150 @@
+/* What is left of p and q at one moment of a walk, as a picture of a few tokens: which rows it has,
+   which part of each bar is cut away, and the words around it. Pure. */
+import { percent, visible } from "./format.js";
+
+/**
+ * @import { Residual, StepView } from "./step_view.js"
+ * @import { NodeId } from "./tree_scene.js"
+ */
+
+/**
+ * One token, or all that are not shown.
+ * @typedef {object} ResidualRow
+ * @property {string} key
+ * @property {string} label
+ * @property {number} p
+ * @property {number | null} q null where only p counts
+ * @property {number} cut the part of p that is cut away after the trial; 0 without a rejection
+ * @property {"accepted" | "rejected" | "dropped" | "drawn" | ""} mark dropped: rejected, and no
+ *   more in q
+ */
+
+/**
+ * @typedef {object} ResidualPicture
+ * @property {string} title
+ * @property {(ResidualRow | null)[]} rows null: a place that is free
+ * @property {string} note what happens next
+ */
+
+const PLACES = 5; // tokens of a picture
+const REST = "others";
+const GONE = 0.0005; // less of a distribution is rounding
+
+/** What takes the place of the picture at temperature 0. */
+export const ONE_TOKEN =
+  "At temperature 0, p is a single token: a guess stands if it is that token, and nothing is left to rescale.";
+
+/**
+ * The picture at the trial of a node, or for "bonus" where the target adds its token.
+ * @param {StepView} step
+ * @param {NodeId} node
+ * @returns {ResidualPicture | null} null where nothing was recorded
+ */
+export function residualPicture(step, node) {
+  const at = momentOf(step, node);
+  const moment = step.residuals[at];
+  if (!moment) return null;
+  const trial = step.trials[at];
+  const isCut = Boolean(trial && !trial.accepted && trial.u !== null);
+  const tokens = places(step, at);
+  const rows = tokens.map((token) => token && rowOf(step, moment, token, isCut));
+  const mark = markOf(step, at);
+  for (const row of rows) if (row?.key === String(moment.tokens[0])) row.mark = mark;
+  return {
+    title: titleOf(step, at),
+    rows: [...rows, rest(rows, moment, isCut ? trial.mass : null)],
+    note: noteOf(step, at),
+  };
+}
+
+/** @type {(step: StepView, node: NodeId) => number} index among the residuals; -1: none */
+function momentOf({ trials, kind }, node) {
+  if (node === "bonus") return kind === "none" ? -1 : trials.length;
+  return trials.findIndex((trial) => trial.node === node);
+}
+
+/** @type {(step: StepView, at: number) => number} the node whose next token is looked for */
+const parentAt = ({ topo, trials, path }, at) =>
+  at < trials.length ? topo.parents[trials[at].node] : path.at(-1);
+
+// -- rows -----------------------------------------------------------------------------------------
+
+/* A token keeps its place while its siblings are tried, so that one sees its bar change. */
+/** @type {(step: StepView, at: number) => (number | null)[]} */
+function places(step, at) {
+  const isTogether = (i) => i >= 0 && parentAt(step, i) === parentAt(step, at);
+  const before = isTogether(at - 1) ? places(step, at - 1) : new Array(PLACES).fill(null);
+  const wanted = step.residuals[at].tokens.slice(0, PLACES);
+  const fresh = wanted.filter((token) => !before.includes(token));
+  return before.map((token) => (wanted.includes(token) ? token : (fresh.shift() ?? null)));
+}
+
+/** @type {(step: StepView, moment: Residual, token: number, isCut: boolean) => ResidualRow} */
+function rowOf(step, moment, token, isCut) {
+  const i = moment.tokens.indexOf(token);
+  const p = moment.p[i];
+  const q = moment.q ? moment.q[i] : null;
+  const label = visible(step.textOf(token));
+  return { key: String(token), label, p, q, cut: isCut ? Math.min(p, q) : 0, mark: "" };
+}
+
+/** @type {(rows: (ResidualRow | null)[], moment: Residual, mass: number | null) => ResidualRow} */
+function rest(rows, moment, mass) {
+  const missing = (name) => rows.reduce((left, row) => left - (row?.[name] ?? 0), 1);
+  const p = Math.max(0, missing("p"));
+  const shown = rows.reduce((sum, row) => sum + (row?.cut ?? 0), 0);
+  const cut = mass === null ? 0 : Math.max(0, Math.min(p, 1 - mass - shown));
+  const q = moment.q ? Math.max(0, missing("q")) : null;
+  return { key: "rest", label: REST, p, q, cut, mark: "" };
+}
+
+/** @type {(step: StepView, at: number) => ResidualRow["mark"]} */
+function markOf(step, at) {
+  const trial = step.trials[at];
+  if (!trial) return "drawn";
+  if (trial.accepted) return "accepted";
+  return isDropped(step, at) ? "dropped" : "rejected";
+}
+
+// Siblings drawn without replacement: the next one is tested on a q that was rescaled.
+function isDropped(step, at) {
+  if (!hasSibling(step, at)) return false;
+  const [moment, next] = [step.residuals[at], step.residuals[at + 1]];
+  return moment.tokens.some((token, i) => {
+    const then = next.q?.[next.tokens.indexOf(token)];
+    return i > 0 && then > moment.q[i] * (1 + GONE);
+  });
+}
+
+// -- words ----------------------------------------------------------------------------------------
+
+// Whether a sibling is tried next.
+const hasSibling = (step, at) =>
+  at + 1 < step.trials.length && parentAt(step, at + 1) === parentAt(step, at);
+
+const isFirst = (step, at) => at === 0 || parentAt(step, at - 1) !== parentAt(step, at);
+
+/** @type {(step: StepView, at: number) => string} */
+function titleOf(step, at) {
+  const isLast = at === step.trials.length;
+  const isWhole = isFirst(step, at) || step.matched;
+  if (isLast) return isWhole ? "p of the next token" : "What is left of p";
+  return isWhole ? "p and q of the next token" : "What is left of p and q";
+}
+
+/** @type {(step: StepView, at: number) => string} */
+function noteOf(step, at) {
+  const trial = step.trials[at];
+  if (!trial) return drawn(step, at);
+  if (trial.u === null || trial.accepted) return "";
+  if (!(trial.mass > 0)) return "p and q are equal, so p stays as it is.";
+  const left = `Hatched: what p and q share. It is cut away, and the ${percent(trial.mass)} left of p`;
+  if (!hasSibling(step, at)) return left + " is rescaled: the last token is drawn from it.";
+  const dropped = isDropped(step, at) ? `, and “${step.label(trial.node)}” is dropped from q` : "";
+  return left + " is rescaled" + dropped + ". The next child is tested on that.";
+}
+
+const drawn = (step, at) => {
+  const from = isFirst(step, at) || step.matched ? "p" : "what is left of p";
+  return `“${step.label("bonus")}” is drawn from ${from}.`;
+};
