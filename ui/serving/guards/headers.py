@@ -24,7 +24,7 @@ _RULES = {
 _SPACES = "https://huggingface.co https://*.huggingface.co"
 
 
-def policy(on_a_space: bool) -> str:
+def content_rules(on_a_space: bool) -> str:
     """The Content-Security-Policy. On a Space, the hub shows the page in a frame."""
     frames = f"'self' {_SPACES}" if on_a_space else "'self'"
     rules = {**_RULES, "frame-ancestors": frames}
@@ -36,13 +36,13 @@ class AnswerHeaders:
 
     def __init__(self, app: ASGIApp, on_a_space: bool) -> None:
         self._app = app
-        self._policy = policy(on_a_space)
+        self._content_rules = content_rules(on_a_space)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers["Content-Security-Policy"] = self._policy
+                headers["Content-Security-Policy"] = self._content_rules
                 headers["X-Content-Type-Options"] = "nosniff"
                 headers["Referrer-Policy"] = "same-origin"
             await send(message)

@@ -167,7 +167,7 @@ def test_a_space_trusts_its_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
         "origin": "https://me-sequoia.hf.space",
     }
     assert serve(Address()).post("/", headers=headers).status_code == 200
-    assert "https://huggingface.co" in serve(Address()).get("/").headers["content-security-policy"]
+    assert "https://huggingface.co" in serve(Address()).get("/").headers["Content-Security-Policy"]
 
 
 # -- headers of answers ----------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def test_a_space_trusts_its_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_answer_limits_what_the_page_may_load_and_send(headers: dict[str, str]) -> None:
     answer = serve().post("/", headers=headers)
     rules = dict(
-        rule.split(" ", 1) for rule in answer.headers["content-security-policy"].split("; ")
+        rule.split(" ", 1) for rule in answer.headers["Content-Security-Policy"].split("; ")
     )
     assert rules["default-src"] == rules["connect-src"] == rules["base-uri"] == "'self'"
     assert rules["object-src"] == "'none'"
