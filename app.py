@@ -7,7 +7,21 @@ import argparse
 import json
 import logging
 import os
+import time
+from ipaddress import ip_network
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ui.serving.limits import LOCAL, PUBLIC
+from ui.serving.port import PortRefused, require_port, wanted_port
+from ui.serving.shutdown import MESSAGE_SECONDS, STEP_SECONDS, Shutdown
+from ui.serving.temporary_folder import NoTemporaryFolder, keep_small, make_folder, remove_folder
+
+if TYPE_CHECKING:
+    import gradio as gr
+
+    from ui.serving.model_host import ModelHost
 
 NAMES = Path(__file__).with_name("assets") / "pair_catalog.json"
 
@@ -24,20 +38,34 @@ The page shows a recorded run at once, while the models load. GRADIO_SERVER_PORT
 --port does not. Other pairs can be loaded in the Models tab while the page runs. Nothing is sent
 anywhere and nothing is downloaded, unless you choose models from the Hugging Face Hub, here or in
 that tab, or use --share.
+
+At most, and with --public:
 """
 
 
 def known_pairs() -> list[str]:
-    """The names that --pair accepts."""
-    pairs = json.loads(NAMES.read_text(encoding="utf-8"))["pairs"]
-    return ["bundled", *(pair["name"] for pair in pairs)]
+    """The names that --pair accepts. The bundled pair can be served without the file of the
+    others."""
+    try:
+        pairs = json.loads(NAMES.read_text(encoding="utf-8"))["pairs"]
+        return ["bundled", *(pair["name"] for pair in pairs)]
+    except (OSError, ValueError, LookupError, TypeError):
+        return ["bundled"]
+
+
+def sizes_table() -> str:
+    """The limits on what is sent, one per line, with those of --public beside them."""
+    public = PUBLIC.sizes()
+    return "\n".join(
+        f"  {what:<48}{size:>8}{public[what]:>8}" for what, size in LOCAL.sizes().items()
+    )
 
 
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="app.py",
         description="Watch real tree speculative decoding (Sequoia) in the browser.",
-        epilog=EPILOG,
+        epilog=EPILOG + sizes_table(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     models = made.add_argument_group("models")
@@ -91,6 +119,22 @@ def parser() -> argparse.ArgumentParser:
         help="port (default: GRADIO_SERVER_PORT, else the first free port from 7860)",
     )
     server.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="answer to this name too, for example demo.example.org (may be repeated; IP addresses "
+        "and this machine's own name are always allowed)",
+    )
+    server.add_argument(
+        "--trusted-proxy",
+        action="append",
+        default=[],
+        metavar="IP",
+        help="believe the X-Forwarded headers of this proxy, an IP address or network (may be "
+        "repeated)",
+    )
+    server.add_argument(
         "--share",
         action="store_true",
         help="create a temporary public address through Gradio's service",
@@ -124,6 +168,11 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
         made.error("--offload uses one device, --device spread several; leave out one of the two")
     if arguments.port is not None and not 0 < arguments.port < 65536:
         made.error(f"--port {arguments.port} is not a port from 1 to 65535")
+    for proxy in arguments.trusted_proxy:
+        try:
+            ip_network(proxy, strict=False)
+        except ValueError:
+            made.error(f"--trusted-proxy {proxy} is not an IP address or network")
     return arguments
 
 
@@ -137,6 +186,7 @@ def set_up() -> bool:
     online = os.environ.get("HF_HUB_OFFLINE", "").upper() not in ("1", "ON", "YES", "TRUE")
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+    os.environ["FORWARDED_ALLOW_IPS"] = ""  # ui/serving/guards/sender.py reads those headers
     os.environ["HF_HUB_OFFLINE"] = "1"
     for name in ("NO_PROXY", "no_proxy"):
         hosts = [host for host in os.environ.get(name, "").split(",") if host]
@@ -149,11 +199,29 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def close(model_host: ModelHost, blocks: gr.Blocks) -> None:
+    """End all jobs, tell their pages, and stop the server."""
+    from gradio.tunneling import CURRENT_TUNNELS
+
+    model_host.close("The server was stopped.", STEP_SECONDS)
+    time.sleep(MESSAGE_SECONDS)
+    for tunnel in CURRENT_TUNNELS:
+        tunnel.kill()
+    blocks.close(verbose=False)
+
+
 def main() -> None:
     made = parser()
     arguments = checked(made.parse_args(), made)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
+    try:
+        port = wanted_port(arguments.port)
+        require_port(arguments.host, port)
+        folder = make_folder()
+    except (PortRefused, NoTemporaryFolder) as problem:
+        made.exit(1, f"{made.prog}: {problem}\n")
+    shutdown = Shutdown(lambda: remove_folder(folder))
     online = set_up()
 
     import torch
@@ -161,9 +229,11 @@ def main() -> None:
     from sequoia.loading.load import load
     from sequoia.loading.pair_request import PairRequest
     from ui.page import launch_options, page
-    from ui.serving.limits import LOCAL, PUBLIC
+    from ui.serving.gradio_changes import change_gradio
+    from ui.serving.guards.all_guards import Address
     from ui.serving.model_host import ModelHost
 
+    change_gradio()
     torch.set_num_threads(max(1, cores() - 1))  # one core is left for the page itself
     limits = PUBLIC if arguments.public else LOCAL
     request = PairRequest(
@@ -176,16 +246,20 @@ def main() -> None:
     )
     model_host = ModelHost(lambda: load(request, online, model_host.on_progress), limits.waiting)
     model_host.open()
+    keep_small(folder, limits.kept)
     blocks = page(model_host, limits, online)
-    _, address, public = blocks.launch(
+    address = Address([*arguments.allow_host, arguments.host], arguments.trusted_proxy)
+    _, url, share_url = blocks.launch(
         server_name=arguments.host,
-        server_port=arguments.port,
+        server_port=port,
         share=arguments.share,
         prevent_thread_lock=True,
-        **launch_options(limits),
+        **launch_options(limits, address),
     )
-    logging.info("Sequoia is at %s%s", address, f" and {public}" if public else "")
-    blocks.block_thread()
+    if share_url:
+        address.add_share(urlsplit(share_url).netloc)
+    logging.info("Sequoia is at %s%s", url, f" and {share_url}" if share_url else "")
+    shutdown.wait_and_end(lambda: close(model_host, blocks))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ the caller's own SequoiaError. The files' contents do not matter here."""
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from numbers import Integral, Real
@@ -13,6 +14,8 @@ from .errors import SequoiaError  # relative: training runs from a copy with ano
 
 MAX_SHOWN = 40
 T = TypeVar("T")
+U = TypeVar("U")
+_log = logging.getLogger(__name__)
 
 
 def shown(value: Any) -> str:
@@ -110,6 +113,19 @@ def read_file(
     """The result of `read` for the object in the text of a `name` file, format "sequoia-{name}".
     Raises `error`, and nothing else, whatever is wrong with it."""
     return read_dict(read_json(text, name, max_chars, error), name, error, read)
+
+
+def read_each(found: Iterable[tuple[str, U]], read: Callable[[U], T]) -> dict[str, T]:
+    """The result of `read` for each of the program's own files or entries, given with its name.
+    One that is damaged is skipped with a warning in the log."""
+    results: dict[str, T] = {}
+    for name, one in found:
+        try:
+            results[name] = read(one)
+        except (SequoiaError, OSError, LookupError, TypeError, ValueError) as problem:
+            reason = f"{type(problem).__name__}: {str(problem)[:200]}"
+            _log.warning("skipped %s, which is damaged: %s", name, reason)
+    return results
 
 
 def read_dict(

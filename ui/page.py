@@ -12,6 +12,7 @@ from ui.hardware.tab import HardwareTab
 from ui.lab.tab import LabTab
 from ui.models.tab import ModelsTab
 from ui.race.tab import RaceTab
+from ui.serving.guards.all_guards import Address, all_guards
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.shared import serve_modules, style_sheets
@@ -51,15 +52,19 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
                     view.build()
         for view in views.values():
             view.wire(blocks)
-    return blocks.queue(api_open=False, max_size=2 * limits.waiting, default_concurrency_limit=8)
+    return blocks.queue(api_open=False, max_size=limits.requests, default_concurrency_limit=8)
 
 
-def launch_options(limits: Limits) -> dict[str, Any]:
-    """Arguments of `launch` that do not depend on where the page is served."""
+def launch_options(limits: Limits, address: Address | None = None) -> dict[str, Any]:
+    """Arguments of `launch`. address: where the server is reached, by default only at this
+    machine's own names."""
     return {
         "theme": theme(),
         "head": style_sheets.styles(),
-        "app_kwargs": {"routes": [serve_modules.route()]},
+        "app_kwargs": {
+            "routes": [serve_modules.route()],
+            "middleware": all_guards(limits, address or Address()),
+        },
         "favicon_path": str(FOLDER / "favicon.svg"),
         "footer_links": [],
         "run_history": False,
@@ -67,6 +72,7 @@ def launch_options(limits: Limits) -> dict[str, Any]:
         "ssr_mode": False,
         "mcp_server": False,
         "max_file_size": limits.upload,
+        "max_threads": limits.threads,
         "state_session_capacity": 96,
         "quiet": True,
     }

@@ -47,7 +47,7 @@ def main() -> None:
     for name, settings in lesson.tour()["recordings"].items():
         path = lesson.FOLDER / f"{name}.json"
         runs = [record_run(request_of(settings), model_host) for _ in range(TIMES)]
-        write_text(path, recordings.played(min(runs, key=seconds_of)).file)
+        write_text(path, recordings.played(min(runs, key=seconds_of)).to_json())
         print(path)
 
 

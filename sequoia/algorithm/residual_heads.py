@@ -42,7 +42,7 @@ def residual_heads(
     """The heads at each trial of `verdict`, in order, and at last where the target adds its token.
     p, q: of the nodes on the path, as the walk had them. reject: that of the verifier."""
     found = []
-    residual = None
+    residual = p(0)
     for node, trials in _by_parent(tree, verdict):
         residual = p(node)
         if not trials:  # a leaf

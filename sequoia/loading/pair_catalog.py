@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadModel
 from sequoia.text_files import load_json
-from sequoia.validate_input import shown
+from sequoia.validate_input import read_each, shown
 
 FILE = ASSETS / "pair_catalog.json"
 BUNDLED_NAME = "bundled"
@@ -57,13 +58,21 @@ class Preset:
 
 @cache
 def presets() -> tuple[Preset, ...]:
-    """All pairs that have a name, except the bundled one."""
-    data = load_json(FILE)
-    models = {name: Model(name, **facts) for name, facts in data["models"].items()}
-    return tuple(
-        Preset(**{**row, "target": models[row["target"]], "draft": models[row["draft"]]})
-        for row in data["pairs"]
-    )
+    """All pairs that have a name, except the bundled one. A damaged file, or pairs of it, are
+    skipped."""
+    return read_each([(FILE.name, FILE)], _read).get(FILE.name, ())
+
+
+def _read(file: Path) -> tuple[Preset, ...]:
+    data = load_json(file)
+    models = data["models"]
+
+    def pair(row: dict[str, Any]) -> Preset:
+        both = {role: Model(row[role], **models[row[role]]) for role in ("target", "draft")}
+        return Preset(**{**row, **both})
+
+    rows = ((f"pair {i} of {file.name}", row) for i, row in enumerate(data["pairs"], 1))
+    return tuple(read_each(rows, pair).values())
 
 
 def find(name: Any) -> Preset | None:

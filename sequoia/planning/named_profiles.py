@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import HardwareProfile
-from sequoia.validate_input import shown
+from sequoia.validate_input import read_each, shown
 
 FOLDER = ASSETS / "hardware_profiles"
 
@@ -45,8 +46,13 @@ def _profile(name: str) -> HardwareProfile:
 
 @cache
 def _files() -> dict[str, dict[str, Any]]:
-    """Contents of all files, by name."""
-    return {
-        path.stem: json.loads(path.read_text(encoding="utf-8"))
-        for path in sorted(FOLDER.glob("*.json"))
-    }
+    """Contents of all files, by name. A damaged file is skipped."""
+    files = ((path.stem, path) for path in sorted(FOLDER.glob("*.json")))
+    return read_each(files, _object)
+
+
+def _object(path: Path) -> dict[str, Any]:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(content, dict):
+        raise BadProfile(f"{shown(content)} is not an object")
+    return content

@@ -22,6 +22,7 @@ from sequoia.validate_input import (
     as_file,
     number,
     one_of,
+    read_dict,
     read_file,
     shown,
     truth,
@@ -105,6 +106,12 @@ class RaceLog:
         content = {"meta": dict(self.meta), "lanes": lanes, "results": self.results}
         content |= {"pool": self.pool.to_dict()} if self.pool else {}
         return write_file(as_file(content, "race"), "race", MAX_CHARS, BadTrace)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> RaceLog:
+        """The race in the JSON values of a race file. Raises BadTrace, and nothing else, for other
+        values."""
+        return read_dict(data, "race", BadTrace, _race)
 
     @classmethod
     def from_json(cls, text: str) -> RaceLog:

@@ -271,9 +271,14 @@ def _residual_head(row: Any, what: str) -> ResidualHead:
             f"{what}: residuals of {len(tokens)} tokens with {len(p)} p and {len(q)} q; expected "
             f"1 to {MOST} tokens with one p and one q each"
         )
-    if None in (*p, *q):
+    return ResidualHead(tokens, _no_null(p, what), _no_null(q, what))
+
+
+def _no_null(values: Sequence[float | None], what: str) -> tuple[float, ...]:
+    known = tuple(value for value in values if value is not None)
+    if len(known) != len(values):
         raise BadTrace(f"{what}: residuals: null; expected a probability")
-    return ResidualHead(tokens, p, q)
+    return known
 
 
 def _verdict(step: Mapping[str, Any], tree: Tree, tokens: Sequence[int], what: str) -> Verdict:

@@ -368,6 +368,7 @@ def test_an_own_profile_is_made_with_the_form_and_times_a_run(opened: Callable[.
     page.wait_for_function(
         "document.querySelector('#pg-view .sq-stage')?.view?.store.steps.length > 0"
     )
+    page.get_by_role("tab", name="Decode").click()
     if not page.locator("#pg-side").is_visible():
         page.click("[data-act=panel]")
     page.click("#pg-clock input")

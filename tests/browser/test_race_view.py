@@ -722,6 +722,7 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
     before = page.evaluate(still_range)
     give(page, further(20, 31, 1.1))
     assert page.evaluate(still_range) < before
+    page.emulate_media(reduced_motion="no-preference")  # the tests after this one share the tab
     assert page.locator(".race-interval:visible").count() == 2
     assert page.locator(".race-interval:visible").first.locator("i.race-interval-dot").count() == 20
     give(page, {**further(3, None, 1.2), "race": "another"})  # of a race that is off the screen

@@ -7,6 +7,7 @@ import {
   known,
   ms,
   percent,
+  plotlyText,
   prob,
   rate,
   readable,
@@ -92,4 +93,8 @@ test("one thing is singular", () => {
   assert.equal(count(1, "node"), "1 node");
   assert.equal(count(1234, "node"), "1,234 nodes");
   assert.equal(count(2, "child", "children"), "2 children");
+});
+
+test("plotly finds no tags in a name", () => {
+  assert.equal(plotlyText("<a href='x'>&lt;</a>"), "&lt;a href='x'&gt;&amp;lt;&lt;/a&gt;");
 });

@@ -29,7 +29,8 @@ def simulated_clocks(store: Any = None) -> dict[str, Entry]:
 
 @cache
 def _ready() -> dict[str, Entry]:
-    return _simulated({key: shipped()[key] for key in profile_names()})
+    known = shipped()  # a damaged file is not among them
+    return _simulated({key: known[key] for key in profile_names() if key in known})
 
 
 def _simulated(entries: Mapping[str, Entry]) -> dict[str, Entry]:

@@ -62,7 +62,6 @@ class RunControls:
     seed: gr.Number
     save: gr.DownloadButton
     open: gr.UploadButton
-    example: gr.Button | gr.Dropdown
 
     @property
     def form(self) -> set[Any]:
@@ -88,6 +87,7 @@ class Controls(RunControls):
     verifier: gr.Dropdown
     compare: gr.Checkbox
     clock: gr.Dropdown
+    example: gr.Dropdown
     profiles: gr.BrowserState
 
     @property
@@ -162,8 +162,8 @@ class Controls(RunControls):
     def going(self) -> Updates:
         """Updates for when a run begins. Save is disabled too: its file is of an earlier run."""
         updates = {button: gr.update(interactive=False) for button in self.buttons}
-        if isinstance(self.example, gr.Dropdown):  # the run on screen is none of the examples
-            updates[self.example] = gr.update(interactive=False, value=None, info=EXAMPLES_ABOUT)
+        # the run on screen is none of the examples
+        updates[self.example] = gr.update(interactive=False, value=None, info=EXAMPLES_ABOUT)
         return {**updates, self.stop: gr.update(interactive=True, value=STOP)}
 
     def resting(self, continues: bool) -> Updates:

@@ -20,12 +20,13 @@ from sequoia.saved_files.run_file import MAX_CHARS
 from sequoia.text_files import load_json
 from sequoia.validate_input import shown
 from ui.decode import messages
-from ui.shared.uploads import uploaded_text
+from ui.shared.large_json import uploaded_json
 
 RUNS = ASSETS / "runs"
 WELCOME = "welcome"
 WELCOME_TITLE = "The opening run"
 WELCOME_ABOUT = "Of 24 prompts at temperature 0, the one whose speed-up is nearest the median."
+NODE_BYTES = 100  # of memory that one node of one step takes, about
 
 
 def new_name() -> str:
@@ -139,13 +140,13 @@ class Shown:
 def opened(path: Any, most: int) -> Run:
     """The run in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason that is
     fit for the visitor."""
-    return played(Run.from_json(text_of(path, most, "run")))
+    return played(Run.from_dict(json_of(path, most, "run")))
 
 
-def text_of(path: Any, most: int, kind: str) -> str:
-    """The text of the file at `path`, of at most `most` bytes, that should be a `kind` file. Raises
-    BadTrace as `opened` does."""
-    return uploaded_text(path, min(most, MAX_CHARS), f"{kind} file", BadTrace)
+def json_of(path: Any, most: int, name: str) -> Mapping[str, Any]:
+    """The values in the file at `path`, of at most `most` bytes, that should be a `name` file.
+    Raises BadTrace as `opened` does."""
+    return uploaded_json(path, min(most, MAX_CHARS), name, BadTrace)
 
 
 def played(run: Run) -> Run:

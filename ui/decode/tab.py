@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from gradio.processing_utils import save_bytes_to_cache
 from gradio.utils import get_upload_folder
 
 from sequoia import Run, SequoiaError
-from sequoia.text_files import write_text
 from ui.decode import messages, recordings
 from ui.decode.component import SKELETON
 from ui.decode.form import EXAMPLES_ABOUT, LOADING, RESUME, RUN, START_OVER, Controls, controls
@@ -367,9 +366,14 @@ def anew(when: str) -> str:
 
 
 def download(text: str, name: str) -> dict[str, Any]:
-    """The update of a download button for a file with this text, in a folder that Gradio cleans
-    up."""
-    # Gradio reads the file later, so no other visitor's may have the same path
-    path = Path(get_upload_folder()) / "runs" / recordings.new_name() / name
-    write_text(path, text)
-    return gr.update(value=str(path), interactive=True)
+    """The update of a download button for a file with this text, in the temporary folder. If it
+    cannot be written, for instance as the disk is full, the button is off and a message says
+    why."""
+    try:
+        # where Gradio would copy it to; the folder is named by the content
+        path = save_bytes_to_cache(text.encode(), name, get_upload_folder())
+    except OSError as problem:
+        words = f"{name} cannot be saved: {problem.strerror}. Everything else still works."
+        gr.Warning(markup.toast(words), duration=7)
+        return gr.update(interactive=False)
+    return gr.update(value=path, interactive=True)

@@ -15,6 +15,7 @@ from sequoia.algorithm.step_trace import PHASES
 from sequoia.planning.explain_plan import Comparison, chosen, knee
 from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.planning.plan_for_machine import SpeedupGrid
+from ui.shared.markup import plotly_text
 
 Named = tuple[str, HardwareProfile]
 Figure = dict[str, Any]
@@ -160,8 +161,9 @@ def phase_bars(comparison: Comparison) -> Figure:
 
 
 def _short(name: str) -> str:
-    """`name` cut to fit a legend; the full name is shown above the figure."""
-    return name if len(name) <= MAX_LEGEND else name[: MAX_LEGEND - 1].rstrip(" ,") + "…"
+    """`name` cut to fit a legend, without tags; the full name is shown above the figure."""
+    cut = name if len(name) <= MAX_LEGEND else name[: MAX_LEGEND - 1].rstrip(" ,") + "…"
+    return plotly_text(cut)
 
 
 def _curve(
@@ -222,7 +224,7 @@ def _knee(name: str, size: int, seconds: float, colour: str) -> Figure:
         "x": [size],
         "y": [seconds * 1e3],
         "showlegend": False,
-        "name": f"knee, {name}",
+        "name": f"knee, {plotly_text(name)}",
         "marker": {"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2}},
         "hovertemplate": "%{x} nodes take 2× the time of one<extra>%{fullData.name}</extra>",
     }

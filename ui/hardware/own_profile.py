@@ -86,14 +86,15 @@ def own_profile(typed: Mapping[str, Any]) -> Entry:
         name = saved_profiles.clean_name(typed.get(NAME))
     except BadProfile as problem:
         raise BadField(NAME, str(problem)) from None
-    parts: dict[str, dict[str, Any]] = {"device": {}, "target": {}, "draft": {}}
+    device, target, draft = (dict[str, Any]() for _ in range(3))
+    parts = {"device": device, "target": target, "draft": draft}
     for key, field in FIELDS.items():
         value = _value(typed.get(key), field)
         if value is not None:
             parts[field.part][field.key] = value
     _check_link(parts)
     try:
-        profile = HardwareProfile.roofline(**parts)
+        profile = HardwareProfile.roofline(device, target, draft)
     except BadProfile as problem:
         raise _at_its_field(problem, typed) from None
     return Entry(name, profile, _note(parts))

@@ -48,6 +48,7 @@ class RaceControls(RunControls):
     about: gr.Markdown
     lanes: tuple[LaneControls, ...]
     clock: gr.Dropdown
+    example: gr.Button
     check: gr.Checkbox
 
     @property

@@ -26,11 +26,12 @@ from sequoia.saved_files.pooled_runs import Pool, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
 from sequoia.saved_files.run_file import Packer
 from ui.decode.messages import VERSION, recorded, relabelled
-from ui.decode.recordings import new_name
+from ui.decode.recordings import NODE_BYTES, new_name
 from ui.race.pooled import pool_state
 from ui.race.race_plan import plan_meta
 from ui.race.report import verdict_of
 from ui.race.request import RaceRequest
+from ui.shared.memory_size import memory_size
 from ui.shared.message_text import message_text
 from ui.shared.speedup_meta import compared_with_plain, step_of
 from ui.shared.tree_menu import SHAPES
@@ -234,6 +235,8 @@ class OpenedRace(StoredRace):
         for lane, step in log.in_order():
             run = log.lanes[lane].run
             self._keep(lane, run.steps[step], run.texts[step])
+        # texts of a file can be long where its trees are small
+        self.weight = max(self.weight, memory_size(self) // NODE_BYTES)
 
 
 class RaceRecording(StoredRace):

@@ -54,7 +54,7 @@ _REPLACED_WITHIN = 10.0  # seconds; one draw of a large model may take that long
 def opened(path: Any, most: int) -> OpenedRace:
     """The race in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason that
     is fit for the visitor."""
-    return OpenedRace(RaceLog.from_json(recordings.text_of(path, most, "race")))
+    return OpenedRace(RaceLog.from_dict(recordings.json_of(path, most, "race")))
 
 
 def welcome() -> OpenedRace | None:

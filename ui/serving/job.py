@@ -74,6 +74,7 @@ class Job(ABC, Generic[Event]):
         self._halt = threading.Event()
         self._busy = False
         self._released = False
+        self._parting: str | None = None
 
     @abstractmethod
     def work(self, steps: int | None) -> Event:
@@ -118,6 +119,16 @@ class Job(ABC, Generic[Event]):
     def halt(self) -> None:
         """Stop after the current step."""
         self._halt.set()
+
+    def end(self, words: str) -> None:
+        """Stop after the current step, because the program ends. The last event is `words`."""
+        self._parting = words
+        self.halt()
+
+    def abandon(self) -> None:
+        """Post the last event now, without waiting for the current step. Called after `end`."""
+        if self._busy and self._parting is not None:
+            self._queue.put(_Last(self.stopped(self._parting)))
 
     def halted(self) -> bool:
         """Whether it was asked to stop."""
@@ -198,7 +209,7 @@ class Job(ABC, Generic[Event]):
             self._busy = False
             if broken or self._released:
                 self.release()
-            self._queue.put(_Last(last))
+            self._queue.put(_Last(self.stopped(self._parting) if self._parting else last))
 
     def _unexpected(self) -> str:
         return (

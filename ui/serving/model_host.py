@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
@@ -25,6 +25,15 @@ from ui.serving.fair_queue import Cancelled, FairQueue, OnPosition
 
 _log = logging.getLogger(__name__)
 Load = Callable[[], Pair]
+
+
+class RunningJobs(Protocol):
+    """The running jobs of one view."""
+
+    @property
+    def busy(self) -> bool: ...
+    def end_all(self, words: str, /) -> None: ...
+    def abandon_all(self) -> None: ...
 
 
 class NotLoaded(SequoiaError):
@@ -49,12 +58,14 @@ class ModelHost:
     """Loads a pair with `load`, then plans a tree, so that the first run does not wait for it.
 
     `version` counts the pairs loaded so far. Callbacks in `before_unload` are called before a pair
-    is unloaded; code that keeps part of a pair after its turn must register one.
+    is unloaded; code that keeps part of a pair after its turn must register one. `sessions` has
+    the jobs of each view.
     """
 
     def __init__(self, load: Load, waiting: int) -> None:
         self.queue = FairQueue(waiting)
         self.before_unload: list[Callable[[], None]] = []
+        self.sessions: list[RunningJobs] = []
         self.version = 0
         self._log = printer()
         self._load = load
@@ -118,6 +129,17 @@ class ModelHost:
             finally:
                 self._settled.set()
         return pair
+
+    def close(self, words: str, seconds: float) -> None:
+        """The program ends: stop all jobs after their current step, with `words` as their last
+        message. Does not wait longer than `seconds` for a step."""
+        for jobs in self.sessions:
+            jobs.end_all(words)
+        end = time.monotonic() + seconds
+        while any(jobs.busy for jobs in self.sessions) and time.monotonic() < end:
+            time.sleep(0.02)
+        for jobs in self.sessions:
+            jobs.abandon_all()
 
     def _wait(self, should_stop: ShouldStop) -> None:
         while not self._settled.wait(0.1):

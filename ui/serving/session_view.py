@@ -21,6 +21,7 @@ class SessionView(Generic[R]):
         self._model_host = model_host
         self._limits = limits
         self.sessions: Sessions[R] = Sessions(limits)
+        model_host.sessions.append(self.sessions)
 
     def stop(self, request: gr.Request) -> None:
         """Stop the visitor's job after its current step."""

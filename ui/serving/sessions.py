@@ -27,6 +27,8 @@ class SessionRun(Protocol):
     def holding(self) -> bool: ...
     def start(self, steps: int | None, /) -> None: ...
     def halt(self) -> None: ...
+    def end(self, words: str, /) -> None: ...
+    def abandon(self) -> None: ...
     def release(self) -> None: ...
 
 
@@ -40,6 +42,13 @@ class Sessions(Generic[R]):
         self._limits = limits
         self._lock = threading.Lock()
         self._runs: OrderedDict[str, R] = OrderedDict()
+        self._ending: str | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run is going."""
+        with self._lock:
+            return any(run.busy for run in self._runs.values())
 
     def get(self, who: str) -> R | None:
         with self._lock:
@@ -47,8 +56,11 @@ class Sessions(Generic[R]):
 
     def go(self, who: str, run: R, steps: int | None = None) -> None:
         """Start `run`, new or paused, as the visitor's; `steps` None means to its end. Raises Busy
-        while the visitor's last run is going, or when no session is free."""
+        while the visitor's last run is going, when no session is free, or when the program
+        ends."""
         with self._lock:
+            if self._ending is not None:
+                raise Busy(self._ending)
             last = self._runs.get(who)
             if last and last.busy:
                 raise Busy("one run at a time; stop the current one first")
@@ -72,6 +84,21 @@ class Sessions(Generic[R]):
             for run in self._runs.values():
                 if not run.busy:
                     run.release()
+
+    def end_all(self, words: str) -> None:
+        """The program ends: stop all runs after their current step, with `words` as their last
+        message, and start no more."""
+        with self._lock:
+            self._ending = words
+            for run in self._runs.values():
+                if run.busy:
+                    run.end(words)
+
+    def abandon_all(self) -> None:
+        """Send the last message of all runs that are still going, without waiting for them."""
+        with self._lock:
+            for run in self._runs.values():
+                run.abandon()
 
     def close(self, who: str) -> None:
         """The visitor has left: stop the run and forget it."""

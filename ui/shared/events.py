@@ -21,12 +21,12 @@ UNQUEUED: dict[str, Any] = {**QUIET, "queue": False}
 
 
 def model_work(waiting: int) -> dict[str, Any]:
-    """Options of an event that uses the models: all views share one queue, in which at most
-    `waiting` visitors wait."""
+    """Options of an event that uses the models. All views share one queue of our own, in which at
+    most `waiting` visitors wait; Gradio lets more through, so that those beyond get a message."""
     return {
         **QUIET,
         "concurrency_id": "engine",
-        "concurrency_limit": waiting,
+        "concurrency_limit": 2 * waiting,
         "trigger_mode": "once",
     }
 

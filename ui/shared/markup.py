@@ -37,6 +37,11 @@ def toast(text: Any) -> str:
     )
 
 
+def plotly_text(text: str) -> str:
+    """`text` for Plotly, which shows a few tags and links in names and hover texts, as it is."""
+    return html.escape(visible(text), quote=False)
+
+
 def error_banner(text: Any) -> str:
     """Markup that shows `text` literally as an error, which screen readers announce."""
     return (

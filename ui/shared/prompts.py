@@ -6,9 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from sequoia.assets_folder import ASSETS
 from sequoia.text_files import load_json
+from sequoia.validate_input import read_each
 
 # default of the forms; at 0 the bundled pair soon repeats itself, which flatters speculation
 TEMPERATURE = 0.6
@@ -23,14 +25,31 @@ class Preset:
     text: str
 
 
+_ANYWAY = Preset("code", "def mean(values):\n    ")  # if no prompt of the file can be read
+
+
 def presets() -> tuple[Preset, ...]:
-    """All presets in the order of the file. The first one is in the form when the page opens."""
-    return read_prompts(FILE)
+    """All presets in the order of the file. The first one is in the form when the page opens, so
+    there is always one. Damaged entries, or a damaged file, are skipped."""
+    return read_each([(FILE.name, FILE)], _sound_prompts).get(FILE.name) or (_ANYWAY,)
 
 
 def read_prompts(path: Path) -> tuple[Preset, ...]:
-    """The named prompts of a file."""
-    return tuple(Preset(**entry) for entry in load_json(path)["prompts"])
+    """The named prompts of a file. Raises if one is damaged."""
+    return tuple(map(_preset, load_json(path)["prompts"]))
+
+
+def _sound_prompts(path: Path) -> tuple[Preset, ...]:
+    entries = enumerate(load_json(path)["prompts"], 1)
+    named = ((f"prompt {i} of {path.name}", entry) for i, entry in entries)
+    return tuple(read_each(named, _preset).values())
+
+
+def _preset(entry: Any) -> Preset:
+    preset = Preset(**entry)
+    if not isinstance(preset.name, str) or not isinstance(preset.text, str):
+        raise TypeError("name and text must be texts")
+    return preset
 
 
 @cache

@@ -19,7 +19,7 @@ from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import MAX_JSON_CHARS
 from sequoia.planning.named_profiles import profile_names
-from sequoia.validate_input import shown
+from sequoia.validate_input import read_each, shown
 from ui.shared.markup import visible
 from ui.shared.uploads import uploaded_text
 
@@ -87,11 +87,10 @@ def clean_name(name: Any) -> str:
 
 @cache
 def shipped() -> Mapping[str, Entry]:
-    """The profiles shipped with the program, by file name, replaced ones included."""
-    return {
-        path.stem: parse_entry(path.read_text(encoding="utf-8"), path.stem)
-        for path in sorted(FOLDER.glob("*.json"))
-    }
+    """The profiles shipped with the program, by file name, replaced ones included. A damaged file
+    is skipped."""
+    files = ((path.stem, path) for path in sorted(FOLDER.glob("*.json")))
+    return read_each(files, lambda path: parse_entry(path.read_text(encoding="utf-8"), path.stem))
 
 
 def saved_entries(store: Any) -> dict[str, Entry]:

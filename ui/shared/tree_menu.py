@@ -347,7 +347,7 @@ class TreeRequest:
         nodes = min(WIDE_NODES, self.most)
         tree = best_tree(acceptance.smoothed(), nodes, WIDE_LEVELS)
         words = SHAPES["wide"].how.format(nodes, WIDE_LEVELS)
-        return ChosenTree(tree, f"{words}, from {source} acceptance", acceptance)
+        return ChosenTree(tree, f"{words}, from {source} acceptance", acceptance, source)
 
     def _fitted(
         self,

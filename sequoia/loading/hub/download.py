@@ -205,7 +205,9 @@ class Rate:
 
 def require_room(needed: int) -> None:
     """Raises NotDownloaded, with both figures, if the cache's disk lacks room for `needed` bytes
-    and ROOM_LEFT."""
+    and ROOM_LEFT. If nothing is to be downloaded, the disk does not matter."""
+    if not needed:
+        return
     free = disk_free()
     if needed + ROOM_LEFT > free:
         raise NotDownloaded(

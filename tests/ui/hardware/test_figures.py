@@ -145,3 +145,15 @@ def test_no_colour_is_fixed() -> None:
     found = [colour for figure in ALL.values() for colour in colours(figure)]
     assert len(found) > 10
     assert all(colour.startswith("var(--") for colour in found)
+
+
+def test_names_of_opened_profiles_are_no_markup() -> None:
+    """Plotly shows tags and links in names, and a profile's name comes from its file."""
+    name = "<a href=x>&</a>"
+    found = [
+        figures.verify_curve([(name, PROFILE), (name, OTHER)]),
+        figures.small_curves([(name, PROFILE), (name, OTHER)]),
+    ]
+    names = [trace["name"] for figure in found for trace in figure["data"]]
+    assert any("&lt;a href=x&gt;" in shown for shown in names)
+    assert not any("<" in shown for shown in names)

@@ -53,7 +53,7 @@ export class LeadTree {
     const look = { class: "sq-segments", role: "group", "aria-label": "Lane whose tree is shown" };
     this.choice = el("div", { ...look, "data-part": "tree-lane" }, this.panel.tools);
     this.stage = new StepStage(this.panel.body);
-    for (const group of [this.choice, this.stage.buttons.root]) rove(group);
+    for (const group of [this.choice, this.stage.buttons.root, this.stage.card.root]) rove(group);
     this.visible = new IntersectionObserver((entries) => {
       this.#isVisible = entries.at(-1).isIntersecting;
       if (this.#isVisible) this.repaint();

@@ -6,6 +6,7 @@ import { referenceLane, speedInterval, speedRatio } from "./lane_totals.js";
 import { raceFacts } from "./race_header.js";
 import { Chart } from "../../shared/web/chart.js";
 import { button, el, text } from "../../shared/web/dom.js";
+import { plotlyText } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { factLines } from "../../shared/web/run_facts.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -216,7 +217,7 @@ export class RaceCharts {
     return {
       type: "scatter",
       mode: "lines+markers",
-      name: laneName(this.store.lanes[i], i),
+      name: plotlyText(laneName(this.store.lanes[i], i)),
       x: sums.map((sum) => sum.seconds),
       y,
       line: { color: colour, width: 2, dash },
@@ -245,7 +246,7 @@ export class RaceCharts {
       line: { color: colour },
       showlegend: false,
       hovertemplate: `${least.toFixed(2)}× to ${most.toFixed(2)}×<extra></extra>`,
-      name: laneName(this.store.lanes[i], i) + ", 95% CI",
+      name: plotlyText(laneName(this.store.lanes[i], i)) + ", 95% CI",
     };
   }
 

@@ -6,6 +6,7 @@ import { RaceOn } from "./race_on.js";
 import { RunTable } from "./run_table.js";
 import { el, pool, show, text } from "../../shared/web/dom.js";
 import { count, readable } from "../../shared/web/format.js";
+import { rove } from "../../shared/web/roving_focus.js";
 
 /** @typedef {import("./lane.js").Trigger} Trigger */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
@@ -42,6 +43,7 @@ export class RaceVerdict {
     const list = el("ul", {}, this.more);
     this.lines = pool(() => el("li", {}, list));
     this.runs = new RunTable(this.store, this.more);
+    rove(this.pairs.root);
   }
 
   paint() {

@@ -45,6 +45,15 @@ export function readable(text) {
 }
 
 /**
+ * A text in which Plotly finds no tags. It shows a few tags and links in names and hover texts, and
+ * a name may come from an opened file.
+ * @param {string} words
+ * @returns {string}
+ */
+export const plotlyText = (words) =>
+  words.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+/**
  * @param {any} value
  * @returns {boolean} whether it is a finite number
  */

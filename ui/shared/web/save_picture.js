@@ -1,6 +1,7 @@
 /* Pictures of figures and trees as files, made in the browser. */
 import COLOURS from "../../../assets/colours.json" with { type: "json" };
 import { button, el } from "./dom.js";
+import { plotlyText } from "./format.js";
 import { saveAddress } from "./save_file.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
@@ -33,7 +34,7 @@ async function saveFigure(node, format, name, caption = []) {
   if (head) {
     const { margin = {} } = node.layout;
     layout.margin = { ...margin, t: (margin.t ?? 100) + head };
-    layout.title = captionTitle(caption.map(plain));
+    layout.title = captionTitle(caption.map(plotlyText));
   }
   const look = { format, ...size, scale: format === "png" ? SCALE : 1 };
   const address = await window.Plotly.toImage({ data: node.data, layout }, look);
@@ -64,10 +65,6 @@ const captionTitle = ([title, ...lines]) => ({
   pad: { l: 12, t: LINE },
   font: { size: 12 },
 });
-
-// A text in which Plotly finds no tags.
-const plain = (words) =>
-  words.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
 const svgBlob = (source) => URL.createObjectURL(new Blob([source], { type: "image/svg+xml" }));
 

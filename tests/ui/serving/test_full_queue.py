@@ -1,0 +1,65 @@
+"""A full room: pages open and recordings play while as many runs wait as may, and the next visitor
+gets a message. Guards against page loads refused because runs wait in Gradio's own queue."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+
+import gradio as gr
+import pytest
+from http_client import Client
+
+from sequoia import Pair
+from ui import page
+from ui.serving.limits import LOCAL
+from ui.serving.model_host import ModelHost
+
+LIMITS = replace(LOCAL, waiting=6)
+
+
+@pytest.fixture
+def busy(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[gr.Blocks]:
+    """A served page whose models are in use all the time."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
+    model_host = ModelHost(lambda: pair, LIMITS.waiting)
+    model_host.open()
+    blocks = page.page(model_host, LIMITS)
+    blocks.launch(prevent_thread_lock=True, **page.launch_options(LIMITS))
+    ended = threading.Event()
+    begun = threading.Event()
+
+    def use() -> None:
+        with model_host.turn(lambda: False, lambda ahead: None):
+            begun.set()
+            ended.wait()
+
+    threading.Thread(target=use, daemon=True).start()
+    assert begun.wait(30)
+    yield blocks
+    model_host.close("The server was stopped.", 0)
+    ended.set()
+    blocks.close(verbose=False)
+
+
+def reply(client: Client, name: str) -> str:
+    """What the server sends until the handler has ended."""
+    assert client.join(name).status_code == 200
+    return "".join(json.dumps(event) for event in client.events())
+
+
+@pytest.mark.slow
+def test_pages_open_while_as_many_runs_wait_as_may(busy: gr.Blocks) -> None:
+    clients = [Client(busy.local_url) for _ in range(2 * LIMITS.waiting + 2)]
+    first = clients[: LIMITS.waiting - 1]
+    for client in first:
+        assert client.join("run").status_code == 200
+        events = client.events()
+        while "ahead of you" not in json.dumps(next(events)):
+            pass
+    for client in clients[len(first) :]:
+        assert "runs are waiting already" in reply(client, "run")
+    newcomer = Client(busy.local_url)
+    assert "recorded" in reply(newcomer, "load")

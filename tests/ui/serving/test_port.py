@@ -1,0 +1,41 @@
+"""A port or host that cannot be used is one sentence."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from ui.serving.port import PortRefused, require_port, wanted_port
+
+
+def test_a_taken_port_is_named_and_what_to_do() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(PortRefused, match=f"port {port} is in use.*--port"):
+            require_port("127.0.0.1", port)
+        with pytest.raises(PortRefused, match="in use"):
+            require_port("0.0.0.0", port)
+    require_port("127.0.0.1", port)
+
+
+def test_an_address_of_another_machine_is_refused() -> None:
+    with pytest.raises(PortRefused, match=r"--host 192\.0\.2\.1 is not an address"):
+        require_port("192.0.2.1", None)
+
+
+@pytest.mark.parametrize("text", ["x", "0", "65536", "-1", "8 0", "7" * 10_000, "٣"])
+def test_the_variable_must_be_a_port(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("GRADIO_SERVER_PORT", text)
+    with pytest.raises(PortRefused, match="not a port"):
+        wanted_port(None)
+    assert wanted_port(8000) == 8000
+
+
+def test_without_a_wish_any_free_port_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GRADIO_SERVER_PORT", raising=False)
+    assert wanted_port(None) is None
+    monkeypatch.setenv("GRADIO_SERVER_PORT", "8001")
+    assert wanted_port(None) == 8001

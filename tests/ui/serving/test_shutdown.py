@@ -1,0 +1,221 @@
+"""Real apps that get a signal. Guards against a core dump, a cache that stays behind, pages without
+a message, and a process that does not end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from http_client import Client
+from running_app import ROOT, App, free_port
+
+pytestmark = pytest.mark.slow
+STOPPED = "The server was stopped."
+# An app whose steps take an hour from the third on.
+STUCK = f"""
+import sys, time
+sys.path.insert(0, {str(ROOT)!r})
+import app
+app.set_up()
+import ui.decode.run
+class Stuck(ui.decode.run.Decoder):
+    made = 0
+    def step(self):
+        self.made += 1
+        if self.made > 2:
+            time.sleep(3600)
+        return super().step()
+ui.decode.run.Decoder = Stuck
+app.main()
+"""
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., App]]:
+    """Starts an app whose temporary folder is in the folder of the test."""
+    started: list[App] = []
+
+    def begin(folder: Path = ROOT) -> App:
+        started.append(App(folder=folder, TMPDIR=str(tmp_path)))
+        return started[-1]
+
+    yield begin
+    for app in started:
+        with suppress(ProcessLookupError):
+            app.process.kill()
+        app.process.communicate()
+
+
+@pytest.fixture
+def stuck_app(start: Callable[..., App], tmp_path_factory: pytest.TempPathFactory) -> App:
+    folder = tmp_path_factory.mktemp("stuck")
+    (folder / "app.py").write_text(STUCK)
+    app = start(folder)
+    app.answer()
+    return app
+
+
+def running(app: App) -> Iterator[dict[str, Any]]:
+    """The events of a long run that has made its first step."""
+    client = Client(app.url)
+    assert client.join("run", pg_max_new_tokens=4096, pg_prompt="0 0 0 0").status_code == 200
+    events = client.events()
+    while '"steps"' not in json.dumps(next(events)).replace("\\", ""):
+        pass
+    return events
+
+
+def ended(app: App, number: int, seconds: float = 5) -> float:
+    """Send a signal and wait for the end. Returns the seconds it took."""
+    start = time.monotonic()
+    app.process.send_signal(number)
+    app.process.wait(seconds)
+    return time.monotonic() - start
+
+
+def left_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir() if path.name.startswith("sequoia-")]
+
+
+def test_ctrl_c_during_a_run_ends_it_in_order(start: Callable[..., App], tmp_path: Path) -> None:
+    app = start()
+    app.answer()
+    events = running(app)
+    assert left_in(tmp_path)
+    app.process.send_signal(signal.SIGINT)
+    last = [event for event in events if event["msg"].startswith("process")]
+    assert STOPPED in json.dumps(last)
+    app.process.wait(5)
+    assert app.process.returncode == 0
+    assert left_in(tmp_path) == []
+    printed = app.process.stdout.read()
+    assert "Traceback" not in printed
+    assert "terminate" not in printed
+
+
+def test_a_step_that_does_not_end_is_not_waited_for(stuck_app: App, tmp_path: Path) -> None:
+    events = running(stuck_app)
+    time.sleep(1)  # until it is stuck
+    begun = time.monotonic()
+    stuck_app.process.send_signal(signal.SIGTERM)
+    assert STOPPED in "".join(json.dumps(event) for event in events)
+    stuck_app.process.wait(5)
+    took = time.monotonic() - begun
+    print(f"\nended after {took:.1f} s")
+    assert 3 <= took < 5
+    assert stuck_app.process.returncode == 0
+    assert left_in(tmp_path) == []
+
+
+def test_a_second_signal_ends_it_at_once() -> None:
+    script = (
+        "import time; from ui.serving.shutdown import Shutdown; ending = Shutdown(print); "
+        "print('ready', flush=True); ending.wait_and_end(lambda: time.sleep(60))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE
+    ) as process:
+        process.stdout.readline()
+        time.sleep(0.5)  # until it waits
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.wait(0.5) == 130
+
+
+def test_a_signal_before_the_page_is_served(start: Callable[..., App], tmp_path: Path) -> None:
+    app = start()
+    while not left_in(tmp_path):
+        assert app.process.poll() is None
+        time.sleep(0.01)
+    time.sleep(0.2)
+    assert ended(app, signal.SIGINT) < 2
+    assert app.process.returncode == 0
+    assert left_in(tmp_path) == []
+    assert "Traceback" not in app.process.stdout.read()
+
+
+def refused(*flags: str, **changes: str) -> subprocess.CompletedProcess[str]:
+    """An app that must end by itself, with the modules that it imports on stderr."""
+    return subprocess.run(
+        [sys.executable, "-X", "importtime", "app.py", *flags],
+        cwd=ROOT,
+        env={**os.environ, **changes},
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+
+
+def sentences(process: subprocess.CompletedProcess[str]) -> list[str]:
+    """What it printed; the slow imports must not have begun."""
+    assert "torch" not in process.stderr
+    assert "gradio |" not in process.stderr
+    return [line for line in process.stderr.splitlines() if not line.startswith("import time")]
+
+
+def test_a_taken_port_is_one_sentence_before_the_slow_imports() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        for process in (refused("--port", port), refused(GRADIO_SERVER_PORT=port)):
+            assert process.returncode == 1
+            (line,) = sentences(process)
+            assert f"port {port} is in use" in line
+
+
+def test_a_temporary_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    process = refused(GRADIO_TEMP_DIR=str(tmp_path / "file" / "below"))
+    assert process.returncode == 1
+    (line,) = sentences(process)
+    assert "no temporary folder can be made" in line
+
+
+def test_a_second_app_gets_the_next_port(tmp_path: Path) -> None:
+    first = free_port()
+    environment = {**os.environ, "GRADIO_NUM_PORTS": "100", "TMPDIR": str(tmp_path)}
+    environment.pop("GRADIO_SERVER_PORT", None)
+    script = (
+        f"import sys, gradio.http_server as h; h.INITIAL_PORT_VALUE = {first}; "
+        "sys.argv = ['app.py']; import app; app.main()"
+    )
+    apps = [
+        subprocess.Popen(
+            [sys.executable, "-c", script],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    try:
+        ports = set()
+        for app in apps:
+            for line in app.stdout:
+                if line.startswith("Sequoia is at "):
+                    ports.add(int(line.strip().rstrip("/").rpartition(":")[2]))
+                    break
+        assert len(ports) == 2
+        assert len(left_in(tmp_path)) == 2, "each has its own temporary folder"
+        apps[0].terminate()
+        apps[0].wait(5)
+        assert len(left_in(tmp_path)) == 1
+    finally:
+        for app in apps:
+            app.kill()
+            app.communicate()

@@ -1,0 +1,93 @@
+"""Uploaded JSON: small files and large ones give the same values and the same refusals, and hostile
+ones are refused before they take memory or time."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sequoia.errors import BadTrace
+from ui.shared import json_worker, large_json
+from ui.shared.large_json import uploaded_json
+
+MOST = 32 * 1024 * 1024
+GOOD = {"format": "sequoia-run", "version": 1, "x": [1, 2.5, None, True, 'é[{\\"', {"a": [[]]}]}
+
+
+def read(path: Path, text: str | bytes) -> Any:
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return uploaded_json(str(path), MOST, "run", BadTrace)
+
+
+@pytest.fixture(params=["small", "large"])
+def file(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    if request.param == "large":
+        monkeypatch.setattr(large_json, "LARGE", -1)
+        monkeypatch.setattr(large_json, "read_json", None)  # so that it cannot be used
+    return tmp_path / "file.json"
+
+
+def test_values_are_the_same(file: Path) -> None:
+    assert read(file, json.dumps(GOOD)) == GOOD
+    assert read(file, json.dumps(GOOD, ensure_ascii=False)) == GOOD
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{", "[1", "]", "}{", "nothing", '{"a": NaN}', '{"a": Infinity}'),
+        *("[]", "{}", "1", '"x"', "null", b"\xff\xfe", b'{"\xed\xa0\x80": 1}'),
+        '{"format": "sequoia-run", "version": 2}',
+        '{"format": "sequoia-race", "version": 1}',
+    ],
+)
+def test_damaged_files_are_refused(file: Path, text: str | bytes) -> None:
+    with pytest.raises(BadTrace, match="not a"):
+        read(file, text)
+
+
+def hostile(kind: str, size: int) -> str:
+    opener, closer = {"[": "[]", "{": "{}"}.get(kind[0], "xx")
+    if kind.endswith("deep"):
+        return opener * (size // 2) + closer * (size // 2)
+    if kind == "text":
+        return json.dumps({str(i): "ab" for i in range(size // 18)})
+    return f"[{f'{opener}{closer},' * (size // 3)}1]"
+
+
+@pytest.mark.parametrize("kind", ["[ many", "{ many", "[ deep", "text"])
+def test_a_hostile_file_is_refused_before_it_is_parsed(tmp_path: Path, kind: str) -> None:
+    text = hostile(kind, MOST - 1000)
+    start = time.monotonic()
+    with pytest.raises(BadTrace, match=r"more than|too much memory"):
+        read(tmp_path / "file.json", text)
+    assert time.monotonic() - start < large_json.SECONDS / 2
+
+
+@pytest.mark.parametrize("depth", [json_worker.MAX_DEPTH, json_worker.MAX_DEPTH + 1])
+def test_depth_is_scanned_outside_of_texts(depth: int) -> None:
+    text = json.dumps('[[[[[[[[[[[[[[[["\\[{').encode()
+    data = b"[" * (depth - 1) + b'{"a": ' + text + b"}" + b"]" * (depth - 1)
+    if depth <= json_worker.MAX_DEPTH:
+        json_worker.scan(data)
+    else:
+        with pytest.raises(json_worker.Refused, match="levels deep"):
+            json_worker.scan(data)
+
+
+def test_the_other_process_has_little_memory_and_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = json.dumps({**GOOD, "x": list(range(200_000))})
+    assert read(tmp_path / "file.json", text)
+    monkeypatch.setattr(large_json, "MEMORY", 24 * 1024 * 1024)
+    with pytest.raises(BadTrace, match=r"memory|process was ended"):
+        read(tmp_path / "file.json", text)
+    monkeypatch.setattr(large_json, "MEMORY", 320 * 1024 * 1024)
+    monkeypatch.setattr(large_json, "SECONDS", 0.001)
+    with pytest.raises(BadTrace, match="took more than"):
+        read(tmp_path / "file.json", text)

@@ -1,0 +1,156 @@
+"""One damaged file of the program's own, or a full disk, keeps nothing else from working."""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from visits import filled, request, sent, wait
+
+import app
+from sequoia.loading import pair_catalog
+from sequoia.loading.hub import download as hub_download
+from sequoia.planning import named_profiles
+from ui.decode import clocks, tab
+from ui.decode.tab import LiveView
+from ui.shared import prompts, saved_profiles
+
+ROOT = Path(__file__).resolve().parents[2]
+DAMAGES = ["", "{", "[]", "null", "1", '"x"', "{}", '{"prompts": 1, "pairs": 1, "models": 1}']
+CACHED: list[Any] = [
+    saved_profiles.shipped,
+    named_profiles._files,
+    named_profiles._profile,
+    clocks.simulated_clocks,
+]
+
+
+@pytest.fixture(autouse=True)
+def read_anew() -> Iterator[None]:
+    for one in CACHED:
+        one.cache_clear()
+    yield
+    for one in CACHED:
+        one.cache_clear()
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, None])
+def test_a_damaged_profile_is_skipped(
+    damage: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    simulated = next(iter(clocks.simulated_clocks()))
+    for one in CACHED:
+        one.cache_clear()
+    files = sorted(saved_profiles.FOLDER.glob("*.json"))
+    for path in files:
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.setattr(saved_profiles, "FOLDER", tmp_path)
+    monkeypatch.setattr(named_profiles, "FOLDER", tmp_path)
+    broken = tmp_path / f"{simulated}.json"
+    broken.unlink()
+    broken.mkdir() if damage is None else broken.write_text(damage)
+    with caplog.at_level(logging.WARNING):
+        assert saved_profiles.shipped().keys() == {path.stem for path in files} - {simulated}
+    assert f"skipped {simulated}, which is damaged" in caplog.text
+    assert simulated not in clocks.simulated_clocks()
+    assert clocks.clock_choices()
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_prompts_are_skipped(
+    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "prompts.json"
+    file.write_text(damage)
+    monkeypatch.setattr(prompts, "FILE", file)
+    assert [preset.name for preset in prompts.presets()] == ["code"]
+    good = {"name": "a", "text": "b"}
+    file.write_text(json.dumps({"prompts": [{"name": 1, "text": "x"}, {}, good, 5]}))
+    assert prompts.presets() == (prompts.Preset("a", "b"),)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_pairs_are_skipped(
+    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "pairs.json"
+    data = json.loads(pair_catalog.FILE.read_text())
+    file.write_text(damage)
+    monkeypatch.setattr(pair_catalog, "FILE", file)
+    monkeypatch.setattr(app, "NAMES", file)
+    presets = pair_catalog.presets.__wrapped__  # other tests compare what is cached
+    assert presets() == ()
+    assert app.known_pairs() == ["bundled"]
+    assert app.parser().parse_args([]).pair is None
+    data["pairs"][0]["target"] = "nobody/nothing"
+    del data["models"][data["pairs"][1]["draft"]]
+    file.write_text(json.dumps(data))
+    assert [one.name for one in presets()] == [one["name"] for one in data["pairs"][2:]]
+
+
+def full(*_: Any, **__: Any) -> str:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_with_a_full_disk_a_run_ends_and_its_buttons_come_back(
+    view: LiveView, popups: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tab, "save_bytes_to_cache", full)
+    assert view.load(request())[view.stage], "the page opens"
+    assert "No space left on device" in popups[0]
+    messages = sent(view.run(filled(view), request()))
+    assert messages[-1]["done"] is True
+    wait(lambda: not view.sessions.get("one").busy)
+    updates = view.rested(request())
+    assert updates[view.form.run]["interactive"] is True
+    assert updates[view.form.save]["interactive"] is False
+    assert "sequoia-run-" in popups[1]
+
+
+def test_files_are_where_gradio_keeps_them(view: LiveView, tmp_path: Path) -> None:
+    """Otherwise Gradio would copy each, and the first one would stay."""
+    path = Path(tab.download("text", "a.json")["value"])
+    assert path.read_text() == "text"
+    assert path.parent.parent == tmp_path
+    copy = tab.save_bytes_to_cache(b"text", "a.json", str(tmp_path))
+    from gradio.processing_utils import save_file_to_cache
+
+    assert save_file_to_cache(str(path), str(tmp_path)) == copy == str(path)
+    assert tab.download("other", "a.json")["value"] != str(path)
+
+
+def test_nothing_to_download_needs_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub_download, "disk_free", lambda: 0)
+    hub_download.require_room(0)
+    with pytest.raises(hub_download.NotDownloaded):
+        hub_download.require_room(1)
+
+
+@pytest.mark.slow
+def test_the_bundled_pair_loads_without_space_and_without_a_home() -> None:
+    script = (
+        "from sequoia.loading.hub import download; download.disk_free = lambda: 0; "
+        "from sequoia import load_pair; print(load_pair().name)"
+    )
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("HF_", "XDG_", "TRANSFORMERS_"))
+    }
+    process = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={**environment, "HOME": "/proc/none", "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert process.stdout.strip() == "bundled", process.stderr

@@ -1,0 +1,84 @@
+"""Who sent a request, and to which address: as the request says, or as a trusted proxy says.
+
+Anyone can write X-Forwarded headers. They count only if the connection comes from an address of
+--trusted-proxy, or on a Space, where every connection comes from its proxy.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+EVERYONE = (ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0"))
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+
+
+@dataclass(frozen=True)
+class Sender:
+    """client: the address of the browser. scheme and host: those in its address bar. forwarded:
+    whether a trusted proxy said so."""
+
+    client: str
+    scheme: str
+    host: str
+    forwarded: bool
+
+    @property
+    def origin(self) -> tuple[str, str]:
+        return self.scheme, with_port(self.scheme, self.host)
+
+
+def sender(scope: Scope, proxies: Sequence[Network]) -> Sender:
+    """The sender of a request. `proxies`: the trusted ones."""
+    headers = Headers(scope=scope)
+    peer = (scope.get("client") or ("", 0))[0]
+    hosts = headers.getlist("host")
+    host = hosts[0] if len(hosts) == 1 else ""
+    if not is_in(peer, proxies):
+        return Sender(peer, scope["scheme"], host, False)
+    return Sender(
+        _last_untrusted(headers.get("x-forwarded-for", ""), proxies) or peer,
+        _last(headers.get("x-forwarded-proto", "")) or scope["scheme"],
+        _last(headers.get("x-forwarded-host", "")) or host,
+        True,
+    )
+
+
+def with_port(scheme: str, host: str) -> str:
+    """`host` in lower case, with its port even if that is the scheme's own."""
+    name, port = split_port(host)
+    return f"{name}:{port or _DEFAULT_PORTS.get(scheme, '')}"
+
+
+def split_port(host: str) -> tuple[str, str]:
+    """The name in a Host header, in lower case, and the port, empty if there is none."""
+    name, colon, port = host.lower().rpartition(":")
+    if not colon or port.endswith("]"):  # an IPv6 address without a port
+        return host.lower(), ""
+    return name, port
+
+
+def is_in(address: str, networks: Sequence[Network]) -> bool:
+    """Whether `address` is an IP address in one of `networks`."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return any(found in network for network in networks)
+
+
+def _last(value: str) -> str:
+    """The entry that the nearest proxy wrote; those before it can be forged."""
+    return value.rpartition(",")[2].strip()
+
+
+def _last_untrusted(value: str, proxies: Sequence[Network]) -> str:
+    """The last address that is not one of the proxies'. With every address trusted, the last."""
+    addresses = [address.strip() for address in value.split(",")]
+    outside = [address for address in addresses if not is_in(address, proxies)]
+    return (outside or addresses)[-1]

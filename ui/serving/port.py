@@ -1,0 +1,48 @@
+"""Checks a port before the slow imports, so that a taken one is reported at once. Imports only the
+standard library."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+
+
+class PortRefused(Exception):
+    """The server cannot listen there; the text says why and what to do."""
+
+
+def wanted_port(given: int | None) -> int | None:
+    """The port of --port, else of GRADIO_SERVER_PORT; None for the first free one from 7860."""
+    text = os.environ.get("GRADIO_SERVER_PORT", "")
+    if given is not None or not text:
+        return given
+    if not text.isascii() or not text.isdigit() or not 0 < int(text[:6]) < 65536:
+        raise PortRefused(f"GRADIO_SERVER_PORT={text[:40]} is not a port from 1 to 65535")
+    return int(text)
+
+
+def require_port(host: str, port: int | None) -> None:
+    """Raises PortRefused if nothing can listen on `port` of `host`. `port` None is any port, and
+    then only `host` is checked."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host.strip("[]"), port or 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        with socket.socket(family, kind, protocol) as trial:
+            if os.name == "posix":  # on Windows this option would allow a second server
+                trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind(address)
+    except OSError as problem:
+        raise PortRefused(_reason(host, port, problem)) from None
+
+
+def _reason(host: str, port: int | None, problem: OSError) -> str:
+    if problem.errno == errno.EADDRINUSE:
+        return (
+            f"port {port} is in use by another program; choose another one with --port, or leave "
+            "--port and GRADIO_SERVER_PORT out to get a free one"
+        )
+    if problem.errno == errno.EACCES:
+        return f"port {port} needs more rights; choose one from 1024 up with --port"
+    return f"--host {host} is not an address of this machine ({problem.strerror})"

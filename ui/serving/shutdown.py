@@ -1,0 +1,69 @@
+"""Ends the program when it gets SIGTERM or SIGINT (Ctrl-C), with exit status 0. A second signal
+ends it at once. Imports only the standard library.
+
+The process ends with `os._exit`: if Python were to shut down while a thread still computes in
+torch, the process could abort with a core dump.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from types import FrameType
+
+SECONDS = 4.0  # for the running step, the last message to each page, and the server
+STEP_SECONDS = 3.0  # of these, for the running step
+MESSAGE_SECONDS = 0.4  # of these, until a page has the last message
+_AT_ONCE = 130  # exit status after a second signal, as shells report it for Ctrl-C
+_log = logging.getLogger(__name__)
+
+
+class Shutdown:
+    """Waits for a signal, then ends the process.
+
+    clean_up: removes the temporary files; called at the end, also if a signal comes before
+    `wait_and_end`.
+    """
+
+    def __init__(self, clean_up: Callable[[], None]) -> None:
+        self._clean_up = clean_up
+        self._asked = threading.Event()
+        self._waiting = False
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_signal)
+
+    def wait_and_end(self, close: Callable[[], None]) -> None:
+        """Wait for a signal, call `close` for at most `SECONDS`, and end the process."""
+        self._waiting = True
+        while not self._asked.wait(1):  # on Windows a wait without a limit ignores Ctrl-C
+            pass
+        _log.info("stopping; press Ctrl-C again to stop at once")
+        closing = threading.Thread(target=_logged, args=(close,), daemon=True)
+        closing.start()
+        closing.join(SECONDS)
+        self._end()
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        if self._asked.is_set():
+            os._exit(_AT_ONCE)
+        self._asked.set()
+        if not self._waiting:  # no page is served yet
+            self._end()
+
+    def _end(self) -> None:
+        self._clean_up()
+        logging.shutdown()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+
+
+def _logged(close: Callable[[], None]) -> None:
+    try:
+        close()
+    except Exception:
+        _log.exception("the server did not close in order")

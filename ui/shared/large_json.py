@@ -1,0 +1,50 @@
+"""Uploaded JSON files. Large ones are parsed in a process of their own, with a limit on memory and
+time; see json_worker.py."""
+
+from __future__ import annotations
+
+import marshal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sequoia import SequoiaError
+from sequoia.validate_input import check_format, read_json
+from ui.shared.uploads import check_upload, uploaded_text
+
+LARGE = 256 * 1024  # bytes; parsing as much takes a few milliseconds
+MEMORY = 320 * 1024 * 1024  # bytes that the other process may use
+SECONDS = 20.0
+_SCRIPT = Path(__file__).with_name("json_worker.py")
+# one file at a time, so that many files do not take many times the memory
+_alone = threading.Lock()
+
+
+def uploaded_json(path: Any, most: int, name: str, error: type[SequoiaError]) -> Mapping[str, Any]:
+    """The object in the uploaded `name` file at `path`, of at most `most` bytes. Raises `error`
+    with a reason that can be shown to the visitor."""
+    kind = f"{name} file"
+    if check_upload(path, most, kind, error) <= LARGE:
+        return read_json(uploaded_text(path, most, kind, error), name, most, error)
+    with _alone:
+        return check_format(_parsed_elsewhere(path, error), name, error)
+
+
+def _parsed_elsewhere(path: str, error: type[SequoiaError]) -> Any:
+    # -I and -S: the script needs only the standard library, and starts in 20 ms
+    command = [sys.executable, "-I", "-S", str(_SCRIPT), path, str(MEMORY)]
+    try:
+        process = subprocess.run(
+            command, capture_output=True, timeout=SECONDS, stdin=subprocess.DEVNULL
+        )
+    except subprocess.TimeoutExpired:
+        raise error(f"reading the file took more than {SECONDS:g} s") from None
+    except OSError:
+        raise error("the file could not be read; the server has too little memory") from None
+    if process.returncode:
+        reason = process.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise error(f"not a JSON file: {reason or 'its process was ended'}")
+    return marshal.loads(process.stdout)
