@@ -19,7 +19,7 @@ class TourTab:
         """Lay the view out in the current container."""
         self.board = drawn("tr", "tour/connect", ["come"], '<div class="sq-stage sq-tour"></div>')
 
-    def wire(self, blocks: gr.Blocks) -> None:
+    def wire(self, _blocks: gr.Blocks) -> None:
         """Connect component and handler."""
         self.board.come(self.start, None, self.board, concurrency_limit=None, **QUIET)
 
