@@ -206,8 +206,10 @@ export function connect(element, props, watch, trigger) {
   connectComponent(root, props, watch, view);
   /** @type {Record<string, any> | null} the values of a link, until they are sent */
   let linked = null;
+  let isWaiting = false; // the link waits for the form's other values
   let isShown = false;
   const ask = () => {
+    if (isWaiting) return;
     if (linked) trigger("link", linked);
     else trigger("select");
     linked = null;
@@ -216,7 +218,9 @@ export function connect(element, props, watch, trigger) {
     read: () => formLink(formValues("hardware")),
     apply: (values) => {
       if (!Object.keys(values).length) return;
+      isWaiting = true;
       withFormValues("hardware", (now) => {
+        isWaiting = false;
         linked = { ...now, ...values };
         if (isShown) ask();
       });
