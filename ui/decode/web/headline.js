@@ -33,6 +33,8 @@ export class Headline {
     const line = el("p", { class: "sq-headline-basis", "data-part": "basis" }, words);
     this.badge = el("span", { class: "sq-badge", "data-part": "simulated" }, line);
     this.basis = el("span", {}, line);
+    const link = { href: PAPER, target: "_blank", rel: "noreferrer", text: "The paper" };
+    this.paper = el("a", { class: "sq-headline-paper", ...link }, line);
     this.acts = el("div", { class: "sq-headline-acts" }, this.root);
     this.again = button(this.acts, { text: "Play again", part: "again", act: () => store.play() });
     const entry = keptPlace() ? RESUME : TOUR;
@@ -43,8 +45,6 @@ export class Headline {
       act: () => take?.(store.meta),
     });
     this.own.classList.add("sq-btn-main");
-    const link = { href: PAPER, target: "_blank", rel: "noreferrer", text: "The paper" };
-    this.paper = el("a", { class: "sq-headline-paper", ...link }, this.acts);
   }
 
   /** @param {boolean} isOpening whether this is the recording on which the page opens */
