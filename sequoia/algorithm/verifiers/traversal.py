@@ -113,7 +113,7 @@ def _enter(
 TRAVERSAL = Verifier(
     key="traversal",
     label="Traversal",
-    drawn="without replacement, whole paths from the leaves; on a chain: block verification",
+    drawn="without replacement, from the leaves",
     draw=lambda chance, q, counts: chance.without_replacement(q, counts),
     verify=traverse,
 )
