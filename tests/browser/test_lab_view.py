@@ -900,7 +900,7 @@ def test_a_tree_from_the_lab_runs_in_the_live_view(visit: Callable[..., Page]) -
           const { modules } = await import(performance.getEntriesByType("resource")
             .find((one) => one.name.endsWith("/modules.js")).name);
           const { state } = document.querySelector("#lab-view .sq-lab").view;
-          return modules["lab/planner"].canonical(state.parents);
+          return modules["shared/planner"].canonical(state.parents);
         }"""
     )
     page.click(part("run"))

@@ -12,12 +12,12 @@ from playwright.sync_api import Browser
 from running_app import App, Visit
 
 BELOW = "/below"
-DROPPED = {"connection", "host", "keep-alive", "transfer-encoding"}  # of one connection only
+DROPPED = {"connection", "keep-alive", "transfer-encoding"}  # of one connection only
 
 
 class Proxy(BaseHTTPRequestHandler):
-    """Passes on what is asked below `BELOW`, without it. The app does not learn under which host:
-    as with nginx, whose default is to send the app's own."""
+    """Passes on what is asked below `BELOW`, without it, and under which host it was asked: the app
+    takes nothing from a page of another host."""
 
     port: int  # of the app
 

@@ -431,8 +431,9 @@ def test_a_choice_that_has_grown_no_tree_learns_nothing() -> None:
 
 def test_children_beyond_the_last_rate_do_not_change_the_rates() -> None:
     """A tree may have more children than the vector that was measured has rates."""
-    counts = RankCounts(Acceptance((0.5,)))
-    before = counts.acceptance
+    first = Trial(1, 6, 0.1, 0.5, 0.9, False)
     second = Trial(2, 7, 0.5, 0.5, 0.1, True)
-    counts.add(Tree((-1, 0, 0)), Verdict((0, 2), 5, (second,)))
-    assert counts.acceptance.rates == pytest.approx(before.rates)
+    narrow, wide = (RankCounts(Acceptance((0.5,))) for _ in range(2))
+    narrow.add(Tree((-1, 0)), Verdict((0,), 5, (first,)))
+    wide.add(Tree((-1, 0, 0)), Verdict((0, 2), 5, (first, second)))
+    assert wide.acceptance.rates == narrow.acceptance.rates
