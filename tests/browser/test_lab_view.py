@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 from tree_files import (
     from_node_link,
     from_paths,
@@ -642,6 +642,20 @@ def test_512_and_1024_nodes_stay_readable_and_quick(page: Page) -> None:
     expect(node(page, 999)).to_be_focused()
 
 
+def zoom_at(page: Page, pill: Locator, times: int) -> tuple[float, float]:
+    """Zoom in with the wheel, the pointer on the middle of `pill`; where that was."""
+    box = pill.bounding_box()
+    x = box["x"] + box["width"] / 2
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.keyboard.down("Control")
+    for _ in range(times):
+        page.mouse.wheel(0, -150)
+    page.keyboard.up("Control")
+    settle(page)
+    return x, y
+
+
 def test_the_tree_is_zoomed_about_the_pointer_and_dragged(page: Page) -> None:
     """Guards against a zoom that throws the picture to its corner, and a drag that ends as a click on a
     node."""
@@ -653,15 +667,9 @@ def test_the_tree_is_zoomed_about_the_pointer_and_dragged(page: Page) -> None:
     tree = page.locator(".sq-lab-tree .sq-tree-svg").bounding_box()
     assert tree["height"] <= box["height"]
     pill = node(page, 30)
+    zoom_at(page, pill, 2)  # now the picture is larger than its box, so that it can move
     before = pill.bounding_box()
-    x = before["x"] + before["width"] / 2
-    y = before["y"] + before["height"] / 2
-    page.mouse.move(x, y)
-    page.keyboard.down("Control")
-    for _ in range(6):
-        page.mouse.wheel(0, -150)
-    page.keyboard.up("Control")
-    settle(page)
+    x, y = zoom_at(page, pill, 3)
     after = pill.bounding_box()
     assert after["height"] > 2 * before["height"]
     assert after["x"] <= x <= after["x"] + after["width"]
