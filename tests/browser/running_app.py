@@ -77,6 +77,15 @@ class App:
         return self.process.communicate(timeout=10)[0]
 
 
+def open_tab(page: Page, name: str) -> None:
+    """Press a tab, or its entry in the menu of those for which the row has no room."""
+    shown = page.get_by_role("tab", name=name).locator("visible=true")
+    if shown.count() == 0:
+        page.locator(".overflow-menu > button").click()
+        shown = page.locator(".overflow-dropdown").get_by_text(name)
+    shown.click()
+
+
 class Visit:
     """A page, with its console messages and the addresses it requested. has_form: with the form,
     which is hidden beside the recording on which the page opens."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
+from running_app import open_tab
 
 from sequoia import HardwareProfile
 from sequoia.assets_folder import ASSETS
@@ -33,7 +34,7 @@ def opened(visit: Visit) -> Callable[..., Page]:
 
 
 def comes(page: Page) -> None:
-    page.get_by_role("tab", name="Hardware").click()
+    open_tab(page, "Hardware")
     page.wait_for_function(
         "document.querySelectorAll('.hw-chart[data-drawn=yes]').length >= 3", timeout=30_000
     )
