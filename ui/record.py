@@ -1,7 +1,8 @@
 """Record a run, or with `--race` a race, as the page would make it: `python -m ui.record welcome`.
 
 Files go to assets/runs/ and assets/races/; the page opens with the ones called "welcome". A race
-has the default lanes of the form, whatever `--tree` says.
+has the lanes of one of the form's presets, whatever `--tree` says. The shipped one was made with
+`python -m ui.record welcome --tokens 96 --race "on an A100" --further`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from ui.decode.request import DecodeRequest
 from ui.decode.run import DecodeJob
 from ui.race import tab
 from ui.race.form import PARAMS
-from ui.race.messages import OpenedRace
-from ui.race.presets import PRESETS
+from ui.race.messages import OpenedRace, StoredRace
+from ui.race.presets import PRESETS, RacePreset, preset_named
+from ui.race.race_on import RaceOnJob
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
 from ui.serving.job import RunJob
@@ -41,18 +43,18 @@ def record_run(decode_request: DecodeRequest, model_host: ModelHost) -> Run:
     return _made(run).run()
 
 
-def record_race(prompt: str, params: SamplingParams, model_host: ModelHost) -> str:
-    """Make a race with the default lanes and return the text of its file. Raises SequoiaError if it
-    fails."""
-    lanes = PRESETS[0].lanes
+def record_race(
+    preset: RacePreset, prompt: str, params: SamplingParams, goes_on: bool, model_host: ModelHost
+) -> str:
+    """Make a race with the lanes of `preset` and return the text of its file. goes_on: with all
+    further runs that the page offers. Raises SequoiaError if it fails."""
     asked = {name: getattr(params, name) for name in PARAMS}
-    race = RaceJob(
-        RaceRequest.parse({**asked, "prompt": prompt, "lanes": lanes, "check": True}, LOCAL),
-        model_host,
-        LOCAL,
-        RunStore(1, LOCAL.weight),
-    )
-    return OpenedRace(_made(race).log()).log().to_json()
+    form = {**asked, "prompt": prompt, "lanes": preset.lanes, "clock": preset.clock, "check": True}
+    store: RunStore[StoredRace] = RunStore(1, LOCAL.weight)
+    race = _made(RaceJob(RaceRequest.parse(form, LOCAL), model_host, LOCAL, store))
+    if goes_on:
+        race = _made(RaceOnJob(race, model_host, LOCAL))
+    return OpenedRace(race.log()).log().to_json()
 
 
 def _made(job: RunJob) -> Any:
@@ -84,7 +86,14 @@ def main() -> None:
     )
     parser.add_argument("--nodes", type=int, default=64, help="for --tree best")
     parser.add_argument("--levels", type=int, default=8, help="for --tree best")
-    parser.add_argument("--race", action="store_true", help="record a race instead of a run")
+    parser.add_argument(
+        "--race",
+        nargs="?",
+        const=PRESETS[0].name,
+        choices=[one.name for one in PRESETS],
+        help=f"record a race instead of a run (without a name: {PRESETS[0].name})",
+    )
+    parser.add_argument("--further", action="store_true", help="of a race: all further runs, too")
     asked = parser.parse_args()
     params = SamplingParams(
         temperature=asked.temperature, max_new_tokens=asked.tokens, seed=asked.seed
@@ -94,8 +103,8 @@ def main() -> None:
     model_host = ModelHost(load_pair, 1)
     model_host.open()
     text = (
-        record_race(prompt, params, model_host)
-        if asked.race
+        record_race(preset, prompt, params, asked.further, model_host)
+        if (preset := preset_named(asked.race))
         else record(DecodeRequest(prompt, params, tree_request), model_host)
     )
     path = (tab.RACES if asked.race else recordings.RUNS) / f"{asked.name}.json"

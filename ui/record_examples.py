@@ -35,6 +35,7 @@ from ui.shared.tree_menu import TreeRequest
 
 FILE = ASSETS / "examples.json"
 SHUFFLED = "draft with shuffled weights"
+CLEAR = 1.05  # a run that is this many times as fast as another is faster
 
 
 @dataclass(frozen=True)
@@ -119,11 +120,12 @@ def require_shown(recipe: Recipe, runs: Mapping[str, Run]) -> None:
     own = speedup_of(runs[recipe.name])
     way, _, other = recipe.shows.partition(" than ")
     bound = speedup_of(runs[other]) if other else 1.0
-    is_shown = not way or (own > bound if way == "faster" else own < bound)
+    ratio = own / bound if way == "faster" else bound / own
+    is_shown = not way or ratio >= CLEAR
     if not is_shown:
         raise SequoiaError(
-            f"{recipe.name}: {own:.2f}x, which is not {way} than {bound:.2f}x; record again on a "
-            f"quiet machine, or change what {FILE.name} says"
+            f"{recipe.name}: {own:.2f}x, which is not clearly {way} than {bound:.2f}x; record "
+            f"again on a quiet machine, or change what {FILE.name} says"
         )
 
 

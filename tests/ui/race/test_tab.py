@@ -449,11 +449,8 @@ def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(
 def test_a_race_recorded_by_command_has_the_default_lanes_and_is_labelled_recorded(
     tab: RaceTab, model_host: ModelHost
 ) -> None:
-    log = RaceLog.from_json(
-        record_race(
-            "def f(x):", SamplingParams(max_new_tokens=6, seed=3, ignore_eos=True), model_host
-        )
-    )
+    params = SamplingParams(max_new_tokens=6, seed=3, ignore_eos=True)
+    log = RaceLog.from_json(record_race(PRESETS[0], "def f(x):", params, False, model_host))
     assert log.meta["label"] == "recorded"
     assert log.lanes[0].name == "Plain"
     assert log.meta["policy"] == {"temperature": 0.0, "top_p": 1.0, "max_new_tokens": 6, "seed": 3}
