@@ -21,6 +21,7 @@ import torch
 
 from sequoia import Pair, SequoiaError
 from sequoia.errors import Stopped
+from sequoia.this_machine.gpu_health import free_unused_gpu_memory
 from ui.serving.fair_queue import Cancelled, position_words
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
@@ -140,8 +141,7 @@ class Job(ABC, Generic[Event]):
         self._released = True
         if not self._busy:
             self.free_caches()
-            if torch.cuda.is_available():
-                torch.cuda.empty_cache()
+            free_unused_gpu_memory()
 
     def batches(self) -> Iterator[list[Event]]:
         """The events since the last batch, at least one, until the thread has ended."""
@@ -205,11 +205,17 @@ class Job(ABC, Generic[Event]):
                 last = self.failed(f"Out of memory. {self.if_out_of_memory}")
             else:
                 _log.exception("a %s failed", self.name)
+                if lost := self._model_host.check_gpu():
+                    last = self.failed(lost)
         finally:
             self._busy = False
-            if broken or self._released:
-                self.release()
-            self._queue.put(_Last(self.stopped(self._parting) if self._parting else last))
+            try:
+                if broken or self._released:
+                    self.release()
+            except Exception:
+                _log.exception("the caches of a %s could not be freed", self.name)
+            finally:  # whatever happens: whoever reads `batches` waits for it
+                self._queue.put(_Last(self.stopped(self._parting) if self._parting else last))
 
     def _unexpected(self) -> str:
         return (
