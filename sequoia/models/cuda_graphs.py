@@ -226,10 +226,14 @@ class CudaCapture:
     def _capture(self, work: Replay) -> tuple[torch.cuda.CUDAGraph, torch.Tensor]:
         here = torch.cuda.current_stream()
         self._side.wait_stream(here)
-        with torch.cuda.stream(self._side):
-            for _ in range(_WARM_UPS):
-                work()
-        here.wait_stream(self._side)
+        try:
+            with torch.cuda.stream(self._side):
+                for _ in range(_WARM_UPS):
+                    work()
+        finally:
+            # also after an error: the plain forward comes next, and the passes that were begun
+            # here still write to the same cache slots
+            here.wait_stream(self._side)
         graph = torch.cuda.CUDAGraph()
         # The outer context restores the current stream, because a failed capture leaves torch on
         # the side stream. We capture on our own side stream because it belongs to this device and

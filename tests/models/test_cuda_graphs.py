@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from fake_cuda import FakeCuda
 from fakes import KINDS, PROMPTS, pair_of, tiny_model, tiny_pair, tiny_tokenizer
 
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -336,6 +337,26 @@ def test_a_model_with_graphs_passes_the_self_test() -> None:
     use_graphs(model)
     self_test(model)
     assert model.forward_name == "transformers, as CUDA graphs"
+
+
+def test_passes_before_a_capture_are_waited_for_where_one_of_them_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They write to cache slots that the plain forward, which comes next, writes too."""
+    cuda = FakeCuda(monkeypatch)
+    capture = CudaCapture(torch.device("cpu"))
+    cuda.log.clear()
+    left = iter([torch.zeros(1)])
+
+    def work() -> torch.Tensor:
+        cuda.log.append("pass")
+        for found in left:
+            return found
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    with pytest.raises(torch.OutOfMemoryError):
+        capture(work)
+    assert cuda.log == ["side waits for main", "pass", "pass", "main waits for side"]
 
 
 @pytest.mark.gpu
