@@ -9,6 +9,7 @@ serves every prefix within its reach.
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from weakref import WeakKeyDictionary
 import torch
 
 from sequoia.models.kv_cache import KVCache
+from sequoia.this_machine.memory import is_out_of_memory
 from sequoia.this_machine.step_timer import as_current_device
 
 _log = logging.getLogger(__name__)
@@ -143,20 +145,26 @@ class GraphedForward:
         dropped."""
         try:
             graphs[size] = _CapturedForward(self._forward, self._capture_work, kv_cache, size, mask)
-        except torch.OutOfMemoryError:
-            _log.warning(
-                "no memory to capture a CUDA graph of %d rows; this pass runs without one", size[0]
-            )
-        except RuntimeError as problem:  # the model does something that CUDA cannot capture
-            self.failed = " ".join(str(problem).split())[:200]
-            self._graphs.clear()
-            _log.warning(
-                "the forward pass cannot be captured as a CUDA graph and runs without one from "
-                "now on: %s",
-                self.failed,
-            )
+        except RuntimeError as problem:
+            if is_out_of_memory(problem):
+                _log.warning(
+                    "no memory to capture a CUDA graph of %d rows; this pass runs without one",
+                    size[0],
+                )
+            else:  # the model does something that CUDA cannot capture
+                self._abandon(problem)
         if len(graphs) > MOST_SIZES:
             del graphs[next(iter(graphs))]
+
+    def _abandon(self, problem: RuntimeError) -> None:
+        """Use the plain forward from now on."""
+        self.failed = " ".join(str(problem).split())[:200]
+        self._graphs.clear()
+        _log.warning(
+            "the forward pass cannot be captured as a CUDA graph and runs without one from now on: "
+            "%s",
+            self.failed,
+        )
 
 
 def reach_of(columns: int, capacity: int) -> int:
@@ -239,9 +247,37 @@ class CudaCapture:
         # the side stream. We capture on our own side stream because it belongs to this device and
         # already has the libraries' workspaces; torch's default belongs to whichever device
         # captured first. "thread_local" lets other threads use CUDA meanwhile.
-        with (
-            torch.cuda.stream(here),
-            torch.cuda.graph(graph, self._pool, self._side, capture_error_mode="thread_local"),
-        ):
-            result = work()
+        first: list[Exception] = []
+        try:
+            with (
+                torch.cuda.stream(here),
+                torch.cuda.graph(graph, self._pool, self._side, capture_error_mode="thread_local"),
+                _no_garbage_collection(),
+            ):
+                result = _noting_errors(work, first)
+        except RuntimeError as last:
+            raise first[0] if first else last  # noqa: B904  the last one has it as its context
         return graph, result
+
+
+def _noting_errors(work: Replay, errors: list[Exception]) -> torch.Tensor:
+    """The result of `work`. An error is added to `errors` too: ending a failed capture raises
+    another one, which says only that the capture failed."""
+    try:
+        return work()
+    except Exception as problem:
+        errors.append(problem)
+        raise
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """A context without garbage collection. In a capture, the end of an object that waits for the
+    device, such as pinned memory, would make the capture fail."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

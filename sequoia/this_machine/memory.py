@@ -13,6 +13,12 @@ from sequoia.errors import OutOfMemory
 # bytes by device
 DeviceBytes = Counter[torch.device]
 
+# on a CPU; from CUDA itself, for memory that torch does not manage; from its matrix library
+_OUT_OF_MEMORY = (
+    "can't allocate memory",
+    "CUDA error: out of memory",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+)
 ROOM = 1.1  # times the bytes of the weights: a tenth for everything else
 
 
@@ -53,6 +59,14 @@ def require_each(needed: Mapping[torch.device, float], what: str, advice: str = 
     """`require` on every device."""
     for device, count in needed.items():
         require(count, device, what, advice)
+
+
+def is_out_of_memory(problem: BaseException) -> bool:
+    """Whether Python, torch or CUDA ran out of memory. Where torch has no exception class for it,
+    the text is compared."""
+    return isinstance(problem, torch.OutOfMemoryError | MemoryError) or any(
+        words in str(problem) for words in _OUT_OF_MEMORY
+    )
 
 
 def size(count: float) -> str:

@@ -7,6 +7,7 @@ stand-in that does the work again at each replay, with the cache's Python state 
 
 from __future__ import annotations
 
+import gc
 import logging
 import weakref
 from collections.abc import Callable
@@ -357,6 +358,51 @@ def test_passes_before_a_capture_are_waited_for_where_one_of_them_fails(
     with pytest.raises(torch.OutOfMemoryError):
         capture(work)
     assert cuda.log == ["side waits for main", "pass", "pass", "main waits for side"]
+
+
+def test_nothing_is_collected_during_a_capture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against the end of pinned memory, which waits for the device, inside a capture."""
+    cuda = FakeCuda(monkeypatch)
+    capture = CudaCapture(torch.device("cpu"))
+    enabled = []
+
+    def work() -> torch.Tensor:
+        enabled.append((cuda.log[-1] == "capture begins", gc.isenabled()))
+        return torch.zeros(1)
+
+    capture(work)
+    assert enabled == [(False, True)] * 3 + [(True, False)]
+    assert gc.isenabled()
+
+
+SECOND = "operation failed due to a previous error during capture"
+
+
+@pytest.mark.parametrize(
+    ("first", "failed"),
+    [
+        (RuntimeError("a tensor was copied to the CPU"), "a tensor was copied to the CPU"),
+        (torch.OutOfMemoryError("CUDA out of memory"), None),
+        (RuntimeError("CUDA error: out of memory\nCompile with..."), None),
+    ],
+)
+def test_the_error_that_made_a_capture_fail_is_the_one_that_counts(
+    first: Exception, failed: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ending a failed capture raises a second error. If memory ran out, later captures may work."""
+    cuda = FakeCuda(monkeypatch)
+    model = TreeModel(tiny_model(), "llama")
+    forward = model.forward
+
+    def breaking(*given: object) -> torch.Tensor:
+        if cuda.log[-1] == "capture begins":
+            raise first
+        return forward(*given)
+
+    model.forward = GraphedForward(breaking, CudaCapture(torch.device("cpu")))
+    cuda.at_end = RuntimeError(SECOND)
+    model.open(100).capture([4])
+    assert model.forward.failed == failed
 
 
 @pytest.mark.gpu

@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
-import torch
-
 from sequoia import Pair, SequoiaError
 from sequoia.errors import Stopped
 from sequoia.this_machine.gpu_health import free_unused_gpu_memory
+from sequoia.this_machine.memory import is_out_of_memory
 from ui.serving.fair_queue import Cancelled, position_words
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
@@ -317,11 +316,3 @@ class MeasurementJob(Job[Report]):
 
     def failed(self, error: str) -> Report:
         return Report(0, over=True, error=error)
-
-
-def is_out_of_memory(problem: Exception) -> bool:
-    """Whether Python or torch ran out of memory. On a CPU torch has no exception class for this, so
-    the text is compared."""
-    return isinstance(
-        problem, torch.OutOfMemoryError | MemoryError
-    ) or "can't allocate memory" in str(problem)
