@@ -46,13 +46,13 @@ class GraphedForward:
     """Runs `forward` through CUDA graphs where that is faster; has the signature of Forward: (ids,
     positions, mask, kv_cache, last_only).
 
-    `failed`: why capturing was abandoned, or None. Once it is set, the plain forward is always
-    used. Graphs are dropped together with the KV cache they write to.
+    plain: the forward itself. `failed`: why capturing was abandoned, or None. Once it is set, the
+    plain forward is always used. Graphs are dropped together with the KV cache they write to.
     """
 
     def __init__(self, forward: Forward, capture: Capture) -> None:
         self.failed: str | None = None
-        self._forward = forward
+        self.plain = forward
         self._capture_work = capture
         self._capturing = False
         self._graphs: WeakKeyDictionary[KVCache, dict[_Size, _CapturedForward]] = (
@@ -83,8 +83,12 @@ class GraphedForward:
         if self.failed is None and rows <= (2 if last_only else MOST_ROWS):
             captured = self._captured(kv_cache, rows, mask, last_only)
         if captured is None:
-            return self._forward(ids, positions, mask, kv_cache, last_only)
+            return self.plain(ids, positions, mask, kv_cache, last_only)
         return captured(ids, positions, mask, kv_cache)
+
+    def count(self, kv_cache: KVCache) -> int:
+        """How many graphs write to `kv_cache`."""
+        return len(self._graphs.get(kv_cache, ()))
 
     def acquire(self, layers: int, capacity: int) -> KVCache:
         """A KV cache of at least `capacity` slots: the one released by an earlier run, with its
@@ -144,7 +148,7 @@ class GraphedForward:
         """Capture one more size. Where there are too many graphs, the least recently used one is
         dropped."""
         try:
-            graphs[size] = _CapturedForward(self._forward, self._capture_work, kv_cache, size, mask)
+            graphs[size] = _CapturedForward(self.plain, self._capture_work, kv_cache, size, mask)
         except RuntimeError as problem:
             if is_out_of_memory(problem):
                 _log.warning(

@@ -24,6 +24,7 @@ from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.context_length import context_length
 from sequoia.models.cuda_graphs import CudaCapture, Forward, GraphedForward
 from sequoia.models.fast_llama import FastLlama, fast_forward
+from sequoia.models.graph_check import graph_problem
 from sequoia.models.kv_cache import KVCache
 from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes
 from sequoia.models.tree_mask import DynamicTreeLayout, TreeLayout, causal, whole_tree_layout
@@ -119,19 +120,31 @@ class TreeModel:
         bound = INT8_TOLERANCE if int8 else tolerance(self.dtype)
         try:
             self.forward = fast_forward(self.hf, int8) or self._with_graphs() or usual
-            self.no_fast_forward = self._disagreement(usual, bound)
+            why = self._disagreement(usual, bound)
         except _BUILT_DIFFERENTLY as problem:
-            self.no_fast_forward = " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
-        if self.no_fast_forward:
-            self.forward = usual
-            _log.warning("%s runs without its faster forward: %s", self.name, self.no_fast_forward)
+            why = " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
+        if why:
+            self._use(usual, f"CUDA graphs off: {why}" if self._may_use_graphs else why)
         return self
+
+    def without_graphs(self, why: str) -> None:
+        """Use the plain forward from now on, where the model uses CUDA graphs."""
+        if self.graphs:
+            self._use(self.graphs.plain, f"CUDA graphs off: {why}")
+
+    def _use(self, plain: Forward, why: str) -> None:
+        """Use the plain forward, and say why in `no_fast_forward` and in the log."""
+        self.forward = plain
+        self.no_fast_forward = why
+        _log.warning("%s runs without its faster forward: %s", self.name, why)
 
     def _disagreement(self, usual: Forward, bound: float) -> str:
         """How the logits of the forward in use differ from those of `usual` by more than `bound` of
         their spread; "" where they don't."""
         if self.forward is usual:
             return ""
+        if self.graphs:
+            return graph_problem(self, self.with_forward(usual), bound)
         pairs = zip(_sample_logits(self), _sample_logits(self.with_forward(usual)), strict=True)
         for found in (distance(*two) for two in pairs):
             if not found <= bound:
@@ -172,14 +185,19 @@ class TreeModel:
             self.graphs.release(None)
 
     def _with_graphs(self) -> GraphedForward | None:
-        """The model's own forward as CUDA graphs, which need the whole model on one graphics
-        card."""
-        alone = (
+        """The model's own forward as CUDA graphs, where they can be used."""
+        if not self._may_use_graphs:
+            return None
+        return GraphedForward(self.forward, CudaCapture(self.device))
+
+    @property
+    def _may_use_graphs(self) -> bool:
+        """Whether the whole model is on one graphics card."""
+        return (
             self.device.type == "cuda"
             and {*self.layer_devices} == {self.device}
             and not self.placement
         )
-        return GraphedForward(self.forward, CudaCapture(self.device)) if alone else None
 
 
 class Context:
@@ -374,11 +392,9 @@ def sample_tokens(model: TreeModel) -> list[int]:
 
 
 def _sample_logits(model: TreeModel) -> tuple[torch.Tensor, torch.Tensor]:
-    """(vocab,) logits of a tree's branch after three tokens and after seven: a CUDA graph captured
-    at one length of text has to be right for others."""
+    """(vocab,) logits of a tree's branch after three tokens and after seven."""
     tokens = sample_tokens(model)
-    with model.capturing():
-        return branched(model, tokens)[0], branched(model, tokens, (tokens * 3)[:7])[0]
+    return branched(model, tokens)[0], branched(model, tokens, (tokens * 3)[:7])[0]
 
 
 def distance(one: torch.Tensor, other: torch.Tensor) -> float:

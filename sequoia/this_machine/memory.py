@@ -34,6 +34,11 @@ def free_bytes(device: torch.device) -> int:
     )
 
 
+def allocated_bytes(device: torch.device) -> int:
+    """Bytes that tensors take on a GPU; 0 for a CPU, where nobody counts them."""
+    return torch.cuda.memory_allocated(device) if device.type == "cuda" else 0
+
+
 def require(needed: float, device: torch.device, what: str, advice: str = "") -> None:
     """Raises OutOfMemory with both sizes if more is needed than is free. `what` starts the message:
     "the run needs"."""
