@@ -50,7 +50,8 @@ class TreeModel:
     (see context_length.py).
     forward: the forward in use, the model's own unless `use_fast_forward` found a faster one;
     forward_name says which. no_fast_forward: why the faster one for this family cannot be used, ""
-    where none was tried or it is in use.
+    where none was tried or it is in use. no_gpu_verification: the same of the kernel that verifies
+    trees on the GPU, for a target.
     device: where token ids go in and logits come out. layer_devices: where each layer's KV cache
     is. placement: in words how the weights are placed, "" where all of them are on `device`.
     tested: the result of the self-test, in words. temperature: what its logits are divided by
@@ -79,6 +80,7 @@ class TreeModel:
         self.tested = ""
         self.temperature = 1.0
         self.no_fast_forward = ""
+        self.no_gpu_verification = ""
         self.forward: Forward = partial(transformers_forward, model)
 
     @property

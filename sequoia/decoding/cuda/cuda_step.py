@@ -9,10 +9,9 @@ as one kernel. The host gets all results in one copy.
 from __future__ import annotations
 
 import importlib.util
-import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cache, partial
+from functools import partial
 from itertools import chain, islice
 
 import torch
@@ -30,9 +29,7 @@ from sequoia.models.per_tree import PerTree
 from sequoia.models.tree_forward import Context
 from sequoia.models.tree_mask import TreeLayout, whole_tree_layout
 from sequoia.this_machine.memory import DeviceBytes
-from sequoia.this_machine.step_timer import Clock, Spans, synchronize
-
-_log = logging.getLogger(__name__)
+from sequoia.this_machine.step_timer import Clock, Spans
 
 
 def fits(target: torch.device, draft: torch.device) -> bool:
@@ -40,30 +37,6 @@ def fits(target: torch.device, draft: torch.device) -> bool:
     return (
         target.type == "cuda" and target == draft and importlib.util.find_spec("triton") is not None
     )
-
-
-@cache
-def kernel_runs(device: torch.device, vocab: int, replacing: bool) -> bool:
-    """Whether Triton can compile the walk and the device runs it; where not, the host verifies.
-    Tried once for each vocabulary, so that no step's clock includes the compilation."""
-    from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
-
-    try:
-        none = torch.zeros(1, dtype=torch.long, device=device)
-        p = torch.full((1, vocab), 1 / vocab, dtype=torch.float64, device=device)
-        trials = torch.empty(0, TRIAL, dtype=torch.float64, device=device)
-        launch(p, p[:0].float(), none, none, none, none, p[0, :1], trials, replacing)
-        synchronize(device)
-    except torch.OutOfMemoryError:
-        raise  # says nothing about the kernel
-    except Exception as problem:  # no compiler, no headers, an old GPU: the host can always verify
-        _log.warning(
-            "the verification kernel cannot run on %s, so the host verifies: %s",
-            device,
-            " ".join(str(problem).split())[:200],
-        )
-        return False
-    return True
 
 
 def distribution_bytes(nodes: int, vocab: int) -> int:
@@ -93,7 +66,7 @@ class CudaStep:
         self._draw = partial(rule.draw, chance)
         self._replacing = rule.replacing
         self._nodes = PerTree(partial(whole_tree_layout, target), serves=Tree.is_cut_of)
-        self._layout = PerTree(partial(_Layout, target.device))
+        self._layout = PerTree(partial(TreeOnDevice, target.device))
 
     def prepare(self, tree: Tree) -> None:
         self._nodes(tree)
@@ -122,7 +95,7 @@ class CudaStep:
         return None
 
     def _fill(
-        self, layout: _Layout, drafted: Drafted, passes: Spans
+        self, layout: TreeOnDevice, drafted: Drafted, passes: Spans
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The tokens (nodes,) of the tree, and the draft distributions (inner nodes, vocab) that
         children were drawn from. passes: times those of the draft."""
@@ -152,7 +125,7 @@ class CudaStep:
 
     def _walk(
         self,
-        layout: _Layout,
+        layout: TreeOnDevice,
         drafted: Drafted,
         tokens: torch.Tensor,
         q: torch.Tensor,
@@ -210,7 +183,7 @@ class _Level:
         self.rank = tensor([tree.ranks[child] for child in children])
 
 
-class _Layout:
+class TreeOnDevice:
     """A tree as tensors on the device. row: of each node in q, 0 for leaves."""
 
     def __init__(self, device: torch.device, tree: Tree) -> None:
