@@ -76,6 +76,7 @@ class KVCache(Cache):
         self.capacity = capacity
         self.length = 0
         self.written = 0
+        self.has_damaged_slots = False  # see `drop_values` of Context
         self._joint: torch.Tensor | None = None
 
     def joint(self, kv_heads: int, head_dim: int, like: torch.Tensor) -> torch.Tensor:
@@ -144,8 +145,13 @@ class KVCache(Cache):
         moved = next((i for i, row in enumerate(rows) if row != i), len(rows))
         if moved < len(rows):
             self._move([row + self.length for row in rows[moved:]], self.length + moved)
+        end = self.length + self.written
         self.length += len(rows)
         self.written = 0
+        if self.has_damaged_slots:
+            self.has_damaged_slots = False
+            for tensor in self._tensors():
+                tensor[..., self.length : end, :] = 0
 
     def _move(self, slots: Sequence[int], to: int) -> None:
         """Copy the given slots, in order, to `to` and after."""

@@ -281,6 +281,12 @@ class Context:
         """Make the written slots `rows` (increasing) part of the prefix and drop the others."""
         self.kv_cache.keep(rows)
 
+    def drop_values(self) -> None:
+        """Some of the written slots hold numbers that overflowed: the next `keep` sets those it
+        drops to zero. A captured pass reads them too, with weight 0, and 0 times infinity is not
+        0."""
+        self.kv_cache.has_damaged_slots = True
+
     @torch.inference_mode()
     def capture(self, sizes: Iterable[int], ends: Iterable[int] = ()) -> None:
         """Capture CUDA graphs of passes over so many tokens, where the model uses graphs, so that
@@ -337,7 +343,8 @@ def _aligned(mask: torch.Tensor) -> torch.Tensor:
     """A copy of `mask` (1, 1, rows, columns) with rows aligned to 16 bytes, which attention kernels
     load at once. Our views begin anywhere, and torch checks only their strides."""
     columns = mask.shape[-1]
-    padded = mask.new_empty((*mask.shape[:-1], -(-columns // _ALIGNED) * _ALIGNED))
+    # the columns that are added are never attended to, but a kernel may read them
+    padded = mask.new_zeros((*mask.shape[:-1], -(-columns // _ALIGNED) * _ALIGNED))
     return padded[..., :columns].copy_(mask)
 
 

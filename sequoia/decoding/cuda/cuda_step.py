@@ -141,25 +141,31 @@ class CudaStep:
         )
         below = tokens[1:]
         weights = q[layout.row[layout.parent], below].double(), p[layout.parent, below]
-        is_nan = torch.stack([distribution.sum(-1).isnan().any() for distribution in (q, p)])
-        results = torch.cat([end, is_nan.double(), tokens.double(), *weights, trials.view(-1)])
-        return _read_results(layout.tree, drafted, results.tolist())
+        is_nan = q.sum(-1).isnan().any()[None].double(), p.sum(-1).isnan().double()
+        results = torch.cat([end, *is_nan, tokens.double(), *weights, trials.view(-1)])
+        found, is_damaged = _read_results(layout.tree, drafted, results.tolist())
+        if is_damaged:
+            self._target.drop_values()
+        return found
 
 
-def _read_results(tree: Tree, drafted: Drafted, results: Sequence[float]) -> Round:
-    """The step from the numbers that `_walk` copied to the host, in the order it put them."""
+def _read_results(tree: Tree, drafted: Drafted, results: Sequence[float]) -> tuple[Round, bool]:
+    """The step from the numbers that `_walk` copied to the host, in the order it put them, and
+    whether logits of the target overflowed at a node that the walk did not visit. Raises BadModel
+    where it did visit it, as the host's walk does."""
     n = len(tree)
-    done, last, bonus, bad_draft, bad_target = map(int, results[:5])
-    if bad_draft or bad_target:
+    done, last, bonus, bad_draft = map(int, results[:4])
+    path = tree.path(last)
+    numbers = iter(results[4:])
+    bad_target = [*map(bool, islice(numbers, n))]
+    if bad_draft or any(bad_target[node] for node in path):
         raise overflowed("draft" if bad_draft else "target")
-    numbers = iter(results[5:])
     drafted.tokens = [*map(int, islice(numbers, n))]
     drafted.probs = [*islice(numbers, n - 1)]
     p = [None, *islice(numbers, n - 1)]
     trials = tuple(_trial(islice(numbers, 6), drafted.tokens) for _ in range(done))
-    path = tree.path(last)
     target_p = tuple(p[node] if tree.parents[node] in path else None for node in range(n))
-    return drafted, Verdict(path, bonus, trials), target_p
+    return (drafted, Verdict(path, bonus, trials), target_p), any(bad_target)
 
 
 def _trial(numbers: Iterable[float], tokens: Sequence[int]) -> Trial:

@@ -268,6 +268,36 @@ def test_numbers_that_overflowed_are_refused(which: str) -> None:
 
 
 @pytest.mark.usefixtures("on_device")
+def test_numbers_that_overflowed_where_the_walk_does_not_go_end_no_run() -> None:
+    """As on the host. Their cache slots are zeros afterwards: a captured pass would read them with
+    weight 0, and 0 times infinity is not 0."""
+    pair = placed()
+    decoder = Decoder(pair, PROMPTS[0], GREEDY, Tree.from_branching([3]))
+    target = decoder.contexts[0].model
+    forward = target.forward
+    decoder.prefill()
+    length = decoder.contexts[0].length
+
+    def overflowing(*given: Any) -> torch.Tensor:
+        logits = forward(*given).clone()
+        if len(logits) == 4:
+            for layer in given[3].cache_layers:
+                layer.values[:, :, length + 1 : length + 4] = float("inf")
+            logits[1:] = float("nan")
+            logits[0] = 0
+            logits[0, unlikely] = 1
+        return logits
+
+    unlikely = 5
+    target.forward = overflowing
+    step = decoder.step()
+    assert (step.verdict.path, step.emitted) == ((0,), (unlikely,))
+    for layer in decoder.contexts[0].kv_cache.cache_layers:
+        assert layer.values[:, :, length : length + 1].isfinite().all()
+        assert not layer.values[:, :, length + 1 : length + 4].any()
+
+
+@pytest.mark.usefixtures("on_device")
 def test_the_time_of_drawing_children_is_not_draft_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects predictions: a profile's draft times are those of passes only, and the rest of a
     step is overhead."""
