@@ -4,6 +4,7 @@ after some errors a card runs nothing more until the program is started again.""
 from __future__ import annotations
 
 import logging
+from functools import cache
 
 import torch
 
@@ -22,6 +23,17 @@ def gpu_problem(device: torch.device) -> str:
         # of several lines, the others give advice to programmers
         return (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200]
     return ""
+
+
+@cache
+def unusable_gpu() -> str:
+    """Why the first graphics card, though torch lists it, runs nothing; "" where it does, and where
+    there is none. A card that is too old for this build of torch is such a one. Tried once."""
+    if not torch.cuda.is_available():
+        return ""
+    if problem := gpu_problem(torch.device("cuda", 0)):
+        _log.warning("the graphics card is not used, as it runs nothing: %s", problem)
+    return problem
 
 
 def free_unused_gpu_memory() -> None:

@@ -19,6 +19,7 @@ from sequoia.loading.pair_checks import checked_device
 from sequoia.loading.pair_request import PairRequest
 from sequoia.models.describe import describe
 from sequoia.this_machine.dtypes import narrowest_dtype
+from sequoia.this_machine.gpu_health import unusable_gpu
 from sequoia.this_machine.memory import ROOM, free_bytes
 from ui.models.load_job import Report
 from ui.models.model_types import types_message
@@ -129,12 +130,18 @@ def _in_use(pair: Pair, role: str) -> dict[str, str]:
 
 def _machine(device: torch.device, disk: int, online: bool) -> dict[str, Any]:
     return {
-        "device": describe(device),
+        "device": describe(device) + _unused_card(),
         "memory": size(_total(device)),
         "free": size(free_bytes(device)),
         "disk": size(disk),
         "online": online,
     }
+
+
+def _unused_card() -> str:
+    """That the graphics card is not used and why, where that is so."""
+    problem = unusable_gpu()
+    return f"; the graphics card is not used, as it runs nothing ({problem})" if problem else ""
 
 
 def _row(one: Preset, device: torch.device, disk: int) -> dict[str, Any]:
