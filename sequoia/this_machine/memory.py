@@ -9,6 +9,7 @@ import psutil
 import torch
 
 from sequoia.errors import OutOfMemory
+from sequoia.this_machine import container_memory
 
 # bytes by device
 DeviceBytes = Counter[torch.device]
@@ -26,7 +27,7 @@ def free_bytes(device: torch.device) -> int:
     """Bytes that can still be allocated: on the GPU, including memory that torch has reserved but
     does not use; otherwise on the machine."""
     if device.type != "cuda":
-        return psutil.virtual_memory().available
+        return container_memory.available(psutil.virtual_memory().available)
     return (
         torch.cuda.mem_get_info(device)[0]
         + torch.cuda.memory_reserved(device)
@@ -53,7 +54,7 @@ def require_possible(needed: float, device: torch.device, together: bool, what: 
     most = (
         sum(torch.cuda.get_device_properties(gpu).total_memory for gpu in gpus)
         if device.type == "cuda"
-        else psutil.virtual_memory().total
+        else container_memory.most(psutil.virtual_memory().total)
     )
     if needed > most:
         where = "the graphics memory" if device.type == "cuda" else "this machine"
