@@ -41,6 +41,7 @@ _PREFIX = 7
 _BRANCH = "its logits for a branch of a tree differ from those for the same tokens in a row"
 _ALONE = "its logits for a text with the mask and positions given to it differ from those without"
 _IGNORES_MASK = "; it ignores the mask or the positions that a tree needs"
+_OVERFLOWS = ", or they overflow in float16: choose float32"
 _OWN_POSITIONS = "; it counts positions in its own way, or lets tokens see those that follow"
 
 
@@ -113,7 +114,7 @@ def _checked(
     if math.isnan(worst):
         raise BadModel(
             f"{model.name} cannot run a tree: its logits are NaN or infinite, so its weights or "
-            "its config are damaged"
+            f"its config are damaged{_OVERFLOWS if model.dtype == torch.float16 else ''}"
         )
     if not worst <= allowed:
         raise BadModel(

@@ -18,6 +18,7 @@ from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, Preset, find, pres
 from sequoia.loading.pair_checks import checked_device
 from sequoia.loading.pair_request import PairRequest
 from sequoia.models.describe import describe
+from sequoia.this_machine import container_memory
 from sequoia.this_machine.dtypes import narrowest_dtype
 from sequoia.this_machine.gpu_health import unusable_gpu
 from sequoia.this_machine.memory import ROOM, free_bytes
@@ -234,7 +235,7 @@ def _parts(model: str) -> int:
 def _total(device: torch.device) -> int:
     if device.type == "cuda":
         return torch.cuda.get_device_properties(device).total_memory
-    return psutil.virtual_memory().total
+    return container_memory.most(psutil.virtual_memory().total)
 
 
 def _amount(report: Report) -> str | None:

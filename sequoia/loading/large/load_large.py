@@ -27,7 +27,7 @@ from sequoia.loading.large.placement import (
 from sequoia.loading.pair_checks import Source
 from sequoia.models.memory_needs import usual_run_bytes
 from sequoia.models.tree_forward import TreeModel
-from sequoia.this_machine.dtypes import narrowest_dtype
+from sequoia.this_machine.dtypes import usual_dtype
 from sequoia.this_machine.memory import ROOM, free_bytes
 from sequoia.validate_input import shown
 
@@ -57,7 +57,7 @@ def plan_large(
     GPUs and the first is too small. offloaded: False, True to offload with as many resident layers
     as fit, or their number. Raises BadModel or OutOfMemory.
     """
-    dtype = dtype or narrowest_dtype(where)
+    dtype = dtype or usual_dtype(where, target.stored_dtype)
     gpus = torch.cuda.device_count()
     _refuse_nonsense(device, offloaded, gpus)
     if offloaded is not False:
