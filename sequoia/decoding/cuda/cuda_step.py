@@ -16,7 +16,7 @@ from itertools import chain, islice
 
 import torch
 
-from sequoia.algorithm.distributions import overflowed, target_warp
+from sequoia.algorithm.distributions import Warp, overflowed, target_warp
 from sequoia.algorithm.residual_heads import ResidualHead
 from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -25,6 +25,7 @@ from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.algorithm.verifiers.verifier import OnGpu
 from sequoia.decoding.drafter import Drafted, Drafter, DynamicTree
 from sequoia.decoding.step import Round, Step
+from sequoia.models.memory_needs import CHUNK_ROWS, distribution_bytes
 from sequoia.models.per_tree import PerTree
 from sequoia.models.tree_forward import Context
 from sequoia.models.tree_mask import TreeLayout, whole_tree_layout
@@ -37,12 +38,6 @@ def fits(target: torch.device, draft: torch.device) -> bool:
     return (
         target.type == "cuda" and target == draft and importlib.util.find_spec("triton") is not None
     )
-
-
-def distribution_bytes(nodes: int, vocab: int) -> int:
-    """Bytes of p (float64) and q (float32) of all nodes of a tree, which are on the device at
-    once."""
-    return (8 + 4) * nodes * vocab
 
 
 class CudaStep:
@@ -62,6 +57,7 @@ class CudaStep:
         self._drafter = drafter
         self._chance = chance
         self._dynamic_step = dynamic_step
+        self._params = params
         self._warp = target_warp(params)
         self._draw = partial(rule.draw, chance)
         self._replacing = rule.replacing
@@ -73,7 +69,8 @@ class CudaStep:
         self._layout(tree)
 
     def needs(self, nodes: int) -> DeviceBytes:
-        return Counter({self._target.device: distribution_bytes(nodes, self._target.model.vocab)})
+        vocab = self._target.model.vocab
+        return Counter({self._target.device: distribution_bytes(nodes, vocab, self._params)})
 
     def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:
         if not isinstance(shape, Tree):
@@ -86,7 +83,9 @@ class CudaStep:
             clock.add("draft", seconds)
         with clock.phase("verify"):
             logits = self._target.forward(tokens, self._nodes(shape))
-        return self._walk(layout, drafted, tokens, q, self._warp(logits))
+        p = torch.empty(logits.shape, dtype=torch.float64, device=logits.device)  # (nodes, vocab)
+        warp_into(p, self._warp, logits)
+        return self._walk(layout, drafted, tokens, q, p)
 
     def residual_heads(self, _drafted: Drafted, _verdict: Verdict) -> tuple[ResidualHead, ...]:
         return ()  # the distributions stay on the device
@@ -105,15 +104,20 @@ class CudaStep:
             return tokens, torch.empty(0, self._target.model.vocab, device=tokens.device)
         inner = self._drafter.layout(tree)
         drafted.row = inner.row(tree)
-        distributions = []
+        q = torch.empty(layout.inner, self._target.model.vocab, device=tokens.device)
+        row = 0
         for level in layout.levels:
             with passes.span():
                 logits = self._logits(level, tokens, inner.nodes)
-            distributions.append(self._drafter.warp(logits))
-            drawn = self._draw(distributions[-1], level.most)  # (nodes, most)
+            rows = q[row : row + len(level.nodes)]
+            warp_into(rows, self._drafter.warp, logits)
+            drawn = torch.cat(
+                [self._draw(some, level.most) for some in rows.split(CHUNK_ROWS)]
+            )  # (nodes, most)
             tokens[level.begin : level.end] = drawn[level.parent, level.rank]
+            row += len(rows)
         drafted.root_drafted = True
-        return tokens, torch.cat(distributions)
+        return tokens, q
 
     def _logits(self, level: _Level, tokens: torch.Tensor, inner: TreeLayout) -> torch.Tensor:
         """Draft logits (nodes, vocab) after the nodes of `level`. The root goes through the draft
@@ -173,6 +177,13 @@ def _trial(numbers: Iterable[float], tokens: Sequence[int]) -> Trial:
     return Trial(int(node), tokens[int(node)], p, q, u, bool(accepted), None if accepted else mass)
 
 
+def warp_into(into: torch.Tensor, warp: Warp, logits: torch.Tensor) -> None:
+    """The distributions (nodes, vocab) that `warp` makes of `logits`, a few rows at a time: the
+    results in between take several times their memory."""
+    for some, rows in zip(into.split(CHUNK_ROWS), logits.split(CHUNK_ROWS), strict=True):
+        some.copy_(warp(rows))
+
+
 class _Level:
     """The inner nodes of one level, and the range of their children."""
 
@@ -196,6 +207,7 @@ class TreeOnDevice:
         self.tree = tree
         self.levels = [_Level(tree, nodes, device) for nodes in tree.inner]
         self.trials = _most_trials(tree)
+        self.inner = sum(map(len, tree.inner))
         row = {node: i for i, node in enumerate(chain.from_iterable(tree.inner))}
         tensor = partial(torch.tensor, dtype=torch.long, device=device)
         self.row = tensor([row.get(node, 0) for node in range(len(tree))])

@@ -25,7 +25,7 @@ from sequoia.loading.large.placement import (
     spread,
 )
 from sequoia.loading.pair_checks import Source
-from sequoia.models.memory_needs import usual_run_bytes
+from sequoia.models.memory_needs import USUAL_NODES, distribution_bytes, usual_run_bytes
 from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.dtypes import usual_dtype
 from sequoia.this_machine.memory import ROOM, free_bytes
@@ -63,13 +63,13 @@ def plan_large(
     if offloaded is not False:
         free = {one: free_bytes(one) for one in (HOST, where)}
         resident = None if offloaded is True else offloaded
-        parts = _parts(target, draft, sizes[1], dtype)
+        parts = _parts(target, draft, sizes[1], dtype, where)
         return offload(*parts, where, free, resident, converted=dtype != target.stored_dtype)
     if device == "spread" or (
         device == "auto" and gpus > 1 and sum(sizes) * ROOM > free_bytes(where)
     ):
         free = {one: free_bytes(one) for one in (torch.device("cuda", i) for i in range(gpus))}
-        return spread(*_parts(target, draft, sizes[1], dtype), free, device == "spread")
+        return spread(*_parts(target, draft, sizes[1], dtype, where), free, device == "spread")
     return None
 
 
@@ -142,10 +142,13 @@ class _InputCopier:
 
 
 def _parts(
-    target: Source, draft: Source, draft_bytes: int, dtype: torch.dtype
+    target: Source, draft: Source, draft_bytes: int, dtype: torch.dtype, where: torch.device
 ) -> tuple[ModelParts, ExtraBytes]:
     """The target's parts, and the bytes needed in addition to them."""
-    per_layer, rest = usual_run_bytes(target.config.get_text_config(), dtype.itemsize)
+    text = target.config.get_text_config()
+    per_layer, rest = usual_run_bytes(text, dtype.itemsize)
+    if where.type == "cuda":
+        rest += distribution_bytes(USUAL_NODES, text.vocab_size)
     config = draft.config.get_text_config()
     draft_cache, draft_rest = usual_run_bytes(config, dtype.itemsize)
     together = rest + draft_bytes + draft_cache * config.num_hidden_layers + draft_rest
