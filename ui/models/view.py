@@ -29,7 +29,7 @@ from ui.shared.message_text import message_text
 
 VERSION = 1
 # bytes a GPU needs for a streamed target: its draft, KV cache and two layers
-_LEAST_CARD = 16e9
+_LEAST_CARD = 24e9
 
 
 def whole(pair: Pair | None, online: bool) -> str:
