@@ -33,12 +33,16 @@ from sequoia.validate_input import shown
 
 
 class StreamedModel(TreeModel):
-    """A target whose layers are streamed from host memory by `stream`."""
+    """A target whose layers are streamed from host memory by `stream`. Where all of them fit the
+    device, it is as fast as any other."""
 
     def __init__(self, hf: Any, name: str, plan: OffloadPlacement) -> None:
         self.stream = LayerStream(hf, plan.resident, plan.output)
         super().__init__(hf, name, plan.output, placement=plan.words)
-        self.forward = self.stream.alone(self.forward)
+        if plan.words:
+            self.forward = self.stream.alone(self.forward)
+        else:
+            self.use_fast_forward()
 
 
 def plan_large(
@@ -92,8 +96,11 @@ def placed(hf: Any, title: str, plan: SpreadPlacement | OffloadPlacement) -> Tre
     Errors of other libraries pass through."""
     if isinstance(plan, OffloadPlacement):
         return StreamedModel(hf, title, plan)
+    model = TreeModel(hf, title, plan.output, plan.layer_devices, plan.words)
+    if not plan.words:  # one device holds all of it after all
+        return model.use_fast_forward()
     copy_once(hf, plan.layer_devices)
-    return TreeModel(hf, title, plan.output, plan.layer_devices, plan.words)
+    return model
 
 
 def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
