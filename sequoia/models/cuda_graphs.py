@@ -35,6 +35,8 @@ STEP = 512  # columns by which reaches differ
 MOST_ROWS = 1024  # larger passes keep the GPU busy without a graph
 # graphs of one KV cache: each holds its logits, and dynamic trees have many sizes
 MOST_SIZES = 32
+MOST_SPARES = 4  # KV caches of finished runs that are kept: a race has so many
+_MOST_TOO_LARGE = 4  # a run may get a cache with so many times the slots it asks for
 # Many sizes occur only once or twice; capturing those would not pay.
 PASSES_BEFORE_CAPTURE = 2
 PASSES_BEFORE_CAPTURE_WHEN_FULL = 16  # the same where another graph has to be dropped for it
@@ -59,7 +61,7 @@ class GraphedForward:
             WeakKeyDictionary()
         )
         self._passes: WeakKeyDictionary[KVCache, Counter[_Size]] = WeakKeyDictionary()
-        self._spare: KVCache | None = None
+        self._spares: list[KVCache] = []  # of finished runs, the first released first
 
     @property
     def name(self) -> str:
@@ -91,20 +93,32 @@ class GraphedForward:
         return len(self._graphs.get(kv_cache, ()))
 
     def acquire(self, layers: int, capacity: int) -> KVCache:
-        """A KV cache of at least `capacity` slots: the one released by an earlier run, with its
-        graphs, or a new one. The capacity is rounded up, so that many runs ask for the same."""
+        """A KV cache of at least `capacity` slots: one released by an earlier run, with its graphs,
+        or a new one, for which a stored one is dropped. So there are never more than were in use at
+        the same time. The capacity is rounded up, so that many runs ask for the same."""
         rounded = -(-capacity // STEP) * STEP
-        spare = self._spare
-        self._spare = None
-        if spare is None or (len(spare.cache_layers), spare.capacity) != (layers, rounded):
+        fitting = [
+            spare
+            for spare in self._spares
+            if len(spare.cache_layers) == layers
+            and rounded <= spare.capacity <= _MOST_TOO_LARGE * rounded
+        ]
+        if not fitting:
+            del self._spares[:1]
             return KVCache(layers, rounded)
+        spare = min(fitting, key=lambda one: one.capacity)
+        self._spares.remove(spare)
         spare.clear()
         return spare
 
     def release(self, kv_cache: KVCache | None) -> None:
-        """Keep the KV cache of a finished run, and no other, for the next run. Pass None to free
-        the stored cache."""
-        self._spare = kv_cache
+        """Keep the KV cache of a finished run for a later one, and a few others. Pass None to free
+        all of them."""
+        if kv_cache is None:
+            self._spares.clear()
+            return
+        self._spares.append(kv_cache)
+        del self._spares[:-MOST_SPARES]
 
     @contextmanager
     def capturing(self) -> Iterator[None]:

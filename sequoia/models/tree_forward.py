@@ -182,7 +182,7 @@ class TreeModel:
         return make(self.config.num_hidden_layers, capacity)
 
     def forget(self) -> None:
-        """Free the KV cache that was kept for the next run."""
+        """Free the KV caches that were kept for later runs."""
         if self.graphs:
             self.graphs.release(None)
 

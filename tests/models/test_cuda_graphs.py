@@ -20,8 +20,10 @@ from fakes import KINDS, PROMPTS, pair_of, tiny_model, tiny_pair, tiny_tokenizer
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
+from sequoia.errors import OutOfMemory
 from sequoia.models import cuda_graphs, tree_forward
 from sequoia.models.cuda_graphs import CudaCapture, GraphedForward, reach_of
+from sequoia.models.kv_cache import KVCache
 from sequoia.models.pair import Pair
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import Context, TreeModel
@@ -272,9 +274,58 @@ def test_the_cache_of_a_finished_run_goes_to_the_next_one_with_its_graphs() -> N
     assert (kv_cache.length, kv_cache.written, int(keys.count_nonzero())) == (0, 0, 0)
     second.capture([6])
     assert capture.count == 1
-    assert (
-        model.open(300).kv_cache is not kv_cache
-    )  # there is only one spare cache, and it is in use
+    assert model.open(300).kv_cache is not kv_cache  # it is in use
+
+
+def test_decoders_that_ask_for_different_capacities_capture_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As in the benchmark, where every prompt goes through all of them in turn, and in a race,
+    where they hold their caches at the same time."""
+    monkeypatch.setattr(cuda_graphs, "STEP", 64)
+    model = TreeModel(tiny_model(), "llama")
+    capture = use_graphs(model)
+    for round_number in range(3):
+        for capacity in (60, 130, 100):
+            model.open(capacity).capture([6])
+        if round_number == 0:
+            first = capture.count
+    assert capture.count == first == 2
+    for _ in range(2):
+        lanes = [model.open(150) for _ in range(cuda_graphs.MOST_SPARES)]
+        for lane in lanes:
+            lane.capture([6])
+        del lane, lanes
+    assert capture.count == first + cuda_graphs.MOST_SPARES - 1
+
+
+def test_a_cache_that_is_far_too_large_is_not_used() -> None:
+    """Or one long text would keep its memory for ever."""
+    model = TreeModel(tiny_model(), "llama")
+    use_graphs(model)
+    large = model.open(4000).kv_cache
+    assert model.open(300).kv_cache.capacity == 512
+    assert large.capacity == 4096
+
+
+def test_a_run_that_does_not_fit_frees_the_caches_of_finished_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pair = _without_lean_forward(tiny_pair())
+    use_graphs(pair.target)
+    pair.target.open(100)
+    assert pair.target.graphs is not None
+    spares = []
+
+    def require(*_: object) -> None:
+        spares.append(len(pair.target.graphs._spares))
+        if len(spares) == 1:
+            raise OutOfMemory("the run needs too much")
+
+    monkeypatch.setattr("sequoia.decoding.engine.require_each", require)
+    pair.target.graphs.release(KVCache(2, 64))
+    Decoder(pair, PROMPTS[0], GREEDY, TREE)
+    assert spares == [1, 0]
 
 
 @pytest.mark.parametrize("other", [600, None])
