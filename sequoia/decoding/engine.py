@@ -128,6 +128,7 @@ class Decoder:
         self._drafter.prefill(self.prompt)
         if isinstance(self.tree_choice, FixedTree):
             self._prepare(self.tree_choice.tree)
+        self._capture_ahead()
         # otherwise the first step's clock would include the rest of the prefill
         synchronize(self.pair.target.device)
 
@@ -168,7 +169,12 @@ class Decoder:
             expected_accepted=self._expected(drafted),
         )
         self.index += 1
+        self._capture_ahead()
         return trace
+
+    def _capture_ahead(self) -> None:
+        for context in self.contexts:
+            context.capture_ahead(self.tree_choice.most)
 
     def _heads(self, drafted: Drafted, verdict: Verdict) -> tuple[ResidualHead, ...]:
         if not self._has_heads:

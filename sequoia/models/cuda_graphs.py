@@ -3,8 +3,8 @@ nodes, so launching the kernels one by one would take longer than running them.
 
 A graph reads ids, positions, mask and the cache slots to write from tensors whose addresses never
 change. It attends to a fixed number of cache slots, its reach: the length of prefix and input
-rounded up to a multiple of STEP (at most the capacity). Unused slots are masked out, so one graph
-serves every prefix within its reach.
+rounded up to 1, 2, 3, 4, 6, 8, 12, ... times STEP (at most the capacity). Unused slots are masked
+out, so one graph serves every prefix within its reach.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Replay = Callable[[], torch.Tensor]
 Capture = Callable[[Replay], Replay]
 _Size = tuple[int, int, bool]  # rows, reach, last_only
 
-STEP = 512  # columns by which reaches differ
+STEP = 512  # columns of the shortest reach
 MOST_ROWS = 1024  # larger passes keep the GPU busy without a graph
 # graphs of one KV cache: each holds its logits, and dynamic trees have many sizes
 MOST_SIZES = 32
@@ -61,6 +61,8 @@ class GraphedForward:
             WeakKeyDictionary()
         )
         self._passes: WeakKeyDictionary[KVCache, Counter[_Size]] = WeakKeyDictionary()
+        # rows and last_only of sizes that are known to recur
+        self._recurring: WeakKeyDictionary[KVCache, set[tuple[int, bool]]] = WeakKeyDictionary()
         self._spares: list[KVCache] = []  # of finished runs, the first released first
 
     @property
@@ -120,10 +122,28 @@ class GraphedForward:
         self._spares.append(kv_cache)
         del self._spares[:-MOST_SPARES]
 
+    def ahead(self, kv_cache: KVCache, columns: int) -> list[tuple[int, bool]]:
+        """Rows and last_only of recurring sizes that a pass over `columns` columns would have to
+        capture first."""
+        if self.failed is not None:
+            return []
+        reach = reach_of(columns, kv_cache.capacity)
+        graphs = self._graphs.get(kv_cache, {})
+        recurring = sorted(self._recurring.get(kv_cache, ()))
+        return [one for one in recurring if (one[0], reach, one[1]) not in graphs]
+
+    def capture_ahead(
+        self, kv_cache: KVCache, rows: int, last_only: bool, columns: int, like: torch.Tensor
+    ) -> None:
+        """Capture one of those sizes, for which `kv_cache` has reserved rows. like: any mask of the
+        model."""
+        size = (rows, reach_of(columns, kv_cache.capacity), last_only)
+        self._add(self._graphs.setdefault(kv_cache, {}), kv_cache, size, like)
+
     @contextmanager
     def capturing(self) -> Iterator[None]:
         """A context in which every size is captured at its first pass, because it is known to
-        recur."""
+        recur. Later it is captured at its first pass of every other reach, too."""
         self._capturing = True
         try:
             yield
@@ -143,9 +163,13 @@ class GraphedForward:
 
     def _due(self, kv_cache: KVCache, size: _Size, graphs: int) -> bool:
         """Whether to capture a pass of this size now, given that `graphs` graphs already exist."""
+        rows, _, last_only = size
+        recurring = self._recurring.setdefault(kv_cache, set())
+        if self._capturing:
+            recurring.add((rows, last_only))
         passes = self._passes.setdefault(kv_cache, Counter())
         passes[size] += 1
-        due = self._capturing or passes[size] > (
+        due = (rows, last_only) in recurring or passes[size] > (
             PASSES_BEFORE_CAPTURE if graphs < MOST_SIZES else PASSES_BEFORE_CAPTURE_WHEN_FULL
         )
         if due:
@@ -169,6 +193,7 @@ class GraphedForward:
                     "no memory to capture a CUDA graph of %d rows; this pass runs without one",
                     size[0],
                 )
+                self._recurring.get(kv_cache, set()).discard((size[0], size[2]))  # try less often
             else:  # the model does something that CUDA cannot capture
                 self._abandon(problem)
         if len(graphs) > MOST_SIZES:
@@ -186,8 +211,11 @@ class GraphedForward:
 
 
 def reach_of(columns: int, capacity: int) -> int:
-    """Columns that the graph for a pass over `columns` attends to."""
-    return min(-(-columns // STEP) * STEP, capacity)
+    """Columns that the graph for a pass over `columns` attends to. Two reaches for each doubling:
+    every new one costs a capture of each size, and columns that are masked out cost little."""
+    steps = -(-columns // STEP)
+    dropped = max(0, steps.bit_length() - 2)  # binary digits after the first two
+    return min((-(-steps >> dropped) << dropped) * STEP, capacity)
 
 
 class _CapturedForward:

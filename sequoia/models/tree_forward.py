@@ -37,6 +37,7 @@ _COLDEST = 0.05  # down to this temperature, divided logits stay well within any
 PREFILL_CHUNK = 1024
 # what the fast forward raises for a model that is built differently from the rest of its family
 _BUILT_DIFFERENTLY = (RuntimeError, AttributeError, TypeError, IndexError)
+_AHEAD = 64  # columns: so many tokens before they are needed, CUDA graphs are captured
 _log = logging.getLogger(__name__)
 
 
@@ -214,6 +215,7 @@ class Context:
         if model.graphs and capacity:
             weakref.finalize(self, model.graphs.release, self.kv_cache).atexit = False
         self._causal = causal(2, self, capacity)
+        self._captured_up_to = 0  # columns
 
     @property
     def length(self) -> int:
@@ -301,6 +303,22 @@ class Context:
                 depths = torch.zeros(rows, dtype=torch.long, device=self.device)
                 with self.model.capturing():
                     self._pass([0] * rows, depths, mask, last_only)
+                self.kv_cache.keep([])
+
+    @torch.inference_mode()
+    def capture_ahead(self, most: int) -> None:
+        """Between steps: if trees of `most` nodes soon leave the reach of the graphs in use,
+        capture those of the next one now, so that no step has to."""
+        graphs = self.model.graphs
+        columns = min(self.length + most + _AHEAD, self.capacity)
+        if not graphs or columns <= self._captured_up_to:
+            return
+        self._captured_up_to = columns + _AHEAD
+        for rows, last_only in graphs.ahead(self.kv_cache, columns):
+            if self.length + rows <= self.capacity:
+                self.kv_cache.reserve(rows)
+                mask = self._causal.view(0, 0, 1)
+                graphs.capture_ahead(self.kv_cache, rows, last_only, columns, mask)
                 self.kv_cache.keep([])
 
     def _pass(

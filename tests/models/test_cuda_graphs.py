@@ -22,7 +22,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import OutOfMemory
 from sequoia.models import cuda_graphs, tree_forward
-from sequoia.models.cuda_graphs import CudaCapture, GraphedForward, reach_of
+from sequoia.models.cuda_graphs import Capture, CudaCapture, GraphedForward, Replay, reach_of
 from sequoia.models.kv_cache import KVCache
 from sequoia.models.pair import Pair
 from sequoia.models.self_test import self_test
@@ -118,6 +118,60 @@ def test_one_graph_serves_every_prefix_within_its_reach(
 @pytest.mark.parametrize(("columns", "reach"), [(1, 512), (512, 512), (513, 700), (700, 700)])
 def test_reaches_are_rounded_up_within_the_capacity(columns: int, reach: int) -> None:
     assert reach_of(columns, 700) == reach
+
+
+def test_there_are_two_reaches_for_each_doubling() -> None:
+    found = sorted({reach_of(columns, 10**6) // cuda_graphs.STEP for columns in range(1, 16_000)})
+    assert found == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]
+    assert all(columns <= reach_of(columns, 10**6) for columns in range(1, 16_000))
+
+
+@pytest.mark.slow
+def test_no_step_waits_for_a_capture_when_the_text_grows_beyond_a_reach(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Captures are made between steps, before the first pass that needs them."""
+    monkeypatch.setattr(cuda_graphs, "STEP", 64)
+    pair = _without_lean_forward(tiny_pair())
+    params = SamplingParams(max_new_tokens=300, ignore_eos=True)
+    expected = [step.emitted for step in run(Decoder(pair, PROMPTS[0], params, TREE))]
+    in_a_step = [False]
+    captures = []
+    for model in (pair.target, pair.draft):
+        use_graphs(model)
+        graphs = model.graphs
+        assert graphs is not None
+        graphs._capture_work = _noting(graphs._capture_work, in_a_step, captures)
+    decoder = Decoder(pair, PROMPTS[0], params, TREE)
+    usual = decoder._draft_and_verify
+
+    def step(*given: object) -> object:
+        in_a_step[0] = True
+        found = usual(*given)
+        in_a_step[0] = False
+        return found
+
+    decoder._draft_and_verify = step
+    step.prepare = usual.prepare
+    step.residual_heads = usual.residual_heads
+    decoder.prefill()
+    found = []
+    while decoder.finish is None:
+        found.append(decoder.step().emitted)
+    assert found == expected
+    assert decoder.contexts[0].length > 4 * cuda_graphs.STEP
+    # trees that the token limit cuts have sizes of their own, which are not captured
+    assert not any(captures)
+    # four sizes, and the reaches 64, 128, 192, 256 and 384
+    assert len(captures) == 4 * 5
+
+
+def _noting(capture: Capture, in_a_step: list[bool], captures: list[bool]) -> Capture:
+    def noted(work: Replay) -> Replay:
+        captures.append(in_a_step[0])
+        return capture(work)
+
+    return noted
 
 
 @pytest.mark.slow
