@@ -33,13 +33,14 @@ _Size = tuple[int, int, bool]  # rows, reach, last_only
 
 STEP = 512  # columns of the shortest reach
 MOST_ROWS = 1024  # larger passes keep the GPU busy without a graph
-# graphs of one KV cache: each holds its logits, and dynamic trees have many sizes
+# graphs of one KV cache: each holds its mask, and dynamic trees have many sizes
 MOST_SIZES = 32
 MOST_SPARES = 4  # KV caches of finished runs that are kept: a race has so many
 _MOST_TOO_LARGE = 4  # a run may get a cache with so many times the slots it asks for
 # Many sizes occur only once or twice; capturing those would not pay.
 PASSES_BEFORE_CAPTURE = 2
 PASSES_BEFORE_CAPTURE_WHEN_FULL = 16  # the same where another graph has to be dropped for it
+_LEAST_ROWS = 64  # of the memory for logits
 # libraries choose kernels and allocate during the first passes, which must not be captured
 _WARM_UPS = 3
 
@@ -63,6 +64,7 @@ class GraphedForward:
         self._passes: WeakKeyDictionary[KVCache, Counter[_Size]] = WeakKeyDictionary()
         # rows and last_only of sizes that are known to recur
         self._recurring: WeakKeyDictionary[KVCache, set[tuple[int, bool]]] = WeakKeyDictionary()
+        self._results = _Results()
         self._spares: list[KVCache] = []  # of finished runs, the first released first
 
     @property
@@ -186,7 +188,9 @@ class GraphedForward:
         """Capture one more size. Where there are too many graphs, the least recently used one is
         dropped."""
         try:
-            graphs[size] = _CapturedForward(self.plain, self._capture_work, kv_cache, size, mask)
+            graphs[size] = _CapturedForward(
+                self.plain, self._capture_work, self._results, kv_cache, size, mask
+            )
         except RuntimeError as problem:
             if is_out_of_memory(problem):
                 _log.warning(
@@ -218,12 +222,39 @@ def reach_of(columns: int, capacity: int) -> int:
     return min((-(-steps >> dropped) << dropped) * STEP, capacity)
 
 
+def result_rows(rows: int) -> int:
+    """Rows of the memory for the logits of a pass over `rows` rows."""
+    return max(_LEAST_ROWS, 1 << (rows - 1).bit_length())
+
+
+class _Results:
+    """Memory outside the graphs for the logits of all of them, as a result holds only until the
+    next pass. It grows in powers of two, so that all of it is at most twice the last part."""
+
+    def __init__(self) -> None:
+        self._logits: torch.Tensor | None = None
+
+    def of(self, logits: torch.Tensor) -> torch.Tensor:
+        """Where `logits` (rows, vocab) go. Called in passes before the capture first."""
+        rows = len(logits)
+        found = self._logits
+        if found is None or len(found) < rows or found.dtype != logits.dtype:
+            found = self._logits = logits.new_empty(result_rows(rows), logits.shape[1])
+        return found[:rows]
+
+
 class _CapturedForward:
     """The graph of one size for one KV cache. It holds no reference to the cache, which would
     otherwise never be freed."""
 
     def __init__(
-        self, forward: Forward, capture: Capture, kv_cache: KVCache, size: _Size, like: torch.Tensor
+        self,
+        forward: Forward,
+        capture: Capture,
+        results: _Results,
+        kv_cache: KVCache,
+        size: _Size,
+        like: torch.Tensor,
     ) -> None:
         rows, reach, last_only = size
         self._reach = reach
@@ -233,10 +264,13 @@ class _CapturedForward:
         self._indices = torch.arange(rows, device=like.device) + kv_cache.start
         self._mask = like.new_full((1, 1, rows, reach), self._closed)
         self._mask[..., :1] = 0  # a row with every column closed would give NaN during the capture
+
+        def work() -> torch.Tensor:
+            logits = forward(self._ids, self._positions, self._mask, kv_cache, last_only)
+            return results.of(logits).copy_(logits)
+
         with kv_cache.fixed_window(self._indices, reach):
-            self._replay = capture(
-                lambda: forward(self._ids, self._positions, self._mask, kv_cache, last_only)
-            )
+            self._replay = capture(work)
 
     def __call__(
         self, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, kv_cache: KVCache

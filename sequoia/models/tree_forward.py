@@ -22,7 +22,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadPrompt
 from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.context_length import context_length
-from sequoia.models.cuda_graphs import CudaCapture, Forward, GraphedForward
+from sequoia.models.cuda_graphs import CudaCapture, Forward, GraphedForward, result_rows
 from sequoia.models.fast_llama import FastLlama, fast_forward
 from sequoia.models.graph_check import graph_problem
 from sequoia.models.kv_cache import KVCache
@@ -237,6 +237,9 @@ class Context:
             return Counter()
         model = self.model
         beside = mask_and_logit_bytes(self.capacity, nodes, model.vocab, model.mask_dtype.itemsize)
+        if model.graphs:
+            rows = 2 * result_rows(nodes)  # with what they had when trees were smaller
+            beside += rows * model.vocab * model.mask_dtype.itemsize
         return Counter({model.device: beside}) + self._cache_bytes()
 
     def held(self) -> DeviceBytes:

@@ -14,6 +14,7 @@ from sequoia.this_machine import container_memory
 # bytes by device
 DeviceBytes = Counter[torch.device]
 
+_USUAL_POOL = (0, 0)  # of memory that does not belong to graphs
 # on a CPU; from CUDA itself, for memory that torch does not manage; from its matrix library
 _OUT_OF_MEMORY = (
     "can't allocate memory",
@@ -25,13 +26,24 @@ ROOM = 1.1  # times the bytes of the weights: a tenth for everything else
 
 def free_bytes(device: torch.device) -> int:
     """Bytes that can still be allocated: on the GPU, including memory that torch has reserved but
-    does not use; otherwise on the machine."""
+    does not use, except for what only CUDA graphs may use; otherwise on the machine."""
     if device.type != "cuda":
         return container_memory.available(psutil.virtual_memory().available)
     return (
         torch.cuda.mem_get_info(device)[0]
         + torch.cuda.memory_reserved(device)
         - torch.cuda.memory_allocated(device)
+        - _unused_by_graphs(device)
+    )
+
+
+def _unused_by_graphs(device: torch.device) -> int:
+    """Bytes that are free within the memory of CUDA graphs, which nothing else can have."""
+    return sum(
+        segment["total_size"] - segment["allocated_size"]
+        for segment in torch.cuda.memory_snapshot()
+        if segment["device"] == (device.index or 0)
+        and tuple(segment.get("segment_pool_id", _USUAL_POOL)) != _USUAL_POOL
     )
 
 
