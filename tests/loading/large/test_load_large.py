@@ -272,16 +272,16 @@ def test_what_fits_only_another_gpu_goes_there_undivided(
 def test_what_fits_no_single_gpu_is_spread(
     llama: dict[str, str], two_cards: dict[torch.device, int]
 ) -> None:
-    """A run and the draft take 24.3 MB where the logits come out, each layer with its cache 0.23
+    """A run and the draft take 29.3 MB where the logits come out, each layer with its cache 0.23
     MB, embedding and head 0.04."""
     first, second = CARDS
     two_cards[first] = 450_000
-    two_cards[second] = round(25.2e6 / SHARE)
+    two_cards[second] = round(30.2e6 / SHARE)
     plan = planned(llama)
     assert plan.layer_devices == (first, second, second, second)
     assert (plan.output, plan.words) == (second, "spread over cuda:0 and cuda:1")
     assert plan.needs[first] <= 450_000 * SHARE
-    assert 25.0e6 < plan.needs[second] <= 25.2e6
+    assert 30.0e6 < plan.needs[second] <= 30.2e6
 
 
 # -- offload ---------------------------------------------------------------------------------------
