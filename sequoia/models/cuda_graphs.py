@@ -96,7 +96,7 @@ class GraphedForward:
         """How many graphs write to `kv_cache`."""
         return len(self._graphs.get(kv_cache, ()))
 
-    def acquire(self, layers: int, capacity: int) -> KVCache:
+    def acquire(self, layers: int, capacity: int, alike: bool = False) -> KVCache:
         """A KV cache of at least `capacity` slots: one released by an earlier run, with its graphs,
         or a new one, for which a stored one is dropped. So there are never more than were in use at
         the same time. The capacity is rounded up, so that many runs ask for the same."""
@@ -109,7 +109,7 @@ class GraphedForward:
         ]
         if not fitting:
             del self._spares[:1]
-            return KVCache(layers, rounded)
+            return KVCache(layers, rounded, alike)
         spare = min(fitting, key=lambda one: one.capacity)
         self._spares.remove(spare)
         spare.clear()

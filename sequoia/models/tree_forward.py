@@ -26,6 +26,7 @@ from sequoia.models.cuda_graphs import CudaCapture, Forward, GraphedForward, res
 from sequoia.models.fast_llama import FastLlama, fast_forward
 from sequoia.models.graph_check import graph_problem
 from sequoia.models.kv_cache import KVCache
+from sequoia.models.layer_configs import layer_configs
 from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes
 from sequoia.models.tree_mask import DynamicTreeLayout, TreeLayout, causal, whole_tree_layout
 from sequoia.this_machine.memory import DeviceBytes
@@ -180,7 +181,18 @@ class TreeModel:
     def kv_cache(self, capacity: int) -> KVCache:
         """The KV cache of one run."""
         make = self.graphs.acquire if self.graphs and capacity else KVCache
-        return make(self.config.num_hidden_layers, capacity)
+        return make(self.config.num_hidden_layers, capacity, self._layers_are_alike)
+
+    @property
+    def _layers_are_alike(self) -> bool:
+        """Whether the KV caches of all layers have the same shape and device, and none is that of
+        another layer."""
+        return (
+            self.placement == ""
+            and len({*self.layer_devices}) == 1
+            and len(layer_configs(self.config)) == 1
+            and not getattr(self.config, "num_kv_shared_layers", 0)
+        )
 
     def forget(self) -> None:
         """Free the KV caches that were kept for later runs."""
