@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from functools import partial
@@ -25,13 +25,19 @@ from sequoia.models.context_length import context_length
 from sequoia.models.cuda_graphs import CudaCapture, Forward, GraphedForward, result_rows
 from sequoia.models.fast_llama import FastLlama, fast_forward
 from sequoia.models.graph_check import graph_problem
+from sequoia.models.grouped_attention import has_groups, with_grouped_attention
 from sequoia.models.kv_cache import KVCache
 from sequoia.models.layer_configs import layer_configs
 from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes
-from sequoia.models.tree_mask import DynamicTreeLayout, TreeLayout, causal, whole_tree_layout
+from sequoia.models.tree_mask import (
+    DynamicTreeLayout,
+    TreeLayout,
+    aligned,
+    causal,
+    whole_tree_layout,
+)
 from sequoia.this_machine.memory import DeviceBytes
 
-_ALIGNED = 8  # numbers; 16 bytes of the narrowest type
 INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
 _COLDEST = 0.05  # down to this temperature, divided logits stay well within any dtype
 # tokens; the mask grows with the square of them, so a longer prompt takes several passes
@@ -122,19 +128,43 @@ class TreeModel:
         """
         usual = self.forward
         bound = INT8_TOLERANCE if int8 else tolerance(self.dtype)
-        try:
-            self.forward = fast_forward(self.hf, int8) or self._with_graphs() or usual
-            why = self._disagreement(usual, bound)
-        except _BUILT_DIFFERENTLY as problem:
-            why = " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
+        why = ""
+        for make in self._faster_forwards(int8):
+            if why:
+                _log.warning("%s: another faster forward is tried, as %s", self.name, why)
+            why = self._problem_with(make, usual, bound)
+            if not why:
+                return self
         if why:
             self._use(usual, f"CUDA graphs off: {why}" if self._may_use_graphs else why)
         return self
 
+    def _faster_forwards(self, int8: bool) -> list[Callable[[], Forward | None]]:
+        """Makes the faster forwards that may exist for the model, the fastest first."""
+        if not self._may_use_graphs:
+            return [partial(fast_forward, self.hf, int8)]
+        plain = partial(transformers_forward, self.hf)
+        grouped = partial(_grouped_forward, self.hf)
+        return [
+            partial(self._with_graphs, forward)
+            for forward in ([grouped, plain] if has_groups(self.config) else [plain])
+        ]
+
+    def _problem_with(
+        self, make: Callable[[], Forward | None], usual: Forward, bound: float
+    ) -> str:
+        """Use the forward that `make` makes, if it makes one. Returns why it must not be used, or
+        ""."""
+        try:
+            self.forward = make() or usual
+            return self._disagreement(usual, bound)
+        except _BUILT_DIFFERENTLY as problem:
+            return " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
+
     def without_graphs(self, why: str) -> None:
         """Use the plain forward from now on, where the model uses CUDA graphs."""
         if self.graphs:
-            self._use(self.graphs.plain, f"CUDA graphs off: {why}")
+            self._use(partial(transformers_forward, self.hf), f"CUDA graphs off: {why}")
 
     def _use(self, plain: Forward, why: str) -> None:
         """Use the plain forward, and say why in `no_fast_forward` and in the log."""
@@ -199,11 +229,9 @@ class TreeModel:
         if self.graphs:
             self.graphs.release(None)
 
-    def _with_graphs(self) -> GraphedForward | None:
-        """The model's own forward as CUDA graphs, where they can be used."""
-        if not self._may_use_graphs:
-            return None
-        return GraphedForward(self.forward, CudaCapture(self.device))
+    def _with_graphs(self, forward: Forward) -> GraphedForward:
+        """`forward` as CUDA graphs."""
+        return GraphedForward(forward, CudaCapture(self.device))
 
     @property
     def _may_use_graphs(self) -> bool:
@@ -360,7 +388,7 @@ def transformers_forward(
 ) -> torch.Tensor:
     """Logits (rows, vocab), or (1, vocab) with `last_only`, from the model's own forward. ids,
     positions: (1, rows)."""
-    mask = _aligned(mask) if mask.is_cuda else mask
+    mask = aligned(mask) if mask.is_cuda else mask
     with without_cudnn_attention():
         return hf(
             input_ids=ids,
@@ -372,13 +400,10 @@ def transformers_forward(
         ).logits[0]
 
 
-def _aligned(mask: torch.Tensor) -> torch.Tensor:
-    """A copy of `mask` (1, 1, rows, columns) with rows aligned to 16 bytes, which attention kernels
-    load at once. Our views begin anywhere, and torch checks only their strides."""
-    columns = mask.shape[-1]
-    # the columns that are added are never attended to, but a kernel may read them
-    padded = mask.new_zeros((*mask.shape[:-1], -(-columns // _ALIGNED) * _ALIGNED))
-    return padded[..., :columns].copy_(mask)
+def _grouped_forward(hf: Any, *given: Any) -> torch.Tensor:
+    """`transformers_forward` with grouped attention."""
+    with with_grouped_attention(hf.config.get_text_config()):
+        return transformers_forward(hf, *given)
 
 
 def branched(

@@ -22,14 +22,14 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import OutOfMemory
-from sequoia.models import cuda_graphs, tree_forward
+from sequoia.models import cuda_graphs
 from sequoia.models.cuda_graphs import Capture, CudaCapture, GraphedForward, Replay, reach_of
 from sequoia.models.kv_cache import KVCache
 from sequoia.models.memory_needs import mask_and_logit_bytes
 from sequoia.models.pair import Pair
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import Context, TreeModel
-from sequoia.models.tree_mask import TreeLayout
+from sequoia.models.tree_mask import TreeLayout, aligned
 
 TREE = Tree((-1, 0, 0, 1, 1, 2))
 GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
@@ -413,9 +413,10 @@ def test_a_capture_uses_positions_that_the_model_has() -> None:
 @pytest.mark.parametrize(("rows", "columns"), [(1, 33), (4, 40), (16, 57)])
 def test_the_rows_of_a_mask_on_a_gpu_are_aligned_to_16_bytes(rows: int, columns: int) -> None:
     mask = torch.randn(rows, columns + 20)[None, None, :, 3 : 3 + columns]
-    aligned = tree_forward._aligned(mask)
-    assert torch.equal(aligned, mask)
-    assert all(aligned[0, 0, row].data_ptr() % 16 == 0 for row in range(rows))
+    for times in (1, 3):
+        found = aligned(mask, times)
+        assert torch.equal(found, mask.repeat(1, 1, times, 1))
+        assert all(found[0, 0, row].data_ptr() % 16 == 0 for row in range(times * rows))
 
 
 def test_the_logits_of_all_graphs_share_memory() -> None:

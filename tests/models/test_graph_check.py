@@ -107,11 +107,11 @@ FAULTS = {
 }
 
 
-def graphed(capture: Capture, monkeypatch: pytest.MonkeyPatch) -> Pair:
+def graphed(capture: Capture, monkeypatch: pytest.MonkeyPatch, grouped: bool = False) -> Pair:
     """A pair whose models look for a faster forward as if on a card with captures `capture`."""
     pair = tiny_pair()
-    monkeypatch.setattr(tree_forward, "fast_forward", lambda *_: None)
     monkeypatch.setattr(tree_forward, "CudaCapture", lambda _: capture)
+    monkeypatch.setattr(tree_forward, "has_groups", lambda _: grouped)
     monkeypatch.setattr(TreeModel, "_may_use_graphs", True)
     for model in (pair.target, pair.draft):
         model.forward = TreeModel(model.hf, model.name).forward
@@ -163,6 +163,19 @@ def test_a_graph_that_is_right_within_its_first_reach_only_is_found(
         rf"CUDA graphs off: replay differed by \S+ at node 0 after {cuda_graphs.STEP + 3} tokens",
         pair.target.no_fast_forward,
     )
+
+
+def test_without_grouped_attention_graphs_are_tried_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def wrong(*given: object) -> torch.Tensor:
+        return tree_forward.transformers_forward(*given) * 1.5
+
+    monkeypatch.setattr(tree_forward, "_grouped_forward", wrong)
+    pair = graphed(right, monkeypatch, grouped=True)
+    assert pair.target.forward_name == "transformers, as CUDA graphs"
+    assert pair.target.no_fast_forward == ""
+    assert "target: another faster forward is tried, as replay differed by" in caplog.text
 
 
 def test_graphs_that_keep_memory_are_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
