@@ -23,6 +23,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.algorithm.verifiers.verifier import OnGpu
+from sequoia.decoding.cuda.likeliest_nucleus import likeliest_nucleus
 from sequoia.decoding.drafter import Drafted, Drafter, DynamicTree
 from sequoia.decoding.step import Round, Step
 from sequoia.models.memory_needs import CHUNK_ROWS, distribution_bytes
@@ -58,7 +59,7 @@ class CudaStep:
         self._chance = chance
         self._dynamic_step = dynamic_step
         self._params = params
-        self._warp = target_warp(params)
+        self._warp = target_warp(params, likeliest_nucleus)
         self._draw = partial(rule.draw, chance)
         self._replacing = rule.replacing
         self._nodes = PerTree(partial(whole_tree_layout, target), serves=Tree.is_cut_of)

@@ -153,7 +153,7 @@ def by_reference(case: Case, replacing: bool) -> Verdict:
         case.tokens,
         lambda node: case.p[node],
         lambda node: case.q[rows[node]],
-        Scripted(case.noise),
+        Scripted(case.noise),  # pyright: ignore[reportArgumentType]  nothing is drafted here
         with_replacement if replacing else without_replacement,
     )
 
