@@ -47,7 +47,6 @@ class RaceControls(RunControls):
     presets: tuple[gr.Button, ...]
     about: gr.Markdown
     lanes: tuple[LaneControls, ...]
-    clock: gr.Dropdown
     example: gr.Button
     check: gr.Checkbox
 
@@ -127,8 +126,8 @@ class RaceControls(RunControls):
         return {**self.resting(False), self.run: gr.update(interactive=True)}
 
 
-def race_controls(limits: Limits) -> RaceControls:
-    """Lay out the form in the current column."""
+def race_controls(limits: Limits, profiles: gr.BrowserState) -> RaceControls:
+    """Lay out the form in the current column. profiles: those saved in the visitor's browser."""
     prompt = prompt_box("rc", "Prompt for all lanes (Ctrl+Enter to start)", 3)
     chat = chat_box("rc")
     with gr.Row(elem_classes="pg-go"):
@@ -148,6 +147,7 @@ def race_controls(limits: Limits) -> RaceControls:
     return RaceControls(
         prompt,
         chat,
+        profiles=profiles,
         presets=presets,
         about=about,
         lanes=lanes,
