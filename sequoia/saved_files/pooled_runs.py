@@ -2,7 +2,7 @@
 seconds of every step of each lane, and the ids of its tokens. Needs no models.
 
 In a race file: {runs: [{prompt, seed, lanes: [{tokens: of each step, seconds: of each step, text:
-token ids}]}], verdicts, stopped}.
+token ids}], second_prompt}], verdicts, stopped}. `second_prompt` is missing unless the race has two.
 """
 
 from __future__ import annotations
@@ -38,15 +38,18 @@ class PooledLane:
 
 @dataclass(frozen=True)
 class PooledRun:
-    """One further run: all lanes on one prompt with one seed."""
+    """One further run: all lanes with one seed, on one prompt or, in a race of two prompts, each on
+    its own."""
 
     prompt: str
     seed: int
     lanes: tuple[PooledLane, ...]
+    second_prompt: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         lanes = [lane.to_dict() for lane in self.lanes]
-        return {"prompt": self.prompt, "seed": self.seed, "lanes": lanes}
+        second = {"second_prompt": self.second_prompt} if self.second_prompt else {}
+        return {"prompt": self.prompt, "seed": self.seed, "lanes": lanes, **second}
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ def _run(data: Mapping[str, Any], what: str, lanes: int) -> PooledRun:
         text_of(data["prompt"], f"{what}: prompt", MAX_META_CHARS),
         whole(data["seed"], f"{what}: seed", 0, GREATEST_SEED, BadTrace),
         tuple(_lane(lane, what) for lane in found),
+        text_of(data.get("second_prompt", ""), f"{what}: second prompt", MAX_META_CHARS),
     )
 
 

@@ -2,7 +2,8 @@
 it. Needs no models.
 
 A file: {format: "sequoia-race", version: 1, meta, lanes: [{name, how, verifier, plain, most,
-changes, run}], results, pool}. `run` is a run file (see run_file.py). `results` is null, or has a
+changes, on, run}], results, pool}. `run` is a run file (see run_file.py). `on` is missing in older
+files. `results` is null, or has a
 result (see `checked`) or null for each lane. `pool` is missing, or null, or has further runs (see
 pooled_runs.py).
 """
@@ -50,7 +51,8 @@ T = TypeVar("T")
 @dataclass(frozen=True)
 class LaneLog:
     """One lane. how: its tree in words. plain: whether every step has one node. most: maximum nodes
-    of a tree. changes: whether the tree changes from step to step."""
+    of a tree. changes: whether the tree changes from step to step. on: in a race of two prompts,
+    the name of the lane's, such as "code"; else empty."""
 
     name: str
     how: str
@@ -59,6 +61,11 @@ class LaneLog:
     most: int
     changes: bool
     run: Run
+    on: str = ""
+
+    @property
+    def prompt(self) -> str:
+        return str(self.run.meta.get("prompt"))
 
     @property
     def without_run(self) -> dict[str, Any]:
@@ -157,7 +164,8 @@ def _lane(data: Mapping[str, Any], what: str) -> LaneLog:
         raise BadTrace(
             f"{what}: a tree of {widest} nodes in a lane of at most {1 if plain else most}"
         )
-    return LaneLog(name, how, verifier, plain, most, changes, run)
+    on = text_of(data.get("on", ""), f"{what}: on", MAX_NAME)
+    return LaneLog(name, how, verifier, plain, most, changes, run, on)
 
 
 def checked(result: Any) -> dict[str, Any]:

@@ -134,9 +134,7 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
         applied = self.board.apply(self.apply, {*kinds}, [self.board, *kinds, *details], **QUIET)
         # up to the notice about what was done
         applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")
-        self.board.link(
-            self.use_link, live.profiles, [self.board, *form.parts.values()], **QUIET
-        )
+        self.board.link(self.use_link, live.profiles, [self.board, *form.parts.values()], **QUIET)
         note_form(blocks, "race", form.parts)
         clock = [live.profiles, form.clock]
         gr.on([blocks.load, live.profiles.change], form.offer_clocks, clock, form.clock, **UNQUEUED)

@@ -51,11 +51,12 @@ class LaneRun:
 @dataclass(frozen=True)
 class LaneRuns:
     """One lane in one or several races. kind: one of KINDS; a chain is a tree in which no node has
-    two children."""
+    two children. on: the name of its prompt, in races of two."""
 
     name: str
     kind: str
     runs: tuple[LaneRun, ...]
+    on: str = ""
 
     @property
     def races(self) -> list[tuple[Hashable, int]]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere
 from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
-from sequoia.diagnosis.race_verdict.verdict import PairVerdict, Verdict
+from sequoia.diagnosis.race_verdict.two_prompts import prompts_of
+from sequoia.diagnosis.race_verdict.verdict import PairVerdict, SpeedupRatio, Verdict
 from sequoia.planning.simulated_step_times import machine_of
 
 _LEAST_P = 0.001  # smaller ones are not written out
@@ -18,16 +20,16 @@ def sentence(
     """Who won and by how much, or that it is too close to call and what would settle it. Where a
     chain does as well as a tree, also the machine `elsewhere` on which the tree would win."""
     clock = f"Simulated as on {machine_of(verdict.clock)}. " if verdict.clock else ""
-    words = _who_won(verdict, lanes)
+    words = _who_won_on_each(verdict, lanes)
     if elsewhere and _is_asked_elsewhere(verdict, lanes):
         words = f"{words} {elsewhere.sentence}"
     return clock + words
 
 
-def details(verdict: Verdict) -> tuple[str, ...]:
+def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
     """What "How sure?" says beside the figures of each pair: how p was corrected, what was
     compared, and what it holds for."""
-    return tuple(_details(verdict))
+    return tuple(_details(verdict, several=len(prompts_of(lanes)) > 1))
 
 
 # -- the sentence ----------------------------------------------------------------------------------
@@ -40,6 +42,36 @@ def _is_asked_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
     is_draw = len(leaders) > 1
     has_tree = any(lane.kind == "tree" for lane in lanes)
     return has_tree and "chain" in leaders and not (is_draw and verdict.clock)
+
+
+def _who_won_on_each(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
+    """Who won; in a race of two prompts on each, and then how the speed-ups compare."""
+    groups = prompts_of(lanes)
+    if len(groups) < 2:
+        return _who_won(verdict, lanes)
+    words = [_who_won_on(group, verdict, lanes) for group in groups]
+    return " ".join([*words, *map(_larger_speedup, verdict.speedup_ratios)])
+
+
+def _who_won_on(group: Sequence[int], verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
+    first = lanes[group[0]]
+    if len(group) < 2:
+        return f"On {first.on}, {_name(first)} has nothing to race with."
+    order = tuple(lane for lane in verdict.order if lane in group)
+    return f"On {first.on}: {_who_won(replace(verdict, order=order), lanes)}"
+
+
+def _larger_speedup(found: SpeedupRatio) -> str:
+    bounds = f"95%: {found.least:.2f} to {found.most:.2f}x"
+    if found.least <= 1:
+        return (
+            f"Whether {found.name} gains more on {found.larger} or on {found.smaller} is too close "
+            f"to call ({found.larger} over {found.smaller}: {found.ratio:.2f}x; {bounds})."
+        )
+    return (
+        f"{found.name}’s speed-up over plain decoding is {found.ratio:.2f}x as large on "
+        f"{found.larger} as on {found.smaller} ({bounds})."
+    )
 
 
 def _who_won(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
@@ -153,7 +185,8 @@ def _sure(pair: PairVerdict, bounds: str) -> str:
 # -- behind it -------------------------------------------------------------------------------------
 
 
-def _details(verdict: Verdict) -> Iterator[str]:
+def _details(verdict: Verdict, several: bool) -> Iterator[str]:
+    """several: whether the race has two prompts."""
     if not verdict.pairs:
         return
     yield _corrections(verdict)
@@ -164,8 +197,14 @@ def _details(verdict: Verdict) -> Iterator[str]:
         )
     if any(pair.apart and (pair.p or 0) > 0.05 for pair in verdict.pairs):  # see decide.py
         yield "From 96 tokens on, plain decoding does not tie with a lane 1.4x as fast here."
+    if several:
+        yield (
+            "Each lane is compared only with lanes on its own prompt; between the prompts, only the "
+            "speed-ups over plain decoding are."
+        )
+    same = "The texts of each prompt" if several else "All texts"
     yield (
-        "All texts are the same, so lanes are compared at the same positions."
+        f"{same} are the same, so lanes are compared at the same positions."
         if verdict.paired
         else "The texts differ, and runs with other random draws vary: the intervals include that."
     )
