@@ -2,7 +2,7 @@
 seconds of every step of each lane, and the ids of its tokens. Needs no models.
 
 In a race file: {runs: [{prompt, seed, lanes: [{tokens: of each step, seconds: of each step, text:
-token ids}], second_prompt}], verdicts, stopped}. `second_prompt` is missing unless the race has two.
+token ids}], second_prompt}], verdicts, stopped}. `second_prompt` is missing in a race of one.
 """
 
 from __future__ import annotations

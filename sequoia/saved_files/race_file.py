@@ -68,6 +68,11 @@ class LaneLog:
         return str(self.run.meta.get("prompt"))
 
     @property
+    def full_name(self) -> str:
+        """The name, with that of its prompt in a race of two."""
+        return f"{self.name} on {self.on}" if self.on else self.name
+
+    @property
     def without_run(self) -> dict[str, Any]:
         """All fields except the run."""
         names = [field.name for field in fields(self) if field.name != "run"]

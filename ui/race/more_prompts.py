@@ -67,7 +67,10 @@ def further_runs(
     """Further runs of a race on one or two `prompts`, at most `most` of them, after the first
     `made`. At temperature 0 a new seed changes nothing, so there are as many as there are other
     prompts. Above it every run has a new seed, and once all prompts had their turn they come
-    again."""
+    again. Two prompts of one kind stay as they are: others would not differ as these do."""
+    if len(prompts) == 2 and kind_of(prompts[0]) == kind_of(prompts[1]):
+        seeds = range(made + 1, made + most + 1) if params.temperature else ()
+        return [FurtherRun(prompts[0], params.further(number), prompts[1]) for number in seeds]
     first, *second = [_further_prompts(prompt, params, made, most) for prompt in prompts]
     if not second:
         return [FurtherRun(prompt, params) for prompt, params in first]

@@ -2,8 +2,9 @@
 
 A state: {runs: [{prompt: its first words, seed, seconds: per token, of each lane}, ...], the race
 itself first; more: how many further runs "Race on" would make, 0 if it cannot; most: runs of one
-race; kind: "code" or "prose", or both in a race of two prompts; seeds: whether each run has a new seed; planned: how many runs are
-wanted while further ones are being made, else null}.
+race; kind: "code" or "prose", or both in a race of two prompts, empty if further runs have the same
+prompts; seeds: whether each run has a new seed; planned: how many runs are wanted while further
+ones are being made, else null}.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def pool_state(log: RaceLog, verdict: Verdict, race_request: RaceRequest | None)
         "runs": [first, *map(_further_row, log.pool.runs if log.pool else ())],
         "more": len(further),
         "most": MOST_RUNS,
-        "kind": " and ".join(dict.fromkeys(kind_of(text) for text in (prompt, second) if text)),
+        "kind": _kind(prompt, second),
         "seeds": settings.get("temperature") != 0,
     }
 
@@ -48,6 +49,11 @@ def next_runs(log: RaceLog, verdict: Verdict, race_request: RaceRequest) -> list
     made = len(log.pool.runs) if log.pool else 0
     most = _wanted(verdict, MOST_RUNS - 1 - made)
     return further_runs(race_request.prompts, race_request.params, made, most)
+
+
+def _kind(prompt: str, second: str) -> str:
+    kinds = [kind_of(text) for text in (prompt, second) if text]
+    return "" if len(kinds) > len(set(kinds)) else " and ".join(kinds)
 
 
 def _wanted(verdict: Verdict, room: int) -> int:

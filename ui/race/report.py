@@ -59,8 +59,8 @@ class Tally:
 @dataclass(frozen=True)
 class FinishedRace:
     """A race that has ended. `prompt`: of the lanes without their own. `acceptances`: what each
-    lane's tree was fitted to, None for a fixed shape. `clock`: the one that all lanes were timed on, None for this machine's. `base`: index of
-    the plain lane, None without one."""
+    lane's tree was fitted to, None for a fixed shape. `clock`: the one that all lanes were timed
+    on, None for this machine's. `base`: index of the plain lane, None without one."""
 
     pair: Pair
     prompt: str

@@ -39,9 +39,9 @@ class LaneRequest:
 @dataclass(frozen=True)
 class RaceRequest:
     """One race as requested. lanes: those of both prompts if there is a second_prompt. check:
-    afterwards, at temperatures above 0, compare first tokens with the target's distribution. chat: treat the prompt as a chat message if the models have a chat
-    template. clock: the profile of the simulated clock that all lanes are timed on, see
-    ui.decode.clocks; None for this machine."""
+    afterwards, at temperatures above 0, compare first tokens with the target's distribution. chat:
+    treat the prompt as a chat message if the models have a chat template. clock: the profile of the
+    simulated clock that all lanes are timed on, see ui.decode.clocks; None for this machine."""
 
     prompt: str
     params: SamplingParams
@@ -112,7 +112,7 @@ def _on_both(lanes: Sequence[LaneRequest], prompts: tuple[str, str]) -> tuple[La
     """The lanes on the first prompt, then the same on the second."""
     if 2 * len(lanes) > MOST_LANES:
         raise BadSamplingParams(
-            f"a race of {len(lanes)} lanes on two prompts; every lane is raced on both, so expected "
+            f"a race of {len(lanes)} lanes on two prompts; every lane races on both, so expected "
             f"{MOST_LANES // 2} lanes"
         )
     named = zip(prompts, prompt_names(prompts), strict=True)

@@ -414,4 +414,4 @@ def _is_index(value: Any) -> TypeGuard[int]:
 
 def _titled(lane: LaneLog) -> Run:
     """The run of `lane`, with a title that says where it is from."""
-    return replace(lane.run, meta={**lane.run.meta, "title": f"lane {lane.name} of a race"})
+    return replace(lane.run, meta={**lane.run.meta, "title": f"lane {lane.full_name} of a race"})

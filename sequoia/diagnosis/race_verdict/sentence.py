@@ -199,8 +199,8 @@ def _details(verdict: Verdict, several: bool) -> Iterator[str]:
         yield "From 96 tokens on, plain decoding does not tie with a lane 1.4x as fast here."
     if several:
         yield (
-            "Each lane is compared only with lanes on its own prompt; between the prompts, only the "
-            "speed-ups over plain decoding are."
+            "Each lane is compared only with lanes on its own prompt. Between the prompts, nothing "
+            "but the speed-ups over plain decoding is compared."
         )
     same = "The texts of each prompt" if several else "All texts"
     yield (

@@ -1,5 +1,5 @@
-"""A race of two prompts: the speed-up of each lane over plain decoding on one prompt against that on
-the other.
+"""A race of two prompts: the speed-up of each lane over plain decoding on one of them against that
+on the other.
 
 Texts of two prompts are never compared with each other. Each lane is compared with plain decoding
 of its own prompt, and only the two ratios are compared. The two comparisons share no step, so their

@@ -54,14 +54,15 @@ class Place:
 class Verdict:
     """order: indexes of the lanes that made steps, fastest first; in a race of two prompts those on
     the first one come first, and each prompt has its own places. places: one for each lane, None
-    if it made no step. pairs: those long enough to compare, on the same prompt. scope: what the verdict holds for.
-    races: how many were pooled; tokens: of the shortest run of a lane. paired: whether the texts of
-    all lanes are the same. enough: whether these races find a true difference of 10% between the
-    first two lanes. more_races: how many more of this length would; 0 if these do, None if unknown
-    or too many to be worth it. more_to_separate: the same for the difference measured between the
-    first two, 0 if they are apart. looks: how many verdicts with p-values there are on these runs
-    or some of them. clock: the name of the simulated clock that gave all step times, empty if they
-    were measured. speedup_ratios: in a race of two prompts. sentence: the verdict; details: what stands behind it."""
+    if it made no step. pairs: those long enough to compare, on the same prompt. scope: what the
+    verdict holds for. races: how many were pooled; tokens: of the shortest run of a lane. paired:
+    whether the texts of all lanes on a prompt are the same. enough: whether these races find a true
+    difference of 10% between the first two lanes. more_races: how many more of this length would; 0
+    if these do, None if unknown or too many to be worth it. more_to_separate: the same for the
+    difference measured between the first two, 0 if they are apart. looks: how many verdicts with
+    p-values there are on these runs or some of them. clock: the name of the simulated clock that
+    gave all step times, empty if they were measured. speedup_ratios: in a race of two prompts.
+    sentence: the verdict; details: what stands behind it."""
 
     order: tuple[int, ...]
     places: tuple[Place | None, ...]

@@ -335,6 +335,76 @@ def test_the_verdict_names_what_it_holds_for() -> None:
     assert "these 5 prompts (5 races)" in verdict(5).details[-1]
 
 
+# -- two prompts -----------------------------------------------------------------------------------
+
+
+def on_two_prompts(code: tuple[int, float], prose: tuple[int, float]) -> list[LaneRuns]:
+    """Plain decoding, 10 ms per token, and a tree on either prompt."""
+    return [
+        LaneRuns(name, kind, (LaneRun(on, 0, ((tokens, seconds),) * (240 // tokens)),), on)
+        for on, tree in (("code", code), ("prose", prose))
+        for name, kind, (tokens, seconds) in (
+            ("Plain", "plain", (1, 0.01)),
+            ("Sequoia", "tree", tree),
+        )
+    ]
+
+
+def test_lanes_on_different_prompts_are_not_compared() -> None:
+    found = race_verdict(on_two_prompts((5, 0.02), (3, 0.02)))
+    assert [(pair.faster, pair.slower) for pair in found.pairs] == [(1, 0), (3, 2)]
+    assert (found.scope, found.races) == ("these 2 prompts", 1)
+
+
+def test_the_speed_ups_on_two_prompts_are_compared() -> None:
+    lanes = on_two_prompts((5, 0.02), (2, 0.018))
+    found = race_verdict(lanes)
+    (ratio,) = found.speedup_ratios
+    assert (ratio.name, ratio.larger, ratio.smaller) == ("Sequoia", "code", "prose")
+    assert ratio.ratio == pytest.approx((5 / 2) / (2 / 1.8))
+    assert 1 < ratio.least < ratio.ratio < ratio.most
+    assert found.sentence.startswith("On code: ")
+    assert " On prose: " in found.sentence
+    assert (
+        "Sequoia’s speed-up over plain decoding is 2.25x as large on code as on prose (95%: "
+        in (found.sentence)
+    )
+    (turned,) = race_verdict(lanes[2:] + lanes[:2]).speedup_ratios
+    assert turned == ratio
+    assert not any("All texts are the same" in line for line in found.details)
+    assert any("only with lanes on its own prompt" in line for line in found.details)
+
+
+def test_speed_ups_that_are_too_close_are_not_called_different() -> None:
+    words = race_verdict(on_two_prompts((3, 0.02), (3, 0.0201))).sentence
+    assert "Whether Sequoia gains more on code or on prose is too close to call" in words
+
+
+def test_without_plain_decoding_two_prompts_are_not_compared() -> None:
+    lanes = [lane for lane in on_two_prompts((5, 0.02), (2, 0.02)) if lane.kind != "plain"]
+    found = race_verdict(lanes)
+    assert (found.pairs, found.speedup_ratios) == ((), ())
+    assert "On code, Sequoia has nothing to race with." in found.sentence
+
+
+def test_the_interval_of_the_ratio_holds_the_true_one_in_19_of_20_races() -> None:
+    """Speed-ups that are the same on both prompts, up to chance."""
+    wrong = 0
+    for seed in range(200):
+        rng = random.Random(seed)
+        lanes = [
+            LaneRuns(name, kind, (replace(run_of(draw, rng), prompt=on),), on)
+            for on in ("code", "prose")
+            for name, kind, draw in (
+                ("Plain", "plain", plain_step),
+                ("Chain", "chain", drafted(0.01)),
+            )
+        ]
+        (ratio,) = race_verdict(lanes).speedup_ratios
+        wrong += ratio.least > 1
+    assert wrong <= 16
+
+
 # -- clocks and other machines ---------------------------------------------------------------------
 
 A100 = "A100, Llama-2-7B with 68M, eager, as in the paper"

@@ -63,6 +63,7 @@ def filled(tab: RaceTab, lanes: list[Any] | None = None, **changes: Any) -> dict
         "check": False,
         "chat": True,
         "clock": "",
+        "second_prompt": "",
         "profiles": [],
         **changes,
     }
@@ -319,6 +320,7 @@ def test_a_preset_fills_the_form_and_says_what_it_shows(tab: RaceTab, preset: Ra
     assert updates[parts.about] == preset.about
     assert updates[parts.clock] == preset.clock
     assert updates.get(parts.prompt, "") == preset.prompt
+    assert updates[parts.second_prompt] == preset.second_prompt
     assert updates.get(parts.temperature) == preset.temperature
     for lane, (kind, numbers, verifier) in zip(parts.lanes, preset.all_lanes, strict=True):
         assert updates[lane.kind] == kind
@@ -623,6 +625,7 @@ def linked(tab: RaceTab, **changes: Any) -> dict[str, Any]:
     """The values of a form, as a link has them."""
     usual = {
         "prompt": "x = 1",
+        "second_prompt": "",
         "chat": False,
         "check": True,
         "temperature": 0.5,
