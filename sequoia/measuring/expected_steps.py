@@ -1,0 +1,87 @@
+"""Lanes compared at the same positions of the same texts: how many steps each of them needs for a
+text on average, from both models' distributions along it. One pass of each model over a text, for
+any number of lanes; no tree is decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sequoia.algorithm.distributions import draft_rows, target_rows
+from sequoia.algorithm.expected_steps import child_chances, match_chances, step_starts
+from sequoia.algorithm.sampling import Chance, Seeded
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers import verifier_named
+from sequoia.algorithm.verifiers.verifier import Verifier
+from sequoia.measuring.acceptance_teacher_forced import logits_along
+from sequoia.models.pair import Pair
+
+DRAWS = 4  # of rejected siblings at each position; only the children after the first depend on them
+Rows = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FixedLane:
+    """A lane whose steps can be expected: every step has the same tree."""
+
+    tree: Tree
+    verifier: str
+
+
+def can_be_expected(verifier: str) -> bool:
+    """Whether the rule goes down from the root child by child."""
+    return verifier_named(verifier).chances is not None
+
+
+def expected_step_starts(
+    pair: Pair,
+    prompt: Sequence[int],
+    text: Sequence[int],
+    params: SamplingParams,
+    lanes: Sequence[FixedLane],
+) -> list[Rows]:
+    """For each lane, (tokens,) the probability that a step starts at each token of `text`, which
+    follows `prompt`. Raises BadModel if a model overflows."""
+    most: dict[str, int] = {}
+    for lane in lanes:
+        children = max(map(len, lane.tree.children))
+        most[lane.verifier] = max(most.get(lane.verifier, 1), children)
+    chance = Seeded(params.seed, pair.draft.device)
+    chances: dict[str, list[list[float]]] = {name: [] for name in most}
+    context = (*prompt, *text[:-1])
+    token = iter(text)
+    for target, draft in zip(
+        logits_along(pair.target, context, len(prompt)),
+        logits_along(pair.draft, context, len(prompt)),
+        strict=True,
+    ):
+        p = target_rows(target, params).cpu().numpy()  # (positions, vocab)
+        q_rows = draft_rows(draft, params)
+        q = q_rows.cpu().numpy()
+        for row in range(len(p)):
+            drawn = next(token)
+            for name, children in most.items():
+                rule = verifier_named(name)
+                if rule.reject is None:
+                    (siblings,) = rule.draw(chance, q_rows[row : row + 1], [children])
+                    found: Sequence[float] = match_chances(drawn, siblings)
+                else:
+                    found = _mean_chances(p[row], q[row], drawn, children, rule, chance)
+                chances[name].append([*found])
+    return [np.array(step_starts(lane.tree, chances[lane.verifier])) for lane in lanes]
+
+
+def _mean_chances(
+    p: Rows, q: Rows, token: int, children: int, rule: Verifier, chance: Chance
+) -> Rows:
+    """The mean over some draws of the rejected siblings."""
+    assert rule.reject is not None
+    first = child_chances(p, q, token, 1, rule.reject, chance)
+    if children == 1 or first[0] >= 1:  # nothing is left to draw
+        return np.array([*first, *[0.0] * (children - 1)])
+    made = [child_chances(p, q, token, children, rule.reject, chance) for _ in range(DRAWS)]
+    return np.mean(made, axis=0)
