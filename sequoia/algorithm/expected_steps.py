@@ -14,6 +14,7 @@ probability is 0 or 1, and the number of steps is the one that happened.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,17 @@ from sequoia.algorithm.sampling import Chance
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Reject
 from sequoia.algorithm.verifiers.walk import uniform_except
+
+SEGMENTS = 8  # of a text
+
+
+@dataclass(frozen=True)
+class ExpectedSteps:
+    """One lane on the texts of a race. tokens: of each text. steps: the expected number of steps
+    that start in each of SEGMENTS segments of it, with equally many tokens up to one."""
+
+    tokens: tuple[int, ...]
+    steps: tuple[tuple[float, ...], ...]
 
 
 def child_chances(

@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sequoia.algorithm.distributions import draft_rows, target_rows
-from sequoia.algorithm.expected_steps import child_chances, match_chances, step_starts
+from sequoia.algorithm.expected_steps import (
+    SEGMENTS,
+    ExpectedSteps,
+    child_chances,
+    match_chances,
+    step_starts,
+)
 from sequoia.algorithm.sampling import Chance, Seeded
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
@@ -20,6 +26,7 @@ from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.measuring.acceptance_teacher_forced import logits_along
 from sequoia.models.pair import Pair
 
+LEAST_TOKENS = 3 * SEGMENTS  # of a text
 DRAWS = 4  # of rejected siblings at each position; only the children after the first depend on them
 Rows = NDArray[np.float64]
 
@@ -32,9 +39,38 @@ class FixedLane:
     verifier: str
 
 
-def can_be_expected(verifier: str) -> bool:
-    """Whether the rule goes down from the root child by child."""
-    return verifier_named(verifier).chances is not None
+def fixed_lane(tree: Tree | object, verifier: str) -> FixedLane | None:
+    """The lane, if its steps can be expected: it has one tree, and its verifier goes down from the
+    root child by child."""
+    can_be_expected = isinstance(tree, Tree) and verifier_named(verifier).chances is not None
+    return FixedLane(tree, verifier) if can_be_expected else None
+
+
+def expected_steps(
+    pair: Pair,
+    prompt: Sequence[int],
+    texts: Sequence[Sequence[int]],
+    params: SamplingParams,
+    lanes: Sequence[FixedLane | None],
+) -> tuple[ExpectedSteps | None, ...]:
+    """Each lane on all `texts` after `prompt`, which the target could have emitted under `params`;
+    texts of fewer than LEAST_TOKENS tokens are left out. None for a lane that is None, and for all
+    lanes if no text is left. Raises BadModel if a model overflows."""
+    long_enough = [text for text in texts if len(text) >= LEAST_TOKENS]
+    fixed = [lane for lane in lanes if lane is not None]
+    if not long_enough or not fixed:
+        return tuple(None for _ in lanes)
+    starts = [expected_step_starts(pair, prompt, text, params, fixed) for text in long_enough]
+    tokens = tuple(map(len, long_enough))
+    found = (
+        ExpectedSteps(tokens, tuple(_by_segment(of_text) for of_text in of_lane))
+        for of_lane in zip(*starts, strict=True)
+    )
+    return tuple(None if lane is None else next(found) for lane in lanes)
+
+
+def _by_segment(starts: Rows) -> tuple[float, ...]:
+    return tuple(float(segment.sum()) for segment in np.array_split(starts, SEGMENTS))
 
 
 def expected_step_starts(

@@ -2,7 +2,8 @@
 seconds of every step of each lane, and the ids of its tokens. Needs no models.
 
 In a race file: {runs: [{prompt, seed, lanes: [{tokens: of each step, seconds: of each step, text:
-token ids}], second_prompt}], verdicts, stopped}. `second_prompt` is missing in a race of one.
+token ids, expected}], second_prompt}], verdicts, stopped}. `second_prompt` is missing in a race of
+one; `expected` where it is not known, see check_fields.py.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.algorithm.sampling_params import GREATEST_SEED
 from sequoia.errors import BadTrace
-from sequoia.saved_files.check_fields import list_of, text_of
+from sequoia.saved_files.check_fields import expected_of, expected_to_dict, list_of, text_of
 from sequoia.saved_files.run_file import MAX_ID, MAX_META_CHARS, MAX_STEPS
 from sequoia.validate_input import number, truth, whole
 
@@ -23,16 +25,19 @@ _LONGEST = 1e6  # seconds of a step
 
 @dataclass(frozen=True)
 class PooledLane:
-    """One lane of a further run. steps: (tokens, seconds) of each. text: ids of all tokens."""
+    """One lane of a further run. steps: (tokens, seconds) of each. text: ids of all tokens.
+    expected: None where it is not known."""
 
     steps: tuple[tuple[int, float], ...]
     text: tuple[int, ...]
+    expected: ExpectedSteps | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "tokens": [tokens for tokens, _ in self.steps],
             "seconds": [round(seconds, 7) for _, seconds in self.steps],
             "text": list(self.text),
+            **({"expected": expected_to_dict(self.expected)} if self.expected else {}),
         }
 
 
@@ -101,4 +106,7 @@ def _lane(data: Mapping[str, Any], what: str) -> PooledLane:
             f"of {len(text)}; expected one time for each step, and all tokens of the text"
         )
     ids = tuple(whole(one, f"{what}: token id", 0, MAX_ID, BadTrace) for one in text)
-    return PooledLane(tuple(zip(tokens, seconds, strict=True)), ids)
+    expected = data.get("expected")
+    return PooledLane(
+        tuple(zip(tokens, seconds, strict=True)), ids, expected and expected_of(expected, what)
+    )

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sequoia import Recorder, Run, StepTrace, Tree
+from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.diagnosis.race_verdict import Verdict
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import Pool, PooledRun
@@ -77,6 +78,7 @@ class StoredRace:
         self.results: tuple[Result | None, ...] | None = None
         self.verdict: Verdict | None = None
         self.pool: Pool | None = None
+        self.expected: tuple[ExpectedSteps | None, ...] | None = None
         self._pooled: dict[str, Any] = {}
         self._lanes = tuple(lanes)
         self._lock = threading.Lock()
@@ -90,7 +92,7 @@ class StoredRace:
 
     def log(self) -> RaceLog:
         """The race as it is saved to a file."""
-        return RaceLog(self.meta, self._lanes, self.results, self.pool)
+        return RaceLog(self.meta, self._lanes, self.results, self.pool, self.expected)
 
     def steps_of(self, lane: int, first: int) -> str:
         """Steps of a lane from `first` on as `Packer` writes them, with their trees and the texts
@@ -237,6 +239,7 @@ class OpenedRace(StoredRace):
         )
         self.results = relabelled(log.results)
         self.pool = log.pool
+        self.expected = log.expected
         self.judge()
         for lane, step in log.in_order():
             run = log.lanes[lane].run
@@ -272,7 +275,7 @@ class RaceRecording(StoredRace):
                 replace(lane, run=self._beside_plain(lane, run, runs))
                 for lane, run in zip(self._lanes, runs, strict=True)
             )
-            return RaceLog(self.meta, lanes, self.results, self.pool)
+            return RaceLog(self.meta, lanes, self.results, self.pool, self.expected)
 
     def _beside_plain(self, lane: LaneLog, run: Run, runs: Sequence[Run]) -> Run:
         """`run` with its comparison to the plain lane, which the Decode view shows."""

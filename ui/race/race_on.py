@@ -16,6 +16,7 @@ from sequoia import Lane, Pair, Race, SequoiaError
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import PooledLane, PooledRun
 from ui.race import messages
+from ui.race.expected import expected_of
 from ui.race.messages import StoredRace
 from ui.race.more_prompts import FurtherRun
 from ui.race.pooled import next_runs
@@ -117,9 +118,14 @@ class RaceOnJob(RunJob):
             lanes = self._lanes(pair, further)
             race = Race(pair, further.prompt, further.params, lanes, clock)
             tallies = self._all_steps(race)
-        if tallies is None:
-            return None
-        made = tuple(PooledLane(tuple(one.steps), tuple(one.tokens)) for one in tallies)
+            if tallies is None:
+                return None
+            texts = [one.tokens for one in tallies]
+            expected = expected_of(pair, race, texts, further.params) or [None] * len(texts)
+        made = tuple(
+            PooledLane(tuple(one.steps), tuple(one.tokens), of_lane)
+            for one, of_lane in zip(tallies, expected, strict=True)
+        )
         return PooledRun(further.prompt, further.params.seed, made, further.second_prompt)
 
     def _all_steps(self, race: Race) -> tuple[Tally, ...] | None:

@@ -25,6 +25,7 @@ from sequoia import (
     machine,
     plain,
 )
+from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.decoding.tree_choice import TreeSource
 from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, Verdict, race_verdict
@@ -239,6 +240,7 @@ def _lane_runs(log: RaceLog, i: int) -> LaneRuns:
     lane = log.lanes[i]
     further = log.pool.runs if log.pool else ()
     clock = clock_of(lane.run.meta)
+    first = _first_run(lane, log.meta, log.expected[i] if log.expected else None)
     is_second = lane.on != log.lanes[0].on
     runs = [
         LaneRun(
@@ -247,10 +249,11 @@ def _lane_runs(log: RaceLog, i: int) -> LaneRuns:
             run.lanes[i].steps,
             run.lanes[i].text,
             clock,
+            run.lanes[i].expected,
         )
         for run in further
     ]
-    return LaneRuns(lane.name, _kind(lane), (_first_run(lane, log.meta), *runs), lane.on)
+    return LaneRuns(lane.name, _kind(lane), (first, *runs), lane.on)
 
 
 def settings_of(meta: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -259,7 +262,7 @@ def settings_of(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def _first_run(lane: LaneLog, meta: Mapping[str, Any]) -> LaneRun:
+def _first_run(lane: LaneLog, meta: Mapping[str, Any], expected: ExpectedSteps | None) -> LaneRun:
     seed = settings_of(meta).get("seed")
     return LaneRun(
         lane.prompt if lane.on else str(meta.get("prompt")),
@@ -267,6 +270,7 @@ def _first_run(lane: LaneLog, meta: Mapping[str, Any]) -> LaneRun:
         tuple(map(step_of, lane.run.steps)),
         tuple(token for step in lane.run.steps for token in step.emitted),
         clock_of(lane.run.meta),
+        expected,
     )
 
 

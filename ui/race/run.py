@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from sequoia import Acceptance, Lane, Pair, Race, Recorder, StepTrace, Tree, TreeChoice
+from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.decoding.tree_choice import TreeSource
 from sequoia.saved_files.race_file import LaneLog, Result
 from sequoia.saved_files.run_file import Run
@@ -21,6 +22,7 @@ from ui.decode.request import DecodeRequest
 from ui.decode.run import meta_of
 from ui.race import distribution_check, messages
 from ui.race.distribution_check import DistributionCheck, Round
+from ui.race.expected import expected_of
 from ui.race.messages import Continuation, RaceRecording, StoredRace
 from ui.race.race_plan import ChosenLane, plan_race
 from ui.race.report import FinishedRace, Tally, exactness_result
@@ -52,9 +54,11 @@ class StepMade:
 
 @dataclass(frozen=True)
 class StepsEnded:
-    """The last step was made; results follow."""
+    """The last step was made; results follow. expected: the expected steps of each lane, None where
+    the verdict does without them."""
 
     stopped: bool
+    expected: tuple[ExpectedSteps | None, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,7 @@ class RaceJob(RunJob):
             if isinstance(event, ResultsSoFar):
                 self.recording.results = results = event.results
             elif isinstance(event, StepsEnded):
+                self.recording.expected = event.expected
                 self.recording.judge()
                 judged = self.recording.judged
         first = not self._lanes_sent
@@ -154,7 +159,7 @@ class RaceJob(RunJob):
             race, acceptances = self._begin(pair)
             self._end = time.monotonic() + self._limits.seconds
             tallies, late = self._run_steps(race)
-            self.post(StepsEnded(bool(race.running)))
+            self.post(StepsEnded(bool(race.running), self._expected(pair, race, tallies)))
             # frees the caches before the analysis
             lanes = race.lanes
             race = None
@@ -237,6 +242,16 @@ class RaceJob(RunJob):
             if self._late:
                 return tallies, self.overdue()
         return tallies, None
+
+    def _expected(
+        self, pair: Pair, race: Race, tallies: Sequence[Tally]
+    ) -> tuple[ExpectedSteps | None, ...] | None:
+        """The steps expected of each lane, unless the race was stopped or left."""
+        if race.running or self._released or self._must_end():
+            return None
+        if self.request.params.temperature:
+            self.post(Notice("Comparing the lanes at the same positions of their texts"))
+        return expected_of(pair, race, [tally.tokens for tally in tallies], self.request.params)
 
     @property
     def _late(self) -> bool:

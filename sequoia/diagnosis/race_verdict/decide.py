@@ -164,6 +164,7 @@ def _pair_verdict(
         p <= LEVEL or _clearly_beats_plain(lanes[faster], lanes[slower], ratio),
         per_step,
         step_time,
+        found.expected,
     )
 
 

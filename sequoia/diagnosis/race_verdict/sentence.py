@@ -20,7 +20,7 @@ def sentence(
     """Who won and by how much, or that it is too close to call and what would settle it. Where a
     chain does as well as a tree, also the machine `elsewhere` on which the tree would win."""
     clock = f"Simulated as on {machine_of(verdict.clock)}. " if verdict.clock else ""
-    words = _who_won_on_each(verdict, lanes)
+    words = " ".join([_who_won_on_each(verdict, lanes), *_luck(verdict, lanes)])
     if elsewhere and _is_asked_elsewhere(verdict, lanes):
         words = f"{words} {elsewhere.sentence}"
     return clock + words
@@ -42,6 +42,16 @@ def _is_asked_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
     is_draw = len(leaders) > 1
     has_tree = any(lane.kind == "tree" for lane in lanes)
     return has_tree and "chain" in leaders and not (is_draw and verdict.clock)
+
+
+def _luck(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
+    """Lanes of a single race that were ahead of the winner although they are slower on average."""
+    for winner in verdict.leaders if verdict.races == 1 else ():
+        for pair in verdict.pairs:
+            slower = lanes[pair.slower]
+            is_first = slower.seconds / slower.tokens < lanes[winner].seconds / lanes[winner].tokens
+            if pair.faster == winner and pair.apart and pair.expected and is_first:
+                yield f"{_capital(_name(slower))} was ahead this time: its draws were lucky."
 
 
 def _who_won_on_each(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
@@ -89,7 +99,7 @@ def _who_won(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
     kinds = lanes[winner].kind, lanes[rival].kind
     if kinds[0] == "plain":
         return _plain_wins(pair, lanes)
-    if kinds == ("chain", "tree") and (why := _why_the_chain(lanes[winner], lanes[rival])):
+    if kinds == ("chain", "tree") and (why := _why_the_chain(pair, lanes)):
         return (
             f"{_capital(_name(lanes[winner]))} wins here, {_ahead(pair, lanes)}: "
             f"{_name(lanes[rival])}’s {why}."
@@ -108,7 +118,8 @@ def _rival(winner: int, verdict: Verdict, lanes: Sequence[LaneRuns]) -> int:
 def _wins(pair: PairVerdict, verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
     winner = lanes[pair.faster]
     rival = lanes[pair.slower]
-    tokens = f"{winner.tokens_per_step:.1f} tokens per step against {rival.tokens_per_step:.1f}"
+    per_step = [f"{_tokens_per_step(lane, pair):.1f}" for lane in (winner, rival)]
+    tokens = f"{per_step[0]} tokens per step against {per_step[1]}"
     if rival.kind == "plain":
         sure = _sure(pair, f"{pair.least:.2f} to {pair.most:.2f}x")
         return f"{_capital(_name(winner))} wins: {pair.ratio:.1f}x plain ({sure}); {tokens}."
@@ -124,12 +135,20 @@ def _plain_wins(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
     return f"Plain decoding wins here. {rival} reaches {1 / pair.ratio:.2f}x its pace ({sure})."
 
 
-def _why_the_chain(chain: LaneRuns, tree: LaneRuns) -> str | None:
-    """What the tree's extra nodes cost and bring in each step; None if the totals of all steps do
-    not show the chain ahead."""
+def _tokens_per_step(lane: LaneRuns, pair: PairVerdict) -> float:
+    """Those by which the lane was compared in `pair`."""
+    expected = lane.expected_tokens_per_step if pair.expected else None
+    return expected or lane.tokens_per_step
+
+
+def _why_the_chain(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
+    """What the nodes of the tree, which is slower, cost and bring in each step beyond those of the
+    chain; None if the totals of all steps do not show the chain ahead."""
+    chain, tree = lanes[pair.faster], lanes[pair.slower]
+    of_chain = _tokens_per_step(chain, pair)
     cost = tree.step_seconds - chain.step_seconds
-    tokens = tree.tokens_per_step - chain.tokens_per_step
-    saved = tokens * chain.step_seconds / chain.tokens_per_step
+    tokens = _tokens_per_step(tree, pair) - of_chain
+    saved = tokens * chain.step_seconds / of_chain
     if cost <= saved:
         return None
     if cost <= 0:
@@ -203,12 +222,28 @@ def _details(verdict: Verdict, several: bool) -> Iterator[str]:
             "but the speed-ups over plain decoding is compared."
         )
     same = "The texts of each prompt" if several else "All texts"
-    yield (
-        f"{same} are the same, so lanes are compared at the same positions."
-        if verdict.paired
-        else "The texts differ, and runs with other random draws vary: the intervals include that."
-    )
+    if verdict.paired:
+        yield f"{same} are the same, so lanes are compared at the same positions."
+    else:
+        yield from _of_different_texts(verdict)
     yield f"This holds for {verdict.scope} ({_races(verdict)}); other prompts may differ."
+
+
+def _of_different_texts(verdict: Verdict) -> Iterator[str]:
+    """What was compared at temperatures above 0."""
+    expected = [pair.expected for pair in verdict.pairs]
+    if any(expected):
+        yield (
+            "Tokens per step are compared at the same positions of the same texts, those of all "
+            "lanes: what each lane needs there on average is computed from both models’ "
+            "probabilities (predicted), so luck of the draws does not count."
+        )
+    if not all(expected):
+        which = " of lanes without such a prediction" if any(expected) else ""
+        yield (
+            f"The texts{which} differ, and runs with other random draws vary: the intervals "
+            "include that."
+        )
 
 
 def _corrections(verdict: Verdict) -> str:

@@ -12,8 +12,10 @@ class PairVerdict:
 
     ratio: pace of `faster` over `slower`, at least 1. least, most: its 95% confidence interval,
     for this pair alone. per_step, step_time: ratios of tokens per step and of step time; their
-    95% confidence intervals are per_step_range and step_time_range. p: after Holm's correction and
-    that for several looks, None if the race was stopped. apart: whether they count as different.
+    95% confidence intervals are per_step_range and step_time_range. expected: whether the tokens
+    per step are those expected on the same texts, see compare_pair.py. p: after Holm's correction
+    and that for several looks, None if the race was stopped. apart: whether they count as
+    different.
     """
 
     faster: int
@@ -27,6 +29,7 @@ class PairVerdict:
     apart: bool
     per_step_range: tuple[float, float]
     step_time_range: tuple[float, float]
+    expected: bool = False
 
 
 @dataclass(frozen=True)
