@@ -7,8 +7,8 @@ token, or ends because the target added the token itself. All it takes are the t
 distributions at the positions of the text. So every tree can be compared with every other at the
 same positions of one text, whichever of them the text was decoded with.
 
-`child_chances` is the probability of each child, `step_starts` the chain. At temperature 0 every
-probability is 0 or 1, and the number of steps is the one that happened.
+`child_chances` is the probability of each child, `step_starts` the chain. This is for temperatures
+above 0. At 0 nothing is random, and the steps that are made are those that are expected.
 """
 
 from __future__ import annotations

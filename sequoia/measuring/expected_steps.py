@@ -81,7 +81,7 @@ def expected_step_starts(
     lanes: Sequence[FixedLane],
 ) -> list[Rows]:
     """For each lane, (tokens,) the probability that a step starts at each token of `text`, which
-    follows `prompt`. Raises BadModel if a model overflows."""
+    follows `prompt`, at a temperature above 0. Raises BadModel if a model overflows."""
     most: dict[str, int] = {}
     for lane in lanes:
         children = max(map(len, lane.tree.children))
