@@ -39,8 +39,10 @@ from sequoia.diagnosis.race_verdict.student_t import critical_value, two_sided_p
 SEGMENTS = 8
 LEAST_SEGMENTS = 3
 STEPS_PER_SEGMENT = 2
-TEXT_SPREAD = 0.03  # the same of a ratio between two lanes on the same text, from text to text
 RUN_SPREAD = 0.17  # standard deviation of the logarithm of the tokens per step from run to run
+# the same of the ratio between two lanes on the same text from text to text, for what segments do
+# not show of it; by how many of the two have a draft
+TEXT_SPREAD = (0.0, 0.12, 0.07)
 CLOCK_SPREAD = 0.02  # the same of the step time of each lane, for what segments do not show of it
 SAME_TEXT = 0.9  # of the shorter text: what two texts must share to be compared by position
 MOST_RACES = 1000
@@ -192,7 +194,7 @@ def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison |
     per_step = spread[1] if paired else spread[1] + drafted * RUN_SPREAD**2
     step_time = spread[2] + clock
     pace = spread[0] + clock if paired else per_step + step_time
-    expected = None if paired else compare_expected(one.expected, other.expected)
+    expected = None if paired else compare_expected(one.expected, other.expected, drafted)
     if expected is not None:
         logs[1], per_step = expected
         logs[0] = logs[1] - logs[2]
@@ -208,10 +210,11 @@ def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison |
 
 
 def compare_expected(
-    one: ExpectedSteps | None, other: ExpectedSteps | None
+    one: ExpectedSteps | None, other: ExpectedSteps | None, drafted: int
 ) -> tuple[float, float] | None:
     """Logarithm of the tokens per step of `one` over `other`, and its variance, from the steps that
-    are expected of both at the same positions of the same texts; None where they are not known."""
+    are expected of both at the same positions of the same texts; None where they are not known.
+    drafted: how many of the two have a draft."""
     if one is None or other is None or one.tokens != other.tokens:
         return None
     steps = np.array([one.steps, other.steps]).reshape(2, -1)  # (lanes, segments of all texts)
@@ -223,7 +226,7 @@ def compare_expected(
     without = np.log(left[1] / left[0])
     spread = (steps.shape[1] - 1) * float(without.var())
     differs = bool((steps[0] != steps[1]).any())
-    return log, spread + differs * TEXT_SPREAD**2 / len(one.tokens)
+    return log, spread + differs * TEXT_SPREAD[drafted] ** 2 / len(one.tokens)
 
 
 def _triple(values: Iterable[float]) -> Triple:

@@ -364,7 +364,7 @@ def test_lanes_are_compared_by_the_steps_expected_on_the_same_texts() -> None:
     assert found.ratio == pytest.approx(found.per_step / found.step_time)
     without = race_verdict([PLAIN, chain, tree]).pair(1, 2)
     assert not without.expected
-    assert without.most / without.least > 1.5 * found.most / found.least
+    assert without.most / without.least > 1.5 * (found.most / found.least)
 
 
 def test_the_same_tree_twice_differs_by_its_step_times_alone() -> None:

@@ -166,8 +166,8 @@ def test_a_race_of_two_prompts_goes_on_with_both(
         (1, 1),
     }
     again = OpenedRace(RaceLog.from_json(log.to_json()))
-    assert again.judged["verdict"] == verdict
-    assert again.log().pool == log.pool
+    assert again.judged["verdict"]["sentence"] == verdict["sentence"]
+    assert again.log().pool.to_dict() == log.pool.to_dict()
     first, *others = again.judged["pool"]["runs"]
     assert first["prompt"] == "def add(a, b): / On the first mornin"
     assert others[0]["prompt"] == "def f(x): / def add(a, b):"
