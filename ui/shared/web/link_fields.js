@@ -122,7 +122,15 @@ export const FIELDS = {
     clock: text(80),
     step: whole(0, 100_000),
   },
-  race: { ...SAMPLING, check: flag, lane1: lane, lane2: lane, lane3: lane, lane4: lane },
+  race: {
+    ...SAMPLING,
+    second_prompt: text(MOST_PROMPT),
+    check: flag,
+    lane1: lane,
+    lane2: lane,
+    lane3: lane,
+    lane4: lane,
+  },
   lab: {
     vector: text(80),
     rates: list(number(0, 1), MOST_RATES),

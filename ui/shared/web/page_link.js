@@ -17,7 +17,12 @@ const QUIET_MS = 500; // without a change before the address follows
 const TABS_MS = 100; // between two looks for the tabs, which Gradio builds
 const MOST_LOOKS = 100;
 /** @type {Record<string, string>} names of values in words */
-const NAMES = { prompt: "the prompt", hand: "the tree drawn by hand", rates: "the vector" };
+const NAMES = {
+  prompt: "the prompt",
+  second_prompt: "the second prompt",
+  hand: "the tree drawn by hand",
+  rates: "the vector",
+};
 
 /** @type {Map<string, LinkedView>} by tab */
 const views = new Map();
