@@ -1,5 +1,5 @@
-"""What is counted: the first tokens of a text in cells that are fixed before any sample is drawn. At
-each place some tokens have a cell of their own, and all others share one; a text is not followed
+"""What is counted: the first tokens of a text in cells that are fixed before any sample is drawn.
+At each place some tokens have a cell of their own, and all others share one; a text is not followed
 beyond such a shared cell."""
 
 from __future__ import annotations

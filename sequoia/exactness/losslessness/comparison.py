@@ -102,9 +102,7 @@ class Comparison:
             return 0.0
         seen = self.grouping.grouped(self.counts)
         shares = self.grouping.grouped(self.grouping.shares)
-        apart = sum(
-            abs(one / self.draws - share) for one, share in zip(seen, shares, strict=True)
-        )
+        apart = sum(abs(one / self.draws - share) for one, share in zip(seen, shares, strict=True))
         return (apart + self.grouping.impossible(self.counts) / self.draws) / 2
 
     @property

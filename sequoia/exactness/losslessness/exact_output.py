@@ -1,5 +1,5 @@
-"""The exact output distribution of a decoder, so that it is known beforehand how large the bias of a
-bug is, and how probably the test finds it."""
+"""The exact output distribution of a decoder, so that it is known beforehand how large the bias of
+a bug is, and how probably the test finds it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers import verifier_named
 from sequoia.exactness.losslessness.broken import Bug
 from sequoia.exactness.losslessness.broken.bug import WALKING, Known, every_step
 from sequoia.exactness.losslessness.cells import Cells
@@ -86,9 +85,3 @@ def _repeated(one: Distribution, length: int) -> Distribution:
                 total[both] = total.get(both, 0.0) + weight * float(share)
         going = longer
     return done
-
-
-def applies(bug: Bug, verifier: str) -> bool:
-    """Whether `bug` can be put into the verifier with this key. Raises BadSamplingParams for an
-    unknown one."""
-    return verifier_named(verifier).key in bug.verifiers

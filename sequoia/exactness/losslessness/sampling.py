@@ -7,6 +7,7 @@ come from the reference forward pass.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -82,18 +83,22 @@ def samples(models: Models, decoding: Decoding, cells: Cells, seed: int) -> Iter
     BadTree."""
     decoding.require_words(models.vocab)
     rule = decoding.rule
+    # A rule that goes down from the root decides on the counted tokens before it looks further.
+    places = math.inf if rule.chances is None else cells.places
+    p = _up_to(models.p, places)
+    q = _up_to(models.q, places)
     seeds = random.Random(f"samples {seed}")
     while True:
-        yield sample(models, decoding.tree, rule, cells, decoding.seeded(seeds.getrandbits(62)))
+        chance_of_step = decoding.seeded(seeds.getrandbits(62))
+        text: Text = ()
+        cell = None
+        while cell is None:
+            text = step(decoding.tree, rule, p, q, chance_of_step(), text)
+            cell = cells.find(text)
+        yield cell
 
 
-def sample(
-    models: Models, tree: Tree, rule: Verifier, cells: Cells, chance_of_step: ChanceOfStep
-) -> int:
-    """The cell of one text, decoded until it is long enough to say."""
-    text: Text = ()
-    cell = None
-    while cell is None:
-        text = step(tree, rule, models.p, models.q, chance_of_step(), text)
-        cell = cells.find(text)
-    return cell
+def _up_to(model: Model, places: float) -> Model:
+    """`model`, which after `places` tokens returns any distribution, to save forward passes: the
+    tokens drawn from it are not counted."""
+    return lambda context: model(context if len(context) < places else ())

@@ -1,5 +1,5 @@
-"""Children dropped after they were drawn because their q is small, and verified as if they had never
-been drawn."""
+"""Children dropped after they were drawn because their q is small, and verified as if they had
+never been drawn."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ DROPPED_CHILDREN = Bug(
         "as often as p demands, and the others are emitted too often."
     ),
     shows=(
-        "Where the draft spreads over several tokens, some with q above 0.1 and some below: already "
-        "in the first token."
+        "Where the draft spreads over several tokens, some with q above 0.1 and some below. The "
+        "first token shows it."
     ),
     hides=(
         "At low temperatures nearly all drawn children have q above 0.1, and where every token has "

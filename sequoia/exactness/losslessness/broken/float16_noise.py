@@ -12,7 +12,7 @@ from sequoia.exactness.losslessness.broken.bug import DISTINCT, Bug, every_step
 from sequoia.exactness.losslessness.enumerator import Enumerator, TooManyOutcomes
 
 VALUES = 2048  # of a uniform number in float16: the multiples of 1 / 2048 below 1
-_LOGS = (torch.arange(VALUES) / VALUES).half().log()
+_LOGS = (torch.arange(VALUES) / VALUES).half().log().numpy()
 NEVER = -200.0  # the best score of all tokens is never as low
 
 
@@ -23,22 +23,23 @@ class Float16Race(Seeded):
         noise = torch.randint(0, VALUES, q.shape, generator=self._device)
         negative = -scores(noise, q).float().numpy()
         if max(counts) == 1:  # for speed: argmin gives the first of equal ones, as sorting does
-            return [[token][:count] for token, count in zip(negative.argmin(-1), counts)]
+            first = negative.argmin(-1).tolist()
+            return [[token][:count] for token, count in zip(first, counts, strict=True)]
         order = negative.argsort(-1, kind="stable").tolist()
         return [row[:count] for row, count in zip(order, counts, strict=True)]
 
 
 def scores(noise: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
     """log(u) / q in float16 for u = noise / VALUES; the token with the highest score is drawn."""
-    return _LOGS[noise] / q.half()
+    return torch.from_numpy(_LOGS[noise.numpy()]) / q.half()
 
 
 def first_drawn(q: np.ndarray) -> np.ndarray:
     """The exact distribution (vocab,) of the first token that the race draws for q (vocab,). Of
     equal scores, the token with the lower id is first."""
     noise = torch.arange(VALUES)[None]
-    all_scores = scores(noise, torch.tensor(q, dtype=torch.float32)[:, None]).float().numpy()
-    return _distribution_of_best(np.sort(all_scores, axis=1))
+    all_scores = scores(noise, torch.tensor(q, dtype=torch.float32)[:, None])
+    return _distribution_of_best(all_scores.float().numpy())  # increasing, as log(u) is
 
 
 def _distribution_of_best(all_scores: np.ndarray) -> np.ndarray:

@@ -1,5 +1,5 @@
-"""Random numbers that are drawn once for a whole sample instead of at each step: those of the draft,
-or the u of the walk."""
+"""Random numbers that are drawn once for a whole sample instead of at each step: those of the
+draft, or the u of the walk."""
 
 from __future__ import annotations
 
