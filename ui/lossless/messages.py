@@ -17,6 +17,7 @@ from ui.serving.job import Report
 from ui.shared.message_text import message_text
 
 MOST_ROWS = 24  # of the table while samples are drawn; the last message has all, for the CSV file
+SHOWS = 0.5  # power from which a bug is said to show in a setting
 HUGE = 1e12  # in place of infinity, which JSON does not have
 _LETTERS = "abcdefgh"  # the words of a toy
 
@@ -116,19 +117,19 @@ def _what_it_would_find(sampled: Sampled) -> str:
     """The power of the test, for the bug that is hardest to find among those that show here."""
     if not sampled.comparison.is_complete:
         return f" of {sampled.comparison.grouping.draws:,}; it was stopped before the end"
-    powers = [(one.power, one.bug.label) for one in sampled.findable if _shows(one)]
+    powers = [
+        (round(one.power, 9), one.distance, one.bug.label)
+        for one in sampled.findable
+        if one.power is not None and one.power >= SHOWS
+    ]
     if not powers:
         return "; none of the bugs below is known to show here, so this says little"
-    power, label = min(powers)
+    power, _, label = min(powers)
     return f"; a bug of the size of “{label}” would be found with probability {_near_one(power)}"
 
 
-def _shows(one: Findable) -> bool:
-    return one.power is not None and one.power >= 0.5
-
-
-def _near_one(power: float | None) -> str:
-    if power is None or power > 1 - 1e-6:
+def _near_one(power: float) -> str:
+    if power > 1 - 1e-6:
         return "above 0.999999"
     digits = max(3, 2 - math.floor(math.log10(1 - power)))
     return f"{power:.{digits}f}"

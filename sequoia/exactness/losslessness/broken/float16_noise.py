@@ -86,8 +86,8 @@ FLOAT16_NOISE = Bug(
         "assumes that it is drawn with probability q."
     ),
     shows=(
-        "At a high temperature many rare tokens together have a large share of q, and the draft is "
-        "close to the target. Their shared share of the output is far too small."
+        "At a high temperature many rare tokens together have a large share of q. Of those that the "
+        "draft should have proposed, far too few reach the output."
     ),
     hides=(
         "At low temperatures rare tokens have no share worth counting, and a toy with a few words "
