@@ -40,6 +40,10 @@ def comes(page: Page, tab: str) -> None:
         page.wait_for_function(
             "document.querySelectorAll('.hw-chart[data-drawn=yes]').length >= 3", timeout=30_000
         )
+    if tab == "Lossless":
+        page.fill("#ls-samples input", "300")
+        page.click("#ls-run")
+        page.wait_for_selector("#ls-view .ls-verdict[data-kind=fits]", timeout=30_000)
     page.wait_for_timeout(1500)  # what comes from the server, and transitions of colours
 
 

@@ -78,7 +78,8 @@ def test_a_pair_with_a_bug_is_caught_and_keeps_nothing() -> None:
     pair = made()
     before = result(WARM, pair).counts
     measured = vars(pair.measured).copy()
-    assert result(replace(WARM, bug="last-token", children=(1,)), pair).differs
+    broken = replace(WARM, bug="dropped", temperature=0.5, children=(1,), places=1, samples=3000)
+    assert result(broken, pair).differs
     assert vars(pair.measured) == measured
     assert result(WARM, pair).counts == before
     assert type(pair.measured) is PairCache

@@ -54,14 +54,14 @@ def messages(tab: LosslessTab, updates: Any) -> Reports:
     return [json.loads(one[tab.board]) for one in updates if tab.board in one]
 
 
-def tested(tab: LosslessTab, preset: str = "none", **changes: Any) -> Reports:
+def results_of(tab: LosslessTab, preset: str = "none", **changes: Any) -> Reports:
     data = filled(tab, preset, samples=2000, **changes)
     return messages(tab, tab.test_losslessness(data, visit()))
 
 
 def test_the_correct_decoder_passes(made: Callable[..., LosslessTab]) -> None:
-    *before, last = tested(made())
-    assert [one["share"] for one in before][0] == 0
+    *before, last = results_of(made())
+    assert before[0]["share"] == 0
     test = last["test"]
     assert (test["decoder"], test["broken"], test["kind"]) == ("correct", None, "fits")
     assert (test["draws"], test["going"], last["share"], last["bug"]) == (2000, False, None, None)
@@ -75,7 +75,7 @@ def test_the_correct_decoder_passes(made: Callable[..., LosslessTab]) -> None:
 def test_every_message_of_a_broken_decoder_says_so(
     made: Callable[..., LosslessTab], key: str
 ) -> None:
-    found = tested(made(), key)
+    found = results_of(made(), key)
     assert {one["bug"]["label"] for one in found} == {BUGS[key].label}
     tests = [one["test"] for one in found if "test" in one]
     assert {one["decoder"] for one in tests} == {f"broken on purpose: {BUGS[key].label}"}
@@ -93,7 +93,7 @@ def test_a_broken_decoder_leaves_nothing_behind(
     text = [step.emitted for step in plain(pair, "def f(x):", params)]
     measured = vars(pair.measured).copy()
     changes = {"prompt": "def f(x):", "temperature": 1.5, "samples": 300}
-    *_, last = tested(made(), "dropped", **changes)
+    *_, last = results_of(made(), "dropped", **changes)
     assert last["test"]["broken"] == "dropped"
     assert vars(pair.measured) == measured
     assert len(view.run_store) == 0
@@ -195,7 +195,7 @@ def test_one_test_per_visitor_at_a_time(made: Callable[..., LosslessTab]) -> Non
     tab = made()
     going = tab.test_losslessness(filled(tab, samples=200_000), visit())
     next(going)
-    (message,) = tested(tab)
+    (message,) = results_of(tab)
     assert "one run at a time" in message["error"]
     going.close()  # the page was closed
 
