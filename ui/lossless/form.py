@@ -50,9 +50,9 @@ _PAIR_ONLY = ("prompt", "temperature", "top_p")
 # What a message about a value begins with, and the field it is shown at.
 _FIELDS = {
     **{name: name for name in LABELS},
-    "prompt:": "prompt",
     "the prompt": "prompt",
     "a node of the tree": "children",
+    "unknown verifier": "verifier",
 }
 
 

@@ -53,9 +53,10 @@ class LosslessnessTest:
     def findable(self) -> tuple[Findable, ...]:
         """What this test would find of each bug that the verifier has a place for."""
         verifier = self.setting.verifier
-        return tuple(self._findable(bug) for bug in BUGS.values() if verifier in bug.verifiers)
+        return tuple(self.find(bug) for bug in BUGS.values() if verifier in bug.verifiers)
 
-    def _findable(self, bug: Bug) -> Findable:
+    def find(self, bug: Bug) -> Findable:
+        """What this test would find of one bug."""
         decoding = replace(self.setting.decoding, bug=bug)
         shares = output_shares(self._models, decoding, self.cells)
         if shares is None:

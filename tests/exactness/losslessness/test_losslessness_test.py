@@ -26,7 +26,7 @@ made = cache(tiny_pair)  # only decoded with
 bundled = cache(load_pair)
 FEW = 4000
 ON_TOYS = [key for key in BUGS if PRESETS[key].where == TOY]
-WARM = Setting(where=PAIR, prompt="def f(x):", temperature=1.5, children=(2, 1), samples=1500)
+WARM = Setting(where=PAIR, prompt="def f(x):", temperature=1.0, children=(1, 1), samples=500)
 
 
 def result(setting: Setting, pair: Pair | None = None) -> Comparison:
@@ -51,9 +51,9 @@ def test_the_correct_decoder_passes_there(key: str) -> None:
 def test_the_default_size_has_the_power_to_find_each_bug(key: str) -> None:
     setting = PRESETS[key]
     pair = bundled() if setting.where == PAIR else None
-    powers = {one.bug.key: one.power for one in LosslessnessTest(setting, pair).findable()}
-    assert powers[key] is not None
-    assert powers[key] >= 0.999
+    power = LosslessnessTest(setting, pair).find(BUGS[key]).power
+    assert power is not None
+    assert power >= 0.999
 
 
 def test_the_test_that_the_page_opens_with_would_find_three_bugs() -> None:
@@ -69,7 +69,7 @@ def test_a_pair_passes_over_two_tokens(verifier: str) -> None:
     """Traversal judges whole paths, so rows beyond the counted tokens matter to it."""
     found = result(replace(WARM, verifier=verifier), made())
     assert not found.differs
-    assert found.grouping.freedom > 5
+    assert found.grouping.freedom >= 5
 
 
 @pytest.mark.slow
