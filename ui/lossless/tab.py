@@ -10,7 +10,7 @@ import gradio as gr
 
 from sequoia import SequoiaError
 from sequoia.errors import BadPrompt
-from sequoia.exactness.losslessness.settings import Setting
+from sequoia.exactness.losslessness.settings import PAIR, Setting
 from ui.lossless.form import LosslessForm, field_of, lossless_form
 from ui.lossless.lossless_job import LosslessJob
 from ui.lossless.messages import bug_chosen_message, refusal_message, report_message
@@ -92,11 +92,9 @@ class LosslessTab(SessionView[LosslessJob]):
 
     def _check(self, setting: Setting) -> None:
         """Raises BadPrompt for a prompt that is too long for a visitor."""
-        if len(setting.prompt) > self._limits.prompt_chars:
-            raise BadPrompt(
-                f"prompt: {len(setting.prompt)} characters; the limit is "
-                f"{self._limits.prompt_chars}"
-            )
+        most = self._limits.prompt_chars
+        if setting.where == PAIR and isinstance(setting.prompt, str) and len(setting.prompt) > most:
+            raise BadPrompt(f"prompt: {len(setting.prompt)} characters; the limit is {most}")
 
     def _refused_late(self, report: Report) -> Updates:
         """Updates for a value that only the models could refuse, such as a prompt without

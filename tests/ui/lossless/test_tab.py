@@ -149,6 +149,7 @@ def test_a_bad_value_is_refused_at_its_field(
     ("changes", "words"),
     [
         ({"prompt": " "}, "the prompt is empty"),
+        ({"prompt": None}, "the prompt is empty"),
         ({"prompt": "x" * 8001}, "Prompt: 8001 characters; the limit is 8000"),
         ({"temperature": 0}, "Temperature: 0 leaves one possible token"),
         ({"top_p": float("nan")}, "Top-p: nan is not a number"),
@@ -167,7 +168,7 @@ def test_a_bad_value_for_the_pair_is_refused_at_its_field(
 
 
 def test_a_stopped_test_keeps_what_it_has(model_host: ModelHost) -> None:
-    setting = replace(PRESETS["walk-u"], samples=200_000)
+    setting = replace(PRESETS["walk-u"], samples=100_000)
     task = LosslessJob(model_host, setting, 60.0)
     task.start()
     last = None
@@ -177,23 +178,23 @@ def test_a_stopped_test_keeps_what_it_has(model_host: ModelHost) -> None:
     assert last is not None
     message = json.loads(report_message(last, setting))
     assert message["test"]["going"] is False
-    assert 0 < message["test"]["draws"] < 200_000
+    assert 0 < message["test"]["draws"] < 100_000
     assert message["test"]["decoder"].startswith("broken on purpose")
 
 
 def test_a_test_ends_at_its_time_limit(model_host: ModelHost) -> None:
-    task = LosslessJob(model_host, replace(PRESETS["none"], samples=200_000), 0.0)
+    task = LosslessJob(model_host, replace(PRESETS["none"], samples=100_000), 0.0)
     task.start()
     *_, last = task.reports()
     assert last.over
-    assert 0 < last.result.comparison.draws < 200_000
+    assert 0 < last.result.comparison.draws < 100_000
     words = json.loads(report_message(last, PRESETS["none"]))["test"]["verdict"]
-    assert words.endswith("of 200,000; it was stopped before the end.")
+    assert words.endswith("of 100,000; it was stopped before the end.")
 
 
 def test_one_test_per_visitor_at_a_time(made: Callable[..., LosslessTab]) -> None:
     tab = made()
-    going = tab.test_losslessness(filled(tab, samples=200_000), visit())
+    going = tab.test_losslessness(filled(tab, samples=100_000), visit())
     next(going)
     (message,) = results_of(tab)
     assert "one run at a time" in message["error"]

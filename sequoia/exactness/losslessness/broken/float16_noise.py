@@ -13,6 +13,7 @@ from sequoia.exactness.losslessness.enumerator import Enumerator, TooManyOutcome
 
 VALUES = 2048  # of a uniform number in float16: the multiples of 1 / 2048 below 1
 _LOGS = (torch.arange(VALUES) / VALUES).half().log().numpy()
+TOKENS_AT_ONCE = 4096
 NEVER = -200.0  # the best score of all tokens is never as low
 
 
@@ -37,28 +38,32 @@ def scores(noise: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
 def first_drawn(q: np.ndarray) -> np.ndarray:
     """The exact distribution (vocab,) of the first token that the race draws for q (vocab,). Of
     equal scores, the token with the lower id is first."""
-    noise = torch.arange(VALUES)[None]
-    all_scores = scores(noise, torch.tensor(q, dtype=torch.float32)[:, None])
-    return _distribution_of_best(all_scores.float().numpy())  # increasing, as log(u) is
+    parts = [_high_scores(q, first) for first in range(0, len(q), TOKENS_AT_ONCE)]
+    token, rank, score = map(np.concatenate, zip(*parts, strict=True))
+    order = np.lexsort((-token, score))
+    weights = _chances_of_the_best(token[order], rank[order], len(q))
+    found = np.bincount(token[order], weights, len(q))
+    return found / found.sum()
 
 
-def _distribution_of_best(all_scores: np.ndarray) -> np.ndarray:
-    """The distribution (tokens,) of the token with the best score. all_scores (tokens, values): the
-    equally probable scores of each token, increasing."""
-    tokens, values = all_scores.shape
+def _high_scores(q: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The scores of the tokens from `first` on that are not below NEVER: the token of each, how
+    many lower scores that token has, and the score. The scores of a token are equally probable."""
+    some = torch.tensor(q[first : first + TOKENS_AT_ONCE], dtype=torch.float32)[:, None]
+    all_scores = scores(torch.arange(VALUES)[None], some).float().numpy()  # increasing in u
     token, rank = np.nonzero(all_scores >= NEVER)
-    order = np.lexsort((-token, all_scores[token, rank]))
-    token, rank = token[order], rank[order]
-    # Scores of a token are passed one by one, from the lowest score to the highest. When one is
-    # reached, `rank` scores of its own token and so many of each other token lie below it.
-    below = (all_scores < NEVER).sum(1)
+    return token + first, rank, all_scores[token, rank]
+
+
+def _chances_of_the_best(token: np.ndarray, rank: np.ndarray, tokens: int) -> np.ndarray:
+    """The probability that each score is drawn and is the best; the scores are in increasing order.
+    When one is passed, `rank` scores of its own token and so many of each other token lie below."""
+    below = VALUES - np.bincount(token, minlength=tokens)  # scores of each token below NEVER
     gain = np.log(rank + 1) - np.log(np.maximum(rank, 1))
     logs = np.log(np.maximum(below, 1)).sum() + np.cumsum(gain) - gain
+    others = logs - np.log(np.maximum(rank, 1)) - (tokens - 1) * np.log(VALUES)
     empty = (below == 0).sum() - np.cumsum(rank == 0)  # other tokens with no score below
-    others = logs - np.log(np.maximum(rank, 1)) - (tokens - 1) * np.log(values)
-    weights = np.where(empty <= 0, np.exp(np.minimum(others, 0)), 0) / values
-    found = np.bincount(token, weights, tokens)
-    return found / found.sum()
+    return np.where(empty <= 0, np.exp(np.minimum(others, 0)), 0) / VALUES
 
 
 class Float16Odds:
@@ -86,8 +91,8 @@ FLOAT16_NOISE = Bug(
         "assumes that it is drawn with probability q."
     ),
     shows=(
-        "At a high temperature many rare tokens together have a large share of q. Of those that the "
-        "draft should have proposed, far too few reach the output."
+        "At a high temperature many rare tokens together have a large share of q. Far too few of "
+        "those that the draft should propose reach the output."
     ),
     hides=(
         "At low temperatures rare tokens have no share worth counting, and a toy with a few words "
