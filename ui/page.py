@@ -10,6 +10,7 @@ from ui.decode import component
 from ui.decode.tab import LiveView
 from ui.hardware.tab import HardwareTab
 from ui.lab.tab import LabTab
+from ui.lossless.tab import LosslessTab
 from ui.models.tab import ModelsTab
 from ui.race.tab import RaceTab
 from ui.serving.guards.all_guards import Address, all_guards
@@ -42,6 +43,7 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
             "Tour": TourTab(),
             "Race": RaceTab(model_host, limits, live),
             "Lab": LabTab(model_host, limits, live),
+            "Lossless": LosslessTab(model_host, limits),
             "Hardware": HardwareTab(model_host, limits, live),
         }
         if limits.models:
