@@ -72,36 +72,39 @@ def adopt(folder: Folder, assets: Path = ASSETS, show: Callable[[str], None] = p
             f"{folder.path} is of version {identity['program']} of the program, and this is "
             f"{program_version()}; make a new report"
         )
-    is_good = True
-    for place in places():
-        path = folder.stages / place.stage / place.file
-        if folder.result(place.stage) is None and not path.exists():
-            continue
-        try:
-            text = checked(folder, place, identity["machine"])
-        except (SequoiaError, OSError, ValueError) as problem:
-            is_good = False
-            show(f"refused: {path}: {problem}")
-            continue
-        if text is not None:
-            target = assets / place.asset.format(machine=file_name(identity["machine"]))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_text_at_once(target, text)
-            path.unlink()
-            show(f"{path} -> {target}")
-    return is_good
+    passed = [_moved(folder, place, identity["machine"], assets, show) for place in places()]
+    return all(passed)
+
+
+def _moved(
+    folder: Folder, place: Place, machine: str, assets: Path, show: Callable[[str], None]
+) -> bool:
+    """Move a file, where its stage left one. Returns False if it is refused."""
+    path = folder.stages / place.stage / place.file
+    try:
+        text = checked(folder, place, machine)
+    except (SequoiaError, OSError, ValueError) as problem:
+        show(f"refused: {path}: {problem}")
+        return False
+    if text is not None:
+        target = assets / place.asset.format(machine=file_name(machine))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_text_at_once(target, text)
+        path.unlink()
+        show(f"{path} -> {target}")
+    return True
 
 
 def checked(folder: Folder, place: Place, machine: str) -> str | None:
-    """The text of a file that is as its stage left it, opens as what it claims to be, and names the
-    machine of the report; None if the stage left none, or it was moved. Raises SequoiaError, OSError
-    or ValueError."""
+    """The text of a file that is as its stage left it, opens as what it claims to be, and names
+    the machine of the report; None if the stage left none, or it was moved. Raises SequoiaError,
+    OSError or ValueError."""
     path = folder.stages / place.stage / place.file
     result = folder.result(place.stage)
+    if not path.exists() or (result and result.outcome.status != "done"):
+        return None
     if result is None:
         raise BadReport("its stage has no readable result")
-    if result.outcome.status != "done" or not path.exists():
-        return None
     if result.files.get(place.file) != checksum(path):
         raise BadReport("it is not as its stage left it")
     text = path.read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ times the machine's slowness; those of shapes on a CPU are computed from its spe
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 
@@ -27,6 +27,7 @@ OPENING = "welcome.json"
 RACE = "race.json"
 RUN = "run.json"
 BENCH = "bench.json"
+_SHAPE = "shape-"
 _BYTES_A_WEIGHT = 2
 _TIMES_EACH_SIZE = 3  # a warm-up, one round, and steps
 _START = 6.0  # seconds until a process has imported everything
@@ -50,10 +51,11 @@ def all_stages(machine: Machine) -> list[Stage]:
 
 
 def _scaled(stage: Stage, machine: Machine) -> Stage:
-    """`stage` with the seconds it takes on this machine. Its limit allows for as much again."""
+    """`stage` with the seconds it takes on this machine, which those of shapes are already."""
+    if stage.name.startswith(_SHAPE):
+        return stage
     seconds = stage.seconds * machine.slowness
-    is_computed = stage.name.startswith("shape-")
-    return replace(stage, seconds=seconds, limit=stage.limit if is_computed else 3 * seconds + 60)
+    return replace(stage, seconds=seconds, limit=max(stage.limit, 2 * seconds))
 
 
 def _machine() -> Iterator[Stage]:
@@ -149,7 +151,7 @@ def _shapes(machine: Machine) -> Iterator[Stage]:
         has_both = machine.card and not SHAPES[name].streamed
         for kind, worth in (("graphs", value), *([("eager", value - 40)] if has_both else [])):
             yield Stage(
-                f"shape-{name}" + ("" if kind == "graphs" else "-eager"),
+                f"{_SHAPE}{name}" + ("" if kind == "graphs" else "-eager"),
                 f"times of {SHAPES[name].target.name} + {SHAPES[name].draft.name}",
                 TASK,
                 ("shape", name, "60", kind),

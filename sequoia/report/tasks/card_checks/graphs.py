@@ -11,7 +11,7 @@ import torch
 from sequoia.algorithm.tree import Tree
 from sequoia.loading.load import load_pair
 from sequoia.models.cuda_graphs import STEP
-from sequoia.models.tree_forward import Context, TreeModel, tolerance
+from sequoia.models.tree_forward import Context, TreeModel
 from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.report.tasks.found import Found
 
@@ -19,18 +19,19 @@ PREFIXES = (3, 1, 2, 7, 100, STEP - 1, STEP, STEP + 1, 700, 2 * STEP + 1, 1600)
 _NODES = 24
 _STEPS = 3
 _GARBAGE = 2**22  # numbers; freed memory full of NaN, which a read outside a tensor would find
-_DTYPES = ("float32", "bfloat16")
+# of the spread, for the worst of many thousand logits; a wrong mask or position moves logits by it
+_ALLOWED = {"float32": 1e-3, "bfloat16": 0.3}
 
 
 def graphs() -> Found:
     """Both bundled models in float32 and in bfloat16."""
     worst: dict[str, float] = {}
     is_right = True
-    for dtype in _DTYPES:
+    for dtype, allowed in _ALLOWED.items():
         pair = load_pair(dtype=dtype, online=False)
         for role, model in (("target", pair.target), ("draft", pair.draft)):
             found = worst[f"{role}, {dtype}"] = largest_difference(model, PREFIXES)
-            is_right = is_right and found <= tolerance(model.dtype)
+            is_right = is_right and found <= allowed
     words = ", ".join(f"{name} {value:.2g}" for name, value in worst.items())
     return Found(f"largest difference from eager passes: {words} of the spread", worst, is_right)
 

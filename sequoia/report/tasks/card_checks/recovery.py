@@ -64,8 +64,8 @@ def _failed_capture(pair: Pair) -> None:
         max_position_embeddings=256,
         rope_parameters={"rope_type": "dynamic", "factor": 2.0, "rope_theta": 10_000.0},
     )
-    hf: Any = LlamaForCausalLM(config).to(pair.target.device)
-    model = TreeModel(hf, "dynamic rotary frequencies").use_fast_forward()
+    hf: Any = LlamaForCausalLM(config)
+    model = TreeModel(hf.to(pair.target.device), "dynamic rotary frequencies").use_fast_forward()
     context = model.open(32)
     context.capture([4, 6])
     context.extend([1, 2, 3])
