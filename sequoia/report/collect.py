@@ -12,6 +12,7 @@ from sequoia.report.folder import Folder, write_text_at_once
 from sequoia.report.run_stage import run_stage
 from sequoia.report.stage import Outcome, Stage
 
+_OTHERS = "not asked for"
 _TO_END = 5.0  # seconds of a budget that are left for ending
 
 
@@ -62,7 +63,7 @@ def _run(stage: Stage, folder: Folder, end: float) -> Outcome:
 def _not_wanted(stage: Stage, wanted: Wanted) -> str:
     """Why a stage is not run, "" if it is."""
     if wanted.only and stage.name not in wanted.only:
-        return "not asked for"
+        return _OTHERS
     if stage.name in wanted.skip:
         return "left out with --skip"
     return stage.obstacle
@@ -80,7 +81,9 @@ def _status(stage: Stage, folder: Folder) -> str | None:
 
 
 def table(stages: Sequence[Stage], folder: Folder, notes: dict[str, str]) -> str:
-    """A line for each stage: its status, its seconds, and what it found or why it was not run."""
+    """A line for each stage that has ended or was asked for: its status, its seconds, and what it
+    found or why it was not run."""
+    stages = [one for one in stages if notes[one.name] != _OTHERS or folder.result(one.name)]
     wide = max((len(one.name) for one in stages), default=0)
     lines = [f"{'stage':<{wide}}  {'status':<8}{'seconds':>8}  result"]
     for stage in stages:

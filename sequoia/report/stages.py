@@ -32,8 +32,10 @@ _BYTES_A_WEIGHT = 2
 _TIMES_EACH_SIZE = 3  # a warm-up, one round, and steps
 _START = 6.0  # seconds until a process has imported everything
 _NO_CARD = "needs a graphics card"
-_BENCH_CUT = ("--prompts", "code", "--temperature", "0", "--limit", "2", "--tokens", "48")
-_BENCH_ON_CARD = ("--limit", "4", "--tokens", "128", "--rounds", "3", "--json", BENCH)
+_KERNEL_TESTS = ("decoding/cuda", "models/test_cuda_graphs.py", "algorithm/test_sampling.py")
+_BENCH = ("--prompts", "code", "--assistant-tokens", "3", "5", "--json", BENCH)
+_BENCH_ON_CARD = ("--rounds", "2", "--limit", "3", "--tokens", "128")
+_BENCH_ON_CPU = ("--rounds", "1", "--limit", "2", "--tokens", "48", "--temperature", "0")
 
 
 def all_stages(machine: Machine) -> list[Stage]:
@@ -74,7 +76,7 @@ def _tests(machine: Machine) -> Iterator[Stage]:
             "tests-kernel",
             "the tests of graphs, of the walk and of draws",
             80,
-            tuple(str(ROOT / "tests" / one) for one in ("decoding/cuda", "models", "algorithm")),
+            tuple(str(ROOT / "tests" / one) for one in _KERNEL_TESTS),
         ),
     ):
         line = " in "
@@ -126,12 +128,11 @@ def _speed(machine: Machine) -> Iterator[Stage]:
     yield Stage(
         "profile", "times of the bundled pair", TASK, ("profile", "25"), 70, 35, files=(PROFILE,)
     )
-    cut = ("--rounds", "1", "--assistant-tokens", "3", "5", "--json", BENCH)
     yield Stage(
         "bench",
         "every decoder on the same prompts",
         "sequoia.bench",
-        _BENCH_ON_CARD if machine.card else (*_BENCH_CUT, *cut),
+        (*_BENCH, *(_BENCH_ON_CARD if machine.card else _BENCH_ON_CPU)),
         75,
         200 if machine.card else 75,
         files=(BENCH,),
@@ -200,7 +201,7 @@ def _recordings() -> Iterator[Stage]:
         "ui.record",
         ("run", *small),
         40,
-        20,
+        45,
         files=(RUN,),
         line=" kB",
     )
@@ -210,7 +211,7 @@ def _recordings() -> Iterator[Stage]:
         "ui.record",
         ("race", "--race", *small),
         45,
-        35,
+        60,
         files=(RACE,),
         line=" kB",
     )
