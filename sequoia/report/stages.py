@@ -28,6 +28,14 @@ RACE = "race.json"
 RUN = "run.json"
 BENCH = "bench.json"
 _SHAPE = "shape-"
+_SHAPE_SECONDS = "60"
+_SHAPE_VALUES = {
+    "llama-2-7b": 85,
+    "qwen3-8b": 70,
+    "qwen3-32b-0.6b": 65,
+    "qwen3-32b-offloaded": 65,
+}
+_LESS_WITHOUT_GRAPHS = 40
 _BYTES_A_WEIGHT = 2
 _TIMES_EACH_SIZE = 3  # a warm-up, one round, and steps
 _START = 6.0  # seconds until a process has imported everything
@@ -141,26 +149,25 @@ def _speed(machine: Machine) -> Iterator[Stage]:
 
 
 def _shapes(machine: Machine) -> Iterator[Stage]:
-    """Real shapes with random weights, with CUDA graphs and without."""
-    rows = (
-        ("llama-2-7b", 85),
-        ("qwen3-8b", 70),
-        ("qwen3-32b-0.6b", 65),
-        ("qwen3-32b-offloaded", 65),
+    """Real shapes with random weights, on a card also without CUDA graphs."""
+    for name, value in _SHAPE_VALUES.items():
+        yield _shape(name, "graphs", value, machine)
+        if machine.card and not SHAPES[name].streamed:
+            yield _shape(name, "eager", value - _LESS_WITHOUT_GRAPHS, machine)
+
+
+def _shape(name: str, kind: str, value: int, machine: Machine) -> Stage:
+    pair = SHAPES[name]
+    return Stage(
+        f"{_SHAPE}{name}{'' if kind == 'graphs' else '-eager'}",
+        f"times of {pair.target.name} + {pair.draft.name}, random weights",
+        TASK,
+        ("shape", name, _SHAPE_SECONDS, kind),
+        value,
+        seconds_of_shape(pair, machine),
+        files=(PROFILE,),
+        skip=does_not_fit(pair, machine),
     )
-    for name, value in rows:
-        has_both = machine.card and not SHAPES[name].streamed
-        for kind, worth in (("graphs", value), *([("eager", value - 40)] if has_both else [])):
-            yield Stage(
-                f"{_SHAPE}{name}" + ("" if kind == "graphs" else "-eager"),
-                f"times of {SHAPES[name].target.name} + {SHAPES[name].draft.name}",
-                TASK,
-                ("shape", name, "60", kind),
-                worth,
-                seconds_of_shape(SHAPES[name], machine),
-                files=(PROFILE,),
-                skip=does_not_fit(SHAPES[name], machine),
-            )
 
 
 def does_not_fit(shape: PairShape, machine: Machine) -> str:
@@ -196,32 +203,13 @@ def _recordings() -> Iterator[Stage]:
     """Runs that the page plays, made by the page's own commands."""
     small = ("--tokens", "64", "--out", ".")
     yield Stage(
-        "run",
-        "a recorded run",
-        "ui.record",
-        ("run", *small),
-        40,
-        45,
-        files=(RUN,),
-        line=" kB",
+        "run", "a recorded run", "ui.record", ("run", *small), 40, 45, files=(RUN,), line=" kB"
     )
+    race = ("race", "--race", *small)
+    yield Stage("race", "a recorded race", "ui.record", race, 45, 60, files=(RACE,), line=" kB")
+    about = "the run that the page opens with"
+    opening = ("--rounds", "3", "--out", ".")
+    files = (OPENING,)
     yield Stage(
-        "race",
-        "a recorded race",
-        "ui.record",
-        ("race", "--race", *small),
-        45,
-        60,
-        files=(RACE,),
-        line=" kB",
-    )
-    yield Stage(
-        "opening",
-        "the run that the page opens with",
-        "ui.record_opening",
-        ("--rounds", "3", "--out", "."),
-        50,
-        120,
-        files=(OPENING,),
-        line="8 in 10",
+        "opening", about, "ui.record_opening", opening, 50, 120, files=files, line="8 in 10"
     )

@@ -11,7 +11,7 @@ import torch
 from fakes import tiny_model
 
 from sequoia.models.tree_forward import TreeModel
-from sequoia.report.tasks.card_checks import attention, offload
+from sequoia.report.tasks.card_checks import attention, distribution, offload
 from sequoia.report.tasks.card_checks.graphs import largest_difference, random_path, random_tree
 
 CPU = torch.device("cpu")
@@ -81,3 +81,16 @@ def test_a_copy_that_comes_too_late_is_found(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(offload, "DelayedCopier", NoCopy)
     found = offload.offload("1")
     assert not found.is_right
+
+
+def test_children_are_drawn_with_their_exact_probabilities(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(distribution, "_PAIRS", 20_000)
+    assert distribution.drawn_pairs(CPU).verdict == "fits"
+    monkeypatch.setattr(
+        distribution.Seeded,
+        "successive",
+        lambda self, q, k: torch.stack([q[:, :1], 1 - q[:, :1]], 1).argsort(1)[..., 0],
+    )
+    assert distribution.drawn_pairs(CPU).verdict == "differs"
