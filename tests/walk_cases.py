@@ -1,7 +1,7 @@
 """Write walk_cases.json: steps of the real verifiers over small distributions with given draws, and
 exact results by enumeration. The walk of the page, in JavaScript, is tested against them.
 
-    python tests/walk_cases.py
+    PYTHONPATH=. python tests/walk_cases.py
 """
 
 from __future__ import annotations

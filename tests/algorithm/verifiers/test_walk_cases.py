@@ -8,5 +8,5 @@ from walk_cases import FILE, cases
 
 
 def test_the_written_cases_are_those_of_the_verifiers() -> None:
-    """If it fails, write them again: python tests/walk_cases.py."""
+    """If it fails, write them again, with tests/walk_cases.py."""
     assert json.loads(FILE.read_text(encoding="utf-8")) == cases()
