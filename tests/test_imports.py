@@ -30,7 +30,7 @@ PAGE = [
     {"shared"},
     {"serving"},
     {"decode"},
-    {"race", "hardware", "models", "tour"},
+    {"race", "hardware", "models", "tour", "walk"},
     {"lab"},
     {"page", "record"},
     {"record_opening", "record_tour"},

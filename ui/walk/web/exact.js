@@ -57,10 +57,10 @@ class Enumerator {
 }
 
 /**
- * Call `visit` for each outcome of a step, with the number of words that it emits.
+ * Call `visit` for each outcome of a step.
  * @param {Toy} toy
  * @param {number[]} children
- * @param {(path: number[], emitted: number[], weight: number, count: number) => void} visit
+ * @param {(path: number[], emitted: number[], weight: number) => void} visit
  * @returns {number} how many there are; Infinity for more than MOST_OUTCOMES
  */
 function visitAll(toy, children, visit) {
@@ -70,8 +70,7 @@ function visitAll(toy, children, visit) {
   for (let count = 1; count <= MOST_OUTCOMES; count++) {
     const chance = new Enumerator(script);
     const { drafted, verdict } = toyStep(toy, chance, topo, true);
-    const emitted = emittedBy(drafted, verdict);
-    visit(verdict.path, emitted, chance.weight, emitted.length);
+    visit(verdict.path, emittedBy(drafted, verdict), chance.weight);
     script = chance.following();
     if (!script) return count;
   }
@@ -97,7 +96,8 @@ function wholeStep(toy, children) {
 
 // Verified from the root down, a level does not depend on those below it.
 function levelByLevel(toy, [first, second]) {
-  const [above, below] = [first, second].map((count) => outcomesOf(toy, [count, 0]));
+  const above = outcomesOf(toy, [first, 0]);
+  const below = outcomesOf(toy, [second, 0]);
   const outcomes = above.outcomes + below.outcomes;
   if (outcomes === Infinity) return null;
   const chosen = above.first.map((share, i) => share - above.alone[i]);
@@ -121,8 +121,9 @@ function outcomesOf(toy, children) {
     byRank: zeros(children[0]),
     tokens: 0,
   };
-  const outcomes = visitAll(toy, children, (path, [one, other], weight, count) => {
-    made.tokens += weight * count;
+  const outcomes = visitAll(toy, children, (path, emitted, weight) => {
+    const [one, other] = [emitted[0], emitted[1]];
+    made.tokens += weight * emitted.length;
     made.first[one] += weight;
     if (path.length > 1) made.byRank[path[1] - 1] += weight;
     if (other === undefined) made.alone[one] += weight;

@@ -111,7 +111,9 @@ function residualsOf({ trials, bonus, left }) {
   return [...at, [tokens, p]];
 }
 
-// The token that is tried first, then all others.
+/** @typedef {[number[], number[], number[]]} Head the tried token first, then all others */
+
+/** @type {(token: number, residual: number[], draft: number[]) => Head} */
 function headOf(token, residual, draft) {
   const others = [...residual.keys()].filter((one) => one !== token);
   const tokens = [token, ...others];

@@ -1,8 +1,15 @@
 /* How a rejection changes p and q for the next sibling, as in sequoia/algorithm/verifiers. Pure. */
 
+/**
+ * @param {number[]} values
+ * @returns {number}
+ */
 export const sum = (values) => values.reduce((total, value) => total + value, 0);
 
-/** @type {(values: number[]) => number[]} */
+/**
+ * @param {number[]} values
+ * @returns {number[]} the same with the sum 1
+ */
 export const scaled = (values) => {
   const total = sum(values);
   return values.map((value) => value / total);

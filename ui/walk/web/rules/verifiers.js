@@ -10,11 +10,16 @@ import { traverse } from "./traversal.js";
  */
 
 /**
+ * @typedef {{p: number[], q: number[]}} Models
+ * @typedef {(drafted: Drafted, models: Models, chance: Chance) => Verdict} Verify
+ */
+
+/**
  * @typedef {object} Verifier
  * @property {string} key that of sequoia/algorithm/verifiers; "chain" is Sequoia's with one child
  * @property {string} label
  * @property {(chance: Chance, q: number[], count: number) => number[]} draw tokens of siblings
- * @property {(drafted: Drafted, models: {p: number[], q: number[]}, chance: Chance) => Verdict} verify
+ * @property {Verify} verify
  * @property {boolean} [fromLeaves]
  */
 
