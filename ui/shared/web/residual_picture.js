@@ -51,7 +51,7 @@ export function residualPicture(step, node, most = PLACES) {
   const trial = step.trials[at];
   const isCut = Boolean(trial && !trial.accepted && trial.u !== null);
   const tokens = places(step, at, most);
-  const rows = tokens.map((token) => token && rowOf(step, moment, token, isCut));
+  const rows = tokens.map((token) => (token === null ? null : rowOf(step, moment, token, isCut)));
   const mark = markOf(step, at);
   for (const row of rows) if (row?.key === String(moment.tokens[0])) row.mark = mark;
   return {

@@ -95,6 +95,7 @@ function wholeStep(toy, children) {
 }
 
 // Verified from the root down, a level does not depend on those below it.
+/** @type {(toy: Toy, children: number[]) => Exact | null} */
 function levelByLevel(toy, [first, second]) {
   const above = outcomesOf(toy, [first, 0]);
   const below = outcomesOf(toy, [second, 0]);

@@ -22,6 +22,8 @@ const NOTHING = 1e-6; // of a distribution: rounding
  * @property {ResidualPicture | null} next what is left after a rejection, or p and q below an
  *   accepted node
  * @property {string} nextTitle
+ * @property {number | undefined} entered verified from the leaves: how the path stood when the
+ *   walk came to the node
  */
 
 /**
@@ -43,8 +45,9 @@ export function momentAt(step, node) {
     label: step.label(node),
     why: stepWords.why(step, node),
     now: pictureOf(step, node),
-    next: hasNext ? pictureOf(step, next) : null,
+    next: hasNext ? ahead(pictureOf(step, next), next) : null,
     nextTitle: trial ? nextTitle(step, trial, next) : "",
+    entered: step.step.entered?.[at],
   };
 }
 
@@ -67,5 +70,15 @@ function pictureOf(step, node) {
   const picture = residualPicture(step, node, PLACES);
   if (!picture) return null;
   const isThere = (row) => row && !(row.key === "rest" && !(row.p > NOTHING || row.q > NOTHING));
-  return { ...picture, rows: picture.rows.filter(isThere) };
+  const rows = picture.rows.filter(isThere);
+  const isWhole = rows.every(({ key }) => key !== "rest"); // a toy, whose words keep their order
+  return { ...picture, rows: isWhole ? rows.sort((a, b) => Number(a.key) - Number(b.key)) : rows };
+}
+
+// The same before its own trial.
+/** @type {(picture: ResidualPicture | null, next: NodeId | null) => ResidualPicture | null} */
+function ahead(picture, next) {
+  if (!picture || next === "bonus") return picture;
+  const rows = picture.rows.map((row) => /** @type {const} */ ({ ...row, cut: 0, mark: "" }));
+  return { ...picture, rows, note: "" };
 }

@@ -1,20 +1,21 @@
 /* One moment of the walk below the tree: p and q at the trial, the draw, and what follows. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
+import { prob } from "../../shared/web/format.js";
 import { DrawMeter } from "../../shared/web/draw_meter.js";
 import { ResidualBars } from "../../shared/web/residual_bars.js";
 import * as stepWords from "../../shared/web/step_words.js";
 import { momentAt } from "./moment.js";
 
 /**
- * @import { StepView } from "../../shared/web/step_view.js"
+ * @import { StepView, Trial } from "../../shared/web/step_view.js"
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 
 const ROWS = 9;
+const ROUNDING = 1e-9;
 const BEFORE = "The walk has not begun. Go on to the next picture ( . ) to see the first trial.";
 const NO_TRIAL = "This node is not tried in this step.";
-const PATHS =
-  "Traversal tests whole paths. What is compared is the probability with which the path down to this node stands.";
+const PATHS = "Traversal tests whole paths, from the leaves up.";
 const UNKNOWN = "What is left of p and q was not recorded at this trial.";
 
 /** Three columns. */
@@ -52,11 +53,11 @@ export class MomentPanel {
     if (moment) this.paintMoment(step, moment);
   }
 
-  paintMoment(step, { title, trial, state, label, why, now, next, nextTitle }) {
+  paintMoment(step, { title, trial, state, label, why, now, next, nextTitle, entered }) {
     text(this.title, title);
     this.now.paint(now, step.greedy);
     show(this.noPicture, !now && !step.greedy);
-    text(this.noPicture, step.fromLeaves ? PATHS : UNKNOWN);
+    text(this.noPicture, step.fromLeaves ? pathWords(trial, entered) : UNKNOWN);
     text(this.token, label);
     text(this.state, stepWords.states[state] ?? "");
     for (const part of [this.token, this.state]) attr(part, "data-s", state);
@@ -67,4 +68,13 @@ export class MomentPanel {
     text(this.nextTitle, nextTitle);
     this.next.paint(next, false);
   }
+}
+
+/** @type {(trial: Trial | null, entered?: number) => string} */
+function pathWords(trial, entered) {
+  if (!trial || entered === undefined) return PATHS;
+  const before = `${PATHS} When the walk came here, the path stood with probability ${prob(entered)}`;
+  if (Math.abs(entered - trial.p) < ROUNDING)
+    return `${before}, and that is what u is compared with.`;
+  return `${before}. Its children were rejected, which leaves ${prob(trial.p)} to compare u with.`;
 }

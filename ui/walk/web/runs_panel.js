@@ -8,7 +8,7 @@ import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import { exactStep } from "./exact.js";
 import { VERIFIERS } from "./rules/verifiers.js";
-import { noiseFloor, squared, Tally, totalVariation } from "./tally.js";
+import { noiseFloor, noiseSpread, squared, Tally, totalVariation } from "./tally.js";
 import { MOST_WORDS, WORDS } from "./toy.js";
 
 /**
@@ -36,6 +36,7 @@ export class RunsPanel {
   constructor(host) {
     const title = "Run it 10,000 times";
     const panel = makePanel(host, { part: "runs", title, cls: "wk-runs" });
+    this.root = panel.root;
     el("span", { class: "sq-badge", "data-label": "measured", text: "measured" }, panel.tools);
     el("span", { class: "sq-badge", text: "exact: computed" }, panel.tools);
     this.makeButtons(panel.body);
@@ -112,6 +113,11 @@ export class RunsPanel {
   }
 
   // -- runs --------------------------------------------------------------------------------------
+
+  /** @param {boolean} isShown */
+  show(isShown) {
+    show(this.root, isShown);
+  }
 
   /** @param {Toy} toy */
   take(toy) {
@@ -195,7 +201,7 @@ export class RunsPanel {
     /** @type {(cells: HTMLElement[], counts: number[], to: number[], from?: number[]) => void} */
     const distance = ([measured, floor, computed], counts, to, from) => {
       text(measured, runs ? prob(totalVariation(counts, to)) : "–");
-      text(floor, runs ? prob(noiseFloor(to, runs)) : "–");
+      text(floor, runs ? floorWords(to, runs) : "–");
       text(computed, distanceWords(exact, from, to));
     };
     distance(facts.first, tally.first, p, exact?.first);
@@ -219,6 +225,11 @@ export class RunsPanel {
 
 // Undefined while it is not computed yet, null where it cannot be.
 const notYet = (exact) => (exact === null ? TOO_MANY : "–");
+
+const floorWords = (p, runs) => {
+  const digits = (value) => value.toFixed(4);
+  return `${digits(noiseFloor(p, runs))} ± ${digits(2 * noiseSpread(p, runs))}`;
+};
 
 function distanceWords(exact, from, to) {
   if (!exact) return notYet(exact);

@@ -70,5 +70,15 @@ export function totalVariation(weights, p) {
 export const noiseFloor = (p, runs) =>
   sum(p.map((one) => Math.sqrt((2 * one * (1 - one)) / (Math.PI * runs)))) / 2;
 
+/**
+ * The standard deviation of the same, by the same approximation, as if the words' counts did not
+ * depend on each other.
+ * @param {number[]} p
+ * @param {number} runs
+ * @returns {number}
+ */
+export const noiseSpread = (p, runs) =>
+  Math.sqrt(((1 - 2 / Math.PI) * sum(p.map((one) => one * (1 - one)))) / runs) / 2;
+
 /** @type {(p: number[]) => number[]} of two words that do not depend on each other, in rows */
 export const squared = (p) => p.flatMap((one) => p.map((other) => one * other));

@@ -94,6 +94,7 @@ export function toyView(toy, seed) {
     bonus,
     emitted: emittedBy(drafted, verdict),
     residuals: residualsOf(verdict),
+    entered: trials.map((one) => one.entered),
   };
   const words = toy.p.map((_, i) => /** @type {[string, string]} */ ([String(i), WORDS[i]]));
   const pieces = new Map([...words, [String(toy.p.length), "…"]]);

@@ -160,6 +160,7 @@ export class WalkView {
     show(this.form.root, !this.isReal);
     show(this.real.root, this.isReal);
     this.again.disabled = this.isReal;
+    this.runs.show(!this.isReal);
   }
 
   /** @param {string} words a message; none removes it */

@@ -19,6 +19,8 @@ import { draftAt, residualAfter, scaled, without } from "./residuals.js";
  * @property {number | null} mass
  * @property {number[]} residual
  * @property {number[] | null} draft
+ * @property {number} [entered] verified from the leaves: the probability with which the path stood
+ *   before any child of the node was rejected
  */
 
 /**

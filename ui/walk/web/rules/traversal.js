@@ -23,6 +23,7 @@ class Place {
   constructor(node, stands, target, draft, children) {
     this.node = node;
     this.stands = stands;
+    this.entered = stands; // before any of its children was rejected
     this.target = target;
     this.draft = draft;
     this.waiting = [...children];
@@ -77,10 +78,20 @@ export function traverse(drafted, { p, q }, chance) {
 
 // Whether the last place is taken. If not, its parent goes on without it.
 function isTaken(places, drafted, chance, trials) {
-  const { node, stands, target } = places.at(-1);
+  const { node, stands, entered, target } = places.at(-1);
   const token = drafted.tokens[node];
   const { accepted, u } = chance.accept(1, stands);
-  const trial = { node, token, p: stands, q: 1, u, accepted, residual: target, draft: null };
+  const trial = {
+    node,
+    token,
+    p: stands,
+    q: 1,
+    u,
+    accepted,
+    entered,
+    residual: target,
+    draft: null,
+  };
   if (!accepted) places.pop();
   trials.push({ ...trial, mass: accepted ? null : places.at(-1).reject(token) });
   return accepted;
