@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { exactStep } from "../../ui/walk/web/exact.js";
+import { exactly } from "../../ui/walk/web/exact.js";
 import { Dice } from "../../ui/walk/web/rules/chance.js";
 import { Drafted } from "../../ui/walk/web/rules/drafted.js";
 import { scaled } from "../../ui/walk/web/rules/residuals.js";
@@ -15,6 +15,14 @@ import { toyTree } from "../../ui/walk/web/toy.js";
 const CASES = JSON.parse(readFileSync(new URL("walk_cases.json", import.meta.url)));
 const KEYS = VERIFIERS.map(({ key }) => key);
 const NEAR = 1e-8;
+
+function exactStep(toy) {
+  const parts = exactly(toy);
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done) return value;
+  }
+}
 
 const isNear = (one, other) =>
   one === other || (one !== null && other !== null && Math.abs(one - other) < NEAR);

@@ -1,5 +1,5 @@
 /* The exact output of a toy's step: every outcome of its draws is visited once, with its
-   probability. */
+   probability. It is computed in parts, between which the page can do other things. */
 import { childrenOf, emittedBy, toyStep, toyTree } from "./toy.js";
 import { verifierNamed } from "./rules/verifiers.js";
 import { sum } from "./rules/residuals.js";
@@ -7,7 +7,8 @@ import { sum } from "./rules/residuals.js";
 /** @import { Toy } from "./toy.js" */
 
 /** Outcomes that are visited at most. */
-export const MOST_OUTCOMES = 20_000;
+export const MOST_OUTCOMES = 60_000;
+const A_PART = 200; // outcomes between two pauses
 
 /**
  * @typedef {object} Exact
@@ -61,9 +62,9 @@ class Enumerator {
  * @param {Toy} toy
  * @param {number[]} children
  * @param {(path: number[], emitted: number[], weight: number) => void} visit
- * @returns {number} how many there are; Infinity for more than MOST_OUTCOMES
+ * @returns {Generator<void, number>} how many there are; Infinity for more than MOST_OUTCOMES
  */
-function visitAll(toy, children, visit) {
+function* visitAll(toy, children, visit) {
   const topo = toyTree(children);
   /** @type {number[] | null} */
   let script = [];
@@ -73,6 +74,7 @@ function visitAll(toy, children, visit) {
     visit(verdict.path, emittedBy(drafted, verdict), chance.weight);
     script = chance.following();
     if (!script) return count;
+    if (count % A_PART === 0) yield;
   }
   return Infinity;
 }
@@ -80,25 +82,26 @@ function visitAll(toy, children, visit) {
 /**
  * The distribution of what a step emits.
  * @param {Toy} toy
- * @returns {Exact | null} null where there are too many outcomes
+ * @returns {Generator<void, Exact | null>} null where there are too many outcomes
  */
-export function exactStep(toy) {
+export function* exactly(toy) {
   const children = childrenOf(toy);
   const isWhole = verifierNamed(toy.verifier).fromLeaves || !children[1];
-  return isWhole ? wholeStep(toy, children) : levelByLevel(toy, children);
+  return yield* isWhole ? wholeStep(toy, children) : levelByLevel(toy, children);
 }
 
-function wholeStep(toy, children) {
-  const { alone, pairs, ...made } = outcomesOf(toy, children);
+/** @type {(toy: Toy, children: number[]) => Generator<void, Exact | null>} */
+function* wholeStep(toy, children) {
+  const { alone, pairs, ...made } = yield* outcomesOf(toy, children);
   if (made.outcomes === Infinity) return null;
   return { ...made, pairs: added(pairs, outer(alone, made.first)) };
 }
 
 // Verified from the root down, a level does not depend on those below it.
-/** @type {(toy: Toy, children: number[]) => Exact | null} */
-function levelByLevel(toy, [first, second]) {
-  const above = outcomesOf(toy, [first, 0]);
-  const below = outcomesOf(toy, [second, 0]);
+/** @type {(toy: Toy, children: number[]) => Generator<void, Exact | null>} */
+function* levelByLevel(toy, [first, second]) {
+  const above = yield* outcomesOf(toy, [first, 0]);
+  const below = yield* outcomesOf(toy, [second, 0]);
   const outcomes = above.outcomes + below.outcomes;
   if (outcomes === Infinity) return null;
   const chosen = above.first.map((share, i) => share - above.alone[i]);
@@ -113,7 +116,7 @@ function levelByLevel(toy, [first, second]) {
 
 // `alone`: of each word, the probability that a step emits it and nothing else; the next word is
 // then the first of the next step. `pairs` are those of one step.
-function outcomesOf(toy, children) {
+function* outcomesOf(toy, children) {
   const size = toy.p.length;
   const made = {
     first: zeros(size),
@@ -122,7 +125,7 @@ function outcomesOf(toy, children) {
     byRank: zeros(children[0]),
     tokens: 0,
   };
-  const outcomes = visitAll(toy, children, (path, emitted, weight) => {
+  const outcomes = yield* visitAll(toy, children, (path, emitted, weight) => {
     const [one, other] = [emitted[0], emitted[1]];
     made.tokens += weight * emitted.length;
     made.first[one] += weight;

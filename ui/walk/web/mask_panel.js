@@ -14,7 +14,8 @@ const NAME_WIDE = 84; // px
 const LETTERS = 9; // of a name
 const PREFIX = 2; // columns that stand for all tokens before the tree
 const PLACE_WIDE = 44; // px of the positions
-const HINT = "Point at a node, in the tree or here, to see which tokens it may attend to.";
+const HINT =
+  "A row for each node, a column for each token it may attend to; the wide first one is the text before the tree. Point at a node, in the tree or here.";
 
 /** The panel. */
 export class MaskPanel {

@@ -61,7 +61,7 @@ function titleOf(step, at) {
 }
 
 function nextTitle(step, trial, next) {
-  if (trial.accepted) return `Next: below “${step.label(trial.node)}”`;
+  if (trial.accepted && next !== "bonus") return `Next: below “${step.label(trial.node)}”`;
   return next === "bonus" ? "Next: the target’s own token" : "Next: another child";
 }
 

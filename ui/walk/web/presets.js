@@ -60,7 +60,7 @@ export const PRESETS = [
     key: "whole-path",
     label: "Traversal judges whole paths",
     about:
-      "Traversal starts at the leaves. A word that the target likes less than the draft can still stand if the words around it make up for it.",
+      "Traversal starts at the leaves and tests whole paths. A word that the target gives less than the draft does can still stand if the word after it makes up for it.",
     toy: { p: [0.2, 0.5, 0.3], q: [0.6, 0.2, 0.2], children: [2, 1], verifier: "traversal" },
     seed: 8,
   },

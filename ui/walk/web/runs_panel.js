@@ -6,7 +6,7 @@ import { prefersStillness } from "../../shared/web/playback.js";
 import { seeded } from "../../shared/web/random.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
-import { exactStep } from "./exact.js";
+import { exactly, MOST_OUTCOMES } from "./exact.js";
 import { VERIFIERS } from "./rules/verifiers.js";
 import { noiseFloor, noiseSpread, squared, Tally, totalVariation } from "./tally.js";
 import { MOST_WORDS, WORDS } from "./toy.js";
@@ -19,8 +19,9 @@ import { MOST_WORDS, WORDS } from "./toy.js";
 const RUNS = 10_000;
 const A_FRAME = 250; // runs between two pictures
 const REST_MS = 250; // without a change before the exact answer is computed
-const ROUNDING = 1e-9; // of a sum of up to 20,000 floats
-const TOO_MANY = "too many outcomes";
+const ROUNDING = 1e-9; // of a sum of up to 60,000 floats
+const SLICE_MS = 12;
+const TOO_MANY = `over ${grouped(MOST_OUTCOMES)} outcomes`;
 
 /** The panel. */
 export class RunsPanel {
@@ -105,6 +106,7 @@ export class RunsPanel {
     for (const name of ["verifier", "no child accepted", "tokens per step"])
       el("th", { scope: "col", text: name }, head);
     const body = el("tbody", {}, table);
+    this.note = el("p", { class: "wk-note", "data-part": "outcomes" }, host);
     this.verifiers = VERIFIERS.map(({ key, label }) => {
       const row = el("tr", {}, body);
       el("th", { scope: "row", text: label }, row);
@@ -131,14 +133,27 @@ export class RunsPanel {
     );
   }
 
-  /** @param {string[]} keys of verifiers, one after the other, so that the page stays responsive */
-  compute(keys) {
-    const { toy } = this;
-    const [verifier] = keys;
-    if (!this.exact.has(verifier)) this.exact.set(verifier, exactStep({ ...toy, verifier }));
-    this.paint();
-    const rest = keys.slice(1);
-    if (rest.length) this.#timer = setTimeout(() => this.compute(rest), 0);
+  /** @type {(keys: string[]) => void} of verifiers, one after the other */
+  compute([...keys]) {
+    const verifier = keys.shift();
+    if (verifier === undefined) return;
+    if (this.exact.has(verifier)) return this.compute(keys);
+    const parts = exactly({ ...this.toy, verifier });
+    this.goOn(parts, (found) => {
+      this.exact.set(verifier, found);
+      this.paint();
+      this.compute(keys);
+    });
+  }
+
+  // A part at a time, so that the page stays responsive.
+  /** @type {(parts: ReturnType<typeof exactly>, then: (found: Exact | null) => void) => void} */
+  goOn(parts, then) {
+    const until = performance.now() + SLICE_MS;
+    let part = parts.next();
+    while (!part.done && performance.now() < until) part = parts.next();
+    if (part.done) then(part.value);
+    else this.#timer = setTimeout(() => this.goOn(parts, then), 0);
   }
 
   startOver() {
@@ -173,6 +188,7 @@ export class RunsPanel {
     text(this.count, runs ? `${grouped(runs)} steps` : "");
     const exact = this.exact.get(toy.verifier);
     this.paintBars(toy.p, exact);
+    text(this.note, exact ? outcomeWords(exact) : "");
     this.paintFacts(toy.p, exact);
     for (const { key, row, cells } of this.verifiers) {
       row.classList.toggle("is-chosen", key === toy.verifier);
@@ -225,6 +241,9 @@ export class RunsPanel {
 
 // Undefined while it is not computed yet, null where it cannot be.
 const notYet = (exact) => (exact === null ? TOO_MANY : "–");
+
+const outcomeWords = ({ outcomes }) =>
+  `Exact: every outcome of the random draws is visited once, with its probability (${grouped(outcomes)} here).`;
 
 const floorWords = (p, runs) => {
   const digits = (value) => value.toFixed(4);

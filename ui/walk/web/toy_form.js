@@ -9,7 +9,7 @@ import * as toys from "./toy.js";
 /** @import { Toy } from "./toy.js" */
 
 const OWN = "own";
-const LAST = "The step below is still that of the last toy without a mistake.";
+const LAST = "The step shown is still that of the last toy without a mistake.";
 
 /** The form. It keeps what was typed, and passes on each toy that is one. */
 export class ToyForm {

@@ -27,6 +27,8 @@ import { toyView } from "./toy.js";
  * @property {() => void} [copy] copies a link to it
  */
 
+const KEYS =
+  "Keys: . and , turn the pictures, space plays, n draws again; ← and → change the real step.";
 const SAME = "Both models give these probabilities after every word.";
 
 /** The view of the tab. */
@@ -59,8 +61,8 @@ export class WalkView {
   }
 
   makeSide(host) {
-    const panel = makePanel(host, { part: "source", title: "What is walked", cls: "wk-source" });
-    const look = { class: "sq-segments", role: "group", "aria-label": "What is walked" };
+    const panel = makePanel(host, { part: "source", title: "Example", cls: "wk-source" });
+    const look = { class: "sq-segments", role: "group", "aria-label": "What is shown" };
     const group = el("div", look, panel.tools);
     this.toyTab = button(group, { text: "A toy", part: "toy", act: () => this.choose(false) });
     this.realTab = button(group, {
@@ -89,6 +91,7 @@ export class WalkView {
     this.notice = el("p", { class: "wk-note", role: "status" }, panel.body);
     this.stage = new StepStage(panel.body, { hasCard: false });
     this.moment = new MomentPanel(panel.body);
+    el("p", { class: "wk-note wk-keys", text: KEYS }, panel.foot);
     this.stage.addEventListener("frame", () => this.paintMoment());
     this.stage.addEventListener("hover", (event) =>
       this.light(/** @type {CustomEvent} */ (event).detail.node),
