@@ -80,9 +80,7 @@ def random_step(verifier: Verifier, number: int) -> dict[str, Any]:
     chance = _Drawing(rng)
     tokens, _ = drafted(tree, EXACT[verifier.key], same([Fraction(one) for one in q]), (), chance)
     draws = [round(rng.random(), 6) for _ in range(2 * len(tree) + 2)]
-    verdict = verifier.verify(
-        tree, tokens, lambda _: shares(p), lambda _: shares(q), Given(draws)
-    )
+    verdict = verifier.verify(tree, tokens, lambda _: shares(p), lambda _: shares(q), Given(draws))
     return {
         "verifier": verifier.key,
         "p": p,

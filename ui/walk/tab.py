@@ -32,12 +32,10 @@ class WalkTab:
 
     def wire(self, _blocks: gr.Blocks) -> None:
         """Connect component and handler."""
-        self.board.list(
-            self.list_recorded_runs, None, self.board, concurrency_limit=None, **QUIET
-        )
+        self.board.list(self.list_recorded_runs, None, self.board, concurrency_limit=None, **QUIET)
 
     def list_recorded_runs(self) -> str:
-        """The recorded runs shipped with the program: {"runs": [{"name", "title", "about"}, ...]}."""
+        """The recorded runs shipped with the program, each with its name, title and a sentence."""
         return message_text({"runs": [vars(one) for one in recordings.examples()]})
 
     def get_recorded_run(self, asked: Any) -> str:

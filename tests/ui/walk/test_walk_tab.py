@@ -16,7 +16,7 @@ def test_every_listed_run_can_be_asked_for() -> None:
     assert [one["name"] for one in listed] == list(recordings.shipped())
     for one in listed:
         run = json.loads(WalkTab().get_recorded_run(one["name"]))
-        assert run["steps"] and run["trees"] and run["pieces"]
+        assert all(run[part] for part in ("steps", "trees", "pieces"))
         assert run["meta"]["label"] in ("recorded", "simulated")
 
 
