@@ -63,7 +63,7 @@ export class RunsPanel {
     el("caption", { text: "First word that comes out" }, table);
     const head = el("tr", {}, el("thead", {}, table));
     for (const name of ["word", "", "p", "measured", "exact"])
-      el(name ? "th" : "td", name ? { scope: "col", text: name } : {}, head);
+      el(name ? "th" : "td", name ? { scope: "col", text: name, "data-of": name } : {}, head);
     const body = el("tbody", {}, table);
     this.rows = Array.from({ length: MOST_WORDS }, (_, i) => {
       const row = el("tr", {}, body);
