@@ -89,6 +89,7 @@ def test_a_node_lights_its_ancestors_and_positions_by_index_are_wrong(page: Page
     expect(part(page, "positions")).to_contain_text("A bug: 8 nodes of 10 get a wrong position")
     part(page, "by-depth").click()
     expect(part(page, "positions")).not_to_contain_text("bug")
+    page.mouse.move(0, 0)
     page.evaluate(f"{ROOT}.view.stage.tree.view.focus('n6')")
     expect(part(page, "sees")).to_contain_text(re.compile("Node 6, “.*”, attends to .* and itself"))
     assert page.locator(".sq-walk .sq-n.is-match").count() == 3

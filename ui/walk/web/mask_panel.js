@@ -24,6 +24,7 @@ export class MaskPanel {
   /** @type {number | null} the node that is lit */
   node = null;
   byIndex = false;
+  isPointed = false; // the pointer is here
 
   /**
    * @param {HTMLElement} host
@@ -49,7 +50,7 @@ export class MaskPanel {
     this.positions = el("p", { class: "wk-note", "data-part": "positions" }, panel.body);
     this.svg.addEventListener("pointermove", (event) => this.pointed(event));
     this.svg.addEventListener("pointerdown", (event) => this.pointed(event));
-    this.svg.addEventListener("pointerleave", () => this.point(null));
+    this.svg.addEventListener("pointerleave", () => this.leave());
   }
 
   makeSwitch(tools) {
@@ -70,7 +71,14 @@ export class MaskPanel {
     const { top, height } = this.svg.getBoundingClientRect();
     const { n } = this.step.topo;
     const row = Math.floor(((clientY - top) / height) * n);
+    this.isPointed = true;
     this.point(Math.max(0, Math.min(n - 1, row)));
+  }
+
+  // A node that has the focus in the tree stays lit.
+  leave() {
+    if (this.isPointed) this.point(null);
+    this.isPointed = false;
   }
 
   /**

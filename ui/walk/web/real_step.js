@@ -32,6 +32,8 @@ export class RealStep {
   runs = new Map();
   /** @type {Listed[]} */
   listed = [];
+  /** @type {{name: string, step?: number} | null} to be shown once it is listed */
+  wanted = null;
   at = 0;
 
   /**
@@ -74,6 +76,7 @@ export class RealStep {
     for (const { name, title } of listed)
       el("option", { value: name, text: "recorded: " + readable(title) }, this.menu);
     this.menu.value = value || DECODE;
+    this.openWanted();
   }
 
   /** @returns {boolean} whether a recorded run is chosen */
@@ -81,10 +84,27 @@ export class RealStep {
     return this.menu.value !== DECODE;
   }
 
-  /** Show a step: that of Decode if it has one to show, else a recorded one. */
-  open() {
+  /**
+   * Show a step: that of Decode if there is something to see in it, else a recorded one.
+   * @param {{name: string, step?: number}} [wanted] a recorded run and its step
+   */
+  open(wanted) {
+    this.wanted = wanted ?? null;
+    if (wanted) {
+      this.openWanted();
+      return;
+    }
     const isDecode = shownStep()?.step.residuals.length > 0 || !this.listed.length;
     this.choose(this.isRecorded ? this.menu.value : isDecode ? DECODE : USUAL);
+  }
+
+  // The recorded runs are known once the server has listed them.
+  openWanted() {
+    const { wanted, listed } = this;
+    if (!wanted || !listed.length) return;
+    this.wanted = null;
+    if (listed.some(({ name }) => name === wanted.name)) this.choose(wanted.name, wanted.step);
+    else this.refusal.say(`There is no recorded run “${wanted.name}”.`, this.menu);
   }
 
   /**

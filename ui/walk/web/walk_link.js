@@ -26,10 +26,8 @@ function valuesOf({ isReal, real, toy, seed }) {
 /** @type {(view: WalkView, values: Record<string, any>) => void} */
 function apply(view, values) {
   const { example, step } = values;
-  if (example) {
-    view.choose(true);
-    view.real.choose(example, step);
-  } else if (values.p) applyToy(view, values);
+  if (example) view.choose(true, { name: example, step });
+  else if (values.p) applyToy(view, values);
 }
 
 /** @type {(view: WalkView, values: Record<string, any>) => void} */

@@ -100,17 +100,20 @@ export class WalkView {
 
   // -- what is shown -----------------------------------------------------------------------------
 
-  /** @param {boolean} isReal whether a step of a run is shown instead of a toy */
-  choose(isReal) {
+  /**
+   * @param {boolean} isReal whether a step of a run is shown instead of a toy
+   * @param {{name: string, step?: number}} [wanted] a recorded run and its step
+   */
+  choose(isReal, wanted) {
     this.isReal = isReal;
     this.paintSource();
-    if (isReal) this.real.open();
+    if (isReal) this.real.open(wanted);
     else this.showToy();
   }
 
   /** The tab was opened: Decode may show another step by now. */
   shown() {
-    if (this.isReal && !this.real.isRecorded) this.real.open();
+    if (this.isReal && !this.real.isRecorded && !this.real.wanted) this.real.open();
   }
 
   /** @param {{runs?: Listed[], error?: string}} message */
