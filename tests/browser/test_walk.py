@@ -109,5 +109,7 @@ def test_a_step_of_a_recorded_run_is_shown_and_linked(page: Page) -> None:
     expect(part(page, "problem-step")).to_be_hidden()
     page.wait_for_function("location.hash === '#walk&example=specinfer&step=2'")
     expect(part(page, "runs")).to_be_hidden()
+    page.set_viewport_size({"width": 390, "height": 800})  # the tab's row has no room for the tab
     page.reload()
     expect(part(page, "step")).to_have_value("3", timeout=30_000)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

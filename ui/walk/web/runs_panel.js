@@ -60,7 +60,7 @@ export class RunsPanel {
 
   makeBars(host) {
     const table = el("table", { class: "wk-table wk-emitted", "data-part": "emitted" }, host);
-    el("caption", { text: "First word that comes out" }, table);
+    el("caption", { text: "First word of the output" }, table);
     const head = el("tr", {}, el("thead", {}, table));
     for (const name of ["word", "", "p", "measured", "exact"])
       el(name ? "th" : "td", name ? { scope: "col", text: name, "data-of": name } : {}, head);
@@ -78,7 +78,7 @@ export class RunsPanel {
 
   makeFacts(host) {
     const table = el("table", { class: "wk-table", "data-part": "facts" }, host);
-    el("caption", { text: "Distance from p, and speed" }, table);
+    el("caption", { text: "Distance from p, and tokens per step" }, table);
     const head = el("tr", {}, el("thead", {}, table));
     el("td", {}, head);
     for (const name of ["measured", "noise floor", "exact"]) {
