@@ -31,7 +31,7 @@ PAGE = [
     {"shared"},
     {"serving"},
     {"decode"},
-    {"race", "hardware", "models", "tour", "lossless"},
+    {"race", "hardware", "models", "tour", "walk", "lossless"},
     {"lab"},
     {"page", "record"},
     {"record_opening", "record_tour"},
