@@ -232,6 +232,7 @@ def main() -> None:
     from ui.serving.gradio_changes import change_gradio
     from ui.serving.guards.all_guards import Address
     from ui.serving.model_host import ModelHost
+    from ui.serving.short_pauses import ShortPauses
 
     change_gradio()
     torch.set_num_threads(max(1, cores() - 1))  # one core is left for the page itself
@@ -246,6 +247,7 @@ def main() -> None:
     )
     model_host = ModelHost(lambda: load(request, online, model_host.on_progress), limits.waiting)
     model_host.open()
+    ShortPauses(model_host).start()
     keep_small(folder, limits.kept)
     blocks = page(model_host, limits, online)
     address = Address([*arguments.allow_host, arguments.host], arguments.trusted_proxy)
