@@ -17,6 +17,7 @@ from ui.serving.limits import LOCAL, PUBLIC
 from ui.serving.port import PortRefused, require_port, wanted_port
 from ui.serving.shutdown import MESSAGE_SECONDS, STEP_SECONDS, Shutdown
 from ui.serving.temporary_folder import NoTemporaryFolder, keep_small, make_folder, remove_folder
+from ui.serving.thread_memory import use_little_memory
 
 if TYPE_CHECKING:
     import gradio as gr
@@ -222,6 +223,7 @@ def main() -> None:
     except (PortRefused, NoTemporaryFolder) as problem:
         made.exit(1, f"{made.prog}: {problem}\n")
     shutdown = Shutdown(lambda: remove_folder(folder))
+    use_little_memory()
     online = set_up()
 
     import torch
