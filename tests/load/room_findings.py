@@ -122,7 +122,7 @@ class Findings:
         return f"of {self.accepted}; longest wait {longest:.0f} s"
 
     def details(self) -> str:
-        """What went wrong, a line each, for whoever mends it."""
+        """What went wrong, a line each."""
         lines = [f"pressed: {dict(self.pressed)}"]
         for what, found in (
             ("refused load", self.refused_loads),

@@ -109,3 +109,9 @@ def test_lists_and_objects_are_counted() -> None:
     json_worker.scan(b"[" + b"[]," * (json_worker.MAX_LISTS - 1) + b"1]")
     with pytest.raises(json_worker.Refused, match="lists and objects"):
         json_worker.scan(b"[" + b"{}," * json_worker.MAX_LISTS + b"1]")
+
+
+def test_values_are_counted() -> None:
+    json_worker.scan(b"[" + b"1," * (json_worker.MAX_VALUES - 1) + b"1]")
+    with pytest.raises(json_worker.Refused, match="values"):
+        json_worker.scan(b"[" + b"1," * json_worker.MAX_VALUES + b"1]")
