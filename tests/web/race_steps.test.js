@@ -21,7 +21,11 @@ test("a step is drawn with its tree, its path and its text", () => {
 });
 
 test("a step whose tree never came is not drawn, and those after it are", () => {
-  const made = stepsOf([{ lane: 0, tree: 9, text: ["x"] }, { lane: 0, tree: 0, text: null }, WHOLE]);
+  const made = stepsOf([
+    { lane: 0, tree: 9, text: ["x"] },
+    { lane: 0, tree: 0, text: null },
+    WHOLE,
+  ]);
   assert.equal(made.at(0, 0), null);
   assert.deepEqual(made.at(0, 1).path, [0]);
   assert.deepEqual([made.best(0), made.rows(0)], [2, 1]);

@@ -4,6 +4,7 @@ import { attr, el, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { PlaybackBar } from "../../shared/web/playback_bar.js";
 import { sourced } from "../../shared/web/run_words.js";
+import { REAL, SHARES, SLOW, slowed } from "../../shared/web/speeds.js";
 import { secondsOf } from "../../shared/web/step_view.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
@@ -16,14 +17,10 @@ const LEAST_NUMBER = 10; // px of a row's blocks, in the median, that have their
 const GROWTH = 1.25; // of the track's time, when a run that goes on outgrows it
 const LEAST_WIDE = 1.6; // px that a block is drawn at least
 const RATES = [
-  ["slow", "slow motion"],
+  SLOW,
   ["easy", "easy pace"],
-  ["x0.02", "1/50 of real speed"],
-  ["x0.05", "1/20 of real speed"],
-  ["x0.1", "1/10 of real speed"],
-  ["x0.25", "1/4 of real speed"],
-  ["x0.5", "1/2 of real speed"],
-  ["x1", "real speed"],
+  ...SHARES.map(slowed),
+  REAL,
   ["s1", "1 step / s"],
   ["s2", "2 steps / s"],
   ["s5", "5 steps / s"],
