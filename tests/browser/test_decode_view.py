@@ -929,7 +929,7 @@ def test_live_stops_following_and_resumes(page: Any, canned: dict[str, Any]) -> 
 def test_a_block_has_its_number_once_its_step_is_counted(page: Any, canned: dict[str, Any]) -> None:
     """In slow motion the present step is on the track before its tokens are written."""
     shown = """() => { const numbers = document.querySelectorAll('.sq-beat-numbers')[1];
-        const cut = parseFloat(numbers.style.clipPath.split(' ')[2]) / 100;
+        const cut = parseFloat(/[\\d.]+(?=%)/.exec(numbers.style.clipPath)) / 100;
         const end = (1 - cut) * numbers.ownerSVGElement.viewBox.baseVal.width;
         return [...numbers.children].filter(one => Number(one.getAttribute('x')) < end)
           .map(one => Number(one.textContent)); }"""
