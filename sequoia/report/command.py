@@ -31,6 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _options(argv)
     try:
         folder = Folder(options.out.resolve())
+        if options.adopt:
+            folder.identity()  # raises before the folder is made
         with folder.opened():
             is_good = adopt(folder) if options.adopt else _collected(folder, options)
     except SequoiaError as problem:
