@@ -31,7 +31,7 @@ PAGE = [
     {"shared"},
     {"serving"},
     {"decode"},
-    {"race", "hardware", "models", "tour"},
+    {"race", "hardware", "models", "tour", "walk", "lossless"},
     {"lab"},
     {"page", "record"},
     {"record_opening", "record_tour"},
@@ -45,6 +45,7 @@ WITHOUT_GRADIO = [
     *("ui.race." + name for name in ("messages", "request", "run", "report")),
     *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job")),
     *("ui.shared." + name for name in ("tree_menu", "prompts", "markup")),
+    *("ui.lossless." + name for name in ("lossless_job", "messages")),
     "ui.tour.lesson",
 ]
 SCRIPTS = [path.relative_to(ROOT) for path in modules()]

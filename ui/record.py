@@ -51,7 +51,14 @@ def record_race(
     """Make a race with the lanes of `preset` and return the text of its file. goes_on: with all
     further runs that the page offers. Raises SequoiaError if it fails."""
     asked = {name: getattr(params, name) for name in PARAMS}
-    form = {**asked, "prompt": prompt, "lanes": preset.lanes, "clock": preset.clock, "check": True}
+    form = {
+        **asked,
+        "prompt": preset.prompt or prompt,
+        "second_prompt": preset.second_prompt,
+        "lanes": preset.lanes,
+        "clock": preset.clock,
+        "check": True,
+    }
     store: RunStore[StoredRace] = RunStore(1, LOCAL.weight)
     race = _made(RaceJob(RaceRequest.parse(form, LOCAL), model_host, LOCAL, store))
     if goes_on:

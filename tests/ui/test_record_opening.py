@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from ui.record_opening import (
     opening_meta,
     speedup_of,
 )
-from ui.shared.prompts import read_prompts
+from ui.shared.prompts import Preset, read_prompts, surveyed_texts
 
 FORK = Tree((-1, 0, 0))
 
@@ -80,6 +81,23 @@ def test_the_meta_names_all_prompts_and_8_in_10() -> None:
 def test_24_prompts_are_named() -> None:
     names = [prompt.name for prompt in read_prompts(PROMPTS)]
     assert len(names) == len(set(names)) == 24
+
+
+def first_definition(text: str) -> str:
+    """The line of the first function or class in `text`."""
+    found = re.search(r"^ *(?:async )?(?:def|class) .*$", text, re.MULTILINE)
+    return found.group() if found else text
+
+
+@pytest.mark.parametrize("prompt", read_prompts(PROMPTS), ids=lambda prompt: prompt.name)
+def test_no_prompt_is_a_text_that_trees_are_planned_on(prompt: Preset) -> None:
+    """Guards against an opening run on a text that the recorded acceptance was counted on, also one
+    that only goes on a little longer or defines the same thing."""
+    surveyed = surveyed_texts("code")
+    assert surveyed
+    text = prompt.text.strip()
+    assert not any(text.startswith(one) or one.startswith(text) for one in surveyed)
+    assert first_definition(text) not in map(first_definition, surveyed)
 
 
 class NoModels:
