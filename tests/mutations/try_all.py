@@ -30,7 +30,7 @@ LIBRARIES = (gradio, torch, transformers)
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 300  # a test that takes longer counts as failed
 FAILED = 1  # exit status of pytest if a test failed
-KEPT = {".git", ".venv", "node_modules", "__pycache__", ".pytest_cache", ".ruff_cache"}
+KEPT = {".git", ".venv", "node_modules", ".pytest_cache", ".ruff_cache"}
 
 
 def copy_of_the_project(folder: Path) -> Path:
