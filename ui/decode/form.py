@@ -12,6 +12,7 @@ from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verifier
 from ui.decode import recordings
 from ui.decode.clocks import HERE, LABEL, clock_choices, clock_name
+from ui.decode.form_tree import FormTrees, tree_picture
 from ui.serving.limits import Limits
 from ui.shared import labels, markup
 from ui.shared.call_modules import call
@@ -48,7 +49,7 @@ EXAMPLES_ABOUT = "Recorded runs of the bundled models, among them some that fail
 @dataclass(frozen=True)
 class RunControls:
     """The components that the forms of a run and of a race have in common, by name. `names` lists
-    those whose values form a request."""
+    those whose values form a request, together with the profiles saved in the browser."""
 
     names: ClassVar[tuple[str, ...]]
 
@@ -60,17 +61,27 @@ class RunControls:
     top_p: gr.Number
     max_new_tokens: gr.Number
     seed: gr.Number
+    clock: gr.Dropdown
+    profiles: gr.BrowserState
     save: gr.DownloadButton
     open: gr.UploadButton
 
     @property
     def form(self) -> set[Any]:
         """The components whose values form a request."""
-        return {getattr(self, name) for name in self.names}
+        return {self.profiles, *(getattr(self, name) for name in self.names)}
 
     def values(self, data: FormData) -> dict[str, Any]:
         """Their values, by name."""
-        return {name: data[getattr(self, name)] for name in self.names}
+        return {name: data[getattr(self, name)] for name in (*self.names, "profiles")}
+
+    def offer_clocks(self, profiles: Any, clock: Any) -> Updates:
+        """Updates of the menu of clocks for the profiles saved in the browser. A clock that is no
+        longer among them is replaced by this machine's."""
+        choices = clock_choices(profiles)
+        if clock in [key for _, key in choices]:
+            return {self.clock: gr.update(choices=choices)}  # a link may set it meanwhile
+        return {self.clock: gr.update(choices=choices, value=HERE)}
 
 
 @dataclass(frozen=True)
@@ -86,16 +97,7 @@ class Controls(RunControls):
     branching: gr.Textbox
     verifier: gr.Dropdown
     compare: gr.Checkbox
-    clock: gr.Dropdown
     example: gr.Dropdown
-    profiles: gr.BrowserState
-
-    @property
-    def form(self) -> set[Any]:
-        return {*super().form, self.profiles}
-
-    def values(self, data: FormData) -> dict[str, Any]:
-        return {**super().values(data), "profiles": data[self.profiles]}
 
     @property
     def buttons(self) -> list[Any]:
@@ -133,14 +135,6 @@ class Controls(RunControls):
         """Updates for another clock, whose name the menu of trees then shows. profiles: those
         saved in the browser."""
         return {self.tree: gr.update(choices=tree_choices(clock_name(clock, profiles)))}
-
-    def offer_clocks(self, profiles: Any, clock: Any) -> Updates:
-        """Updates of the menu of clocks for the profiles saved in the browser. A clock that is no
-        longer among them is replaced by this machine's."""
-        choices = clock_choices(profiles)
-        if clock in [key for _, key in choices]:
-            return {self.clock: gr.update(choices=choices)}  # a link may set it meanwhile
-        return {self.clock: gr.update(choices=choices, value=HERE)}
 
     def use(self, values: Mapping[str, Any]) -> Updates:
         """Updates that put `values`, which were checked, into the form."""
@@ -188,16 +182,16 @@ class Controls(RunControls):
         return [self.run, self.stop]
 
 
-def controls(limits: Limits, profiles: gr.BrowserState, prompt: str = "") -> Controls:
-    """Lay out the form in the current column. profiles: those saved in the visitor's browser.
-    `prompt`: that of the run the page opens with."""
+def controls(trees: FormTrees, profiles: gr.BrowserState, prompt: str = "") -> Controls:
+    """Lay out the form in the current column. trees: which tree its fields give. profiles: those
+    saved in the visitor's browser. `prompt`: that of the run the page opens with."""
     return Controls(
         profiles=profiles,
         prompt=prompt_box("pg", "Prompt (Ctrl+Enter to run)", 7, prompt),
         chat=chat_box("pg"),
         **_buttons(),
-        **_tree(),
-        **_settings(limits),
+        **_tree(trees),
+        **_settings(trees.limits),
         **files("pg", "run"),
         example=_examples(),
     )
@@ -289,7 +283,7 @@ def _buttons() -> dict[str, Any]:
         }
 
 
-def _tree() -> dict[str, Any]:
+def _tree(trees: FormTrees) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     hidden: dict[str, Any] = {"visible": False, "min_width": 60}  # `shaped` gives labels and values
     with gr.Group(elem_classes="pg-group"):
@@ -304,6 +298,7 @@ def _tree() -> dict[str, Any]:
             parts["first"] = gr.Number(elem_id="pg-first", **hidden)
             parts["second"] = gr.Number(elem_id="pg-second", **hidden)
             parts["branching"] = gr.Textbox(max_lines=1, elem_id="pg-branching", **hidden)
+        tree_picture("decode", trees)
         parts["verifier"] = menu(
             [(_named(one), key) for key, one in VERIFIERS.items()],
             "Verifier",

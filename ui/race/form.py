@@ -12,9 +12,9 @@ import gradio as gr
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from ui.decode.clocks import HERE, LABEL, clock_choices
 from ui.decode.form import RUN, RunControls, chat_box, files, prompt_box
+from ui.decode.form_tree import FormTrees, tree_picture
 from ui.race.presets import PRESETS, FormLane, RacePreset
 from ui.race.request import NO_LANE
-from ui.serving.limits import Limits
 from ui.shared import labels
 from ui.shared.events import FormData, Updates
 from ui.shared.layout import busy_buttons, menu, sampling_fields, start_button, stop_button
@@ -42,12 +42,12 @@ class LaneControls:
 class RaceControls(RunControls):
     """The components by name."""
 
-    names = ("prompt", "chat", "check", "clock", *PARAMS)
+    names = ("prompt", "second_prompt", "chat", "check", "clock", *PARAMS)
 
+    second_prompt: gr.Textbox
     presets: tuple[gr.Button, ...]
     about: gr.Markdown
     lanes: tuple[LaneControls, ...]
-    clock: gr.Dropdown
     example: gr.Button
     check: gr.Checkbox
 
@@ -70,11 +70,16 @@ class RaceControls(RunControls):
     def of_a_preset(self) -> list[Any]:
         """The components that `filled_with` may change."""
         parts = (part for lane in self.lanes for part in (lane.kind, *lane.details))
-        return [self.about, self.prompt, self.temperature, self.clock, *parts]
+        prompts = [self.prompt, self.second_prompt]
+        return [self.about, *prompts, self.temperature, self.clock, *parts]
 
     def filled_with(self, preset: RacePreset) -> Updates:
         """Updates that fill the form as `preset` does."""
-        updates: Updates = {self.about: preset.about, self.clock: preset.clock}
+        updates: Updates = {
+            self.about: preset.about,
+            self.clock: preset.clock,
+            self.second_prompt: preset.second_prompt,
+        }
         if preset.prompt:
             updates[self.prompt] = preset.prompt
         if preset.temperature is not None:
@@ -127,18 +132,30 @@ class RaceControls(RunControls):
         return {**self.resting(False), self.run: gr.update(interactive=True)}
 
 
-def race_controls(limits: Limits) -> RaceControls:
-    """Lay out the form in the current column."""
+def race_controls(profiles: gr.BrowserState, trees: FormTrees) -> RaceControls:
+    """Lay out the form in the current column. profiles: those saved in the visitor's browser.
+    trees: which tree the fields of a lane give."""
     prompt = prompt_box("rc", "Prompt for all lanes (Ctrl+Enter to start)", 3)
+    second = gr.Textbox(
+        label="Second prompt (optional)",
+        lines=1,
+        max_lines=3,
+        elem_id="rc-second-prompt",
+        placeholder="The same lanes race on it too",
+    )
     chat = chat_box("rc")
     with gr.Row(elem_classes="pg-go"):
         buttons = {"run": start_button(RUN, "rc-run"), "stop": stop_button("rc-stop")}
     presets, about = _presets()
-    lanes = tuple(_lane(number, lane) for number, lane in enumerate(PRESETS[0].all_lanes, start=1))
+    lanes = tuple(
+        _lane(number, lane, trees) for number, lane in enumerate(PRESETS[0].all_lanes, start=1)
+    )
     with gr.Group(elem_classes="pg-group"):
         clock = menu(clock_choices(), LABEL, "rc-clock", HERE)
         with gr.Row():
-            fields = sampling_fields("rc", labels.RACE, min(_TOKENS, limits.tokens), min_width=50)
+            fields = sampling_fields(
+                "rc", labels.RACE, min(_TOKENS, trees.limits.tokens), min_width=50
+            )
         check = gr.Checkbox(
             label="Verify losslessness after the race (T > 0)",
             value=False,
@@ -148,6 +165,8 @@ def race_controls(limits: Limits) -> RaceControls:
     return RaceControls(
         prompt,
         chat,
+        profiles=profiles,
+        second_prompt=second,
         presets=presets,
         about=about,
         lanes=lanes,
@@ -177,7 +196,7 @@ def _presets() -> tuple[tuple[gr.Button, ...], gr.Markdown]:
     return buttons, gr.Markdown(PRESETS[0].about, elem_id="rc-about")
 
 
-def _lane(number: int, lane: FormLane) -> LaneControls:
+def _lane(number: int, lane: FormLane, trees: FormTrees) -> LaneControls:
     kind, _, _ = lane
     numbers, verifier = details_of(kind)
     choices = [*((shape.name, kind) for kind, shape in SHAPES.items()), ("no lane", NO_LANE)]
@@ -204,6 +223,7 @@ def _lane(number: int, lane: FormLane) -> LaneControls:
             elem_classes="rc-numbers",
             visible=numbers["visible"],
         )
+        tree_picture("race", trees, str(number))
     return LaneControls(kinds, verifiers, text)
 
 

@@ -17,13 +17,14 @@ from sequoia.saved_files.race_file import LaneLog, RaceLog
 from sequoia.saved_files.run_file import MAX_CHARS, Run
 from sequoia.validate_input import whole
 from ui.decode import recordings
+from ui.decode.form_tree import FormTrees
 from ui.decode.recordings import RunStore, file_name
 from ui.decode.tab import LiveView, download
 from ui.race.form import RaceControls, details_of, race_controls
 from ui.race.messages import OpenedRace, StoredRace, notice_message
 from ui.race.presets import preset_named
 from ui.race.race_on import RaceOnJob
-from ui.race.request import NO_LANE, RaceRequest
+from ui.race.request import NO_LANE, RaceRequest, lane_tree
 from ui.race.run import RaceJob
 from ui.serving.job import SECONDS_PER_BATCH
 from ui.serving.limits import Limits
@@ -79,8 +80,9 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
     def build(self) -> None:
         """Lay the view out in the current container."""
         side, main = side_and_main("rc")
+        trees = FormTrees(self._model_host, self._limits, lane_tree)
         with side:
-            self.form: RaceControls = race_controls(self._limits)
+            self.form: RaceControls = race_controls(self._live.profiles, trees)
             self._live.chats.append(self.form.chat)
         with main:
             self.board = drawn(
@@ -134,8 +136,10 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
         applied = self.board.apply(self.apply, {*kinds}, [self.board, *kinds, *details], **QUIET)
         # up to the notice about what was done
         applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")
-        self.board.link(self.use_link, None, [self.board, *form.parts.values()], **QUIET)
+        self.board.link(self.use_link, live.profiles, [self.board, *form.parts.values()], **QUIET)
         note_form(blocks, "race", form.parts)
+        clock = [live.profiles, form.clock]
+        gr.on([blocks.load, live.profiles.change], form.offer_clocks, clock, form.clock, **UNQUEUED)
         lane = self.board.open(
             self.open_lane, None, [live.stage, live.form.save, *live.form.course], **QUIET
         )
@@ -309,8 +313,9 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             ),
         }
 
-    def use_link(self, event: gr.EventData) -> Updates:
-        """Put the values of a link, as sent by the browser, into the form."""
+    def use_link(self, event: gr.EventData, profiles: Any = None) -> Updates:
+        """Put the values of a link, as sent by the browser, into the form. profiles: those saved
+        in the browser, untrusted."""
         sent = sent_with(event)
         values = {name: sent.get(name) for name in self.form.parts}
         lanes = [
@@ -318,7 +323,7 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             for number in range(1, len(self.form.lanes) + 1)
         ]
         try:
-            RaceRequest.parse({**values, "lanes": lanes}, self._limits)
+            RaceRequest.parse({**values, "lanes": lanes, "profiles": profiles}, self._limits)
         except SequoiaError as problem:
             words = f"The settings of this link are not used: {problem}"
             return {self.board: notice_message(error=words)}
@@ -411,4 +416,4 @@ def _is_index(value: Any) -> TypeGuard[int]:
 
 def _titled(lane: LaneLog) -> Run:
     """The run of `lane`, with a title that says where it is from."""
-    return replace(lane.run, meta={**lane.run.meta, "title": f"lane {lane.name} of a race"})
+    return replace(lane.run, meta={**lane.run.meta, "title": f"lane {lane.full_name} of a race"})
