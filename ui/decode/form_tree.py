@@ -58,8 +58,9 @@ class FormTrees:
 def tree_picture(tab: str, trees: FormTrees, lane: str = "") -> gr.HTML:
     """The picture, which the browser draws for the values that the form of `tab` has at the moment.
     lane: the number of the lane whose tree it is."""
+    picture = f'<div class="sq-form-tree" data-tab="{tab}" data-lane="{lane}" hidden></div>'
     return gr.HTML(
-        html_template=f'<div class="sq-form-tree" data-tab="{tab}" data-lane="{lane}" hidden></div>',
+        html_template=picture,
         apply_default_css=False,
         elem_id=f"{tab}-tree-picture{lane and '-'}{lane}",
         elem_classes="pg-form-tree",
