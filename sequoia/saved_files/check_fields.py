@@ -7,7 +7,7 @@ from typing import Any
 
 from sequoia.algorithm.expected_steps import SEGMENTS, ExpectedSteps
 from sequoia.errors import BadTrace
-from sequoia.validate_input import number, shown, whole
+from sequoia.validate_input import number, short_text, shown, whole
 
 MAX_TEXT = 1000
 MAX_EXPECTED_TEXTS = 4  # texts of a race, one of each lane
@@ -22,9 +22,8 @@ def list_of(values: Any, what: str, most: int) -> list[Any]:
 
 
 def text_of(value: Any, what: str, most: int = MAX_TEXT) -> str:
-    """`value`, which must be a text of at most `most` characters."""
-    if not isinstance(value, str) or len(value) > most:
-        raise BadTrace(f"{what}: {shown(value)} is not a text of at most {most} characters")
+    """`value`, which must be a string of at most `most` characters, all of them whole."""
+    short_text(value, what, most, BadTrace)
     if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
         raise BadTrace(
             f"{what}: {value[:40]!a} contains half a character (a lone surrogate), which no page "

@@ -47,7 +47,7 @@ def pool_state(log: RaceLog, verdict: Verdict, race_request: RaceRequest | None)
 def next_runs(log: RaceLog, verdict: Verdict, race_request: RaceRequest) -> list[FurtherRun]:
     """The runs with which the race would go on."""
     made = len(log.pool.runs) if log.pool else 0
-    most = _wanted(verdict, MOST_RUNS - 1 - made)
+    most = how_many_more(verdict, MOST_RUNS - 1 - made)
     return further_runs(race_request.prompts, race_request.params, made, most)
 
 
@@ -56,7 +56,7 @@ def _kind(prompt: str, second: str) -> str:
     return "" if len(kinds) > len(set(kinds)) else " and ".join(kinds)
 
 
-def _wanted(verdict: Verdict, room: int) -> int:
+def how_many_more(verdict: Verdict, room: int) -> int:
     """How many further runs to make: enough to separate the first two lanes if there is room, else
     to find a difference of 10% between them."""
     if verdict.more_to_separate == 0:
