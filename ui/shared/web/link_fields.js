@@ -143,6 +143,15 @@ export const FIELDS = {
     branching: list(whole(1, MOST_NODES), 40),
     profile: text(80),
   },
+  walk: {
+    p: list(number(0, 1), 8),
+    q: list(number(0, 1), 8),
+    children: list(whole(0, 8), 2),
+    verifier: word,
+    seed: whole(0, 1_000_000_000),
+    example: word,
+    step: whole(0, 100_000),
+  },
   hardware: {
     profile: text(80),
     against: text(80),
