@@ -25,6 +25,7 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     page = visit(viewport={"width": 390, "height": 844})
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
     open_tab(page, "Lossless")
+    page.click("[data-act=panel]")  # in a narrow window the form is a drawer
     page.fill("#ls-samples input", "3000")
     run(page, "fits")
     assert "No difference found in 3,000 samples" in text(page, ".ls-words")
