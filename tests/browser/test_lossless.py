@@ -32,6 +32,7 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     assert page.locator("#ls-view [data-part=cells] tbody tr").count() == 9
     assert text(page, "[data-part=decoder]") == ""
 
+    page.click("[data-act=panel]")
     page.fill("#ls-p input, #ls-p textarea", "0.1, 0.3, 0.7")
     page.focus("#ls-run")
     page.keyboard.press("Enter")
