@@ -17,6 +17,7 @@ from ui.serving.limits import LOCAL, PUBLIC
 from ui.serving.port import PortRefused, require_port, wanted_port
 from ui.serving.shutdown import MESSAGE_SECONDS, STEP_SECONDS, Shutdown
 from ui.serving.temporary_folder import NoTemporaryFolder, keep_small, make_folder, remove_folder
+from ui.serving.thread_memory import use_little_memory
 
 if TYPE_CHECKING:
     import gradio as gr
@@ -222,6 +223,7 @@ def main() -> None:
     except (PortRefused, NoTemporaryFolder) as problem:
         made.exit(1, f"{made.prog}: {problem}\n")
     shutdown = Shutdown(lambda: remove_folder(folder))
+    use_little_memory()
     online = set_up()
 
     import torch
@@ -232,6 +234,7 @@ def main() -> None:
     from ui.serving.gradio_changes import change_gradio
     from ui.serving.guards.all_guards import Address
     from ui.serving.model_host import ModelHost
+    from ui.serving.short_pauses import ShortPauses
 
     change_gradio()
     torch.set_num_threads(max(1, cores() - 1))  # one core is left for the page itself
@@ -246,6 +249,7 @@ def main() -> None:
     )
     model_host = ModelHost(lambda: load(request, online, model_host.on_progress), limits.waiting)
     model_host.open()
+    ShortPauses(model_host).start()
     keep_small(folder, limits.kept)
     blocks = page(model_host, limits, online)
     address = Address([*arguments.allow_host, arguments.host], arguments.trusted_proxy)

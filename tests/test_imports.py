@@ -24,13 +24,14 @@ ENGINE = [
     {"measuring"},
     {"diagnosis", "exactness"},
     {"bench", "sweep"},
+    {"report"},
     {"shapes", "survey", "judge_pair", "profiles"},
 ]
 PAGE = [
     {"shared"},
     {"serving"},
     {"decode"},
-    {"race", "hardware", "models", "tour", "lossless"},
+    {"race", "hardware", "models", "tour", "walk", "lossless"},
     {"lab"},
     {"page", "record"},
     {"record_opening", "record_tour"},
@@ -185,7 +186,7 @@ def test_code_that_runs_in_threads_does_not_import_gradio() -> None:
 
 def test_only_commands_use_argparse() -> None:
     """The commands are what `python -m` runs."""
-    commands = {"bench", "sweep", "pretrain"}
+    commands = {"bench", "sweep", "pretrain", "report"}
     readers = {name for name in FILES if "argparse" in imports(name)}
     assert {room(name) for name in readers if name.startswith("sequoia")} <= commands
 

@@ -19,6 +19,7 @@ from ui.serving.model_host import ModelHost
 from ui.shared import serve_modules, style_sheets
 from ui.shared.theme import FOLDER, theme
 from ui.tour.tab import TourTab
+from ui.walk.tab import WalkTab
 
 TITLE = "Sequoia: tree speculative decoding, live"
 
@@ -43,6 +44,7 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
             "Tour": TourTab(),
             "Race": RaceTab(model_host, limits, live),
             "Lab": LabTab(model_host, limits, live),
+            "Walk": WalkTab(),
             "Lossless": LosslessTab(model_host, limits),
             "Hardware": HardwareTab(model_host, limits, live),
         }

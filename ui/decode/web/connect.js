@@ -4,6 +4,7 @@ import { publishRun } from "../../shared/web/finished_run.js";
 import { formBeside } from "../../shared/web/form_buttons.js";
 import { showForm } from "../../shared/web/form_side.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
+import { offerStep } from "../../shared/web/shown_step.js";
 import { mountDecode } from "./decode_view.js";
 import { refused } from "./form_changes.js";
 import { linkRun } from "./run_link.js";
@@ -38,6 +39,10 @@ export function connect(element, props, watch, trigger, server) {
   };
   connectComponent(root, props, watch, { ...view, take: receive }, () => trigger("come"));
   linkRun(view.store, (values) => trigger("link", values));
+  offerStep(() => {
+    const step = view.store.view();
+    return step && { step, label: view.store.meta.label ?? "" };
+  });
 }
 
 // Other views may use a run that was made here, once it is over.
