@@ -7,11 +7,7 @@ from typing import Any
 
 from sequoia.algorithm.expected_steps import SEGMENTS, ExpectedSteps
 from sequoia.errors import BadTrace
-<<<<<<< HEAD
-from sequoia.validate_input import short_text, shown
-=======
-from sequoia.validate_input import number, shown, whole
->>>>>>> s1
+from sequoia.validate_input import number, short_text, shown, whole
 
 MAX_TEXT = 1000
 MAX_EXPECTED_TEXTS = 4  # texts of a race, one of each lane
