@@ -110,7 +110,8 @@ function bonus({ topo, path }) {
 
 function correction({ topo, path, matched, greedy }) {
   const children = topo.children[path.at(-1)].length;
-  const none = "None of the " + count(children, "child", "children") + " was the ";
+  const none =
+    children === 1 ? "The only child was not the " : `None of the ${children} children was the `;
   if (matched) return none + "token that the target sampled: it emits its own.";
   if (greedy) return none + "target’s most probable token: the target emits it itself.";
   const all = ["", "The only child was", "Both children were"][children];

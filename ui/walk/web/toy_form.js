@@ -42,7 +42,7 @@ export class ToyForm {
       Array.from({ length: most - least + 1 }, (_, i) => [String(least + i), String(least + i)]);
     this.size = this.menu("Words", "words", upTo(toys.LEAST_WORDS, toys.MOST_WORDS), "", line);
     this.counts = toys.MOST_CHILDREN.map((most, i) => {
-      const label = i ? "Their children" : "Children";
+      const label = i ? "each with" : "Children";
       return this.menu(label, "children" + i, upTo(i ? 0 : 1, most), "", line);
     });
     this.size.addEventListener("change", () => this.resize(Number(this.size.value)));
