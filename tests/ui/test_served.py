@@ -61,7 +61,18 @@ def test_all_model_work_shares_one_queue(blocks: gr.Blocks) -> None:
     found = sorted(
         str(one["name"]) for one in endpoints(blocks) if one.get("concurrency") == "engine"
     )
-    wanted = ["change", "check", "count", "measure", "race_on", "run", "run_1", "run_2", "step"]
+    wanted = [
+        "change",
+        "check",
+        "count",
+        "measure",
+        "race_on",
+        "run",
+        "run_1",
+        "run_2",
+        "step",
+        "test_losslessness",
+    ]
     assert found == wanted
 
 

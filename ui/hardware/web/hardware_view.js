@@ -91,6 +91,7 @@ class HardwareView {
       makePanel(this.body, { ...about, cls: "hw-by-level-panel" }),
     );
     this.followTheme();
+    this.say("", "This machine is timed as soon as the models are loaded.");
   }
 
   // -- building ----------------------------------------------------------------------------------
