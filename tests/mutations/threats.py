@@ -399,7 +399,8 @@ VISITORS = (
         "ui/serving/fair_queue.py",
         "while (ahead := self._tickets.index(ticket)) > 0:",
         "while (ahead := self._tickets.index(ticket)) > 99:",
-        "tests/ui/serving/test_fair_queue.py::test_never_two_at_once",
+        "tests/ui/serving/test_fair_queue.py::"
+        "test_visitors_are_served_in_order_and_get_their_position",
     ),
     Mutation(
         "a queue of any length",

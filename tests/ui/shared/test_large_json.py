@@ -43,6 +43,7 @@ def test_values_are_the_same(file: Path) -> None:
         *("", "{", "[1", "]", "}{", "nothing", '{"a": NaN}', '{"a": Infinity}'),
         *("[]", "{}", "1", '"x"', "null", b"\xff\xfe", b'{"\xed\xa0\x80": 1}'),
         '{"format": "sequoia-run", "version": 2}',
+        '{"format": "sequoia-run", "version": 1, "x": NaN}',
         '{"format": "sequoia-race", "version": 1}',
     ],
 )
