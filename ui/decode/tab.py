@@ -4,7 +4,8 @@ any value."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 import gradio as gr
@@ -138,14 +139,18 @@ class LiveView(SessionView[DecodeJob]):
 
     # -- runs --------------------------------------------------------------------------------------
 
-    def run(self, data: FormData, request: gr.Request) -> Iterator[str]:
+    async def run(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
         """Run to the end: a new run, or the paused one if the form was not changed since."""
-        yield from self._carry_out(data, request, None)
+        async with aclosing(self._carry_out(data, request, None)) as received:
+            async for message in received:
+                yield message
 
-    def step(self, data: FormData, request: gr.Request) -> Iterator[str]:
+    async def step(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
         """Make one step of the paused run, or of a new one if there is none or the form was changed
         since."""
-        yield from self._carry_out(data, request, 1)
+        async with aclosing(self._carry_out(data, request, 1)) as received:
+            async for message in received:
+                yield message
 
     def stop_or_discard(self, label: Any, request: gr.Request) -> Updates:
         """Stop the run after its current step, or discard the paused run if the button says "Start
@@ -162,19 +167,26 @@ class LiveView(SessionView[DecodeJob]):
             **self._discarded(request),
         }
 
-    def _carry_out(self, data: FormData, request: gr.Request, steps: int | None) -> Iterator[str]:
+    async def _carry_out(
+        self, data: FormData, request: gr.Request, steps: int | None
+    ) -> AsyncGenerator[str, None]:
         try:
-            run = self._chosen(
-                DecodeRequest.parse(self.form.values(data), self._limits), visitor(request)
-            )
-            self.sessions.go(visitor(request), run, steps)
+            run = await asyncio.to_thread(self._begin, data, request, steps)
         except SequoiaError as problem:
             yield messages.notice_message(error=f"Not run: {problem}")
             return
         try:
-            yield from run.messages()
+            async for message in run.messages():
+                yield message
         finally:  # also when the page is closed, which ends this generator at its next yield
             run.halt()
+
+    def _begin(self, data: FormData, request: gr.Request, steps: int | None) -> DecodeJob:
+        """The run that the form asks for, started. Raises SequoiaError if it is refused."""
+        asked = DecodeRequest.parse(self.form.values(data), self._limits)
+        run = self._chosen(asked, visitor(request))
+        self.start(request, run, steps)
+        return run
 
     def rested(self, request: gr.Request) -> Updates:
         """The buttons and the file after a run, a step, or a refused request."""

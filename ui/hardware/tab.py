@@ -4,7 +4,7 @@ any value."""
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Set
+from collections.abc import AsyncIterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,7 +34,6 @@ from ui.shared.events import (
     Updates,
     model_work,
     note_form,
-    visitor,
 )
 from ui.shared.layout import (
     busy_buttons,
@@ -304,20 +303,20 @@ class HardwareTab(SessionView[ProfileJob]):
 
     # -- measuring ---------------------------------------------------------------------------------
 
-    def measure(self, data: FormData, request: gr.Request) -> Iterator[Updates]:
+    async def measure(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
         """Measure this machine and show the new profile. After Stop, everything stays as it was."""
         task = ProfileJob(self._model_host)
         pair = pair_now(self._model_host)
         before = pair and pair.measured.profile
         try:
-            self.sessions.go(visitor(request), task)
+            self.start(request, task)
         except SequoiaError as problem:
             yield self._refused(problem, "Not measured")
             return
         yield busy_buttons(self.measure_it, self.stop_it, True)
         shown: Updates = {}
         try:
-            for report in task.reports():
+            async for report in task.reports():
                 yield {self.board: _report_message(report)}
                 if isinstance(report.result, HardwareProfile):
                     notice = view.change_words(before, report.result)

@@ -7,7 +7,7 @@ value.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,7 @@ from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, sent_with
 from ui.shared import markup, saved_profiles
 from ui.shared.call_modules import call, connect
-from ui.shared.events import QUIET, UNQUEUED, Updates, model_work, visitor
+from ui.shared.events import QUIET, UNQUEUED, Updates, model_work
 from ui.shared.message_text import message_text
 from ui.shared.prompts import presets
 from ui.shared.saved_profiles import Entry
@@ -145,7 +145,7 @@ class LabTab(SessionView[AcceptanceJob]):
 
     # -- measuring ---------------------------------------------------------------------------------
 
-    def count(self, event: gr.EventData, request: gr.Request) -> Iterator[str]:
+    async def count(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
         """Measure the pair's acceptance with the same sampler that decodes, at the temperature and
         top-p of `event`."""
         try:
@@ -153,12 +153,12 @@ class LabTab(SessionView[AcceptanceJob]):
             task = AcceptanceJob(
                 self._model_host, asked.prompts, asked.params, self._limits.seconds, asked.way
             )
-            self.sessions.go(visitor(request), task)
+            self.start(request, task)
         except SequoiaError as problem:
             yield message_text({"count": {"error": str(problem)}})
             return
         try:
-            for report in task.reports():
+            async for report in task.reports():
                 yield message_text({"count": _count_message(report, asked)})
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()

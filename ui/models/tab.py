@@ -6,7 +6,7 @@ A public page does not have this view; the handlers refuse its visitors all the 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import gradio as gr
@@ -24,7 +24,7 @@ from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, sent_with
 from ui.shared import markup
-from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work, visitor
+from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work
 from ui.shared.layout import busy_buttons, drawn, menu, side_and_main, start_button, stop_button
 from ui.shared.menus import on_choice
 
@@ -118,7 +118,7 @@ class ModelsTab(SessionView[LoadJob]):
 
     # -- loading -----------------------------------------------------------------------------------
 
-    def change(self, data: FormData, request: gr.Request) -> Iterator[Updates]:
+    async def change(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
         """Download and load the requested models; all tabs use them afterwards. If that fails, the
         current models stay. A refused request is the form's only error: that of an earlier load is
         cleared."""
@@ -127,7 +127,7 @@ class ModelsTab(SessionView[LoadJob]):
             pair_request = parse(form, self._limits)
             view.require_fit(pair_request)
             task = LoadJob(self._model_host, pair_request, self._online)
-            self.sessions.go(visitor(request), task)
+            self.start(request, task)
         except SequoiaError as problem:
             yield {
                 self.board: view.no_load_message(field_of(str(problem), form)),
@@ -141,7 +141,7 @@ class ModelsTab(SessionView[LoadJob]):
             **busy_buttons(self.load_it, self.stop_it, True),
         }
         try:
-            for report in task.reports():
+            async for report in task.reports():
                 field = field_of(report.error, form) if report.error else None
                 yield {self.board: view.report_message(report, field)}
         finally:  # also when the page is closed, which ends this generator at its next yield

@@ -31,6 +31,7 @@ from ui.race.pooled import pool_state
 from ui.race.race_plan import plan_meta
 from ui.race.report import verdict_of
 from ui.race.request import RaceRequest
+from ui.serving.wait_times import Wait, wait_field
 from ui.shared.memory_size import memory_size
 from ui.shared.message_text import message_text
 from ui.shared.speedup_meta import compared_with_plain, step_of
@@ -291,6 +292,7 @@ def batch(
     notice: str | None = None,
     results: Sequence[Result | None] | None = None,
     judged: Mapping[str, Any] | None = None,
+    wait: Wait | None = None,
 ) -> str:
     """One message with what was `added`; the `first` one also describes the lanes. judged: see
     StoredRace, once there is a verdict."""
@@ -306,13 +308,16 @@ def batch(
             **({"stopped": stopped} if done else {}),
             "error": error,
             "notice": notice,
+            **wait_field(wait),
             **({"results": results} if results else {}),
             **(judged or {}),
         }
     )
 
 
-def pooled_message(race: StoredRace, error: str | None, notice: str | None) -> str:
+def pooled_message(
+    race: StoredRace, error: str | None, notice: str | None, wait: Wait | None = None
+) -> str:
     """One message with the verdict on the race and its further runs so far."""
     return message_text(
         {
@@ -321,11 +326,15 @@ def pooled_message(race: StoredRace, error: str | None, notice: str | None) -> s
             "moves": [],
             "error": error,
             "notice": notice,
+            **wait_field(wait),
             **race.judged,
         }
     )
 
 
-def notice_message(*, error: str | None = None, notice: str | None = None) -> str:
+def notice_message(
+    *, error: str | None = None, notice: str | None = None, wait: Wait | None = None
+) -> str:
     """A message without a race: the words are shown in a banner, and the screen stays."""
-    return message_text({"v": VERSION, "race": None, "error": error, "notice": notice})
+    words = {"error": error, "notice": notice}
+    return message_text({"v": VERSION, "race": None, **words, **wait_field(wait)})

@@ -3,8 +3,9 @@ any value."""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -25,7 +26,7 @@ from ui.race.presets import preset_named
 from ui.race.race_on import RaceOnJob
 from ui.race.request import NO_LANE, RaceRequest
 from ui.race.run import RaceJob
-from ui.serving.job import SECONDS_PER_BATCH
+from ui.serving.inbox import SECONDS_PER_BATCH
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, parse_missed, sent_with
@@ -155,16 +156,16 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
 
     # -- races -------------------------------------------------------------------------------------
 
-    def run(self, data: FormData, request: gr.Request) -> Iterator[str]:
+    async def run(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
         """A race to its end and its analysis, except for the check of losslessness. Ends the check
         of the visitor's last race, and its further runs."""
         try:
-            race = self._start(visitor(request), data)
+            race = await self._start(request, data)
         except SequoiaError as problem:
             yield notice_message(error=f"Not started: {problem}")
             return
         try:
-            for message in race.messages():
+            async for message in race.messages():
                 yield message
                 if race.checking:
                     return
@@ -172,64 +173,67 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             if not race.checking:
                 race.halt()
 
-    def _start(self, who: str, data: FormData) -> RaceJob:
+    async def _start(self, request: gr.Request, data: FormData) -> RaceJob:
         """A new race of the visitor, running. Raises SequoiaError if it is refused."""
+        who = visitor(request)
         self._starting.add(who)
         try:
-            self._end_replaceable(who)
+            await self._end_replaceable(who)
             race_request = RaceRequest.parse(self.form.values(data), self._limits)
             race = RaceJob(race_request, self._model_host, self._limits, self.run_store)
-            self.sessions.go(who, race)
+            self.start(request, race)
         finally:
             self._starting.discard(who)
         return race
 
-    def check(self, request: gr.Request) -> Iterator[str]:
+    async def check(self, request: gr.Request) -> AsyncIterator[str]:
         """The check of losslessness after the visitor's race, if there is one."""
         race = self.sessions.get(visitor(request))
         if not isinstance(race, RaceJob) or not race.checking:
             return
         try:
-            yield from race.messages()
+            async for message in race.messages():
+                yield message
         finally:
             race.halt()
 
-    def race_on(self, event: gr.EventData, request: gr.Request) -> Iterator[str]:
+    async def race_on(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
         """Go on with the race that the browser names, over further prompts and seeds. Ends the
         check of the visitor's last race."""
         try:
-            job = self._go_on(visitor(request), sent_with(event).get("race"))
+            job = await self._go_on(request, sent_with(event).get("race"))
         except SequoiaError as problem:
             yield notice_message(error=f"Not continued: {problem}")
             return
         try:
-            yield from job.messages()
+            async for message in job.messages():
+                yield message
         finally:
             job.halt()
 
-    def _go_on(self, who: str, name: Any) -> RaceOnJob:
+    async def _go_on(self, request: gr.Request, name: Any) -> RaceOnJob:
         """Further runs of the race `name`, being made. Raises SequoiaError if it is refused."""
         kept = self.run_store.get(name)
         if kept is None:
             raise BadTrace("this race is no longer stored; run it again")
-        self._await_analysis(who)
-        self._end_replaceable(who)
+        await self._await_analysis(visitor(request))
+        await self._end_replaceable(visitor(request))
         job = RaceOnJob(kept, self._model_host, self._limits)
         try:
-            self.sessions.go(who, job)
+            self.start(request, job)
         except SequoiaError:
             kept.planned = None
             raise
         return job
 
-    def _await_analysis(self, who: str) -> None:
+    async def _await_analysis(self, who: str) -> None:
         """Wait until the visitor's last race is analysed: its verdict is on screen before that."""
         race = self.sessions.get(who)
         end = time.monotonic() + _ANALYSED_WITHIN
         while race and race.busy and not race.is_replaceable and time.monotonic() < end:
-            time.sleep(SECONDS_PER_BATCH)
+            await asyncio.sleep(SECONDS_PER_BATCH)
 
-    def _end_replaceable(self, who: str) -> None:
+    async def _end_replaceable(self, who: str) -> None:
         """End the check of the visitor's last race, or its further runs, if they are being made.
         Waits until the last message has been sent: a later one would bring the old race back to the
         screen."""
@@ -239,7 +243,7 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
         race.halt()
         end = time.monotonic() + _REPLACED_WITHIN
         while (race.busy or race.is_replaceable) and time.monotonic() < end:
-            time.sleep(SECONDS_PER_BATCH)
+            await asyncio.sleep(SECONDS_PER_BATCH)
         self._keep(race)
 
     def going(self) -> Updates:

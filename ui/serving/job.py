@@ -9,23 +9,24 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 import torch
 
 from sequoia import Pair, SequoiaError
 from sequoia.errors import Stopped
-from ui.serving.fair_queue import Cancelled, position_words
+from ui.serving.fair_queue import Cancelled, Work, wait_words
+from ui.serving.inbox import Inbox, Received
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
+from ui.serving.wait_times import Demand, Wait
 
-SECONDS_PER_BATCH = 0.08  # a dozen messages per second, as many as a browser can draw
+# A job whose events nobody has asked for that long is dropped: its page has gone.
+UNREAD_SECONDS = 30.0
 _log = logging.getLogger(__name__)
 
 Event = TypeVar("Event")
@@ -33,9 +34,11 @@ Event = TypeVar("Event")
 
 @dataclass(frozen=True)
 class Notice:
-    """A message for the visitor, such as the position in the queue; None clears it."""
+    """A message for the visitor, such as the position in the queue; None clears it. wait: while the
+    visitor waits in the queue, what is ahead."""
 
     text: str | None
+    wait: Wait | None = None
 
 
 @dataclass(frozen=True)
@@ -48,13 +51,6 @@ class Ended:
     error: str | None = None
     notice: str | None = None
     meta: dict[str, Any] | None = None
-
-
-@dataclass(frozen=True)
-class _Last(Generic[Event]):
-    """The last event of a thread."""
-
-    event: Event
 
 
 class Job(ABC, Generic[Event]):
@@ -70,7 +66,8 @@ class Job(ABC, Generic[Event]):
 
     def __init__(self, model_host: ModelHost) -> None:
         self._model_host = model_host
-        self._queue = SimpleQueue[Event | _Last[Event]]()
+        self._inbox = Inbox[Event]()
+        self._turns = 0
         self._halt = threading.Event()
         self._busy = False
         self._released = False
@@ -82,8 +79,20 @@ class Job(ABC, Generic[Event]):
         Stopped once the job is `halted`."""
 
     @abstractmethod
+    def demand(self) -> Demand:
+        """What it asks of the models in its next turn."""
+
+    def share(self) -> float:
+        """The share of that work that is done, from 0 to 1; 0 if it is not known."""
+        return 0.0
+
+    @abstractmethod
     def notice(self, words: str) -> Event:
         """An event that says what the job is doing now."""
+
+    def waiting(self, wait: Wait) -> Event:
+        """An event that says what is ahead in the queue."""
+        return self.notice(wait_words(wait))
 
     @abstractmethod
     def stopped(self, words: str) -> Event:
@@ -106,6 +115,11 @@ class Job(ABC, Generic[Event]):
         return self._busy
 
     @property
+    def in_line(self) -> bool:
+        """Whether it keeps its visitor from having another job."""
+        return self._busy
+
+    @property
     def holding(self) -> bool:
         """Whether the job is paused and still has the caches it needs to continue."""
         return False
@@ -113,6 +127,8 @@ class Job(ABC, Generic[Event]):
     def start(self, steps: int | None = None) -> None:
         """Make `steps` more steps in the background, or all that remain."""
         self._halt.clear()
+        self._turns = 0
+        self._inbox.reopen()
         self._busy = True
         threading.Thread(target=self._run, args=(steps,), name=self.name, daemon=True).start()
 
@@ -128,10 +144,12 @@ class Job(ABC, Generic[Event]):
     def abandon(self) -> None:
         """Post the last event now, without waiting for the current step. Called after `end`."""
         if self._busy and self._parting is not None:
-            self._queue.put(_Last(self.stopped(self._parting)))
+            self._inbox.put(self.stopped(self._parting), last=True)
 
     def halted(self) -> bool:
-        """Whether it was asked to stop."""
+        """Whether it was asked to stop, or nobody reads what it posts."""
+        if not self._inbox.is_read(UNREAD_SECONDS):
+            self.halt()
         return self._halt.is_set()
 
     def release(self) -> None:
@@ -143,37 +161,19 @@ class Job(ABC, Generic[Event]):
             if torch.cuda.is_available():
                 torch.cuda.empty_cache()
 
-    def batches(self) -> Iterator[list[Event]]:
+    def batches(self) -> Received[Event, list[Event]]:
         """The events since the last batch, at least one, until the thread has ended."""
-        while True:
-            events, over = self._collect()
-            yield events
-            if over:
-                return
-            time.sleep(SECONDS_PER_BATCH)
+        return Received(self._inbox, lambda events: events)
 
-    def reports(self) -> Iterator[Event]:
+    def reports(self) -> Received[Event, Event]:
         """The newest event of each batch, for jobs whose every event reports the progress."""
-        for events in self.batches():
-            yield events[-1]
-
-    def _collect(self) -> tuple[list[Event], bool]:
-        """All events posted so far, at least one, and whether the last event is among them."""
-        events: list[Event] = []
-        event = self._queue.get()
-        while not isinstance(event, _Last):
-            events.append(event)
-            try:
-                event = self._queue.get_nowait()
-            except Empty:
-                return events, False
-        return [*events, event.event], True
+        return Received(self._inbox, lambda events: events[-1])
 
     # -- in the thread -----------------------------------------------------------------------------
 
     def post(self, event: Event) -> None:
         """Add an event for `batches` to yield."""
-        self._queue.put(event)
+        self._inbox.put(event)
 
     @contextmanager
     def turn(self, chat: bool = False) -> Iterator[Pair]:
@@ -183,11 +183,15 @@ class Job(ABC, Generic[Event]):
             self.post(
                 self.notice(f"waiting for the models to load; the {self.name} starts automatically")
             )
-        with self._model_host.turn(self.halted, self._on_position) as pair:
+        with self._model_host.turn(self.halted, self._on_wait, self._next_turn()) as pair:
             yield pair.as_chat() if chat and pair.template else pair
 
-    def _on_position(self, ahead: int) -> None:
-        self.post(self.notice(position_words(ahead)))
+    def _next_turn(self) -> Work:
+        self._turns += 1
+        return Work(self.demand(), self.share, self, returns=self._turns > 1)
+
+    def _on_wait(self, wait: Wait) -> None:
+        self.post(self.waiting(wait))
 
     def _run(self, steps: int | None) -> None:
         last = self.failed(self._unexpected())
@@ -209,7 +213,7 @@ class Job(ABC, Generic[Event]):
             self._busy = False
             if broken or self._released:
                 self.release()
-            self._queue.put(_Last(self.stopped(self._parting) if self._parting else last))
+            self._inbox.put(self.stopped(self._parting) if self._parting else last, last=True)
 
     def _unexpected(self) -> str:
         return (
@@ -231,18 +235,23 @@ class RunJob(Job[Any]):
         self.recording: Any = None
         self.error: str | None = None
         self._notice: str | None = None
+        self._wait: Wait | None = None
 
-    def messages(self) -> Iterator[str]:
+    def messages(self) -> Received[Any, str]:
         """Messages for the browser until the thread has ended."""
-        for events in self.batches():
-            for event in events:
-                self._take(event)
-            yield self._message(events)
+        return Received(self._inbox, self._next_message)
+
+    def _next_message(self, events: list[Any]) -> str:
+        for event in events:
+            self._take(event)
+        return self._message(events)
 
     def _take(self, event: Any) -> None:
         """Record what the next message depends on."""
+        self._wait = None
         if isinstance(event, Notice):
             self._notice = event.text
+            self._wait = event.wait
         elif isinstance(event, Ended):
             self._notice = event.notice
             self.error = event.error
@@ -257,6 +266,9 @@ class RunJob(Job[Any]):
 
     def notice(self, words: str | None) -> Notice:
         return Notice(words)
+
+    def waiting(self, wait: Wait) -> Notice:
+        return Notice(wait_words(wait), wait)
 
     def stopped(self, words: str) -> Ended:
         return Ended("stopped", notice=words)
@@ -284,6 +296,8 @@ class Report:
 class MeasurementJob(Job[Report]):
     """Measures the loaded pair once."""
 
+    _share = 0.0
+
     @abstractmethod
     def measure(self, pair: Pair) -> Any:
         """Measure `pair` during this job's turn, and call `report` with the progress."""
@@ -296,7 +310,11 @@ class MeasurementJob(Job[Report]):
     def report(self, share: float, words: str) -> None:
         """Post the progress. Raises Cancelled if the job was asked to stop."""
         self.raise_if_halted()
+        self._share = share
         self.post(Report(share, words))
+
+    def share(self) -> float:
+        return self._share
 
     def raise_if_halted(self) -> None:
         """Raises Cancelled if the job was asked to stop."""

@@ -23,6 +23,14 @@ class SessionView(Generic[R]):
         self.sessions: Sessions[R] = Sessions(limits)
         model_host.sessions.append(self.sessions)
 
+    def start(self, request: gr.Request, job: R, steps: int | None = None) -> None:
+        """Start `job`, new or paused, as the visitor's; `steps` None means to its end. Raises Busy
+        if the visitor has a job in line already, here or in another view, or if there is no
+        room."""
+        who = visitor(request)
+        with self._model_host.one_each.entering(who, request, job):
+            self.sessions.go(who, job, steps)
+
     def stop(self, request: gr.Request) -> None:
         """Stop the visitor's job after its current step."""
         self.sessions.stop(visitor(request))

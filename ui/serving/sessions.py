@@ -19,8 +19,12 @@ class Busy(SequoiaError):
 
 
 class SessionRun(Protocol):
-    """The job that a session holds."""
+    """The job that a session holds. name: what messages call it."""
 
+    name: str
+
+    @property
+    def in_line(self) -> bool: ...
     @property
     def busy(self) -> bool: ...
     @property
