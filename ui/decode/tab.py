@@ -22,7 +22,7 @@ from ui.decode.run import DecodeJob
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import SessionView, parse_missed, sent_with
+from ui.serving.session_view import ASKED, SessionView, parse_missed, sent_with
 from ui.serving.sessions import Busy
 from ui.shared import markup
 from ui.shared.call_modules import call
@@ -65,7 +65,7 @@ class LiveView(SessionView[DecodeJob]):
             self.chats.append(self.form.chat)
         with main:
             self.stage = drawn(
-                "pg", "decode/connect", ["come", "take", "link"], SKELETON, self.get_steps
+                "pg", "decode/connect", ["come", "take", "link", "ask"], SKELETON, self.get_steps
             )
 
     def wire(self, blocks: gr.Blocks) -> None:
@@ -73,14 +73,8 @@ class LiveView(SessionView[DecodeJob]):
         form = self.form
         run = [form.run.click, form.prompt.submit]
         step = [form.step.click]
-        gr.on(
-            [*run, *step],
-            form.going,
-            None,
-            form.buttons,
-            js=call("decode/form_changes", "web.began()"),
-            **UNQUEUED,
-        )
+        gr.on([*run, *step], None, None, form.buttons, js=began(form), api_visibility="private")
+        self.stage.ask(self.job_state, None, [self.stage, *form.buttons], **ASKED)
         for start, handler in (
             (run, self.run),
             (step, self.step),
@@ -199,6 +193,9 @@ class LiveView(SessionView[DecodeJob]):
         if not run.holding:
             run.forget()
         return updates
+
+    def unheard(self, words: str) -> Updates:
+        return {self.stage: messages.notice_message(error=words)}
 
     def _chosen(self, decode_request: DecodeRequest, who: str) -> DecodeJob:
         last = self.sessions.get(who)
@@ -368,6 +365,14 @@ class LiveView(SessionView[DecodeJob]):
         pair = pair_now(self._model_host)
         able = pair is not None and pair.template is not None
         return {box: gr.update(visible=able, value=True) for box in self.chats}
+
+
+def began(form: Controls) -> str:
+    """JavaScript for the press of Run or Step. The browser sets the buttons by itself, so that no
+    late answer can do so after the run has ended."""
+    updates = form.going()
+    buttons = markup.literal([updates[button] for button in form.buttons])
+    return call("decode/form_changes", f"web.began({buttons})")
 
 
 def anew(when: str) -> str:

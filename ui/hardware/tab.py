@@ -24,7 +24,7 @@ from ui.serving.job import Report
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost, made_with
-from ui.serving.session_view import SessionView, sent_with
+from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import saved_profiles
 from ui.shared.call_modules import call
 from ui.shared.events import (
@@ -34,6 +34,7 @@ from ui.shared.events import (
     Updates,
     model_work,
     note_form,
+    visitor,
 )
 from ui.shared.layout import (
     busy_buttons,
@@ -81,7 +82,7 @@ class HardwareTab(SessionView[ProfileJob]):
             self.board = drawn(
                 "hw",
                 "hardware/hardware_view",
-                ["select", "link"],
+                ["select", "link", "ask"],
                 '<div class="sq-stage hw-stage"></div>',
             )
 
@@ -130,6 +131,7 @@ class HardwareTab(SessionView[ProfileJob]):
             **model_work(self._limits.waiting),
         )
         self.stop_it.click(self.stop, None, None, api_name="stop_measuring", **UNQUEUED)
+        self.board.ask(self.job_state, None, [self.board, self.measure_it, self.stop_it], **ASKED)
         self.board.select(self.come, form, menus, concurrency_limit=None, **QUIET)
         asks = [
             self.profile.input,
@@ -324,6 +326,13 @@ class HardwareTab(SessionView[ProfileJob]):
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
         yield {**busy_buttons(self.measure_it, self.stop_it, False), **shown}
+
+    def rested(self, request: gr.Request) -> Updates:
+        job = self.sessions.get(visitor(request))
+        return busy_buttons(self.measure_it, self.stop_it, job is not None and job.busy)
+
+    def unheard(self, words: str) -> Updates:
+        return {self.board: notice_message(error=words)}
 
     # -- saving ------------------------------------------------------------------------------------
 

@@ -19,14 +19,14 @@ from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.text_files import load_json
 from sequoia.validate_input import shown, whole
 from ui.decode import clocks
-from ui.decode.tab import LiveView
+from ui.decode.tab import LiveView, began
 from ui.hardware.view import by_level_table, rates_of
 from ui.lab.acceptance_job import WAYS, AcceptanceJob
 from ui.serving.job import Report
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import SessionView, sent_with
+from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import markup, saved_profiles
 from ui.shared.call_modules import call, connect
 from ui.shared.events import QUIET, UNQUEUED, Updates, model_work
@@ -64,7 +64,7 @@ class LabTab(SessionView[AcceptanceJob]):
             html_template='<div class="sq-stage sq-lab"></div>',
             apply_default_css=False,
             elem_id="lab-view",
-            js_on_load=connect("lab/connect", ["select", "decode", "count", "halt"]),
+            js_on_load=connect("lab/connect", ["select", "decode", "count", "halt", "ask"]),
         )
 
     def wire(self, blocks: gr.Blocks) -> None:
@@ -80,6 +80,7 @@ class LabTab(SessionView[AcceptanceJob]):
         )
         self.board.count(self.count, None, self.board, **engine)
         self.board.halt(self.stop, None, None, api_name="halt", **UNQUEUED)
+        self.board.ask(self.job_state, None, self.board, **ASKED)
         chosen = self.board.decode(
             self.decode, self._live.profiles, [*form.tree_fields, form.clock], **QUIET
         )
@@ -90,7 +91,7 @@ class LabTab(SessionView[AcceptanceJob]):
             js=call("shared/tabs", "web.showDecode()"),
             api_visibility="private",
         )
-        left.success(form.going, None, form.buttons, **UNQUEUED)
+        left.success(None, None, form.buttons, js=began(form), api_visibility="private")
         left.success(self._live.run, form.form, self._live.stage, **engine).then(
             self._live.rested, None, form.buttons, **UNQUEUED
         )
@@ -162,6 +163,12 @@ class LabTab(SessionView[AcceptanceJob]):
                 yield message_text({"count": _count_message(report, asked)})
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
+
+    def rested(self, request: gr.Request) -> Updates:  # noqa: ARG002  the browser draws the button
+        return {self.board: gr.skip()}
+
+    def unheard(self, words: str) -> Updates:
+        return {self.board: message_text({"count": {"error": words.removesuffix(".")}})}
 
     def _asked(self, data: Mapping[str, Any]) -> CountRequest:
         way = data.get("way", "decode")

@@ -29,7 +29,7 @@ from ui.race.run import RaceJob
 from ui.serving.inbox import SECONDS_PER_BATCH
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import SessionView, parse_missed, sent_with
+from ui.serving.session_view import ASKED, SessionView, parse_missed, sent_with
 from ui.shared import markup
 from ui.shared.call_modules import call
 from ui.shared.events import (
@@ -87,7 +87,7 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             self.board = drawn(
                 "rc",
                 "race/connect",
-                ["apply", "open", "come", "more", "link"],
+                ["apply", "open", "come", "more", "link", "ask"],
                 missed=self.get_moves,
                 asked=self.get_steps,
             )
@@ -97,7 +97,8 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
         form = self.form
         live = self._live
         starts = [form.run.click, form.prompt.submit]
-        gr.on(starts, self.going, None, form.buttons, **UNQUEUED)
+        gr.on(starts, None, None, form.buttons, js=began(form), api_visibility="private")
+        self.board.ask(self.job_state, None, [self.board, *form.buttons], **ASKED)
         # one output: every output costs milliseconds per message
         work = model_work(self._limits.waiting)
         raced = gr.on(starts, self.run, form.form, self.board, **work)
@@ -106,9 +107,10 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             self.check, None, self.board, **work
         )
         checked.then(self.rested, None, form.buttons, **UNQUEUED)
-        self.board.more(self.form.interruptible, None, form.buttons, **UNQUEUED)
-        further = self.board.more(self.race_on, None, self.board, **work)
-        further.then(self.rested, None, form.buttons, **UNQUEUED)
+        further = began(form, form.interruptible())
+        self.board.more(None, None, form.buttons, js=further, api_visibility="private")
+        made = self.board.more(self.race_on, None, self.board, **work)
+        made.then(self.rested, None, form.buttons, **UNQUEUED)
         form.stop.click(self.stop, None, None, **UNQUEUED)
         for lane in form.lanes:
             on_choice(
@@ -242,7 +244,7 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             return
         race.halt()
         end = time.monotonic() + _REPLACED_WITHIN
-        while (race.busy or race.is_replaceable) and time.monotonic() < end:
+        while (race.busy or race.is_replaceable) and race.is_read and time.monotonic() < end:
             await asyncio.sleep(SECONDS_PER_BATCH)
         self._keep(race)
 
@@ -256,7 +258,7 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
         race = self.sessions.get(who)
         if who in self._starting:
             return self.going()
-        if race and race.is_replaceable:
+        if race and race.busy and race.is_replaceable:
             return self.form.interruptible()
         if race and race.busy:
             return self.going()
@@ -264,6 +266,9 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
         if kept is None:
             return self.form.resting()
         return {**self.form.resting(), self.form.save: self._file(kept)}
+
+    def unheard(self, words: str) -> Updates:
+        return {self.board: notice_message(error=words)}
 
     def _keep(self, race: RaceJob | RaceOnJob) -> StoredRace | None:
         """Leave the recording of a race that has ended to the store, and return it."""
@@ -407,6 +412,14 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
         except SequoiaError as problem:
             gr.Warning(markup.toast(f"The race cannot be saved: {problem}"), duration=7)
             return gr.update(interactive=False)
+
+
+def began(form: RaceControls, updates: Updates | None = None) -> str:
+    """JavaScript for the buttons when a race begins, or with other `updates`. The browser sets them
+    by itself, so that no late answer can do so after the race has ended."""
+    updates = form.resting(False) if updates is None else updates
+    buttons = markup.literal([updates[button] for button in form.buttons])
+    return f"() => {buttons}"
 
 
 def _is_index(value: Any) -> TypeGuard[int]:

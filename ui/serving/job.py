@@ -27,6 +27,7 @@ from ui.serving.wait_times import Demand, Wait
 
 # A job whose events nobody has asked for that long is dropped: its page has gone.
 UNREAD_SECONDS = 30.0
+_JUST_NOW = 2.0  # seconds between two batches that are read, at most
 _log = logging.getLogger(__name__)
 
 Event = TypeVar("Event")
@@ -118,6 +119,11 @@ class Job(ABC, Generic[Event]):
     def in_line(self) -> bool:
         """Whether it keeps its visitor from having another job."""
         return self._busy
+
+    @property
+    def is_read(self) -> bool:
+        """Whether somebody reads what it posts just now."""
+        return self._inbox.is_read(_JUST_NOW)
 
     @property
     def holding(self) -> bool:

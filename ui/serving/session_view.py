@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Generic
 
@@ -9,11 +10,14 @@ import gradio as gr
 
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import R, Sessions
-from ui.shared.events import visitor
+from ui.serving.sessions import R, SessionRun, Sessions
+from ui.shared.events import UNQUEUED, Updates, visitor
+
+# How a page asks about its job: it may ask again before the last answer has come.
+ASKED: dict[str, Any] = {**UNQUEUED, "trigger_mode": "multiple"}
 
 
-class SessionView(Generic[R]):
+class SessionView(ABC, Generic[R]):
     """A view whose handlers start, stop and forget the jobs of its visitors. One object serves all
     visitors."""
 
@@ -31,6 +35,25 @@ class SessionView(Generic[R]):
         with self._model_host.one_each.entering(who, request, job):
             self.sessions.go(who, job, steps)
 
+    def job_state(self, event: gr.EventData, request: gr.Request) -> Updates:
+        """What a page asks for that hears nothing of its job: the buttons as the job is, and a
+        sentence if none is going. The press may have been refused before a handler saw it, or the
+        stream of messages may have broken."""
+        job = self.sessions.get(visitor(request))
+        updates = self.rested(request)
+        if job is not None and job.busy:
+            return updates
+        heard = sent_with(event).get("heard") is True
+        return {**updates, **self.unheard(_what_became_of(job, heard))}
+
+    @abstractmethod
+    def rested(self, request: gr.Request) -> Updates:
+        """The buttons as the visitor's job is now; at least one update."""
+
+    @abstractmethod
+    def unheard(self, words: str) -> Updates:
+        """Say why the job that the page shows is not going."""
+
     def stop(self, request: gr.Request) -> None:
         """Stop the visitor's job after its current step."""
         self.sessions.stop(visitor(request))
@@ -38,6 +61,16 @@ class SessionView(Generic[R]):
     def close(self, request: gr.Request) -> None:
         """The page was closed: stop the visitor's job after its current step and forget it."""
         self.sessions.close(visitor(request))
+
+
+def _what_became_of(job: SessionRun | None, heard: bool) -> str:
+    """The sentence for a page that shows a job which is not going. heard: whether the page had
+    messages of it."""
+    if not heard:
+        return "Not started: the server did not take the request. Try again in a moment."
+    name = job.name if job else "run"
+    further = " Press Resume to continue." if job and job.holding else ""
+    return f"The connection to the server was lost, so this {name} has ended.{further}"
 
 
 def sent_with(event: gr.EventData) -> Mapping[str, Any]:

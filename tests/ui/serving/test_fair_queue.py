@@ -23,7 +23,7 @@ def stand(
         try:
             with line.turn(
                 lambda: bool(has_left and has_left.is_set()),
-                lambda before: log.append(f"{name} behind {before}"),
+                lambda wait: log.append(f"{name} behind {wait.ahead}"),
             ):
                 log.append(name)
                 go.wait(10)

@@ -1,8 +1,9 @@
 /* Joins the Decode tab's component to its view. */
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { publishRun } from "../../shared/web/finished_run.js";
-import { formBeside } from "../../shared/web/form_buttons.js";
+import { canStop, formBeside } from "../../shared/web/form_buttons.js";
 import { showForm } from "../../shared/web/form_side.js";
+import { watchJob } from "../../shared/web/job_watch.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
 import { mountDecode } from "./decode_view.js";
 import { refused } from "./form_changes.js";
@@ -27,16 +28,18 @@ export function connect(element, props, watch, trigger, server) {
   };
   const page = { ...formBeside("pg"), isPaced: true, take };
   const view = mountDecode(root, { server, page });
+  const job = watchJob({ isBusy: () => canStop("pg"), ask: (asked) => trigger("ask", asked) });
   let hasOpened = false; // later the form stays as the visitor left it
   const receive = (message) => {
     view.ingest(message);
+    job.take(message.done === false || Boolean(message.wait));
     if (message.meta?.opening && !hasOpened) showForm(root, false);
     hasOpened ||= Boolean(message.meta);
     rememberInAddress(message, "run");
     if (message.error) refused();
     if (message.done) publishOwn(view.store);
   };
-  connectComponent(root, props, watch, { ...view, take: receive }, () => trigger("come"));
+  connectComponent(root, props, watch, { ...view, take: receive }, { ask: () => trigger("come") });
   linkRun(view.store, (values) => trigger("link", values));
 }
 

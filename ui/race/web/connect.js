@@ -1,6 +1,7 @@
 /* Joins the Race tab's component to its view. */
 import { connectComponent } from "../../shared/web/connect_component.js";
-import { formBeside } from "../../shared/web/form_buttons.js";
+import { canStop, formBeside } from "../../shared/web/form_buttons.js";
+import { watchJob } from "../../shared/web/job_watch.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
 import { PLOTLY } from "../../shared/web/plotly.js";
 import { linkRace } from "./race_link.js";
@@ -19,11 +20,13 @@ export function connect(element, props, watch, trigger, server) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".sq-stage");
   const view = mountRace(root, { trigger, server, plotly: PLOTLY, page: formBeside("rc") });
+  const job = watchJob({ isBusy: () => canStop("rc"), ask: (asked) => trigger("ask", asked) });
   const take = (message) => {
     view.ingest(message);
+    job.take(message.done === false || Boolean(message.wait));
     rememberInAddress(message, "race");
   };
-  connectComponent(root, props, watch, { ...view, take }, () => trigger("come"));
+  connectComponent(root, props, watch, { ...view, take }, { ask: () => trigger("come") });
   /** @type {NodeListOf<HTMLElement>} */
   const groups = document.querySelectorAll("#rc-side .pg-chips");
   for (const group of groups) rove(group);
