@@ -85,6 +85,8 @@ class DecodeJob(RunJob):
         return Demand(f"{kind} {compared} run", self._left, self._limits.seconds)
 
     def share(self) -> float:
+        if self._is_compared:  # the plain run comes after it
+            return 0.0
         return (self._emitted - self._emitted_before) / self._left if self._left else 0.0
 
     @property

@@ -88,7 +88,7 @@ class HardwareTab(SessionView[ProfileJob]):
 
     def _form(self) -> None:
         self.store = self._live.profiles
-        with gr.Row(elem_classes="pg-go"):
+        with gr.Row(elem_classes="pg-go", visible=self._limits.measures):
             self.measure_it = start_button("Measure this machine", "hw-measure")
             self.stop_it = stop_button("hw-stop")
         with gr.Group(elem_classes="pg-group"):
@@ -131,7 +131,6 @@ class HardwareTab(SessionView[ProfileJob]):
             **model_work(self._limits.waiting),
         )
         self.stop_it.click(self.stop, None, None, api_name="stop_measuring", **UNQUEUED)
-        self.board.ask(self.job_state, None, [self.board, self.measure_it, self.stop_it], **ASKED)
         self.board.select(self.come, form, menus, concurrency_limit=None, **QUIET)
         asks = [
             self.profile.input,
@@ -156,6 +155,13 @@ class HardwareTab(SessionView[ProfileJob]):
         self.open.upload(self.take, {self.open, *form}, [*menus, self.store], **QUIET)
         self._wire_own(form, menus)
         blocks.unload(self.close)
+
+    def _wire_measuring(self, form: set[Any], menus: list[Any]) -> None:
+        buttons = [self.measure_it, self.stop_it]
+        work = model_work(self._limits.waiting)
+        self.measure_it.click(self.measure, form, [*menus, *buttons], **work)
+        self.stop_it.click(self.stop, None, None, api_name="stop_measuring", **UNQUEUED)
+        self.board.ask(self.job_state, None, [self.board, *buttons], **ASKED)
 
     def _wire_own(self, form: set[Any], menus: list[Any]) -> None:
         own = self.own

@@ -9,9 +9,11 @@ from collections import defaultdict, deque
 from dataclasses import dataclass
 from typing import Any
 
-RECENT = 20  # jobs of a kind that are remembered
-_FADING = 0.9  # weight of a job beside the next one of its kind
+RECENT = 40  # jobs of a kind that are remembered
+_FADING = 0.95  # weight of a job beside the next one of its kind
 _GUESS_WEIGHT = 0.3  # of what is guessed before the first job, beside one that was timed
+_SAME = 0.01  # if lengths differ by less, squared and relative, time is taken as proportional
+_TRUST = 2.0  # a job's own pace counts alone once half of it is done
 _OVERDUE = 0.1  # share of its time that a job still takes if it is longer than expected
 
 
@@ -72,7 +74,7 @@ class WaitTimes:
     def learn(self, demand: Demand, seconds: float) -> None:
         """A job that was not stopped took `seconds`."""
         with self._lock:
-            self._seen[demand.kind].append((_size(demand), seconds))
+            self._seen[demand.kind].append((demand.tokens, seconds))
 
     def forget(self, token_seconds: float) -> None:
         """Other models are served, which need other times."""
@@ -81,30 +83,36 @@ class WaitTimes:
             self._seen = _no_jobs()
 
     def expected(self, demand: Demand) -> float:
-        """Seconds that a job will take."""
-        size = _size(demand)
+        """Seconds that a job will take: on the weighted least-squares line through the recent jobs
+        of its kind, seconds over tokens, of which neither end is negative."""
         guess = demand.tokens * self.token_seconds if demand.tokens else demand.limit
-        sizes = _GUESS_WEIGHT * size
-        seconds = _GUESS_WEIGHT * min(guess, demand.limit)
         with self._lock:
             seen = list(self._seen[demand.kind])
-        for age, (one_size, one_seconds) in enumerate(reversed(seen)):
-            weight = _FADING**age
-            sizes += weight * one_size
-            seconds += weight * one_seconds
-        return min(size * seconds / sizes, demand.limit)
+        points = [(demand.tokens, min(guess, demand.limit), _GUESS_WEIGHT)]
+        points += [(*one, _FADING**age) for age, one in enumerate(reversed(seen))]
+        return min(_on_line(points, demand.tokens), demand.limit)
 
     def remaining(self, demand: Demand, elapsed: float, share: float) -> float:
         """Seconds that a job still takes after `elapsed`. share: of its work that is done, from 0
         to 1; 0 if it does not say."""
-        own_pace = elapsed / share if share > 0 else 0.0
-        total = min(max(self.expected(demand), own_pace), demand.limit)
-        return max(total - elapsed, _OVERDUE * elapsed)
+        expected = self.expected(demand)
+        if share > 0:
+            trust = min(1.0, _TRUST * share)
+            expected += trust * (elapsed / share - expected)
+        return max(min(expected, demand.limit) - elapsed, _OVERDUE * elapsed)
 
 
 def _no_jobs() -> defaultdict[str, deque[tuple[float, float]]]:
     return defaultdict(lambda: deque(maxlen=RECENT))
 
 
-def _size(demand: Demand) -> float:
-    return demand.tokens or 1.0
+def _on_line(points: list[tuple[float, float, float]], at: float) -> float:
+    """The line through `points`, each (tokens, seconds, weight), at `at` tokens."""
+    total = sum(weight for _, _, weight in points)
+    tokens = sum(weight * one for one, _, weight in points) / total
+    seconds = sum(weight * one for _, one, weight in points) / total
+    spread = sum(weight * (one - tokens) ** 2 for one, _, weight in points)
+    together = sum(weight * (x - tokens) * (y - seconds) for x, y, weight in points)
+    steepest = seconds / tokens if tokens else 0.0
+    slope = min(max(together / spread, 0.0), steepest) if spread > _SAME * tokens**2 else steepest
+    return seconds + slope * (at - tokens)
