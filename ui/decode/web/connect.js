@@ -3,6 +3,7 @@ import { connectComponent } from "../../shared/web/connect_component.js";
 import { publishRun } from "../../shared/web/finished_run.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
 import { showForm } from "../../shared/web/form_side.js";
+import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
 import { mountDecode } from "./decode_view.js";
@@ -28,7 +29,9 @@ export function connect(element, props, watch, trigger, server) {
   };
   const page = { ...formBeside("pg"), isPaced: true, take };
   const view = mountDecode(root, { server, page });
-  const job = watchJob({ isBusy: () => canStop("pg"), ask: (asked) => trigger("ask", asked) });
+  const isBusy = () => canStop("pg");
+  const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
+  sayInterrupted("decode", isBusy, "run");
   let hasOpened = false; // later the form stays as the visitor left it
   const receive = (message) => {
     view.ingest(message);

@@ -1,6 +1,7 @@
 /* Joins the Race tab's component to its view. */
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
+import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
 import { PLOTLY } from "../../shared/web/plotly.js";
@@ -20,7 +21,9 @@ export function connect(element, props, watch, trigger, server) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".sq-stage");
   const view = mountRace(root, { trigger, server, plotly: PLOTLY, page: formBeside("rc") });
-  const job = watchJob({ isBusy: () => canStop("rc"), ask: (asked) => trigger("ask", asked) });
+  const isBusy = () => canStop("rc");
+  const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
+  sayInterrupted("race", isBusy, "race");
   const take = (message) => {
     view.ingest(message);
     job.take(message.done === false || Boolean(message.wait));
