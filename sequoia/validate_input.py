@@ -47,6 +47,17 @@ def number(value: Any, what: str, low: float, high: float, error: type[SequoiaEr
     return float(value)
 
 
+def short_text(value: Any, what: str, most: int, error: type[SequoiaError]) -> str:
+    """`value`, which must be a string of at most `most` characters."""
+    if not isinstance(value, str):
+        raise error(f"{what}: {shown(value)} is not text")
+    if len(value) > most:
+        raise error(
+            f"{what}: {shown(value)}... has {len(value)} characters; at most {most} are allowed"
+        )
+    return value
+
+
 def truth(value: Any, what: str, error: type[SequoiaError]) -> bool:
     """`value`, which must be True or False."""
     if not isinstance(value, bool):

@@ -133,14 +133,12 @@ def default_plan(
     profile: HardwareProfile | None = None,
 ) -> Plan:
     """The plan for this pair on this machine, or on that of `profile`, and for texts such as
-    `texts`: among the trees
-    predicted within `SLACK` of the fastest, the one with the most tokens per step. It has at most
-    `most` nodes, and no more than were timed. The plan carries the pair's acceptance as it was
-    found, not smoothed, and its source."""
+    `texts`: among the trees predicted within `SLACK` of the fastest, the one with the most tokens
+    per step. It has at most `most` nodes, and no more than were timed. The plan carries the pair's
+    acceptance as it was found, not smoothed, and its source."""
     profile = profile or machine(pair)
-    nodes = min(bounds(profile)[0], most)
     acceptance, source = acceptance_of(pair, params, verifier, texts)
-    plan = best_plan(acceptance, profile, nodes, slack=SLACK)
+    plan = best_plan(acceptance, profile, _most_nodes(profile, most), slack=SLACK)
     return replace(plan, acceptance=acceptance, source=source)
 
 
@@ -156,11 +154,15 @@ def default_chain(
     acceptance, times, bounds and `SLACK`, so that a race of the two compares their shapes only. It
     has two nodes at least, unless `most` is 1, also where plain decoding is predicted faster."""
     profile = profile or machine(pair)
-    nodes = min(bounds(profile)[0], most)
     acceptance, source = acceptance_of(pair, params, verifier, texts)
-    longest = min(levels_for(nodes), most)
+    longest = min(levels_for(_most_nodes(profile, most)), most)
     plan = best_chain(acceptance, profile, longest, SLACK, min_nodes=min(2, longest))
     return replace(plan, acceptance=acceptance, source=source)
+
+
+def _most_nodes(profile: HardwareProfile, most: int) -> int:
+    """The nodes that a plan may have: at most `most`, and no more than were timed."""
+    return min(bounds(profile)[0], most)
 
 
 @renamed_keywords(policy="params")

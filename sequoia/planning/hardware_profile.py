@@ -28,6 +28,7 @@ from sequoia.validate_input import (
     number,
     one_of,
     read_json,
+    short_text,
     shown,
     whole,
 )
@@ -320,9 +321,7 @@ def _items(value: Any, name: str, most: int) -> tuple[Any, ...]:
 
 
 def _text(value: Any, name: str) -> str:
-    if not isinstance(value, str) or len(value) > MAX_TEXT:
-        raise BadProfile(f"{name}: {shown(value)} is not a text of at most {MAX_TEXT} characters")
-    return value
+    return short_text(value, name, MAX_TEXT, BadProfile)
 
 
 def _date(value: Any) -> str:

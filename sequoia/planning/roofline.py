@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.errors import BadProfile
-from sequoia.validate_input import number, shown, whole
+from sequoia.validate_input import number, short_text, shown, whole
 
 EFFICIENCY = 0.55  # share of the peak arithmetic rate that matrix products reach
 MAX_TEXT = 200
@@ -176,8 +176,8 @@ def _number(owner: Any, field: str, low: float, high: float) -> float:
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip() or len(value) > MAX_TEXT:
-        raise BadProfile(f"name: {shown(value)} is not a text of 1 to {MAX_TEXT} characters")
+    if not short_text(value, "name", MAX_TEXT, BadProfile).strip():
+        raise BadProfile("name is empty")
     return value
 
 

@@ -16,7 +16,7 @@ from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import MAX_TEXT, HardwareProfile
-from sequoia.validate_input import shown
+from sequoia.validate_input import short_text
 
 _VOWEL = re.compile(r"[AEIO]|[FHLMNRSX](?=[A-Z0-9])")  # how names with the sound of one begin
 
@@ -53,18 +53,15 @@ class SimulatedClock:
     simulated, while tokens, trees and acceptance stay.
 
     name: shown with every figure of this clock; by default the profile's device. Raises BadProfile
-    for a name that is not a text of at most 200 characters.
+    for a name that is not text or has more than 200 characters.
     """
 
     profile: HardwareProfile
     name: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or len(self.name) > MAX_TEXT:
-            raise BadProfile(
-                f"name: {shown(self.name)} is not a text of at most {MAX_TEXT} characters"
-            )
-        name = self.name.strip() or self.profile.device.strip() or "a machine without a name"
+        given = short_text(self.name, "name", MAX_TEXT, BadProfile).strip()
+        name = given or self.profile.device.strip() or "a machine without a name"
         object.__setattr__(self, "name", name)
 
     def step(self, tree: Tree) -> SimulatedStep:

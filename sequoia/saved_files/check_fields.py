@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sequoia.errors import BadTrace
-from sequoia.validate_input import shown
+from sequoia.validate_input import short_text, shown
 
 MAX_TEXT = 1000
 
@@ -18,9 +18,8 @@ def list_of(values: Any, what: str, most: int) -> list[Any]:
 
 
 def text_of(value: Any, what: str, most: int = MAX_TEXT) -> str:
-    """`value`, which must be a text of at most `most` characters."""
-    if not isinstance(value, str) or len(value) > most:
-        raise BadTrace(f"{what}: {shown(value)} is not a text of at most {most} characters")
+    """`value`, which must be a string of at most `most` characters, all of them whole."""
+    short_text(value, what, most, BadTrace)
     if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
         raise BadTrace(
             f"{what}: {value[:40]!a} contains half a character (a lone surrogate), which no page "

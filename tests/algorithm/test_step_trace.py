@@ -466,11 +466,11 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     "text missing": (at_step("text", []), "each with its text"),
     "text a number": (
         lambda d: d["steps"][with_path()]["text"].__setitem__(0, 5),
-        "5 is not a text",
+        "5 is not text",
     ),
     "text too long": (
         lambda d: d["steps"][with_path()]["text"].__setitem__(0, "x" * 1001),
-        "at most 1000 characters",
+        "at most 1000 are allowed",
     ),
     "half a character": (
         lambda d: d["steps"][with_path()]["text"].__setitem__(0, "a\ud800"),
@@ -522,7 +522,7 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     ),
     "a huge text in meta": (
         lambda d: d["meta"].update(x="x" * 100_001),
-        "at most 100000 characters",
+        "at most 100000 are allowed",
     ),
     "half a character in meta": (lambda d: d["meta"].update({"\ud800": 1}), "half a character"),
 }

@@ -36,16 +36,7 @@ class AnyTab(Visit):
     """A visit that may open on any tab."""
 
     def __init__(self, browser: Browser, url: str, **options: Any) -> None:
-        self.context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
-        self.page = self.context.new_page()
-        self.console = []
-        self.requests = []
-        self.page.on(
-            "console", lambda message: self.console.append(f"{message.type}: {message.text}")
-        )
-        self.page.on("pageerror", lambda error: self.console.append(f"error: {error}"))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(url)
+        self.open(browser, url, options)
         self.page.wait_for_selector("[role=tab][aria-selected=true]")
 
 

@@ -175,3 +175,12 @@ HOSTILE = [
     "\u0301",
     "\U0001f469\u200d\U0001f680",
 ]
+
+
+def all_hostile() -> dict[str, Any]:
+    """A run of one step whose nodes below the root are the texts of `HOSTILE`, one each; its
+    prompt and the names of its models are all of them."""
+    run = made([-1, *range(len(HOSTILE))], "".join(HOSTILE), path=[0, 1])
+    run["steps"][0]["tokens"] = [1, *range(2, len(HOSTILE) + 2)]
+    run["pieces"] |= {str(token): piece for token, piece in enumerate(HOSTILE, 2)}
+    return run

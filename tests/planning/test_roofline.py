@@ -127,9 +127,9 @@ def test_parts_may_be_values_or_mappings() -> None:
 
 
 BAD: dict[str, tuple[str, str, Any, str]] = {
-    "no name": ("device", "name", " ", "device: name: ' ' is not a text of 1 to 200 characters"),
+    "no name": ("device", "name", " ", "device: name is empty"),
     "long name": ("target", "name", "x" * 201, "target: name: 'xxx"),
-    "number name": ("draft", "name", 7, "draft: name: 7 is not a text"),
+    "number name": ("draft", "name", 7, "draft: name: 7 is not text"),
     "bandwidth": (
         "device",
         "memory_gb_per_s",

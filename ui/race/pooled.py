@@ -47,11 +47,11 @@ def next_runs(
 ) -> list[tuple[str, SamplingParams]]:
     """Prompt and settings of the runs with which the race would go on."""
     made = len(log.pool.runs) if log.pool else 0
-    most = _wanted(verdict, MOST_RUNS - 1 - made)
+    most = how_many_more(verdict, MOST_RUNS - 1 - made)
     return further_runs(race_request.prompt, race_request.params, made, most)
 
 
-def _wanted(verdict: Verdict, room: int) -> int:
+def how_many_more(verdict: Verdict, room: int) -> int:
     """How many further runs to make: enough to separate the first two lanes if there is room, else
     to find a difference of 10% between them."""
     if verdict.more_to_separate == 0:

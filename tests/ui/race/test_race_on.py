@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -38,13 +39,15 @@ FORM: dict[str, Any] = {
     "lanes": [("plain", "", "sequoia"), ("chain", "2", "sequoia"), ("dynamic", "6, 3", "sequoia")],
 }
 FURTHER = 3
+HOW_MANY_MORE = pooled.how_many_more
 
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A race goes on with three runs and then no more, over short prompts."""
+    """A race goes on with three runs and then no more, over short prompts, whatever its verdict
+    asks for."""
     monkeypatch.setattr(pooled, "MOST_RUNS", 1 + FURTHER)
-    monkeypatch.setattr(pooled, "USUAL_MORE", FURTHER)
+    monkeypatch.setattr(pooled, "how_many_more", lambda _, room: min(FURTHER, room))
     texts = (PROMPT, "def f(x):", "class A:", "import os", "x = 1")
     monkeypatch.setattr(more_prompts, "prompts_of", lambda kind: texts)
 
@@ -62,6 +65,22 @@ def raced(model_host: ModelHost) -> Callable[..., RaceRecording]:
         return job.recording
 
     return made
+
+
+@pytest.mark.parametrize(
+    ("to_separate", "to_find", "enough", "wanted"),
+    [
+        (0, 0, True, pooled.USUAL_MORE),
+        (7, 12, False, 7),
+        (None, 12, False, 12),
+        (50, 60, False, 40),
+    ],
+)
+def test_a_race_goes_on_as_long_as_its_verdict_needs(
+    to_separate: int | None, to_find: int, enough: bool, wanted: int
+) -> None:
+    verdict = SimpleNamespace(more_to_separate=to_separate, more_races=to_find, enough=enough)
+    assert HOW_MANY_MORE(verdict, 40) == wanted  # type: ignore[arg-type]
 
 
 @pytest.fixture
