@@ -101,7 +101,7 @@ class DecodeJob(RunJob):
 
     def _message(self, events: Sequence[Event]) -> str:
         if self.recording is None:
-            return messages.notice_message(error=self.error, notice=self._notice, wait=self._wait)
+            return messages.notice_message(error=self.error, notice=self._notice, ahead=self._ahead)
         metas = [
             event.meta for event in events if isinstance(event, Started | Ended) and event.meta
         ]
@@ -116,8 +116,12 @@ class DecodeJob(RunJob):
             tail=self.recording.pending,
             error=self.error,
             notice=self._notice,
-            wait=self._wait,
+            ahead=self._ahead,
         )
+
+    def _so_far(self) -> str:
+        assert self.recording is not None
+        return messages.since(self.recording.run(), self.recording.name, 0, done=False)
 
     def _record(self, started: Started) -> None:
         self._notice = None

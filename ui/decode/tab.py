@@ -22,7 +22,7 @@ from ui.decode.run import DecodeJob
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import ASKED, SessionView, parse_missed, sent_with
+from ui.serving.session_view import ASKED, FOLLOWING, RunView, parse_missed, sent_with
 from ui.serving.sessions import Busy
 from ui.shared import markup
 from ui.shared.call_modules import call
@@ -39,7 +39,7 @@ from ui.shared.layout import drawn, side_and_main
 from ui.shared.menus import on_choice
 
 
-class LiveView(SessionView[DecodeJob]):
+class LiveView(RunView[DecodeJob]):
     """The view's components and their handlers."""
 
     def __init__(self, model_host: ModelHost, limits: Limits, header: gr.HTML) -> None:
@@ -65,7 +65,11 @@ class LiveView(SessionView[DecodeJob]):
             self.chats.append(self.form.chat)
         with main:
             self.stage = drawn(
-                "pg", "decode/connect", ["come", "take", "link", "ask"], SKELETON, self.get_steps
+                "pg",
+                "decode/connect",
+                ["come", "take", "link", "ask", "follow"],
+                SKELETON,
+                self.get_steps,
             )
 
     def wire(self, blocks: gr.Blocks) -> None:
@@ -74,6 +78,7 @@ class LiveView(SessionView[DecodeJob]):
         run = [form.run.click, form.prompt.submit]
         step = [form.step.click]
         gr.on([*run, *step], None, None, form.buttons, js=began(form), api_visibility="private")
+        self.stage.follow(self.follow, None, self.stage, **FOLLOWING)
         self.stage.ask(self.job_state, None, [self.stage, *form.buttons], **ASKED)
         for start, handler in (
             (run, self.run),
@@ -179,6 +184,7 @@ class LiveView(SessionView[DecodeJob]):
         """The run that the form asks for, started. Raises SequoiaError if it is refused."""
         asked = DecodeRequest.parse(self.form.values(data), self._limits)
         run = self._chosen(asked, visitor(request))
+        run.is_shared = self._limits.shares or self.form.is_shared(data)
         self.start(request, run, steps)
         return run
 

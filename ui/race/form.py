@@ -11,7 +11,7 @@ import gradio as gr
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from ui.decode.clocks import HERE, LABEL, clock_choices
-from ui.decode.form import RUN, RunControls, chat_box, files, prompt_box
+from ui.decode.form import RUN, RunControls, chat_box, files, prompt_box, share_box
 from ui.race.presets import PRESETS, FormLane, RacePreset
 from ui.race.request import NO_LANE
 from ui.serving.limits import Limits
@@ -153,6 +153,7 @@ def race_controls(limits: Limits) -> RaceControls:
         lanes=lanes,
         clock=clock,
         check=check,
+        shared=share_box("rc", limits),
         **buttons,
         **fields,
         **files("rc", "race", has_example=True),

@@ -31,7 +31,7 @@ from ui.race.pooled import pool_state
 from ui.race.race_plan import plan_meta
 from ui.race.report import verdict_of
 from ui.race.request import RaceRequest
-from ui.serving.wait_times import Wait, wait_field
+from ui.serving.wait_times import NOTHING
 from ui.shared.memory_size import memory_size
 from ui.shared.message_text import message_text
 from ui.shared.speedup_meta import compared_with_plain, step_of
@@ -163,9 +163,10 @@ class StoredRace:
             }
         )
 
-    def since(self, first: int) -> str:
-        """Steps from `first` on, with all trees, for a reader that missed some."""
-        return message_text(self._from(first))
+    def since(self, first: int, **state: Any) -> str:
+        """Steps from `first` on, with all trees, for a reader that missed some. state: further
+        fields."""
+        return message_text({**self._from(first), **state})
 
     @property
     def _stopped(self) -> bool:
@@ -292,7 +293,7 @@ def batch(
     notice: str | None = None,
     results: Sequence[Result | None] | None = None,
     judged: Mapping[str, Any] | None = None,
-    wait: Wait | None = None,
+    ahead: Mapping[str, Any] = NOTHING,
 ) -> str:
     """One message with what was `added`; the `first` one also describes the lanes. judged: see
     StoredRace, once there is a verdict."""
@@ -308,7 +309,7 @@ def batch(
             **({"stopped": stopped} if done else {}),
             "error": error,
             "notice": notice,
-            **wait_field(wait),
+            **ahead,
             **({"results": results} if results else {}),
             **(judged or {}),
         }
@@ -316,7 +317,7 @@ def batch(
 
 
 def pooled_message(
-    race: StoredRace, error: str | None, notice: str | None, wait: Wait | None = None
+    race: StoredRace, error: str | None, notice: str | None, ahead: Mapping[str, Any] = NOTHING
 ) -> str:
     """One message with the verdict on the race and its further runs so far."""
     return message_text(
@@ -326,15 +327,15 @@ def pooled_message(
             "moves": [],
             "error": error,
             "notice": notice,
-            **wait_field(wait),
+            **ahead,
             **race.judged,
         }
     )
 
 
 def notice_message(
-    *, error: str | None = None, notice: str | None = None, wait: Wait | None = None
+    *, error: str | None = None, notice: str | None = None, ahead: Mapping[str, Any] = NOTHING
 ) -> str:
     """A message without a race: the words are shown in a banner, and the screen stays."""
     words = {"error": error, "notice": notice}
-    return message_text({"v": VERSION, "race": None, **words, **wait_field(wait)})
+    return message_text({"v": VERSION, "race": None, **words, **ahead})

@@ -83,12 +83,15 @@ class RaceOnJob(RunJob):
             self._is_over = True
 
     def _message(self, events: Sequence[Any]) -> str:  # noqa: ARG002  all are in the race by now
-        return messages.pooled_message(self._race, self.error, self._notice, self._wait)
+        return messages.pooled_message(self._race, self.error, self._notice, self._ahead)
 
     def demand(self) -> Demand:
         asked = self._asked.request
         tokens = len(asked.lanes) * asked.params.max_new_tokens
         return Demand("race that goes on", tokens, self._limits.seconds)
+
+    def _so_far(self) -> str:
+        return self._race.whole()
 
     # -- in the thread -----------------------------------------------------------------------------
 

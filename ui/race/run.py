@@ -130,7 +130,7 @@ class RaceJob(RunJob):
 
     def _message(self, events: Sequence[Any]) -> str:
         if self.recording is None:
-            return messages.notice_message(error=self.error, notice=self._notice, wait=self._wait)
+            return messages.notice_message(error=self.error, notice=self._notice, ahead=self._ahead)
         added = self.recording.add(
             (event.lane, event.trace) for event in events if isinstance(event, StepMade)
         )
@@ -154,8 +154,12 @@ class RaceJob(RunJob):
             notice=self._notice,
             results=results,
             judged=judged,
-            wait=self._wait,
+            ahead=self._ahead,
         )
+
+    def _so_far(self) -> str:
+        assert self.recording is not None
+        return self.recording.since(0, done=self._over is not None)
 
     def _record(self, started: Started) -> None:
         self._notice = None

@@ -29,7 +29,7 @@ from ui.race.run import RaceJob
 from ui.serving.inbox import SECONDS_PER_BATCH
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import ASKED, SessionView, parse_missed, sent_with
+from ui.serving.session_view import ASKED, FOLLOWING, RunView, parse_missed, sent_with
 from ui.shared import markup
 from ui.shared.call_modules import call
 from ui.shared.events import (
@@ -66,7 +66,7 @@ def welcome() -> OpenedRace | None:
         return None
 
 
-class RaceTab(SessionView[RaceJob | RaceOnJob]):
+class RaceTab(RunView[RaceJob | RaceOnJob]):
     """The view's components and their handlers."""
 
     def __init__(self, model_host: ModelHost, limits: Limits, live: LiveView) -> None:
@@ -87,7 +87,7 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             self.board = drawn(
                 "rc",
                 "race/connect",
-                ["apply", "open", "come", "more", "link", "ask"],
+                ["apply", "open", "come", "more", "link", "ask", "follow"],
                 missed=self.get_moves,
                 asked=self.get_steps,
             )
@@ -98,6 +98,7 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
         live = self._live
         starts = [form.run.click, form.prompt.submit]
         gr.on(starts, None, None, form.buttons, js=began(form), api_visibility="private")
+        self.board.follow(self.follow, None, self.board, **FOLLOWING)
         self.board.ask(self.job_state, None, [self.board, *form.buttons], **ASKED)
         # one output: every output costs milliseconds per message
         work = model_work(self._limits.waiting)
@@ -183,6 +184,7 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             await self._end_replaceable(who)
             race_request = RaceRequest.parse(self.form.values(data), self._limits)
             race = RaceJob(race_request, self._model_host, self._limits, self.run_store)
+            race.is_shared = self._limits.shares or self.form.is_shared(data)
             self.start(request, race)
         finally:
             self._starting.discard(who)

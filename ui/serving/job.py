@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -20,10 +20,12 @@ import torch
 from sequoia import Pair, SequoiaError
 from sequoia.errors import Stopped
 from ui.serving.fair_queue import Cancelled, Work, wait_words
+from ui.serving.following import Followers
 from ui.serving.inbox import Inbox, Received
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.wait_times import Demand, Wait
+from ui.serving.sessions import Busy
+from ui.serving.wait_times import Demand, Wait, wait_field
 
 # A job whose events nobody has asked for that long is dropped: its page has gone.
 UNREAD_SECONDS = 30.0
@@ -238,19 +240,56 @@ class RunJob(Job[Any]):
     def __init__(self, model_host: ModelHost, limits: Limits) -> None:
         super().__init__(model_host)
         self._limits = limits
+        self.is_shared = limits.shares
         self.recording: Any = None
         self.error: str | None = None
         self._notice: str | None = None
         self._wait: Wait | None = None
+        self._can_follow = False
+        self._followers = Followers()
 
     def messages(self) -> Received[Any, str]:
         """Messages for the browser until the thread has ended."""
         return Received(self._inbox, self._next_message)
 
     def _next_message(self, events: list[Any]) -> str:
+        return self._followers.made(lambda: self._taken(events))
+
+    def _taken(self, events: list[Any]) -> str:
         for event in events:
             self._take(event)
         return self._message(events)
+
+    def follow(self) -> AsyncGenerator[str, None]:
+        """The messages of the run for another visitor, from its first step on. It has begun."""
+        return self._followers.follow(self._so_far, lambda: self.busy)
+
+    @property
+    def can_be_followed(self) -> bool:
+        """Whether it is going, has begun, and its visitor lets others see it."""
+        return self.busy and self.is_shared and self.recording is not None
+
+    @abstractmethod
+    def _so_far(self) -> str:
+        """What is recorded so far, as one message of a run that goes on."""
+
+    @property
+    def _ahead(self) -> dict[str, Any]:
+        """The fields of a message that say what is ahead, and that a run can be followed
+        meanwhile."""
+        can_follow = {"follow": True} if self._can_follow else {}
+        return {**wait_field(self._wait), **can_follow}
+
+    def _look_for_a_run_to_follow(self) -> str:
+        """What to do meanwhile, in words, if a run of the same kind can be followed."""
+        current = self._model_host.queue.current
+        job = current.job if current else None
+        self._can_follow = isinstance(job, type(self)) and job is not self and job.can_be_followed
+        return "; follow the run that is on meanwhile" if self._can_follow else ""
+
+    def refused(self, problem: SequoiaError) -> str:
+        meanwhile = self._look_for_a_run_to_follow() if isinstance(problem, Busy) else ""
+        return super().refused(problem) + meanwhile
 
     def _take(self, event: Any) -> None:
         """Record what the next message depends on."""
@@ -261,6 +300,8 @@ class RunJob(Job[Any]):
         elif isinstance(event, Ended):
             self._notice = event.notice
             self.error = event.error
+        else:
+            self._can_follow = False
 
     @abstractmethod
     def _message(self, events: Sequence[Any]) -> str:
@@ -274,7 +315,7 @@ class RunJob(Job[Any]):
         return Notice(words)
 
     def waiting(self, wait: Wait) -> Notice:
-        return Notice(wait_words(wait), wait)
+        return Notice(wait_words(wait) + self._look_for_a_run_to_follow(), wait)
 
     def stopped(self, words: str) -> Ended:
         return Ended("stopped", notice=words)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
 from typing import Any, Generic
 
 import gradio as gr
 
+from ui.serving.job import RunJob
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import R, SessionRun, Sessions
-from ui.shared.events import UNQUEUED, Updates, visitor
+from ui.shared.events import QUIET, UNQUEUED, Updates, visitor
 
 # How a page asks about its job: it may ask again before the last answer has come.
 ASKED: dict[str, Any] = {**UNQUEUED, "trigger_mode": "multiple"}
+
+
+FOLLOWING: dict[str, Any] = {**QUIET, "concurrency_limit": None}
+# Between two runs that are followed, until the next one has begun.
+_NEXT_SECONDS = 0.5
 
 
 class SessionView(ABC, Generic[R]):
@@ -61,6 +69,39 @@ class SessionView(ABC, Generic[R]):
     def close(self, request: gr.Request) -> None:
         """The page was closed: stop the visitor's job after its current step and forget it."""
         self.sessions.close(visitor(request))
+
+
+class RunView(SessionView[R]):
+    """A view of runs, which other visitors may follow, read-only, while theirs waits."""
+
+    async def follow(self, request: gr.Request) -> AsyncIterator[str]:
+        """The run that is on, and the next ones while the visitor's own waits. Ends when that
+        begins."""
+        who = visitor(request)
+        while True:
+            if (job := self._run_to_follow(who)) is not None:
+                async with aclosing(job.follow()) as received:
+                    async for message in received:
+                        if self._is_served(who):
+                            return
+                        yield message
+            own = self.sessions.get(who)
+            if own is None or not own.busy or self._is_served(who):
+                return
+            await asyncio.sleep(_NEXT_SECONDS)
+
+    def _run_to_follow(self, who: str) -> RunJob | None:
+        """The run of another visitor that has the engine, if it is of this view and shared."""
+        current = self._model_host.queue.current
+        job = current.job if current else None
+        is_ours = isinstance(job, RunJob) and self.sessions.has(job)
+        mine = job is self.sessions.get(who)
+        return job if is_ours and not mine and job.can_be_followed else None
+
+    def _is_served(self, who: str) -> bool:
+        """Whether the visitor's own job has the engine."""
+        current = self._model_host.queue.current
+        return current is not None and current.job is self.sessions.get(who) is not None
 
 
 def _what_became_of(job: SessionRun | None, heard: bool) -> str:

@@ -58,6 +58,11 @@ class Sessions(Generic[R]):
         with self._lock:
             return self._runs.get(who)
 
+    def has(self, run: object) -> bool:
+        """Whether `run` is the run of one of the visitors."""
+        with self._lock:
+            return any(one is run for one in self._runs.values())
+
     def go(self, who: str, run: R, steps: int | None = None) -> None:
         """Start `run`, new or paused, as the visitor's; `steps` None means to its end. Raises Busy
         while the visitor's last run is going, when no session is free, or when the program

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict, deque
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 RECENT = 40  # jobs of a kind that are remembered
@@ -40,6 +42,9 @@ class Wait:
         """For example "2 runs ahead of you, about 45 seconds"."""
         runs = f"{self.ahead} run{'s' * (self.ahead != 1)}"
         return f"{runs} ahead of you, {duration_words(self.seconds)}"
+
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})  # is ahead of a visitor who does not wait
 
 
 def wait_field(wait: Wait | None) -> dict[str, Any]:

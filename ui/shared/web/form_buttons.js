@@ -16,6 +16,7 @@ const HINTS = {
  * @property {() => string | undefined} [prompt] its text
  * @property {() => boolean} [run] presses Run; false where it cannot be pressed
  * @property {() => boolean} [stop] presses Stop; false where nothing can be stopped
+ * @property {() => void} [follow] asks for the run of another visitor that is on
  * @property {() => boolean} [isBusy] whether something can be stopped
  */
 
