@@ -124,13 +124,8 @@ class HardwareTab(SessionView[ProfileJob]):
         """Connect components and handlers."""
         form = {self.profile, self.against, self.rates, self.nodes, self.store}
         menus = [self.board, self.profile, self.against, self.rates]
-        self.measure_it.click(
-            self.measure,
-            form,
-            [*menus, self.measure_it, self.stop_it],
-            **model_work(self._limits.waiting),
-        )
-        self.stop_it.click(self.stop, None, None, api_name="stop_measuring", **UNQUEUED)
+        if self._limits.measures:
+            self._wire_measuring(form, menus)
         self.board.select(self.come, form, menus, concurrency_limit=None, **QUIET)
         asks = [
             self.profile.input,

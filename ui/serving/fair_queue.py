@@ -129,7 +129,7 @@ class FairQueue:
                 self._changed.wait(_LOOK_SECONDS)
 
     def _seconds_before(self, place: int) -> float:
-        """Seconds until whoever stands at `place` is served. The lock is held."""
+        """Seconds until the visitor at `place` is served. The lock is held."""
         if place == 0:
             return 0.0
         first, *others = list(self._tickets)[:place]

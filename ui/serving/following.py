@@ -22,8 +22,8 @@ class Followers:
         self._inboxes: list[Inbox[str]] = []
 
     def made(self, make: Callable[[], str]) -> str:
-        """The next message, by `make`, which is sent to everyone. Whoever comes meanwhile gets it
-        with all earlier ones."""
+        """The next message, by `make`, which is sent to everyone. A visitor who comes meanwhile
+        gets it with all earlier ones."""
         with self._lock:
             message = make()
             for inbox in self._inboxes:
