@@ -17,6 +17,7 @@ from ui.serving.limits import LOCAL, PUBLIC
 from ui.serving.port import PortRefused, require_port, wanted_port
 from ui.serving.shutdown import MESSAGE_SECONDS, STEP_SECONDS, Shutdown
 from ui.serving.temporary_folder import NoTemporaryFolder, keep_small, make_folder, remove_folder
+from ui.serving.thread_memory import use_little_memory
 
 if TYPE_CHECKING:
     import gradio as gr
@@ -237,6 +238,7 @@ def main() -> None:
     except (PortRefused, NoTemporaryFolder) as problem:
         made.exit(1, f"{made.prog}: {problem}\n")
     shutdown = Shutdown(lambda: remove_folder(folder))
+    use_little_memory()
     online = set_up()
 
     import torch
@@ -249,6 +251,7 @@ def main() -> None:
     from ui.serving.measure_machine import measure_machine
     from ui.serving.model_host import ModelHost
     from ui.serving.one_each import OneEach
+    from ui.serving.short_pauses import ShortPauses
 
     change_gradio()
     torch.set_num_threads(max(1, cores() - 1))  # one core is left for the page itself
@@ -269,6 +272,7 @@ def main() -> None:
         *([measure_machine] if arguments.measure else []),
     )
     model_host.open()
+    ShortPauses(model_host).start()
     keep_small(folder, limits.kept)
     blocks = page(model_host, limits, online)
     _, url, share_url = blocks.launch(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from numbers import Integral, Real
 from typing import Any, TypeVar
@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 from .errors import SequoiaError  # relative: training runs from a copy with another package name
 
 MAX_SHOWN = 40
+_AT_ONCE = 20_000  # values that one call of the JSON encoder writes, about; two milliseconds
+_ENTRIES = 16  # of a long list or object that one call writes, if they are few values
 T = TypeVar("T")
 U = TypeVar("U")
 _log = logging.getLogger(__name__)
@@ -173,12 +175,74 @@ def write_file(
 ) -> str:
     """`data`, made by `as_file`, as text that `read_file` reads back. Raises `error` if the text
     would be too long."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = json_text(data, is_ascii=False)
     if len(text) > max_chars:
         raise error(
             f"the {name} takes {len(text)} characters; a {name} file may have at most {max_chars}"
         )
     return text
+
+
+def json_text(value: Any, *, is_ascii: bool) -> str:
+    """`value` as JSON without spaces. is_ascii: with \\u codes for all other characters. Raises
+    ValueError for NaN and infinity.
+
+    No other thread runs during a call of the encoder, which takes a second for 40 MB. So a large
+    value is written in pieces.
+    """
+    encoder = json.JSONEncoder(ensure_ascii=is_ascii, separators=(",", ":"), allow_nan=False)
+    return "".join(_json_pieces(value, encoder.encode))
+
+
+def _json_pieces(value: Any, encode: Callable[[Any], str]) -> Iterator[str]:
+    if not isinstance(value, list | tuple | dict) or _is_small(value):
+        yield encode(value)
+        return
+    yield "{" if isinstance(value, dict) else "["
+    comma = ""
+    for group in _groups(value):
+        if _is_small(group):
+            yield comma + encode(group)[1:-1]
+        elif isinstance(group, dict):
+            for key, item in group.items():
+                yield comma + encode({key: 0})[1:-2]
+                yield from _json_pieces(item, encode)
+                comma = ","
+        else:
+            for item in group:
+                yield comma
+                yield from _json_pieces(item, encode)
+                comma = ","
+        comma = ","
+    yield "}" if isinstance(value, dict) else "]"
+
+
+def _groups(value: Any) -> Iterator[Any]:
+    """The entries of a list or object, some at a time."""
+    if isinstance(value, dict):
+        entries = iter(value.items())
+        while group := dict(islice(entries, _ENTRIES)):
+            yield group
+    else:
+        for start in range(0, len(value), _ENTRIES):
+            yield value[start : start + _ENTRIES]
+
+
+def _is_small(value: Any) -> bool:
+    """Whether a list or object has few values in all."""
+    todo = [value]
+    count = 0
+    while todo:
+        one = todo.pop()
+        count += len(one)
+        if count > _AT_ONCE:
+            return False
+        for item in one.values() if isinstance(one, dict) else one:
+            if isinstance(item, str):
+                count += len(item) // _ENTRIES
+            elif isinstance(item, list | tuple | dict):
+                todo.append(item)
+    return count <= _AT_ONCE
 
 
 def _reject_constant(name: str) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 # Read when huggingface_hub is imported: with it, network access fails at once with a clear message.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -15,12 +16,20 @@ os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 import pytest
 import torch
 
+from sequoia.this_machine import container_memory
+
 if not torch.cuda.is_available():
     # Read when Triton is first imported, even by another library: with it, kernels run on the CPU.
     os.environ["TRITON_INTERPRET"] = "1"
 
 
 _NOT_QUICK = {"slow", "gpu", "nightly"}
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_container() -> None:
+    """Tests that set the machine's memory mean all of it."""
+    container_memory.OWN = Path("no such file")
 
 
 @pytest.fixture(autouse=True, scope="session")

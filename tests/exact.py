@@ -1,9 +1,6 @@
-"""Exact output distributions of random code: an Enumerator replaces randomness and visits
-every outcome once, with its probability.
-
-Also small table models, whose next-token distributions are all known, and one whole step (draft,
-then verify) with them. Independent of the verification rule: the rule under test is passed in as a
-`Verifier`.
+"""Exact output distributions of whole steps with small table models, whose next-token
+distributions are all known. Independent of the verification rule: the rule under test is passed in
+as a `Verifier`.
 """
 
 from __future__ import annotations
@@ -23,73 +20,19 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verifier
+from sequoia.exactness.losslessness.enumerator import Distribution, Enumerator, distribution
+from sequoia.exactness.losslessness.table_step import Model, Text, drafted, over_torch, step
 
-Text = tuple[int, ...]
-Model = Callable[[Text], Any]  # context -> distribution of the next token (vocab,)
-Distribution = dict[Hashable, Any]
-
-
-class Enumerator:
-    """A Chance that follows a script of outcome numbers, takes the first outcome beyond its end,
-    and computes the joint probability.
-
-    Probabilities keep the dtype of the distributions: Fractions make the result exact.
-    """
-
-    def __init__(self, script: Sequence[int] = ()) -> None:
-        self.weight: Any = Fraction(1)
-        self._script = script
-        self._taken: list[tuple[int, int]] = []  # (outcome number, number of outcomes)
-
-    def choose(self, weights: Iterable[Any]) -> int:
-        """Index of the chosen outcome in `weights`, which need not sum to 1. Outcomes of weight 0
-        do not count."""
-        weights = list(weights)
-        options = [index for index, weight in enumerate(weights) if weight > 0]
-        turn = len(self._taken)
-        number = self._script[turn] if turn < len(self._script) else 0
-        self._taken.append((number, len(options)))
-        self.weight *= weights[options[number]] / sum(weights)
-        return options[number]
-
-    def following(self) -> list[int] | None:
-        """The script of the next combination of outcomes, or None after the last."""
-        taken = list(self._taken)
-        while taken and taken[-1][0] + 1 == taken[-1][1]:
-            taken.pop()
-        return [number for number, _ in taken[:-1]] + [taken[-1][0] + 1] if taken else None
-
-    # -- the four operations of a Chance -----------------------------------------------------------
-
-    def accept(self, d: Any, r: Any) -> tuple[bool, None]:
-        # probability of u * d < r, with u uniform on [0, 1)
-        share = min(r / d, Fraction(1)) if d > 0 else Fraction(int(r > 0))
-        return self.choose((1 - share, share)) == 1, None
-
-    def pick(self, weights: Any) -> int:
-        return self.choose(weights.tolist())
-
-    def without_replacement(self, q: Any, counts: Sequence[int]) -> list[list[int]]:
-        return [self._successive(row, count) for row, count in zip(q.tolist(), counts, strict=True)]
-
-    def independent(self, q: Any, counts: Sequence[int]) -> list[list[int]]:
-        return [
-            [self.choose(row) for _ in range(count)]
-            for row, count in zip(q.tolist(), counts, strict=True)
-        ]
-
-    def _successive(self, row: list[Any], k: int) -> list[int]:
-        order: list[int] = []
-        for _ in range(k):
-            left = [0 if token in order else weight for token, weight in enumerate(row)]
-            order.append(
-                self.choose(
-                    left
-                    if any(left)
-                    else [Fraction(token not in order) for token in range(len(row))]
-                )
-            )
-        return order
+__all__ = [
+    "Distribution",
+    "Enumerator",
+    "Model",
+    "Text",
+    "distribution",
+    "drafted",
+    "over_torch",
+    "step",
+]
 
 
 class Drawn(Enumerator):
@@ -107,21 +50,6 @@ class Drawn(Enumerator):
     def pick(self, weights: Any) -> int:
         self.last = weights
         return super().pick(weights)
-
-
-def distribution(
-    run: Callable[[Any], Hashable], chance: Callable[[Sequence[int]], Enumerator] = Enumerator
-) -> Distribution:
-    """result -> probability of `run(chance)`, by running it once for every combination of
-    outcomes."""
-    total: Distribution = {}
-    script: Sequence[int] | None = ()
-    while script is not None:
-        replay = chance(script)
-        result = run(replay)
-        total[result] = total.get(result, 0) + replay.weight
-        script = replay.following()
-    return total
 
 
 def completed(part: Distribution, p: Model, length: int) -> Distribution:
@@ -218,42 +146,6 @@ def _top(_chance: Any, q: np.ndarray, counts: Sequence[int]) -> list[list[int]]:
 
 # torch cannot hold Fractions. Every other draw and every verification is the real one.
 EXACT = {**VERIFIERS, "topk": replace(VERIFIERS["topk"], draw=_top)}
-
-
-def over_torch(name: str) -> Verifier:
-    """The real verifier for models that return numpy arrays: its draw gets torch rows, as in real
-    runs."""
-    verifier = VERIFIERS[name]
-    return replace(
-        verifier, draw=lambda chance, q, counts: verifier.draw(chance, torch.tensor(q), counts)
-    )
-
-
-def drafted(
-    tree: Tree, verifier: Verifier, q: Model, prefix: Text, chance: Any
-) -> tuple[list[int], list[Text]]:
-    """(tokens, contexts) of every node. Children are drawn from q(context) of their parent, breadth
-    first."""
-    tokens = [-1] * len(tree)
-    contexts = [prefix] * len(tree)
-    for node, children in enumerate(tree.children):
-        if children:
-            drawn = verifier.draw(chance, q(contexts[node])[None], [len(children)])[0]
-            for child, token in zip(children, drawn, strict=True):
-                tokens[child] = int(token)
-                contexts[child] = (*contexts[node], int(token))
-    return tokens, contexts
-
-
-def step(
-    tree: Tree, verifier: Verifier, p: Model, q: Model, chance: Any, prefix: Text = ()
-) -> Text:
-    """`prefix` and the tokens that one step emits after it."""
-    tokens, contexts = drafted(tree, verifier, q, prefix, chance)
-    verdict = verifier.verify(
-        tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance
-    )
-    return (*contexts[verdict.path[-1]], verdict.bonus)
 
 
 def steps(count: int, tree: Tree, verifier: Verifier, p: Model, q: Model, chance: Any) -> Text:

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-import torch
 from exact import Distribution
+
+from sequoia.exactness import chi_square
 
 
 def fit(results: Iterable[Any], distribution: Distribution) -> float:
@@ -24,10 +25,6 @@ def fit(results: Iterable[Any], distribution: Distribution) -> float:
         cells.append(
             (sum(counts[result] for result in rare), sum(expected[result] for result in rare))
         )
-    square = sum((seen - count) ** 2 / count for seen, count in cells)
-    return float(
-        torch.special.gammaincc(
-            torch.tensor((len(cells) - 1) / 2, dtype=torch.float64),
-            torch.tensor(square / 2, dtype=torch.float64),
-        )
-    )
+    counted, shares = zip(*cells, strict=True)
+    square = chi_square.statistic(counted, [share / total for share in shares])
+    return chi_square.p_value(square, len(cells) - 1)

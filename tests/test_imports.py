@@ -24,13 +24,14 @@ ENGINE = [
     {"measuring"},
     {"diagnosis", "exactness"},
     {"bench", "sweep"},
+    {"report"},
     {"shapes", "survey", "judge_pair", "profiles"},
 ]
 PAGE = [
     {"shared"},
     {"serving"},
     {"decode"},
-    {"race", "hardware", "models", "tour"},
+    {"race", "hardware", "models", "tour", "walk", "lossless"},
     {"lab"},
     {"page", "record"},
     {"record_opening", "record_tour"},
@@ -44,6 +45,7 @@ WITHOUT_GRADIO = [
     *("ui.race." + name for name in ("messages", "request", "run", "report")),
     *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job")),
     *("ui.shared." + name for name in ("tree_menu", "prompts", "markup")),
+    *("ui.lossless." + name for name in ("lossless_job", "messages")),
     "ui.tour.lesson",
 ]
 SCRIPTS = [path.relative_to(ROOT) for path in modules()]
@@ -184,7 +186,7 @@ def test_code_that_runs_in_threads_does_not_import_gradio() -> None:
 
 def test_only_commands_use_argparse() -> None:
     """The commands are what `python -m` runs."""
-    commands = {"bench", "sweep", "pretrain"}
+    commands = {"bench", "sweep", "pretrain", "report"}
     readers = {name for name in FILES if "argparse" in imports(name)}
     assert {room(name) for name in readers if name.startswith("sequoia")} <= commands
 

@@ -10,6 +10,7 @@ from ui.decode import component
 from ui.decode.tab import LiveView
 from ui.hardware.tab import HardwareTab
 from ui.lab.tab import LabTab
+from ui.lossless.tab import LosslessTab
 from ui.models.tab import ModelsTab
 from ui.race.tab import RaceTab
 from ui.serving.guards.all_guards import Address, all_guards
@@ -18,6 +19,7 @@ from ui.serving.model_host import ModelHost
 from ui.shared import serve_modules, style_sheets
 from ui.shared.theme import FOLDER, theme
 from ui.tour.tab import TourTab
+from ui.walk.tab import WalkTab
 
 TITLE = "Sequoia: tree speculative decoding, live"
 
@@ -42,6 +44,8 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
             "Tour": TourTab(),
             "Race": RaceTab(model_host, limits, live),
             "Lab": LabTab(model_host, limits, live),
+            "Walk": WalkTab(),
+            "Lossless": LosslessTab(model_host, limits),
             "Hardware": HardwareTab(model_host, limits, live),
         }
         if limits.models:

@@ -1,6 +1,7 @@
 """Record a run, or with `--race` a race, as the page would make it: `python -m ui.record welcome`.
 
-Files go to assets/runs/ and assets/races/; the page opens with the ones called "welcome". A race
+Files go to assets/runs/ and assets/races/, or to the folder `--out`; the page opens with the ones
+called "welcome". A race
 has the lanes of one of the form's presets, whatever `--tree` says. The shipped one was made with
 `python -m ui.record welcome --tokens 96 --race "on an A100" --further`.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import Any
 
 from sequoia import Run, SamplingParams, SequoiaError, load_pair
@@ -49,7 +51,14 @@ def record_race(
     """Make a race with the lanes of `preset` and return the text of its file. goes_on: with all
     further runs that the page offers. Raises SequoiaError if it fails."""
     asked = {name: getattr(params, name) for name in PARAMS}
-    form = {**asked, "prompt": prompt, "lanes": preset.lanes, "clock": preset.clock, "check": True}
+    form = {
+        **asked,
+        "prompt": preset.prompt or prompt,
+        "second_prompt": preset.second_prompt,
+        "lanes": preset.lanes,
+        "clock": preset.clock,
+        "check": True,
+    }
     store: RunStore[StoredRace] = RunStore(1, LOCAL.weight)
     race = _made(RaceJob(RaceRequest.parse(form, LOCAL), model_host, LOCAL, store))
     if goes_on:
@@ -94,6 +103,7 @@ def main() -> None:
         help=f"record a race instead of a run (without a name: {PRESETS[0].name})",
     )
     parser.add_argument("--further", action="store_true", help="of a race: all further runs, too")
+    parser.add_argument("--out", type=Path, help="folder of the file (default: that of the page)")
     asked = parser.parse_args()
     params = SamplingParams(
         temperature=asked.temperature, max_new_tokens=asked.tokens, seed=asked.seed
@@ -107,7 +117,8 @@ def main() -> None:
         if (preset := preset_named(asked.race))
         else record(DecodeRequest(prompt, params, tree_request), model_host)
     )
-    path = (tab.RACES if asked.race else recordings.RUNS) / f"{asked.name}.json"
+    folder = asked.out or (tab.RACES if asked.race else recordings.RUNS)
+    path = folder / f"{asked.name}.json"
     write_text(path, text)
     print(f"{path}: {len(text) / 1e3:.0f} kB")
 

@@ -13,11 +13,13 @@ import statistics
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from sequoia import Run, SamplingParams, SequoiaError, load_pair
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.assets_folder import ASSETS
+from sequoia.text_files import write_text
 from ui.decode import recordings
 from ui.decode.request import DecodeRequest
 from ui.record import record_run
@@ -104,6 +106,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--nodes", type=int, default=16)
     parser.add_argument("--levels", type=int, default=6)
+    parser.add_argument("--out", type=Path, default=recordings.RUNS, help="folder of the file")
     asked = parser.parse_args()
     params = SamplingParams(temperature=0.0, max_new_tokens=asked.tokens, seed=0)
     tree_request = TreeRequest("best", (asked.nodes, asked.levels))
@@ -114,8 +117,8 @@ def main() -> None:
     best = chosen(candidates)
     meta = opening_meta(candidates)
     run = replace(best.run, meta={**best.run.meta, "opening": meta})
-    path = recordings.RUNS / f"{recordings.WELCOME}.json"
-    path.write_text(run.to_json(), encoding="utf-8")
+    path = asked.out / f"{recordings.WELCOME}.json"
+    write_text(path, run.to_json())
     for one in sorted(candidates, key=lambda one: one.speedup):
         side = "side child" if one.has_side_child else ""
         print(f"{one.name:18} {one.speedup:5.2f}x  {side}{'  <- chosen' if one is best else ''}")

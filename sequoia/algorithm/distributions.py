@@ -20,6 +20,7 @@ _UNCUT_SHARE = 1e-6  # share of q that keeps the draft's distribution from befor
 
 
 Warp = Callable[[torch.Tensor], torch.Tensor]  # (..., vocab) logits -> (..., vocab) probabilities
+Cut = Callable[[torch.Tensor, float], torch.Tensor]  # (..., vocab) probabilities, top-p -> the same
 
 
 def target_rows(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
@@ -41,13 +42,14 @@ def row_warp(params: SamplingParams) -> Callable[[torch.Tensor], np.ndarray]:
     )
 
 
-def target_warp(params: SamplingParams) -> Warp:
+def target_warp(params: SamplingParams, cut: Cut | None = None) -> Warp:
     """`target_rows` as a function that does not check for overflow, because a check would have to
-    wait for the device. Rows that have overflowed are NaN."""
+    wait for the device. Rows that have overflowed are NaN. cut: another form of `nucleus`."""
     if params.temperature == 0:
         return _one_hot
     uncut = _softmax(params.temperature, torch.float64)
-    return uncut if params.top_p == 1 else lambda logits: nucleus(uncut(logits), params.top_p)
+    cut = cut or nucleus
+    return uncut if params.top_p == 1 else lambda logits: cut(uncut(logits), params.top_p)
 
 
 def draft_rows(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:

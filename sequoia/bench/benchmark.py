@@ -60,7 +60,7 @@ def benchmark(options: Namespace) -> dict[str, Any]:
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device, offload=options.offload)
     is_whole = options.offload is False and not options.sizes and not options.verifiers
-    others = other_dtypes(named, options.device) if is_whole else {}
+    others = other_dtypes(named, options.device, pair) if is_whole else {}
     _introduce(options, pair, others)
     blocks = [
         Block(options, kind, temperature)
@@ -98,7 +98,7 @@ def _introduce(options: Namespace, pair: Pair, others: dict[str, Pair]) -> None:
     if len(others) == 1:
         print(
             f"Plain decoding and transformers in {', '.join(others)} only; other dtypes are "
-            "many times slower on this device."
+            "many times slower on this device, or do not fit its memory."
         )
     print()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,10 +21,12 @@ from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.replanned_tree import Replanned
 from sequoia.decoding.tree_choice import TreeChoice
+from sequoia.errors import OutOfMemory
 from sequoia.loading.large.load_large import StreamedModel, offloaded_by_accelerate
 from sequoia.loading.load import load_pair
 from sequoia.measuring.defaults import SLACK
 from sequoia.models.attention_kernels import without_cudnn_attention
+from sequoia.models.describe import dtype_name
 from sequoia.models.fastest_dtype import least_seconds
 from sequoia.models.pair import Pair
 from sequoia.models.pair_cache import PairCache
@@ -251,13 +253,19 @@ def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
         config.update(**before)
 
 
-def other_dtypes(named: dict[str, Any], device: str) -> dict[str, Pair]:
+def other_dtypes(named: dict[str, Any], device: str, own: Pair) -> dict[str, Pair]:
     """The pair in each dtype that plain decoding is tried in, without an end-of-text token so
     that decoding does not stop early. A type that is many times slower on this device, as bfloat16
-    on many CPUs, is left out: it cannot be the fastest."""
-    pairs = {
-        name: load_pair(**named, device=device, dtype=name) for name in ("float32", "bfloat16")
-    }
+    on many CPUs, is left out: it cannot be the fastest. So is one for which memory does not
+    suffice. own: the pair in its usual dtype, which a GPU does not hold twice."""
+    pairs = {}
+    for name in ("float32", "bfloat16"):
+        if own.target.device.type == "cuda" and dtype_name(own) == name:
+            pairs[name] = own
+            continue
+        with suppress(OutOfMemory):
+            pairs[name] = load_pair(**named, device=device, dtype=name)
+    pairs = pairs or {dtype_name(own): own}
     for pair in pairs.values():
         for model in (pair.target, pair.draft):
             model.hf.generation_config.eos_token_id = None

@@ -14,6 +14,7 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -65,10 +66,8 @@ class ModelShape:
     def build(self, device: torch.device, dtype: torch.dtype) -> Any:
         """The model with random weights, created directly on `device`. Raises OutOfMemory if they
         do not fit."""
-        config = self.config(**self.config_values, dtype=dtype)
-        kind: Any = LlamaForCausalLM if self.config is LlamaConfig else Qwen3ForCausalLM
-        with torch.device("meta"):
-            hf = kind(config)
+        config = self._config(dtype)
+        hf = self._without_weights(config)
         require(
             hf.num_parameters() * dtype.itemsize, device, f"{self.name} with random weights needs"
         )
@@ -79,6 +78,18 @@ class ModelShape:
         # its frequencies are not parameters, so `to_empty` left them undefined
         hf.model.rotary_emb = type(hf.model.rotary_emb)(config).to(device)
         return hf
+
+    @cached_property
+    def parameters(self) -> int:
+        return self._without_weights(self._config(torch.float32)).num_parameters()
+
+    def _config(self, dtype: torch.dtype) -> Any:
+        return self.config(**self.config_values, dtype=dtype)
+
+    def _without_weights(self, config: Any) -> Any:
+        kind: Any = LlamaForCausalLM if self.config is LlamaConfig else Qwen3ForCausalLM
+        with torch.device("meta"):
+            return kind(config)
 
 
 def _fill(weight: torch.Tensor) -> None:
@@ -130,6 +141,7 @@ class PairShape:
 
 
 _QWEN3_32B = _qwen3("Qwen3-32B", False, 5120, 25_600, 64, 64)
+_QWEN3_06B = _qwen3("Qwen3-0.6B", True, 1024, 3072, 28, 16)
 _QWEN3_4B = _qwen3("Qwen3-4B", True, 2560, 9728, 36, 32)
 SHAPES = {
     "llama-2-7b": PairShape(
@@ -138,9 +150,10 @@ SHAPES = {
     ),
     "qwen3-8b": PairShape(
         _qwen3("Qwen3-8B", False, 4096, 12_288, 36, 32),
-        _qwen3("Qwen3-0.6B", True, 1024, 3072, 28, 16),
+        _QWEN3_06B,
     ),
     "qwen3-32b": PairShape(_QWEN3_32B, _qwen3("Qwen3-1.7B", True, 2048, 6144, 28, 16)),
+    "qwen3-32b-0.6b": PairShape(_QWEN3_32B, _QWEN3_06B),
     "qwen3-32b-offloaded": PairShape(_QWEN3_32B, _QWEN3_4B, streamed=True),
     "tiny": PairShape(_llama("tiny", 2048, 64, 128, 2, 4), _llama("tinier", 2048, 32, 64, 1, 4)),
 }
@@ -158,12 +171,12 @@ class ByteTokenizer:
         return "".join(chr(token % 256) for token in ids)
 
 
-def build(name: str, device: torch.device) -> Pair:
+def build(name: str, device: torch.device, graphs: bool = True) -> Pair:
     """The pair `name` of SHAPES with random weights on `device`. A streamed target keeps no layer
-    on the device."""
+    on the device. graphs: False for the forward of `transformers`, without CUDA graphs."""
     shape = SHAPES[name]
     dtype = narrowest_dtype(device)
-    draft = TreeModel(shape.draft.build(device, dtype), shape.draft.name).use_fast_forward()
+    draft = _with_forward(TreeModel(shape.draft.build(device, dtype), shape.draft.name), graphs)
     if shape.streamed:
         hf = shape.target.build(torch.device("cpu"), dtype)
         # no resident layers, so bytes need not be counted
@@ -172,8 +185,48 @@ def build(name: str, device: torch.device) -> Pair:
         )
         target = StreamedModel(hf, shape.target.name, plan)
     else:
-        target = TreeModel(shape.target.build(device, dtype), shape.target.name).use_fast_forward()
+        target = TreeModel(shape.target.build(device, dtype), shape.target.name)
+        target = _with_forward(target, graphs)
     return Pair(f"{name}, random weights", target, draft, ByteTokenizer())
+
+
+def _with_forward(model: TreeModel, graphs: bool) -> TreeModel:
+    return model.use_fast_forward() if graphs else model
+
+
+def measured_shape(
+    name: str,
+    device: torch.device,
+    *,
+    rounds: int = 15,
+    seconds: float = 60.0,
+    graphs: bool = True,
+    show: Callable[[str], None] = lambda _: None,
+) -> tuple[HardwareProfile, dict[str, float]]:
+    """The profile of the pair `name` of SHAPES on `device`, and its efficiency. For `graphs` see
+    `build`. show: called with the measured models in words. Raises OutOfMemory."""
+    pair = build(name, device, graphs)
+    profile = measure_profile(
+        pair, sizes=ALL_SIZES, widths=(*WIDTHS, 64), rounds=rounds, seconds=seconds
+    )
+    show(f"{pair.name}: {pair.target.forward_name} on {profile.device}, {profile.dtype} (measured)")
+    found = efficiency(pair, profile) | (against_accelerate(pair) if SHAPES[name].streamed else {})
+    return profile, found
+
+
+def shape_file(
+    name: str, profile: HardwareProfile, figures: dict[str, float], graphs: bool = True
+) -> dict[str, Any]:
+    """The content of the file of a measured shape: its profile, with the figures beside it."""
+    return {
+        **profile.to_dict(),
+        "name": f"{profile.device}, {name} shape{'' if graphs else ', no CUDA graphs'}",
+        "figures": figures,
+        "note": (
+            "Random weights: the times are those of models of this shape, and say nothing about "
+            "acceptance."
+        ),
+    }
 
 
 def efficiency(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
@@ -271,26 +324,18 @@ def main(argv: Sequence[str] | None) -> None:
 
 def _measure(name: str, device: torch.device, options: Namespace) -> None:
     """Measure one pair, print its efficiency, and write its profile with it."""
-    pair = build(name, device)
-    profile = measure_profile(
-        pair, sizes=ALL_SIZES, widths=(*WIDTHS, 64), rounds=options.rounds, seconds=options.seconds
-    )
-    found = efficiency(pair, profile) | (against_accelerate(pair) if SHAPES[name].streamed else {})
-    print(
-        f"{pair.name}: {pair.target.forward_name} on {profile.device}, {profile.dtype} (measured)"
+    profile, found = measured_shape(
+        name,
+        device,
+        rounds=options.rounds,
+        seconds=options.seconds,
+        graphs=options.graphs,
+        show=print,
     )
     for what, value in found.items():
         print(f"  {PRINTED.get(what, what):<44}{value:>16.6g}")
     if options.out:
-        data = {
-            **profile.to_dict(),
-            "name": f"{profile.device}, {name} shape",
-            "figures": found,
-            "note": (
-                "Random weights: the times are those of models of this shape, and say "
-                "nothing about acceptance."
-            ),
-        }
+        data = shape_file(name, profile, found, options.graphs)
         write_json(options.out / f"{name}.json", data)
 
 
@@ -308,6 +353,12 @@ def _options(argv: Sequence[str] | None) -> Namespace:
     )
     parser.add_argument(
         "--seconds", type=float, default=60.0, help="time limit for each pair, roughly"
+    )
+    parser.add_argument(
+        "--no-graphs",
+        dest="graphs",
+        action="store_false",
+        help="the forward passes of transformers, without CUDA graphs",
     )
     parser.add_argument("--out", type=Path, help="folder for the profiles")
     return parser.parse_args(argv)

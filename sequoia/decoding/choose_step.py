@@ -5,7 +5,8 @@ from __future__ import annotations
 from sequoia.algorithm.sampling import Chance, Seeded
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.verifiers.verifier import Verifier
-from sequoia.decoding.cuda.cuda_step import CudaStep, fits, kernel_runs
+from sequoia.decoding.cuda.cuda_step import CudaStep, fits
+from sequoia.decoding.cuda.kernel_check import kernel_problem
 from sequoia.decoding.drafter import Drafter
 from sequoia.decoding.host_step import HostStep
 from sequoia.decoding.step import Step
@@ -23,6 +24,8 @@ def step_for(
         return host
     if not fits(target.device, drafter.context.device):
         return host
-    if not kernel_runs(target.device, target.model.vocab, rule.replacing):
+    model = target.model
+    model.no_gpu_verification = kernel_problem(target.device, model.vocab, rule.replacing)
+    if model.no_gpu_verification:
         return host
     return CudaStep(target, drafter, params, rule, chance, host)

@@ -23,7 +23,7 @@ from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.decoding.choose_step import step_for
 from sequoia.decoding.drafter import Drafted, Drafter
 from sequoia.decoding.tree_choice import FixedTree, TreeChoice
-from sequoia.errors import BadTree
+from sequoia.errors import BadTree, OutOfMemory
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import Context
 from sequoia.renamed_keywords import renamed_keywords
@@ -73,7 +73,17 @@ class Decoder:
         self._draft_and_verify = step_for(
             self._target, self._drafter, params, self.verifier, self._chance
         )
-        require_each(self.missing, "the run needs", _SMALLER)
+        self._require_memory()
+
+    def _require_memory(self) -> None:
+        """Raises OutOfMemory where the run does not fit even without the KV caches that are kept
+        for later runs."""
+        try:
+            require_each(self.missing, "the run needs", _SMALLER)
+        except OutOfMemory:
+            for context in self.contexts:
+                context.model.forget()
+            require_each(self.missing, "the run needs", _SMALLER)
 
     @property
     def bytes(self) -> int:
@@ -118,6 +128,7 @@ class Decoder:
         self._drafter.prefill(self.prompt)
         if isinstance(self.tree_choice, FixedTree):
             self._prepare(self.tree_choice.tree)
+        self._capture_ahead()
         # otherwise the first step's clock would include the rest of the prefill
         synchronize(self.pair.target.device)
 
@@ -158,7 +169,12 @@ class Decoder:
             expected_accepted=self._expected(drafted),
         )
         self.index += 1
+        self._capture_ahead()
         return trace
+
+    def _capture_ahead(self) -> None:
+        for context in self.contexts:
+            context.capture_ahead(self.tree_choice.most)
 
     def _heads(self, drafted: Drafted, verdict: Verdict) -> tuple[ResidualHead, ...]:
         if not self._has_heads:

@@ -1,4 +1,4 @@
-"""A race: several ways to decode one prompt, side by side on one device, each with its own clock.
+"""A race: several ways to decode a prompt, side by side on one device, each with its own clock.
 
 Lanes take turns, so none takes time from another: a lane's clock is the sum of its own steps, and
 the lane with the least time on its clock takes the next step. With a simulated clock, step times
@@ -31,11 +31,12 @@ from sequoia.validate_input import shown
 @dataclass(frozen=True)
 class Lane:
     """One way to decode: a verifier and a tree, or a TreeChoice that no other lane uses. Plain
-    decoding is a tree of one node."""
+    decoding is a tree of one node. prompt: the lane's own, None for that of the race."""
 
     name: str
     tree: Tree | TreeChoice
     verifier: str = DEFAULT_VERIFIER
+    prompt: str | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -63,10 +64,13 @@ class Race:
             raise BadSamplingParams(
                 f"a race of {shown(len(lanes))} lanes; expected 1 to {MOST_LANES}"
             )
-        pair.require_room(prompt, params.max_new_tokens)
         self.lanes = tuple(lanes)
+        prompts = [prompt if lane.prompt is None else lane.prompt for lane in lanes]
+        for one in dict.fromkeys(prompts):
+            pair.require_room(one, params.max_new_tokens)
         self.decoders = tuple(
-            Decoder(pair, prompt, params, lane.tree, lane.verifier) for lane in lanes
+            Decoder(pair, own, params, lane.tree, lane.verifier)
+            for own, lane in zip(prompts, lanes, strict=True)
         )
         require_each(
             sum((decoder.missing for decoder in self.decoders), Counter()),
@@ -78,7 +82,7 @@ class Race:
 
     @property
     def prompt(self) -> tuple[int, ...]:
-        """Token ids of the prompt, the same for all lanes."""
+        """Token ids of the first lane's prompt."""
         return self.decoders[0].prompt
 
     @property

@@ -32,15 +32,13 @@ from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.decoding.engine import Decoder
 from sequoia.decoding.tree_choice import TreeSource
 from sequoia.errors import BadModel, BadSamplingParams
+from sequoia.exactness import chi_square
+from sequoia.exactness.chi_square import ALARM, MIN_EXPECTED
 from sequoia.exactness.same_tokens import reference_logits
 from sequoia.models.pair import Pair
 from sequoia.validate_input import whole
 
-ALARM = 1e-6  # below this p-value: differs. A correct decoder falls below once in so many looks
 POOR = 1e-3  # between ALARM and this: a poor fit, which asks for more draws
-# Tokens with fewer expected draws are counted together: chi-square needs cells that are not nearly
-# empty.
-MIN_EXPECTED = 5.0
 LEAST_BITS = 1.0  # entropy of a distribution that is worth testing: that of a fair coin
 MOST_PLACES = 64  # positions of a text that are examined; each takes one target forward pass
 MAX_DRAWS = 100_000
@@ -149,14 +147,10 @@ class FirstTokens:
         probability 0 was drawn."""
         if any(not self.distribution[token] > 0 for token in self.counts):
             return math.inf
-        return (
-            sum(
-                (cell.seen - cell.share * self.draws) ** 2 / (cell.share * self.draws)
-                for cell in self.cells
-            )
-            if self.freedom
-            else None
-        )
+        if not self.freedom:
+            return None
+        cells = self.cells
+        return chi_square.statistic([cell.seen for cell in cells], [cell.share for cell in cells])
 
     @property
     def p_value(self) -> float | None:
@@ -165,7 +159,7 @@ class FirstTokens:
         square = self.statistic
         if square is None:
             return None
-        return 0.0 if math.isinf(square) else _tail(square, self.freedom)
+        return 0.0 if math.isinf(square) else chi_square.p_value(square, self.freedom)
 
     @property
     def detectable_difference(self) -> float | None:
@@ -174,7 +168,7 @@ class FirstTokens:
         if not self.freedom:
             return None
         share = float(self.distribution.max())
-        return math.sqrt(_threshold(self.freedom) * share * (1 - share) / self.draws)
+        return math.sqrt(chi_square.threshold(self.freedom) * share * (1 - share) / self.draws)
 
     @property
     def verdict(self) -> str:
@@ -223,22 +217,6 @@ def _cells(distribution: torch.Tensor, counts: Mapping[int, int], draws: int) ->
         return *cells, Cell(None, share, seen)
     last = cells[-1]
     return *cells[:-1], Cell(last.token, last.share + share, last.seen + seen, share > 0)
-
-
-def _tail(square: float, freedom: int) -> float:
-    """Probability that chi-square with `freedom` degrees of freedom is at least `square`."""
-    half = torch.tensor([freedom / 2, square / 2], dtype=torch.float64)
-    return float(torch.special.gammaincc(half[0], half[1]))
-
-
-def _threshold(freedom: int) -> float:
-    """The chi-square whose p-value is ALARM, by bisection."""
-    low = 0.0
-    high = 100.0 + 10 * freedom
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _tail(middle, freedom) > ALARM else (low, middle)
-    return high
 
 
 def first_token_distribution(

@@ -33,7 +33,7 @@ from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
 from sequoia.renamed_keywords import renamed_keywords
 from sequoia.text_files import load_json
-from sequoia.this_machine.dtypes import narrowest_dtype
+from sequoia.this_machine.dtypes import narrowest_dtype, usual_dtype
 from sequoia.this_machine.memory import ROOM, require, require_possible
 from sequoia.validate_input import whole
 
@@ -213,7 +213,7 @@ def load_model(
     """The model with its weights in the given dtype, or in the one in which a usual pass is
     fastest; self-tested. Unused tensors are reported to `on_progress`."""
     device = where if isinstance(where, torch.device) else where.output
-    weights = _weights(source, where, dtype or narrowest_dtype(device))
+    weights = _weights(source, where, dtype or usual_dtype(device, source.stored_dtype))
     refuse_not_finite(weights.hf, source.title)
     if weights.unused.words:
         on_progress(

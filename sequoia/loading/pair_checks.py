@@ -18,6 +18,8 @@ from sequoia.loading.folder_check import check_folder
 from sequoia.loading.model_families import refuse_unfit
 from sequoia.loading.weights.check_files import check_described, stored_tensors, weight_paths
 from sequoia.models.fastest_dtype import DTYPES
+from sequoia.this_machine.gpu_health import unusable_gpu
+from sequoia.this_machine.memory import is_out_of_memory
 from sequoia.validate_input import shown
 
 
@@ -117,10 +119,10 @@ def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
 
 
 def checked_device(device: str) -> torch.device:
-    """The device named by `device`, the first of several for "spread". Raises BadModel if it
-    does not exist."""
+    """The device named by `device`, the first of several for "spread". "auto" is the CPU where the
+    graphics card runs nothing. Raises BadModel if it does not exist."""
     if device in ("auto", "spread"):
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+        device = "cuda" if torch.cuda.is_available() and not unusable_gpu() else "cpu"
     if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:\d{1,2})?", device):
         raise BadModel(f"device {shown(device)} is not auto, spread, cpu, cuda or cuda:NUMBER")
     found = torch.device(device)
@@ -156,9 +158,9 @@ def refused(error: type[SequoiaError], what: str, load: Callable[[], Any]) -> An
         return load()
     except SequoiaError:
         raise
-    except (torch.OutOfMemoryError, MemoryError) as problem:
-        raise OutOfMemory(f"{what}: {reason(problem)}") from None
     except BaseException as problem:
+        if is_out_of_memory(problem):
+            raise OutOfMemory(f"{what}: {reason(problem)}") from None
         if not isinstance(problem, Exception) and not panicked(problem):
             raise
         raise error(f"{what}: {reason(problem)}") from problem

@@ -118,7 +118,7 @@ def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
     for text in texts:
         ids = pair.encode(text)[-LATEST:]
         for target, draft in zip(
-            _logits(pair.target, ids, 1), _logits(pair.draft, ids, 1), strict=True
+            logits_along(pair.target, ids, 1), logits_along(pair.draft, ids, 1), strict=True
         ):
             p = target_rows(target, at_temperature_1).cpu()
             q = draft_rows(draft, at_temperature_1).cpu()
@@ -164,7 +164,7 @@ def _positions(
     """Rates by rank after text[:first], text[:first + 1], ... and the whole text."""
     ranks = len(tree) - 1
     for target, draft in zip(
-        _logits(pair.target, text, first), _logits(pair.draft, text, first), strict=True
+        logits_along(pair.target, text, first), logits_along(pair.draft, text, first), strict=True
     ):
         q = draft_rows(draft, params)  # (positions, vocab), as p
         drawn = SEQUOIA.draw(chance, q, [ranks] * len(q))
@@ -173,7 +173,7 @@ def _positions(
         yield from (sibling_rates(p[row], q[row], tokens, tree) for row, tokens in enumerate(drawn))
 
 
-def _logits(model: TreeModel, text: Sequence[int], first: int) -> Iterator[torch.Tensor]:
+def logits_along(model: TreeModel, text: Sequence[int], first: int) -> Iterator[torch.Tensor]:
     """(positions, vocab) logits after text[:first], text[:first + 1], ..., at most BLOCK at
     once."""
     context = model.open(len(text))

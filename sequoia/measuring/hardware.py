@@ -207,9 +207,12 @@ def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Poi
 
 
 def _some(steps: Iterable[StepTrace], seconds: float) -> Iterator[StepTrace]:
-    """`steps` until `seconds` have passed, but at least three."""
-    start = time.perf_counter()
+    """`steps` until `seconds` have passed since the first of them, but at least three. What comes
+    before, the prompt and the capture of CUDA graphs, takes longer than many steps on a GPU."""
+    start: float | None = None
     for done, step in enumerate(steps, 1):
+        if start is None:
+            start = time.perf_counter()
         yield step
         if done >= 3 and time.perf_counter() - start > seconds:
             return

@@ -7,11 +7,15 @@ after a layer's first call.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
 from transformers.cache_utils import Cache, CacheLayerMixin
+
+# (keys, values) of a pass -> zeros for those of all slots
+Allocate = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
 
 
 class CacheLayer(CacheLayerMixin):
@@ -29,15 +33,23 @@ class CacheLayer(CacheLayerMixin):
         self.end = 0
         # the slots to write, where only the device knows them
         self.indices: torch.Tensor | None = None
+        self.allocate: Allocate = self.own
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
         # Zero-initialised: a captured forward also reads slots not written yet. Their attention
         # weight is 0, but 0 * NaN would still be NaN.
-        self.keys, self.values = (
+        self.keys, self.values = self.allocate(key_states, value_states)
+        self.is_initialized = True
+
+    def own(
+        self, key_states: torch.Tensor, value_states: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Zeros for the keys and the values of all slots."""
+        keys, values = (
             states.new_zeros((*states.shape[:2], self.capacity, states.shape[3]))
             for states in (key_states, value_states)
         )
-        self.is_initialized = True
+        return keys, values
 
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *_: object, **__: object
@@ -68,15 +80,42 @@ class CacheLayer(CacheLayerMixin):
 
 class KVCache(Cache):
     """All layers of one model for one run. The first `length` slots are the prefix; the `written`
-    slots after it are not kept yet."""
+    slots after it are not kept yet. alike: all layers have the same shape, dtype and device. Their
+    keys are then one tensor and their values another, so that accepted slots of all layers are
+    moved at once: launches for each layer would take longer than the moves."""
 
-    def __init__(self, layers: int, capacity: int) -> None:
+    def __init__(self, layers: int, capacity: int, alike: bool = False) -> None:
         self.cache_layers = [CacheLayer(capacity) for _ in range(layers)]
         super().__init__(layers=list(self.cache_layers))
         self.capacity = capacity
         self.length = 0
         self.written = 0
+        self.has_damaged_slots = False  # see `drop_values` of Context
         self._joint: torch.Tensor | None = None
+        # keys and values of all layers that are alike, (layers, 1, kv_heads, capacity, head_dim)
+        self._stacked: tuple[torch.Tensor, ...] = ()
+        self._apart: list[int] = []  # layers that are not in them
+        for i, layer in enumerate(self.cache_layers if alike else ()):
+            layer.allocate = _part_of(weakref.ref(self), i)
+
+    def part(
+        self, i: int, key_states: torch.Tensor, value_states: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Keys and values of layer `i` in the tensors of all layers, which are made at the first
+        call; its own ones where it is not like the first layer after all."""
+        if not self._stacked:
+            self._stacked = tuple(
+                states.new_zeros(
+                    (len(self.cache_layers), *states.shape[:2], self.capacity, states.shape[3])
+                )
+                for states in (key_states, value_states)
+            )
+        keys, values = self._stacked
+        given = [(_shape(one), one.dtype, one.device) for one in (key_states, value_states)]
+        if given != [(_shape(one[i]), one.dtype, one.device) for one in self._stacked]:
+            self._apart.append(i)
+            return self.cache_layers[i].own(key_states, value_states)
+        return keys[i], values[i]
 
     def joint(self, kv_heads: int, head_dim: int, like: torch.Tensor) -> torch.Tensor:
         """Keys and values of all layers as one tensor (layers, 2, 1, kv_heads, capacity, head_dim)
@@ -102,10 +141,8 @@ class KVCache(Cache):
     def clear(self) -> None:
         """Reset for another run. All slots are zeros again, as in a new cache."""
         self.length = self.written = 0
-        for layer in self.cache_layers:
-            if layer.is_initialized:
-                layer.keys.zero_()
-                layer.values.zero_()
+        for tensor in self._tensors():
+            tensor.zero_()
 
     @property
     def start(self) -> int:
@@ -144,8 +181,13 @@ class KVCache(Cache):
         moved = next((i for i, row in enumerate(rows) if row != i), len(rows))
         if moved < len(rows):
             self._move([row + self.length for row in rows[moved:]], self.length + moved)
+        end = self.length + self.written
         self.length += len(rows)
         self.written = 0
+        if self.has_damaged_slots:
+            self.has_damaged_slots = False
+            for tensor in self._tensors():
+                tensor[..., self.length : end, :] = 0
 
     def _move(self, slots: Sequence[int], to: int) -> None:
         """Copy the given slots, in order, to `to` and after."""
@@ -167,7 +209,28 @@ class KVCache(Cache):
         if self._joint is not None:
             return [self._joint]
         layers = [layer for layer in self.cache_layers if layer.is_initialized]
-        return [tensor for layer in layers for tensor in (layer.keys, layer.values)]
+        if self._stacked:
+            layers = [self.cache_layers[i] for i in self._apart]
+        apart = [tensor for layer in layers for tensor in (layer.keys, layer.values)]
+        return [*self._stacked, *apart]
+
+
+def _shape(states: torch.Tensor) -> tuple[int, ...]:
+    """Of keys or values (1, kv_heads, tokens, head_dim), but for the tokens."""
+    return (*states.shape[:2], states.shape[3])
+
+
+def _part_of(kv_cache: weakref.ref[KVCache], i: int) -> Allocate:
+    """Allocates layer `i` of `kv_cache`, which its layers must not keep alive."""
+
+    def allocate(
+        key_states: torch.Tensor, value_states: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        whole = kv_cache()
+        assert whole is not None  # its own layer is in use
+        return whole.part(i, key_states, value_states)
+
+    return allocate
 
 
 @torch.inference_mode()

@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.models.layer_configs import layer_configs
 
 # The run that must still fit when a large model is split across devices.
 USUAL_TOKENS = 2048
 USUAL_NODES = 1024
+# nodes whose distributions are made together on a GPU: enough to keep it busy
+CHUNK_ROWS = 64
+DEMANDING = SamplingParams(temperature=0.6, top_p=0.9)  # what takes the most memory
 
 
 def cache_bytes(config: Any, capacity: int, element_bytes: int) -> int:
@@ -31,6 +35,20 @@ def mask_and_logit_bytes(capacity: int, nodes: int, vocab: int, element_bytes: i
     """Bytes of the mask of `nodes` nodes after a prefix of `capacity`, and of their float32
     logits."""
     return element_bytes * nodes * (capacity + nodes) + 4 * nodes * vocab
+
+
+def distribution_bytes(nodes: int, vocab: int, params: SamplingParams = DEMANDING) -> int:
+    """Bytes that a step on a GPU takes for the distributions of a tree: p (float64) and q (float32)
+    of all nodes, and the results in between of CHUNK_ROWS nodes at a time."""
+    return nodes * vocab * (8 + 4) + min(nodes, CHUNK_ROWS) * vocab * _bytes_in_between(params)
+
+
+def _bytes_in_between(params: SamplingParams) -> int:
+    """Bytes for each token of a row while p or q of the row is made, or children are drawn from it.
+    Measured but for the sort on a GPU, which takes up to 32 of its own."""
+    if params.temperature > 0 and params.top_p < 1:
+        return 48 + 32
+    return 28  # drawing children takes the most
 
 
 def usual_capacity(config: Any) -> int:

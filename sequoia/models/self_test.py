@@ -41,12 +41,23 @@ _PREFIX = 7
 _BRANCH = "its logits for a branch of a tree differ from those for the same tokens in a row"
 _ALONE = "its logits for a text with the mask and positions given to it differ from those without"
 _IGNORES_MASK = "; it ignores the mask or the positions that a tree needs"
+_OVERFLOWS = ", or they overflow in float16: choose float32"
 _OWN_POSITIONS = "; it counts positions in its own way, or lets tokens see those that follow"
 
 
 def self_test(model: TreeModel) -> None:
     """Compare a tree with the same tokens in a row and with the bare model. Raises BadModel if
-    the logits differ."""
+    the logits differ. CUDA graphs with which they differ are switched off first."""
+    try:
+        _test(model)
+    except BadModel as problem:
+        if not model.graphs:
+            raise
+        model.without_graphs(str(problem))
+        _test(model)
+
+
+def _test(model: TreeModel) -> None:
     allowed = _allowed(model)
     start = time.perf_counter()
     worst = _at_the_start(model, allowed)
@@ -103,7 +114,7 @@ def _checked(
     if math.isnan(worst):
         raise BadModel(
             f"{model.name} cannot run a tree: its logits are NaN or infinite, so its weights or "
-            "its config are damaged"
+            f"its config are damaged{_OVERFLOWS if model.dtype == torch.float16 else ''}"
         )
     if not worst <= allowed:
         raise BadModel(

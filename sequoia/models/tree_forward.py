@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from functools import partial
@@ -22,20 +22,29 @@ from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadPrompt
 from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.context_length import context_length
-from sequoia.models.cuda_graphs import CudaCapture, Forward, GraphedForward
+from sequoia.models.cuda_graphs import CudaCapture, Forward, GraphedForward, result_rows
 from sequoia.models.fast_llama import FastLlama, fast_forward
+from sequoia.models.graph_check import graph_problem
+from sequoia.models.grouped_attention import has_groups, with_grouped_attention
 from sequoia.models.kv_cache import KVCache
+from sequoia.models.layer_configs import layer_configs
 from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes
-from sequoia.models.tree_mask import DynamicTreeLayout, TreeLayout, causal, whole_tree_layout
+from sequoia.models.tree_mask import (
+    DynamicTreeLayout,
+    TreeLayout,
+    aligned,
+    causal,
+    whole_tree_layout,
+)
 from sequoia.this_machine.memory import DeviceBytes
 
-_ALIGNED = 8  # numbers; 16 bytes of the narrowest type
 INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
 _COLDEST = 0.05  # down to this temperature, divided logits stay well within any dtype
 # tokens; the mask grows with the square of them, so a longer prompt takes several passes
 PREFILL_CHUNK = 1024
 # what the fast forward raises for a model that is built differently from the rest of its family
 _BUILT_DIFFERENTLY = (RuntimeError, AttributeError, TypeError, IndexError)
+_AHEAD = 64  # columns: so many tokens before they are needed, CUDA graphs are captured
 _log = logging.getLogger(__name__)
 
 
@@ -49,7 +58,8 @@ class TreeModel:
     (see context_length.py).
     forward: the forward in use, the model's own unless `use_fast_forward` found a faster one;
     forward_name says which. no_fast_forward: why the faster one for this family cannot be used, ""
-    where none was tried or it is in use.
+    where none was tried or it is in use. no_gpu_verification: the same of the kernel that verifies
+    trees on the GPU, for a target.
     device: where token ids go in and logits come out. layer_devices: where each layer's KV cache
     is. placement: in words how the weights are placed, "" where all of them are on `device`.
     tested: the result of the self-test, in words. temperature: what its logits are divided by
@@ -78,6 +88,7 @@ class TreeModel:
         self.tested = ""
         self.temperature = 1.0
         self.no_fast_forward = ""
+        self.no_gpu_verification = ""
         self.forward: Forward = partial(transformers_forward, model)
 
     @property
@@ -117,21 +128,57 @@ class TreeModel:
         """
         usual = self.forward
         bound = INT8_TOLERANCE if int8 else tolerance(self.dtype)
-        try:
-            self.forward = fast_forward(self.hf, int8) or self._with_graphs() or usual
-            self.no_fast_forward = self._disagreement(usual, bound)
-        except _BUILT_DIFFERENTLY as problem:
-            self.no_fast_forward = " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
-        if self.no_fast_forward:
-            self.forward = usual
-            _log.warning("%s runs without its faster forward: %s", self.name, self.no_fast_forward)
+        why = ""
+        for make in self._faster_forwards(int8):
+            if why:
+                _log.warning("%s: another faster forward is tried, as %s", self.name, why)
+            why = self._problem_with(make, usual, bound)
+            if not why:
+                return self
+        if why:
+            self._use(usual, f"CUDA graphs off: {why}" if self._may_use_graphs else why)
         return self
+
+    def _faster_forwards(self, int8: bool) -> list[Callable[[], Forward | None]]:
+        """Makes the faster forwards that may exist for the model, the fastest first."""
+        if not self._may_use_graphs:
+            return [partial(fast_forward, self.hf, int8)]
+        plain = partial(transformers_forward, self.hf)
+        grouped = partial(_grouped_forward, self.hf)
+        return [
+            partial(self._with_graphs, forward)
+            for forward in ([grouped, plain] if has_groups(self.config) else [plain])
+        ]
+
+    def _problem_with(
+        self, make: Callable[[], Forward | None], usual: Forward, bound: float
+    ) -> str:
+        """Use the forward that `make` makes, if it makes one. Returns why it must not be used, or
+        ""."""
+        try:
+            self.forward = make() or usual
+            return self._disagreement(usual, bound)
+        except _BUILT_DIFFERENTLY as problem:
+            return " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
+
+    def without_graphs(self, why: str) -> None:
+        """Use the plain forward from now on, where the model uses CUDA graphs."""
+        if self.graphs:
+            self._use(partial(transformers_forward, self.hf), f"CUDA graphs off: {why}")
+
+    def _use(self, plain: Forward, why: str) -> None:
+        """Use the plain forward, and say why in `no_fast_forward` and in the log."""
+        self.forward = plain
+        self.no_fast_forward = why
+        _log.warning("%s runs without its faster forward: %s", self.name, why)
 
     def _disagreement(self, usual: Forward, bound: float) -> str:
         """How the logits of the forward in use differ from those of `usual` by more than `bound` of
         their spread; "" where they don't."""
         if self.forward is usual:
             return ""
+        if self.graphs:
+            return graph_problem(self, self.with_forward(usual), bound)
         pairs = zip(_sample_logits(self), _sample_logits(self.with_forward(usual)), strict=True)
         for found in (distance(*two) for two in pairs):
             if not found <= bound:
@@ -164,22 +211,36 @@ class TreeModel:
     def kv_cache(self, capacity: int) -> KVCache:
         """The KV cache of one run."""
         make = self.graphs.acquire if self.graphs and capacity else KVCache
-        return make(self.config.num_hidden_layers, capacity)
+        return make(self.config.num_hidden_layers, capacity, self._layers_are_alike)
+
+    @property
+    def _layers_are_alike(self) -> bool:
+        """Whether the KV caches of all layers have the same shape and device, and none is that of
+        another layer."""
+        return (
+            self.placement == ""
+            and len({*self.layer_devices}) == 1
+            and len(layer_configs(self.config)) == 1
+            and not getattr(self.config, "num_kv_shared_layers", 0)
+        )
 
     def forget(self) -> None:
-        """Free the KV cache that was kept for the next run."""
+        """Free the KV caches that were kept for later runs."""
         if self.graphs:
             self.graphs.release(None)
 
-    def _with_graphs(self) -> GraphedForward | None:
-        """The model's own forward as CUDA graphs, which need the whole model on one graphics
-        card."""
-        alone = (
+    def _with_graphs(self, forward: Forward) -> GraphedForward:
+        """`forward` as CUDA graphs."""
+        return GraphedForward(forward, CudaCapture(self.device))
+
+    @property
+    def _may_use_graphs(self) -> bool:
+        """Whether the whole model is on one graphics card."""
+        return (
             self.device.type == "cuda"
             and {*self.layer_devices} == {self.device}
             and not self.placement
         )
-        return GraphedForward(self.forward, CudaCapture(self.device)) if alone else None
 
 
 class Context:
@@ -194,6 +255,7 @@ class Context:
         if model.graphs and capacity:
             weakref.finalize(self, model.graphs.release, self.kv_cache).atexit = False
         self._causal = causal(2, self, capacity)
+        self._captured_up_to = 0  # columns
 
     @property
     def length(self) -> int:
@@ -215,6 +277,9 @@ class Context:
             return Counter()
         model = self.model
         beside = mask_and_logit_bytes(self.capacity, nodes, model.vocab, model.mask_dtype.itemsize)
+        if model.graphs:
+            rows = 2 * result_rows(nodes)  # with what they had when trees were smaller
+            beside += rows * model.vocab * model.mask_dtype.itemsize
         return Counter({model.device: beside}) + self._cache_bytes()
 
     def held(self) -> DeviceBytes:
@@ -261,6 +326,12 @@ class Context:
         """Make the written slots `rows` (increasing) part of the prefix and drop the others."""
         self.kv_cache.keep(rows)
 
+    def drop_values(self) -> None:
+        """Some of the written slots hold numbers that overflowed: the next `keep` sets those it
+        drops to zero. A captured pass reads them too, with weight 0, and 0 times infinity is not
+        0."""
+        self.kv_cache.has_damaged_slots = True
+
     @torch.inference_mode()
     def capture(self, sizes: Iterable[int], ends: Iterable[int] = ()) -> None:
         """Capture CUDA graphs of passes over so many tokens, where the model uses graphs, so that
@@ -275,6 +346,22 @@ class Context:
                 depths = torch.zeros(rows, dtype=torch.long, device=self.device)
                 with self.model.capturing():
                     self._pass([0] * rows, depths, mask, last_only)
+                self.kv_cache.keep([])
+
+    @torch.inference_mode()
+    def capture_ahead(self, most: int) -> None:
+        """Between steps: if trees of `most` nodes soon leave the reach of the graphs in use,
+        capture those of the next one now, so that no step has to."""
+        graphs = self.model.graphs
+        columns = min(self.length + most + _AHEAD, self.capacity)
+        if not graphs or columns <= self._captured_up_to:
+            return
+        self._captured_up_to = columns + _AHEAD
+        for rows, last_only in graphs.ahead(self.kv_cache, columns):
+            if self.length + rows <= self.capacity:
+                self.kv_cache.reserve(rows)
+                mask = self._causal.view(0, 0, 1)
+                graphs.capture_ahead(self.kv_cache, rows, last_only, columns, mask)
                 self.kv_cache.keep([])
 
     def _pass(
@@ -301,7 +388,7 @@ def transformers_forward(
 ) -> torch.Tensor:
     """Logits (rows, vocab), or (1, vocab) with `last_only`, from the model's own forward. ids,
     positions: (1, rows)."""
-    mask = _aligned(mask) if mask.is_cuda else mask
+    mask = aligned(mask) if mask.is_cuda else mask
     with without_cudnn_attention():
         return hf(
             input_ids=ids,
@@ -313,12 +400,10 @@ def transformers_forward(
         ).logits[0]
 
 
-def _aligned(mask: torch.Tensor) -> torch.Tensor:
-    """A copy of `mask` (1, 1, rows, columns) with rows aligned to 16 bytes, which attention kernels
-    load at once. Our views begin anywhere, and torch checks only their strides."""
-    columns = mask.shape[-1]
-    padded = mask.new_empty((*mask.shape[:-1], -(-columns // _ALIGNED) * _ALIGNED))
-    return padded[..., :columns].copy_(mask)
+def _grouped_forward(hf: Any, *given: Any) -> torch.Tensor:
+    """`transformers_forward` with grouped attention."""
+    with with_grouped_attention(hf.config.get_text_config()):
+        return transformers_forward(hf, *given)
 
 
 def branched(
@@ -374,11 +459,9 @@ def sample_tokens(model: TreeModel) -> list[int]:
 
 
 def _sample_logits(model: TreeModel) -> tuple[torch.Tensor, torch.Tensor]:
-    """(vocab,) logits of a tree's branch after three tokens and after seven: a CUDA graph captured
-    at one length of text has to be right for others."""
+    """(vocab,) logits of a tree's branch after three tokens and after seven."""
     tokens = sample_tokens(model)
-    with model.capturing():
-        return branched(model, tokens)[0], branched(model, tokens, (tokens * 3)[:7])[0]
+    return branched(model, tokens)[0], branched(model, tokens, (tokens * 3)[:7])[0]
 
 
 def distance(one: torch.Tensor, other: torch.Tensor) -> float:

@@ -14,6 +14,8 @@ import torch
 
 from sequoia.algorithm.tree import Tree
 
+_ALIGNED = 8  # numbers; 16 bytes of the narrowest type
+
 
 class MaskSpec(Protocol):
     """What a mask has to fit: the prefix's greatest length, and the dtype and device of the
@@ -110,3 +112,14 @@ class DynamicTreeLayout:
         self.mask.own.diagonal()[first:last] = 0
         self.depths[first:last] = self.depths[above] + 1
         self._count = last
+
+
+def aligned(mask: torch.Tensor, times: int = 1) -> torch.Tensor:
+    """A copy of `mask` (1, 1, rows, columns), so many times one below the other, with rows aligned
+    to 16 bytes, which attention kernels load at once. Our views begin anywhere, and torch checks
+    only their strides."""
+    rows, columns = mask.shape[2:]
+    # the columns that are added are never attended to, but a kernel may read them
+    padded = mask.new_zeros((1, times, rows, -(-columns // _ALIGNED) * _ALIGNED))
+    padded[..., :columns] = mask
+    return padded.view(1, 1, times * rows, -1)[..., :columns]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from sequoia.algorithm.expected_steps import SEGMENTS, ExpectedSteps
 from sequoia.errors import BadTrace
-from sequoia.validate_input import short_text, shown
+from sequoia.validate_input import number, short_text, shown, whole
 
 MAX_TEXT = 1000
+MAX_EXPECTED_TEXTS = 4  # texts of a race, one of each lane
+MAX_TEXT_TOKENS = 1_000_000
 
 
 def list_of(values: Any, what: str, most: int) -> list[Any]:
@@ -26,3 +30,28 @@ def text_of(value: Any, what: str, most: int = MAX_TEXT) -> str:
             "can show"
         )
     return value
+
+
+def expected_to_dict(expected: ExpectedSteps) -> dict[str, Any]:
+    """In a file: {tokens: of each text, steps: in each segment of each text}."""
+    steps = [[round(value, 4) for value in of_text] for of_text in expected.steps]
+    return {"tokens": list(expected.tokens), "steps": steps}
+
+
+def expected_of(data: Mapping[str, Any], what: str) -> ExpectedSteps:
+    """The steps that a file expects of a lane. Raises BadTrace, or KeyError for a missing field."""
+    tokens = list_of(data["tokens"], f"{what}: tokens of texts", MAX_EXPECTED_TEXTS)
+    steps = list_of(data["steps"], f"{what}: expected steps", MAX_EXPECTED_TEXTS)
+    found = ExpectedSteps(
+        tuple(whole(one, f"{what}: tokens", 1, MAX_TEXT_TOKENS, BadTrace) for one in tokens),
+        tuple(_segments(of_text, f"{what}: expected steps") for of_text in steps),
+    )
+    if not tokens or len(tokens) != len(steps) or not all(map(sum, found.steps)):
+        raise BadTrace(f"{what}: {len(tokens)} texts and expected steps for {len(steps)}")
+    return found
+
+
+def _segments(values: Any, what: str) -> tuple[float, ...]:
+    if len(list_of(values, what, SEGMENTS)) != SEGMENTS:
+        raise BadTrace(f"{what}: {len(values)} segments; expected {SEGMENTS}")
+    return tuple(number(value, what, 0, MAX_TEXT_TOKENS, BadTrace) for value in values)

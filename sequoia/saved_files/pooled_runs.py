@@ -2,7 +2,8 @@
 seconds of every step of each lane, and the ids of its tokens. Needs no models.
 
 In a race file: {runs: [{prompt, seed, lanes: [{tokens: of each step, seconds: of each step, text:
-token ids}]}], verdicts, stopped}.
+token ids, expected}], second_prompt}], verdicts, stopped}. `second_prompt` is missing in a race of
+one; `expected` where it is not known, see check_fields.py.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.algorithm.sampling_params import GREATEST_SEED
 from sequoia.errors import BadTrace
-from sequoia.saved_files.check_fields import list_of, text_of
+from sequoia.saved_files.check_fields import expected_of, expected_to_dict, list_of, text_of
 from sequoia.saved_files.run_file import MAX_ID, MAX_META_CHARS, MAX_STEPS
 from sequoia.validate_input import number, truth, whole
 
@@ -23,30 +25,36 @@ _LONGEST = 1e6  # seconds of a step
 
 @dataclass(frozen=True)
 class PooledLane:
-    """One lane of a further run. steps: (tokens, seconds) of each. text: ids of all tokens."""
+    """One lane of a further run. steps: (tokens, seconds) of each. text: ids of all tokens.
+    expected: None where it is not known."""
 
     steps: tuple[tuple[int, float], ...]
     text: tuple[int, ...]
+    expected: ExpectedSteps | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "tokens": [tokens for tokens, _ in self.steps],
             "seconds": [round(seconds, 7) for _, seconds in self.steps],
             "text": list(self.text),
+            **({"expected": expected_to_dict(self.expected)} if self.expected else {}),
         }
 
 
 @dataclass(frozen=True)
 class PooledRun:
-    """One further run: all lanes on one prompt with one seed."""
+    """One further run: all lanes with one seed, on one prompt or, in a race of two prompts, each on
+    its own."""
 
     prompt: str
     seed: int
     lanes: tuple[PooledLane, ...]
+    second_prompt: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         lanes = [lane.to_dict() for lane in self.lanes]
-        return {"prompt": self.prompt, "seed": self.seed, "lanes": lanes}
+        second = {"second_prompt": self.second_prompt} if self.second_prompt else {}
+        return {"prompt": self.prompt, "seed": self.seed, "lanes": lanes, **second}
 
 
 @dataclass(frozen=True)
@@ -82,6 +90,7 @@ def _run(data: Mapping[str, Any], what: str, lanes: int) -> PooledRun:
         text_of(data["prompt"], f"{what}: prompt", MAX_META_CHARS),
         whole(data["seed"], f"{what}: seed", 0, GREATEST_SEED, BadTrace),
         tuple(_lane(lane, what) for lane in found),
+        text_of(data.get("second_prompt", ""), f"{what}: second prompt", MAX_META_CHARS),
     )
 
 
@@ -97,4 +106,7 @@ def _lane(data: Mapping[str, Any], what: str) -> PooledLane:
             f"of {len(text)}; expected one time for each step, and all tokens of the text"
         )
     ids = tuple(whole(one, f"{what}: token id", 0, MAX_ID, BadTrace) for one in text)
-    return PooledLane(tuple(zip(tokens, seconds, strict=True)), ids)
+    expected = data.get("expected")
+    return PooledLane(
+        tuple(zip(tokens, seconds, strict=True)), ids, expected and expected_of(expected, what)
+    )

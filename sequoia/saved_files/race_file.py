@@ -2,9 +2,10 @@
 it. Needs no models.
 
 A file: {format: "sequoia-race", version: 1, meta, lanes: [{name, how, verifier, plain, most,
-changes, run}], results, pool}. `run` is a run file (see run_file.py). `results` is null, or has a
-result (see `checked`) or null for each lane. `pool` is missing, or null, or has further runs (see
-pooled_runs.py).
+changes, on, run}], results, pool, expected}. `run` is a run file (see run_file.py). `on` is missing
+in older files. `results` is null, or has a result (see `checked`) or null for each lane. `pool` is
+missing, or null, or has further runs (see pooled_runs.py). `expected` is missing, or null, or has
+the expected steps (see check_fields.py) or null for each lane.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
+from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.errors import BadTrace
-from sequoia.saved_files.check_fields import list_of, text_of
+from sequoia.saved_files.check_fields import expected_of, expected_to_dict, list_of, text_of
 from sequoia.saved_files.pooled_runs import Pool
 from sequoia.saved_files.run_file import MAX_CHARS, MAX_STEPS, Run, checked_meta, clock_of
 from sequoia.validate_input import (
@@ -50,7 +52,8 @@ T = TypeVar("T")
 @dataclass(frozen=True)
 class LaneLog:
     """One lane. how: its tree in words. plain: whether every step has one node. most: maximum nodes
-    of a tree. changes: whether the tree changes from step to step."""
+    of a tree. changes: whether the tree changes from step to step. on: in a race of two prompts,
+    the name of the lane's, such as "code"; else empty."""
 
     name: str
     how: str
@@ -59,6 +62,16 @@ class LaneLog:
     most: int
     changes: bool
     run: Run
+    on: str = ""
+
+    @property
+    def prompt(self) -> str:
+        return str(self.run.meta.get("prompt"))
+
+    @property
+    def full_name(self) -> str:
+        """The name, with that of its prompt in a race of two."""
+        return f"{self.name} on {self.on}" if self.on else self.name
 
     @property
     def without_run(self) -> dict[str, Any]:
@@ -70,13 +83,15 @@ class LaneLog:
 @dataclass(frozen=True)
 class RaceLog:
     """A finished race. meta: what all lanes share. results: the analysis of each lane, None if
-    there is none. pool: its further runs. Raises BadTrace if the lanes' times are of different
+    there is none. pool: its further runs. expected: of each lane, None where it is not known.
+    Raises BadTrace if the lanes' times are of different
     clocks."""
 
     meta: Mapping[str, Any]
     lanes: tuple[LaneLog, ...]
     results: tuple[Result | None, ...] | None = None
     pool: Pool | None = None
+    expected: tuple[ExpectedSteps | None, ...] | None = None
 
     def __post_init__(self) -> None:
         clock_of(self.meta)  # raises for a wrong label
@@ -105,6 +120,8 @@ class RaceLog:
         lanes = [{**lane.without_run, "run": lane.run.to_dict()} for lane in self.lanes]
         content = {"meta": dict(self.meta), "lanes": lanes, "results": self.results}
         content |= {"pool": self.pool.to_dict()} if self.pool else {}
+        if self.expected:
+            content["expected"] = [one and expected_to_dict(one) for one in self.expected]
         return write_file(as_file(content, "race"), "race", MAX_CHARS, BadTrace)
 
     @classmethod
@@ -136,7 +153,14 @@ def _race(data: Mapping[str, Any]) -> RaceLog:
         lanes,
         _optional(data.get("results"), _results, len(lanes)),
         _optional(data.get("pool"), Pool.from_dict, len(lanes)),
+        _optional(data.get("expected"), _all_expected, len(lanes)),
     )
+
+
+def _all_expected(values: Any, lanes: int) -> tuple[ExpectedSteps | None, ...]:
+    if len(list_of(values, "expected steps", MOST_LANES)) != lanes:
+        raise BadTrace(f"expected steps of {len(values)} lanes for {lanes}")
+    return tuple(_optional(one, expected_of, f"lane {i}") for i, one in enumerate(values, 1))
 
 
 def _results(values: Any, lanes: int) -> tuple[Result | None, ...]:
@@ -157,7 +181,8 @@ def _lane(data: Mapping[str, Any], what: str) -> LaneLog:
         raise BadTrace(
             f"{what}: a tree of {widest} nodes in a lane of at most {1 if plain else most}"
         )
-    return LaneLog(name, how, verifier, plain, most, changes, run)
+    on = text_of(data.get("on", ""), f"{what}: on", MAX_NAME)
+    return LaneLog(name, how, verifier, plain, most, changes, run, on)
 
 
 def checked(result: Any) -> dict[str, Any]:

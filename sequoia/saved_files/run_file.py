@@ -33,6 +33,8 @@ MAX_ID = 2**31
 MAX_CLOCK = 200  # characters of the name of a clock
 MAX_META_CHARS = 100_000  # of one text in a run's meta
 MAX_META_DEPTH = 6  # of its lists and objects
+MAX_META_SIZE = 1_000_000  # characters of all its texts, each value counted as ten more
+MAX_PIECES = 300_000  # texts of tokens; no tokenizer has more tokens
 
 
 @dataclass(frozen=True)
@@ -167,10 +169,7 @@ def _run(data: Mapping[str, Any]) -> Run:
     steps = list_of(data["steps"], "steps", MAX_STEPS)
     trees = [Tree(parents) for parents in list_of(data["trees"], "trees", MAX_STEPS)]
     meta = checked_meta(data["meta"])
-    pieces = {
-        whole(int(token), "token id", 0, MAX_ID, BadTrace): text_of(piece, "piece")
-        for token, piece in _object(data["pieces"], "pieces").items()
-    }
+    pieces = _pieces(_object(data["pieces"], "pieces"))
     clock = clock_of(meta)
     traces = tuple(
         replace(_step(step, index, trees), clock=clock) for index, step in enumerate(steps)
@@ -181,9 +180,19 @@ def _run(data: Mapping[str, Any]) -> Run:
     return Run(meta, pieces, traces, texts)
 
 
+def _pieces(pieces: Mapping[str, Any]) -> dict[int, str]:
+    if len(pieces) > MAX_PIECES:
+        raise BadTrace(f"{len(pieces)} pieces; expected at most {MAX_PIECES}")
+    return {
+        whole(int(token), "token id", 0, MAX_ID, BadTrace): text_of(piece, "piece")
+        for token, piece in pieces.items()
+    }
+
+
 def checked_meta(meta: Any) -> dict[str, Any]:
     """The description of a run or race in its file. Raises BadTrace if a page could not show it."""
-    _check_meta(_object(meta, "meta"))
+    if _check_meta(_object(meta, "meta")) > MAX_META_SIZE:
+        raise BadTrace(f"meta is too large; expected at most {MAX_META_SIZE} characters")
     return meta
 
 
@@ -337,19 +346,21 @@ def _ids(values: Any, what: str) -> tuple[int, ...]:
     )
 
 
-def _check_meta(value: Any, depth: int = 0) -> None:
+def _check_meta(value: Any, depth: int = 0) -> int:
     """Raises BadTrace unless a page can show `value`: short texts, finite numbers, little
-    nesting."""
+    nesting. Returns its size, as MAX_META_SIZE counts it."""
     if depth > MAX_META_DEPTH:
         raise BadTrace(f"meta is nested more than {MAX_META_DEPTH} levels deep")
+    size = 10
     if isinstance(value, dict | list):
         for item in (
             [*value, *value.values()]
             if isinstance(value, dict)
             else list_of(value, "meta", MAX_STEPS)
         ):
-            _check_meta(item, depth + 1)
+            size += _check_meta(item, depth + 1)
     elif isinstance(value, str):
-        text_of(value, "meta", MAX_META_CHARS)
+        size += len(text_of(value, "meta", MAX_META_CHARS))
     elif value is not None and not isinstance(value, bool):
         number(value, "meta", -(2**63), 2**63, BadTrace)
+    return size

@@ -4,16 +4,36 @@ from __future__ import annotations
 
 import torch
 
+# of a card, before the point: below, bfloat16 is emulated, at a tenth of the speed
+_BF16_FROM = 8
+_FP16_FROM = 7
+
 
 def narrowest_dtype(device: torch.device) -> torch.dtype:
     """The narrowest dtype that this device computes with. Narrower ones would have to be
     converted, which takes many times longer."""
-    return torch.bfloat16 if _has_bf16(device) else torch.float32
-
-
-def _has_bf16(device: torch.device) -> bool:
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported()
+        return _narrowest_of_gpu(device)
     # missing in a build of torch without oneDNN
     supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)
-    return bool(supported and supported())
+    return torch.bfloat16 if supported and supported() else torch.float32
+
+
+def usual_dtype(device: torch.device, stored: torch.dtype) -> torch.dtype:
+    """The dtype on `device` of weights whose files have `stored`, where nobody chose one. float16
+    files stay float16 on a GPU: bfloat16 has three bits less."""
+    narrowest = narrowest_dtype(device)
+    if device.type == "cuda" and stored == torch.float16 and narrowest.itemsize == 2:
+        return torch.float16
+    return narrowest
+
+
+def _narrowest_of_gpu(device: torch.device) -> torch.dtype:
+    """By the capability of this very card; torch's own question is about the current one, and
+    counts emulation."""
+    if torch.version.hip:
+        return torch.bfloat16
+    major = torch.cuda.get_device_capability(device)[0]
+    if major >= _BF16_FROM:
+        return torch.bfloat16
+    return torch.float16 if major >= _FP16_FROM else torch.float32

@@ -9,23 +9,47 @@ import psutil
 import torch
 
 from sequoia.errors import OutOfMemory
+from sequoia.this_machine import container_memory
 
 # bytes by device
 DeviceBytes = Counter[torch.device]
 
+_USUAL_POOL = (0, 0)  # of memory that does not belong to graphs
+# on a CPU; from CUDA itself, for memory that torch does not manage; from its matrix library
+_OUT_OF_MEMORY = (
+    "can't allocate memory",
+    "CUDA error: out of memory",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+)
 ROOM = 1.1  # times the bytes of the weights: a tenth for everything else
 
 
 def free_bytes(device: torch.device) -> int:
     """Bytes that can still be allocated: on the GPU, including memory that torch has reserved but
-    does not use; otherwise on the machine."""
+    does not use, except for what only CUDA graphs may use; otherwise on the machine."""
     if device.type != "cuda":
-        return psutil.virtual_memory().available
+        return container_memory.available(psutil.virtual_memory().available)
     return (
         torch.cuda.mem_get_info(device)[0]
         + torch.cuda.memory_reserved(device)
         - torch.cuda.memory_allocated(device)
+        - _unused_by_graphs(device)
     )
+
+
+def _unused_by_graphs(device: torch.device) -> int:
+    """Bytes that are free within the memory of CUDA graphs, which nothing else can have."""
+    return sum(
+        segment["total_size"] - segment["allocated_size"]
+        for segment in torch.cuda.memory_snapshot()
+        if segment["device"] == (device.index or 0)
+        and tuple(segment.get("segment_pool_id", _USUAL_POOL)) != _USUAL_POOL
+    )
+
+
+def allocated_bytes(device: torch.device) -> int:
+    """Bytes that tensors take on a GPU; 0 for a CPU, where nobody counts them."""
+    return torch.cuda.memory_allocated(device) if device.type == "cuda" else 0
 
 
 def require(needed: float, device: torch.device, what: str, advice: str = "") -> None:
@@ -42,7 +66,7 @@ def require_possible(needed: float, device: torch.device, together: bool, what: 
     most = (
         sum(torch.cuda.get_device_properties(gpu).total_memory for gpu in gpus)
         if device.type == "cuda"
-        else psutil.virtual_memory().total
+        else container_memory.most(psutil.virtual_memory().total)
     )
     if needed > most:
         where = "the graphics memory" if device.type == "cuda" else "this machine"
@@ -53,6 +77,14 @@ def require_each(needed: Mapping[torch.device, float], what: str, advice: str = 
     """`require` on every device."""
     for device, count in needed.items():
         require(count, device, what, advice)
+
+
+def is_out_of_memory(problem: BaseException) -> bool:
+    """Whether Python, torch or CUDA ran out of memory. Where torch has no exception class for it,
+    the text is compared."""
+    return isinstance(problem, torch.OutOfMemoryError | MemoryError) or any(
+        words in str(problem) for words in _OUT_OF_MEMORY
+    )
 
 
 def size(count: float) -> str:

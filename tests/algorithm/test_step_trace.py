@@ -524,6 +524,8 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
         lambda d: d["meta"].update(x="x" * 100_001),
         "at most 100000 are allowed",
     ),
+    "many texts in meta": (lambda d: d["meta"].update(x=["x" * 1000] * 1000), "meta is too large"),
+    "many pieces": (lambda d: d.update(pieces=dict.fromkeys(range(300_001), "")), "300001 pieces"),
     "half a character in meta": (lambda d: d["meta"].update({"\ud800": 1}), "half a character"),
 }
 

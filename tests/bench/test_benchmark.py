@@ -7,8 +7,10 @@ import json
 import statistics
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 from fakes import PROMPTS, noisy, same_pair, save, tiny_model, tiny_pair
 
 from sequoia import Acceptance, HardwareProfile, SamplingParams, Tree, measure_profile
@@ -17,6 +19,8 @@ from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.bench import acceptance_survey, benchmark, decoders
 from sequoia.bench.decoders import Contestant
 from sequoia.bench.table import timed
+from sequoia.errors import OutOfMemory
+from sequoia.models.pair import Pair
 from sequoia.models.pass_times import Pass
 from sequoia.planning.plan_for_machine import predict
 
@@ -195,7 +199,28 @@ def test_only_a_dtype_that_is_always_too_slow_is_left_out(
     """A type that is fast enough for one row, or for as many as assisted generation verifies, is
     measured."""
     monkeypatch.setattr(decoders, "least_seconds", lambda _, width: few if width == 1 else many)
-    assert [*decoders.other_dtypes({"target": folders[1], "draft": folders[3]}, "cpu")] == kept
+    named = {"target": folders[1], "draft": folders[3]}
+    assert [*decoders.other_dtypes(named, "cpu", tiny_pair())] == kept
+
+
+def test_a_dtype_that_does_not_fit_the_memory_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a card the pair is there in one dtype already: it is not loaded twice."""
+    own = tiny_pair()
+    asked = []
+
+    def full(**options: Any) -> Pair:
+        asked.append(options["dtype"])
+        raise OutOfMemory("the two models need about 72.0 GB on cuda:0; 4.1 GB is free")
+
+    monkeypatch.setattr(decoders, "load_pair", full)
+    assert decoders.other_dtypes({}, "cpu", own) == {"float32": own}
+    assert asked == ["float32", "bfloat16"]
+    monkeypatch.setattr(own.target, "device", torch.device("cuda", 0))
+    monkeypatch.setattr(decoders, "_slowness", lambda targets: [1.0] * len(targets))
+    assert decoders.other_dtypes({}, "cuda", own) == {"float32": own}
+    assert asked == ["float32", "bfloat16", "bfloat16"]
 
 
 @pytest.mark.slow

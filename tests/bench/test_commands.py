@@ -11,7 +11,7 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "command", ["bench", "judge_pair", "pretrain", "shapes", "survey", "sweep"]
+    "command", ["bench", "judge_pair", "pretrain", "report", "shapes", "survey", "sweep"]
 )
 def test_a_command_prints_its_options(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

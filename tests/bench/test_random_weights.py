@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 
 from sequoia.bench import random_weights
-from sequoia.bench.random_weights import SHAPES, PairShape, build, copy_bandwidth
+from sequoia.bench.random_weights import SHAPES, PairShape, build, copy_bandwidth, shape_file
 from sequoia.errors import OutOfMemory
 from sequoia.loading.large.load_large import StreamedModel
 from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.named_profiles import named_profile
 
 CPU = torch.device("cpu")
 PARAMETERS = {
@@ -32,13 +32,7 @@ def test_shapes_have_as_many_parameters_as_the_models_they_are_named_after(name:
     shape = next(
         one for pair in SHAPES.values() for one in (pair.target, pair.draft) if one.name == name
     )
-    kind: Any = (
-        random_weights.LlamaForCausalLM
-        if shape.config is random_weights.LlamaConfig
-        else random_weights.Qwen3ForCausalLM
-    )
-    with torch.device("meta"):
-        assert kind(shape.config(**shape.config_values)).num_parameters() == PARAMETERS[name]
+    assert shape.parameters == PARAMETERS[name]
 
 
 def test_weights_on_a_cpu_repeat_a_few_random_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,6 +105,17 @@ def test_a_streamed_shape_is_compared_with_accelerate(
         ]
         > 0
     )
+
+
+def test_without_graphs_the_forward_is_that_of_transformers() -> None:
+    for graphs, forward in ((True, "fast"), (False, "transformers")):
+        pair = build("tiny", CPU, graphs)
+        assert {pair.target.forward_name, pair.draft.forward_name} == {forward}
+    profile = named_profile("rtx-4090-qwen3-8b")
+    assert shape_file("x", profile, {"y": 1.0})["name"].endswith("x shape")
+    data = shape_file("x", profile, {"y": 1.0}, graphs=False)
+    assert data["name"].endswith("x shape, no CUDA graphs")
+    assert HardwareProfile.from_dict(data).target_seconds == profile.target_seconds
 
 
 def test_a_shape_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 from running_app import ROOT, App, Visit
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
-TABS = ("Decode", "Tour", "Race", "Lab", "Hardware", "Models")
+TABS = ("Decode", "Tour", "Race", "Lab", "Walk", "Lossless", "Hardware", "Models")
 MOST_STOPS = {"Hardware": 40, "Models": 40}
 STOPS = """() => [...document.querySelectorAll(
     "a[href], button, input, select, textarea, summary, [tabindex]")].filter(one =>
@@ -40,6 +40,10 @@ def comes(page: Page, tab: str) -> None:
         page.wait_for_function(
             "document.querySelectorAll('.hw-chart[data-drawn=yes]').length >= 3", timeout=30_000
         )
+    if tab == "Lossless":
+        page.fill("#ls-samples input", "300")
+        page.click("#ls-run")
+        page.wait_for_selector("#ls-view .ls-verdict[data-kind=fits]", timeout=30_000)
     page.wait_for_timeout(1500)  # what comes from the server, and transitions of colours
 
 

@@ -52,6 +52,7 @@ from sequoia.loading.pair_checks import (
 )
 from sequoia.models.pair import RecordedAcceptance
 from sequoia.sweep.toy_configs import toy_config
+from sequoia.this_machine import gpu_health
 
 HUGE = pytest.param(10**5000, id="huge")  # an integer that Python will not write out
 
@@ -433,9 +434,30 @@ def test_a_cuda_device_with_too_high_a_number_is_refused(monkeypatch: pytest.Mon
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     assert checked_device("cuda:0") == checked_device("cuda") == torch.device("cuda:0")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr("sequoia.loading.pair_checks.unusable_gpu", lambda: "")
     assert checked_device("auto") == checked_device("spread") == torch.device("cuda:0")
     with pytest.raises(BadModel, match=r"'cuda:1' does not exist: this machine has 1 CUDA devices"):
         checked_device("cuda:1")
+
+
+def test_a_card_that_runs_nothing_is_not_used_unless_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As one that is too old for this build of torch, which lists it nevertheless."""
+
+    def ones(*_: object, **__: object) -> None:
+        raise RuntimeError("CUDA error: no image\nCompile with...")
+
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch, "ones", ones)
+    gpu_health.unusable_gpu.cache_clear()
+    assert [checked_device("auto") for _ in range(2)] == [torch.device("cpu")] * 2
+    assert checked_device("cuda") == torch.device("cuda:0")
+    gpu_health.unusable_gpu.cache_clear()
+    assert [record.getMessage() for record in caplog.records] == [
+        "the graphics card is not used, as it runs nothing: CUDA error: no image"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,9 @@ computed again."""
 
 from __future__ import annotations
 
+import re
 from datetime import date
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -18,7 +20,10 @@ from transformers import (
 from sequoia import load_pair
 from sequoia.errors import BadModel
 from sequoia.loading.hub.model_files import COMMIT, is_hub_id
+from sequoia.loading.large import load_large
+from sequoia.loading.large.placement import HOST, offload
 from sequoia.loading.pair_catalog import Preset, preset, presets
+from sequoia.this_machine.memory import ROOM
 
 
 def llama(
@@ -129,3 +134,24 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
         name in str(caught.value)
         for name in ["'qwen3-9b'", "bundled", *(one.name for one in presets())]
     )
+
+
+@pytest.mark.parametrize(
+    "one", [one for one in presets() if "GPU" in one.needs], ids=lambda one: one.name
+)
+def test_a_pair_fits_the_card_that_its_row_states(one: Preset) -> None:
+    """With the usual run for a streamed target, planned from the configs alone. A card has a little
+    less free memory than its name says."""
+    found = re.match(r"a GPU with (\d+) GB(, and (\d+) GB of host memory)?", one.needs)
+    assert found is not None
+    card = torch.device("cuda", 0)
+    free = {card: int(found[1]) * 2**30 * 0.97, HOST: int(found[3] or 0) * 1e9}
+    if not one.offload:
+        assert ROOM * 2 * sum(model.parameters for model in one.models) < free[card]
+        return
+    target, draft = (SimpleNamespace(config=SHAPES[model.id]) for model in (one.target, one.draft))
+    dtype = torch.bfloat16
+    plan = offload(
+        *load_large._parts(target, draft, 2 * one.draft.parameters, dtype, card), card, free, None
+    )
+    assert plan.resident >= 1

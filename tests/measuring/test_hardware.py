@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterator
 from datetime import date
 from itertools import pairwise
 from typing import Any
@@ -227,6 +228,23 @@ def test_steps_end_at_the_time_limit_but_not_before_three(monkeypatch: pytest.Mo
     monkeypatch.setattr("sequoia.measuring.hardware.time.perf_counter", lambda: float(next(clock)))
     for seconds, steps in ((0.5, 3), (3.5, 6)):
         assert len([*_some(range(50), seconds)]) == steps  # pyright: ignore[reportArgumentType]
+
+
+def test_what_comes_before_the_first_step_takes_no_time_from_the_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a GPU the capture of CUDA graphs, and Triton's compilation, take longer than many
+    steps."""
+    now = [0.0]
+    monkeypatch.setattr("sequoia.measuring.hardware.time.perf_counter", lambda: now[0])
+
+    def steps() -> Iterator[Any]:
+        now[0] += 60
+        for _ in range(50):
+            now[0] += 0.01
+            yield None
+
+    assert len([*_some(steps(), 0.1)]) == 12
 
 
 @pytest.mark.slow

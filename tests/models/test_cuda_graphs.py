@@ -7,23 +7,29 @@ stand-in that does the work again at each replay, with the cache's Python state 
 
 from __future__ import annotations
 
+import gc
 import logging
 import weakref
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
 import torch
+from fake_cuda import FakeCuda
 from fakes import KINDS, PROMPTS, pair_of, tiny_model, tiny_pair, tiny_tokenizer
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
-from sequoia.models import cuda_graphs, tree_forward
-from sequoia.models.cuda_graphs import CudaCapture, GraphedForward, reach_of
+from sequoia.errors import OutOfMemory
+from sequoia.models import cuda_graphs
+from sequoia.models.cuda_graphs import Capture, CudaCapture, GraphedForward, Replay, reach_of
+from sequoia.models.kv_cache import KVCache
+from sequoia.models.memory_needs import mask_and_logit_bytes
 from sequoia.models.pair import Pair
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import Context, TreeModel
-from sequoia.models.tree_mask import TreeLayout
+from sequoia.models.tree_mask import TreeLayout, aligned
 
 TREE = Tree((-1, 0, 0, 1, 1, 2))
 GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
@@ -70,7 +76,7 @@ def logits(context: Context, prefix: int) -> list[torch.Tensor]:
     """The logits of a prefix of `prefix` tokens, then of a tree twice, each time keeping a path,
     then of two tokens."""
     with context.model.capturing():
-        seen = [context.extend([i % 250 for i in range(prefix)])]
+        seen = [context.extend([i % 250 for i in range(prefix)]).clone()]
         layout = TreeLayout(TREE, range(len(TREE)), context)
         for first in (3, 90):
             seen.append(context.forward([first + i for i in range(len(TREE))], layout).clone())
@@ -114,6 +120,60 @@ def test_one_graph_serves_every_prefix_within_its_reach(
 @pytest.mark.parametrize(("columns", "reach"), [(1, 512), (512, 512), (513, 700), (700, 700)])
 def test_reaches_are_rounded_up_within_the_capacity(columns: int, reach: int) -> None:
     assert reach_of(columns, 700) == reach
+
+
+def test_there_are_two_reaches_for_each_doubling() -> None:
+    found = sorted({reach_of(columns, 10**6) // cuda_graphs.STEP for columns in range(1, 16_000)})
+    assert found == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]
+    assert all(columns <= reach_of(columns, 10**6) for columns in range(1, 16_000))
+
+
+@pytest.mark.slow
+def test_no_step_waits_for_a_capture_when_the_text_grows_beyond_a_reach(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Captures are made between steps, before the first pass that needs them."""
+    monkeypatch.setattr(cuda_graphs, "STEP", 64)
+    pair = _without_lean_forward(tiny_pair())
+    params = SamplingParams(max_new_tokens=300, ignore_eos=True)
+    expected = [step.emitted for step in run(Decoder(pair, PROMPTS[0], params, TREE))]
+    in_a_step = [False]
+    captures = []
+    for model in (pair.target, pair.draft):
+        use_graphs(model)
+        graphs = model.graphs
+        assert graphs is not None
+        graphs._capture_work = _noting(graphs._capture_work, in_a_step, captures)
+    decoder = Decoder(pair, PROMPTS[0], params, TREE)
+    usual = decoder._draft_and_verify
+
+    def step(*given: object) -> object:
+        in_a_step[0] = True
+        found = usual(*given)
+        in_a_step[0] = False
+        return found
+
+    decoder._draft_and_verify = step
+    step.prepare = usual.prepare
+    step.residual_heads = usual.residual_heads
+    decoder.prefill()
+    found = []
+    while decoder.finish is None:
+        found.append(decoder.step().emitted)
+    assert found == expected
+    assert decoder.contexts[0].length > 4 * cuda_graphs.STEP
+    # trees that the token limit cuts have sizes of their own, which are not captured
+    assert not any(captures)
+    # four sizes, and the reaches 64, 128, 192, 256 and 384
+    assert len(captures) == 4 * 5
+
+
+def _noting(capture: Capture, in_a_step: list[bool], captures: list[bool]) -> Capture:
+    def noted(work: Replay) -> Replay:
+        captures.append(in_a_step[0])
+        return capture(work)
+
+    return noted
 
 
 @pytest.mark.slow
@@ -238,7 +298,8 @@ def test_a_run_is_not_refused_for_a_cache_that_is_allocated_already(
     assert missing == needs
     next(run(first))
     assert first.needs == needs
-    assert first.missing.total() < needs.total() / 2
+    caches = sum((context._cache_bytes() for context in first.contexts), Counter())
+    assert first.missing == needs - caches
     left = first.missing
     del first
     asked: list[object] = []
@@ -270,9 +331,58 @@ def test_the_cache_of_a_finished_run_goes_to_the_next_one_with_its_graphs() -> N
     assert (kv_cache.length, kv_cache.written, int(keys.count_nonzero())) == (0, 0, 0)
     second.capture([6])
     assert capture.count == 1
-    assert (
-        model.open(300).kv_cache is not kv_cache
-    )  # there is only one spare cache, and it is in use
+    assert model.open(300).kv_cache is not kv_cache  # it is in use
+
+
+def test_decoders_that_ask_for_different_capacities_capture_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As in the benchmark, where every prompt goes through all of them in turn, and in a race,
+    where they hold their caches at the same time."""
+    monkeypatch.setattr(cuda_graphs, "STEP", 64)
+    model = TreeModel(tiny_model(), "llama")
+    capture = use_graphs(model)
+    for round_number in range(3):
+        for capacity in (60, 130, 100):
+            model.open(capacity).capture([6])
+        if round_number == 0:
+            first = capture.count
+    assert capture.count == first == 2
+    for _ in range(2):
+        lanes = [model.open(150) for _ in range(cuda_graphs.MOST_SPARES)]
+        for lane in lanes:
+            lane.capture([6])
+        del lane, lanes
+    assert capture.count == first + cuda_graphs.MOST_SPARES - 1
+
+
+def test_a_cache_that_is_far_too_large_is_not_used() -> None:
+    """Or one long text would keep its memory for ever."""
+    model = TreeModel(tiny_model(), "llama")
+    use_graphs(model)
+    large = model.open(4000).kv_cache
+    assert model.open(300).kv_cache.capacity == 512
+    assert large.capacity == 4096
+
+
+def test_a_run_that_does_not_fit_frees_the_caches_of_finished_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pair = _without_lean_forward(tiny_pair())
+    use_graphs(pair.target)
+    pair.target.open(100)
+    assert pair.target.graphs is not None
+    spares = []
+
+    def require(*_: object) -> None:
+        spares.append(len(pair.target.graphs._spares))
+        if len(spares) == 1:
+            raise OutOfMemory("the run needs too much")
+
+    monkeypatch.setattr("sequoia.decoding.engine.require_each", require)
+    pair.target.graphs.release(KVCache(2, 64))
+    Decoder(pair, PROMPTS[0], GREEDY, TREE)
+    assert spares == [1, 0]
 
 
 @pytest.mark.parametrize("other", [600, None])
@@ -303,9 +413,32 @@ def test_a_capture_uses_positions_that_the_model_has() -> None:
 @pytest.mark.parametrize(("rows", "columns"), [(1, 33), (4, 40), (16, 57)])
 def test_the_rows_of_a_mask_on_a_gpu_are_aligned_to_16_bytes(rows: int, columns: int) -> None:
     mask = torch.randn(rows, columns + 20)[None, None, :, 3 : 3 + columns]
-    aligned = tree_forward._aligned(mask)
-    assert torch.equal(aligned, mask)
-    assert all(aligned[0, 0, row].data_ptr() % 16 == 0 for row in range(rows))
+    for times in (1, 3):
+        found = aligned(mask, times)
+        assert torch.equal(found, mask.repeat(1, 1, times, 1))
+        assert all(found[0, 0, row].data_ptr() % 16 == 0 for row in range(times * rows))
+
+
+def test_the_logits_of_all_graphs_share_memory() -> None:
+    """Each would hold its own otherwise: 300 MB for 1,024 nodes and a vocabulary of 152,000. What
+    they take is part of the prediction for the run."""
+    model = TreeModel(tiny_model(), "llama")
+    use_graphs(model)
+    context = model.open(1000)
+    seen = {}
+    for rows in (3, 60, 64, 100, 128, 200, 256):
+        for _ in range(2):
+            with model.capturing():
+                found = context.forward(
+                    [1] * rows, TreeLayout(Tree.chain(rows), range(rows), context)
+                )
+            context.keep([])
+        storage = found.untyped_storage()
+        seen[storage.data_ptr()] = storage.nbytes()
+    row = 4 * model.vocab
+    assert sorted(seen.values()) == [64 * row, 128 * row, 256 * row]
+    beside = context.needs(256)[model.device] - context._cache_bytes()[model.device]
+    assert sum(seen.values()) <= beside - mask_and_logit_bytes(1000, 256, model.vocab, 4)
 
 
 def test_a_prompt_is_not_captured() -> None:
@@ -336,6 +469,71 @@ def test_a_model_with_graphs_passes_the_self_test() -> None:
     use_graphs(model)
     self_test(model)
     assert model.forward_name == "transformers, as CUDA graphs"
+
+
+def test_passes_before_a_capture_are_waited_for_where_one_of_them_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They write to cache slots that the plain forward, which comes next, writes too."""
+    cuda = FakeCuda(monkeypatch)
+    capture = CudaCapture(torch.device("cpu"))
+    cuda.log.clear()
+    left = iter([torch.zeros(1)])
+
+    def work() -> torch.Tensor:
+        cuda.log.append("pass")
+        for found in left:
+            return found
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    with pytest.raises(torch.OutOfMemoryError):
+        capture(work)
+    assert cuda.log == ["side waits for main", "pass", "pass", "main waits for side"]
+
+
+def test_nothing_is_collected_during_a_capture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against the end of pinned memory, which waits for the device, inside a capture."""
+    cuda = FakeCuda(monkeypatch)
+    capture = CudaCapture(torch.device("cpu"))
+    enabled = []
+
+    def work() -> torch.Tensor:
+        enabled.append((cuda.log[-1] == "capture begins", gc.isenabled()))
+        return torch.zeros(1)
+
+    capture(work)
+    assert enabled == [(False, True)] * 3 + [(True, False)]
+    assert gc.isenabled()
+
+
+SECOND = "operation failed due to a previous error during capture"
+
+
+@pytest.mark.parametrize(
+    ("first", "failed"),
+    [
+        (RuntimeError("a tensor was copied to the CPU"), "a tensor was copied to the CPU"),
+        (torch.OutOfMemoryError("CUDA out of memory"), None),
+        (RuntimeError("CUDA error: out of memory\nCompile with..."), None),
+    ],
+)
+def test_the_error_that_made_a_capture_fail_is_the_one_that_counts(
+    first: Exception, failed: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ending a failed capture raises a second error. If memory ran out, later captures may work."""
+    cuda = FakeCuda(monkeypatch)
+    model = TreeModel(tiny_model(), "llama")
+    forward = model.forward
+
+    def breaking(*given: object) -> torch.Tensor:
+        if cuda.log[-1] == "capture begins":
+            raise first
+        return forward(*given)
+
+    model.forward = GraphedForward(breaking, CudaCapture(torch.device("cpu")))
+    cuda.at_end = RuntimeError(SECOND)
+    model.open(100).capture([4])
+    assert model.forward.failed == failed
 
 
 @pytest.mark.gpu

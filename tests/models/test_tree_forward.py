@@ -4,17 +4,20 @@ models that cannot run a tree."""
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from fakes import KINDS, pair_of, tiny_model, tiny_tokenizer
+from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import BertConfig, BertLMHeadModel
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadModel, BadPrompt
+from sequoia.models import kv_cache as kv_cache_module
 from sequoia.models.kv_cache import KVCache
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
@@ -360,3 +363,46 @@ def test_contexts_of_one_model_share_nothing_but_the_weights() -> None:
     one.extend([1, 2, 3])
     assert (one.length, other.length) == (3, 0)
     assert float((other.extend([1, 2, 3]) - model.open(8).extend([1, 2, 3])).abs().max()) == 0
+
+
+# -- keys and values of all layers together -------------------------------------------------------
+
+
+class Operations(TorchDispatchMode):
+    """Counts operations that a GPU would launch a kernel or a copy for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func.namespace == "aten" and not func.is_view:
+            self.count += 1
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("layers", [2, 6])
+def test_keeping_a_path_takes_as_many_operations_for_any_number_of_layers(layers: int) -> None:
+    model = TreeModel(tiny_model("gpt_neox", layers=layers), "neox")
+    context = model.open(40)
+    context.extend(range(5))
+    context.forward([1, 2, 3, 4], TreeLayout(Tree.from_branching([3]), range(4), context))
+    tensors = context.kv_cache._tensors()
+    assert len(tensors) == 2
+    with Operations() as made:
+        kv_cache_module._move_on_devices(tensors, [5, 8], 5)
+    assert made.count <= 5
+
+
+def test_layers_that_differ_after_all_are_kept_too() -> None:
+    kv_cache = KVCache(3, 8, alike=True)
+    kv_cache.reserve(3)
+    for i, dim in enumerate((4, 6, 4)):
+        states = torch.arange(3.0)[None, None, :, None].expand(1, 2, 3, dim)
+        kv_cache.update(states, states + 10 * i, i)
+    kv_cache.keep([0, 2])
+    for i, layer in enumerate(kv_cache.cache_layers):
+        assert layer.keys[0, 1, :2, 0].tolist() == [0, 2]
+        assert layer.values[0, 1, :2, 0].tolist() == [10 * i, 10 * i + 2]
+    kv_cache.clear()
+    assert not any(layer.values.any() for layer in kv_cache.cache_layers)

@@ -70,3 +70,20 @@ def test_too_little_memory_is_reported_before_anything_is_allocated(
 
 def test_free_memory_is_in_bytes() -> None:
     assert 2**20 < free_bytes(torch.device("cpu")) < 2**50
+
+
+def test_memory_that_only_cuda_graphs_may_use_is_not_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    segments = [
+        {"device": 0, "segment_pool_id": (0, 0), "total_size": 500, "allocated_size": 100},
+        {"device": 0, "segment_pool_id": (0, 1), "total_size": 70, "allocated_size": 10},
+        {"device": 1, "segment_pool_id": (0, 2), "total_size": 900, "allocated_size": 0},
+    ]
+    found = {
+        "mem_get_info": lambda _: (1000, 4000),
+        "memory_reserved": lambda _: 570,
+        "memory_allocated": lambda _: 110,
+        "memory_snapshot": lambda: segments,
+    }
+    for name, value in found.items():
+        monkeypatch.setattr(torch.cuda, name, value)
+    assert free_bytes(torch.device("cuda", 0)) == 1000 + 400

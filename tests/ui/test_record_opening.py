@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sequoia import Run, SequoiaError, StepTrace, Tree
 from sequoia.algorithm.verifiers.verdict import Trial, Verdict
+from ui import record, record_opening
 from ui.record_opening import (
     PROMPTS,
     Candidate,
@@ -17,7 +21,7 @@ from ui.record_opening import (
     opening_meta,
     speedup_of,
 )
-from ui.shared.prompts import read_prompts
+from ui.shared.prompts import Preset, read_prompts, surveyed_texts
 
 FORK = Tree((-1, 0, 0))
 
@@ -77,3 +81,55 @@ def test_the_meta_names_all_prompts_and_8_in_10() -> None:
 def test_24_prompts_are_named() -> None:
     names = [prompt.name for prompt in read_prompts(PROMPTS)]
     assert len(names) == len(set(names)) == 24
+
+
+def first_definition(text: str) -> str:
+    """The line of the first function or class in `text`."""
+    found = re.search(r"^ *(?:async )?(?:def|class) .*$", text, re.MULTILINE)
+    return found.group() if found else text
+
+
+@pytest.mark.parametrize("prompt", read_prompts(PROMPTS), ids=lambda prompt: prompt.name)
+def test_no_prompt_is_a_text_that_trees_are_planned_on(prompt: Preset) -> None:
+    """Guards against an opening run on a text that the recorded acceptance was counted on, also one
+    that only goes on a little longer or defines the same thing."""
+    surveyed = surveyed_texts("code")
+    assert surveyed
+    text = prompt.text.strip()
+    assert not any(text.startswith(one) or one.startswith(text) for one in surveyed)
+    assert first_definition(text) not in map(first_definition, surveyed)
+
+
+class NoModels:
+    """A host that loads nothing."""
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def open(self) -> None:
+        pass
+
+
+def test_the_opening_run_goes_to_the_folder_that_was_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = [candidate(name, by) for name, by in (("a", 1.0), ("b", 1.6), ("c", 1.5))]
+    monkeypatch.setattr(record_opening, "ModelHost", NoModels)
+    monkeypatch.setattr(record_opening, "record_all", lambda *_: found)
+    monkeypatch.setattr("sys.argv", ["record_opening", "--out", str(tmp_path / "new")])
+    record_opening.main()
+    written = json.loads((tmp_path / "new" / "welcome.json").read_text())
+    assert written["meta"]["opening"]["median"] == 1.5
+    assert "median 1.50x, 8 in 10" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("race", [[], ["--race"]])
+def test_a_recording_goes_to_the_folder_that_was_named(
+    race: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record, "ModelHost", NoModels)
+    for name in ("record", "record_race"):
+        monkeypatch.setattr(record, name, lambda *_, name=name: name)
+    monkeypatch.setattr("sys.argv", ["record", "mine", *race, "--out", str(tmp_path)])
+    record.main()
+    assert (tmp_path / "mine.json").read_text() == ("record_race" if race else "record")

@@ -76,6 +76,19 @@ def test_the_server_is_closed_up(limits: object) -> None:
     )
     assert options["max_file_size"] == limits.upload
     assert options["state_session_capacity"] <= 128
+    assert len(options["app_kwargs"]["middleware"]) >= 6
+
+
+def test_gradios_queue_is_bounded(blocks: gr.Blocks) -> None:
+    """It holds what pages ask for, and no more: several requests for each run that may wait."""
+    assert blocks._queue.max_size == LOCAL.requests
+    assert LOCAL.waiting < LOCAL.requests <= 100 * LOCAL.waiting
+
+
+def test_temporary_files_are_deleted(blocks: gr.Blocks) -> None:
+    every, age = blocks.delete_cache
+    assert every <= 600
+    assert age <= 3600
 
 
 def test_a_public_page_cannot_measure_the_machine(pair: Pair) -> None:
@@ -93,7 +106,7 @@ def test_templates_take_no_values(blocks: gr.Blocks) -> None:
         for block in blocks.blocks.values()
         if isinstance(block, gr.HTML) and block.elem_id != "md-problem"  # its value is escaped
     ]
-    assert len(templates) == 7
+    assert len(templates) == 8
     for template in templates:
         assert not any(mark in template for mark in ("${", "{{", "@children"))
 

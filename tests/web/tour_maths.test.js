@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { keptChances, meanKept, ofHundred, recordedChain } from "../../ui/tour/web/chain_steps.js";
 import { division, divisionOf, finishedAs, missed } from "../../ui/tour/web/division.js";
 import * as draws from "../../ui/tour/web/draws.js";
+import { seeded } from "../../ui/shared/web/random.js";
 import { factorOff, guessingCost, timesOne } from "../../ui/tour/web/pass_cost.js";
 import * as placing from "../../ui/tour/web/placing.js";
 import { recordedStep, rescueOf } from "../../ui/tour/web/tree_step.js";
@@ -60,19 +61,19 @@ test("49 of the 64 may stay, and what is left goes where p is larger", () => {
 
 test("10,000 draws come within a point and a half of p, for many seeds", () => {
   const { p, q, throws, seed } = TOUR.dice;
-  const found = draws.counts(p, q, throws, draws.seeded(seed));
+  const found = draws.counts(p, q, throws, seeded(seed));
   assert.equal(
     found.reduce((a, b) => a + b),
     throws,
   );
   assert.ok(draws.worstOff(found, p) < 1);
   for (let one = 0; one < 50; one++)
-    assert.ok(draws.worstOff(draws.counts(p, q, throws, draws.seeded(one)), p) < 2);
-  assert.deepEqual(found, draws.counts(p, q, throws, draws.seeded(seed)));
+    assert.ok(draws.worstOff(draws.counts(p, q, throws, seeded(one)), p) < 2);
+  assert.deepEqual(found, draws.counts(p, q, throws, seeded(seed)));
 });
 
 test("without the correction the draws would come out as q", () => {
-  const random = draws.seeded(3);
+  const random = seeded(3);
   const guesses = TOUR.dice.q.map(() => 0);
   for (let i = 0; i < 10000; i++) guesses[draws.draw(TOUR.dice.p, TOUR.dice.q, random).guess] += 1;
   assert.ok(draws.worstOff(guesses, TOUR.dice.q) < 2);

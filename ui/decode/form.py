@@ -48,7 +48,7 @@ EXAMPLES_ABOUT = "Recorded runs of the bundled models, among them some that fail
 @dataclass(frozen=True)
 class RunControls:
     """The components that the forms of a run and of a race have in common, by name. `names` lists
-    those whose values form a request."""
+    those whose values form a request, together with the profiles saved in the browser."""
 
     names: ClassVar[tuple[str, ...]]
 
@@ -60,6 +60,8 @@ class RunControls:
     top_p: gr.Number
     max_new_tokens: gr.Number
     seed: gr.Number
+    clock: gr.Dropdown
+    profiles: gr.BrowserState
     save: gr.DownloadButton
     open: gr.UploadButton
     shared: gr.Checkbox
@@ -67,7 +69,7 @@ class RunControls:
     @property
     def form(self) -> set[Any]:
         """The components whose values form a request, and who may follow its run."""
-        return {self.shared, *(getattr(self, name) for name in self.names)}
+        return {self.shared, self.profiles, *(getattr(self, name) for name in self.names)}
 
     def is_shared(self, data: FormData) -> bool:
         """Whether other visitors may follow the run."""
@@ -75,7 +77,15 @@ class RunControls:
 
     def values(self, data: FormData) -> dict[str, Any]:
         """Their values, by name."""
-        return {name: data[getattr(self, name)] for name in self.names}
+        return {name: data[getattr(self, name)] for name in (*self.names, "profiles")}
+
+    def offer_clocks(self, profiles: Any, clock: Any) -> Updates:
+        """Updates of the menu of clocks for the profiles saved in the browser. A clock that is no
+        longer among them is replaced by this machine's."""
+        choices = clock_choices(profiles)
+        if clock in [key for _, key in choices]:
+            return {self.clock: gr.update(choices=choices)}  # a link may set it meanwhile
+        return {self.clock: gr.update(choices=choices, value=HERE)}
 
 
 @dataclass(frozen=True)
@@ -91,16 +101,7 @@ class Controls(RunControls):
     branching: gr.Textbox
     verifier: gr.Dropdown
     compare: gr.Checkbox
-    clock: gr.Dropdown
     example: gr.Dropdown
-    profiles: gr.BrowserState
-
-    @property
-    def form(self) -> set[Any]:
-        return {*super().form, self.profiles}
-
-    def values(self, data: FormData) -> dict[str, Any]:
-        return {**super().values(data), "profiles": data[self.profiles]}
 
     @property
     def buttons(self) -> list[Any]:
@@ -138,14 +139,6 @@ class Controls(RunControls):
         """Updates for another clock, whose name the menu of trees then shows. profiles: those
         saved in the browser."""
         return {self.tree: gr.update(choices=tree_choices(clock_name(clock, profiles)))}
-
-    def offer_clocks(self, profiles: Any, clock: Any) -> Updates:
-        """Updates of the menu of clocks for the profiles saved in the browser. A clock that is no
-        longer among them is replaced by this machine's."""
-        choices = clock_choices(profiles)
-        if clock in [key for _, key in choices]:
-            return {self.clock: gr.update(choices=choices)}  # a link may set it meanwhile
-        return {self.clock: gr.update(choices=choices, value=HERE)}
 
     def use(self, values: Mapping[str, Any]) -> Updates:
         """Updates that put `values`, which were checked, into the form."""

@@ -18,7 +18,9 @@ from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, Preset, find, pres
 from sequoia.loading.pair_checks import checked_device
 from sequoia.loading.pair_request import PairRequest
 from sequoia.models.describe import describe
+from sequoia.this_machine import container_memory
 from sequoia.this_machine.dtypes import narrowest_dtype
+from sequoia.this_machine.gpu_health import unusable_gpu
 from sequoia.this_machine.memory import ROOM, free_bytes
 from ui.models.load_job import Report
 from ui.models.model_types import types_message
@@ -27,7 +29,7 @@ from ui.shared.message_text import message_text
 
 VERSION = 1
 # bytes a GPU needs for a streamed target: its draft, KV cache and two layers
-_LEAST_CARD = 16e9
+_LEAST_CARD = 24e9
 
 
 def whole(pair: Pair | None, online: bool) -> str:
@@ -121,6 +123,7 @@ def _in_use(pair: Pair, role: str) -> dict[str, str]:
         "numbers": model.numbers,
         "forward": model.forward_name,
         "no_fast_forward": model.no_fast_forward,
+        "no_gpu_verification": model.no_gpu_verification,
         "device": str(model.device),
         "placement": model.placement,
     }
@@ -128,12 +131,18 @@ def _in_use(pair: Pair, role: str) -> dict[str, str]:
 
 def _machine(device: torch.device, disk: int, online: bool) -> dict[str, Any]:
     return {
-        "device": describe(device),
+        "device": describe(device) + _unused_card(),
         "memory": size(_total(device)),
         "free": size(free_bytes(device)),
         "disk": size(disk),
         "online": online,
     }
+
+
+def _unused_card() -> str:
+    """That the graphics card is not used and why, where that is so."""
+    problem = unusable_gpu()
+    return f"; the graphics card is not used, as it runs nothing ({problem})" if problem else ""
 
 
 def _row(one: Preset, device: torch.device, disk: int) -> dict[str, Any]:
@@ -226,7 +235,7 @@ def _parts(model: str) -> int:
 def _total(device: torch.device) -> int:
     if device.type == "cuda":
         return torch.cuda.get_device_properties(device).total_memory
-    return psutil.virtual_memory().total
+    return container_memory.most(psutil.virtual_memory().total)
 
 
 def _amount(report: Report) -> str | None:

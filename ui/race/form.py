@@ -42,12 +42,12 @@ class LaneControls:
 class RaceControls(RunControls):
     """The components by name."""
 
-    names = ("prompt", "chat", "check", "clock", *PARAMS)
+    names = ("prompt", "second_prompt", "chat", "check", "clock", *PARAMS)
 
+    second_prompt: gr.Textbox
     presets: tuple[gr.Button, ...]
     about: gr.Markdown
     lanes: tuple[LaneControls, ...]
-    clock: gr.Dropdown
     example: gr.Button
     check: gr.Checkbox
 
@@ -70,11 +70,16 @@ class RaceControls(RunControls):
     def of_a_preset(self) -> list[Any]:
         """The components that `filled_with` may change."""
         parts = (part for lane in self.lanes for part in (lane.kind, *lane.details))
-        return [self.about, self.prompt, self.temperature, self.clock, *parts]
+        prompts = [self.prompt, self.second_prompt]
+        return [self.about, *prompts, self.temperature, self.clock, *parts]
 
     def filled_with(self, preset: RacePreset) -> Updates:
         """Updates that fill the form as `preset` does."""
-        updates: Updates = {self.about: preset.about, self.clock: preset.clock}
+        updates: Updates = {
+            self.about: preset.about,
+            self.clock: preset.clock,
+            self.second_prompt: preset.second_prompt,
+        }
         if preset.prompt:
             updates[self.prompt] = preset.prompt
         if preset.temperature is not None:
@@ -127,9 +132,16 @@ class RaceControls(RunControls):
         return {**self.resting(False), self.run: gr.update(interactive=True)}
 
 
-def race_controls(limits: Limits) -> RaceControls:
-    """Lay out the form in the current column."""
+def race_controls(limits: Limits, profiles: gr.BrowserState) -> RaceControls:
+    """Lay out the form in the current column. profiles: those saved in the visitor's browser."""
     prompt = prompt_box("rc", "Prompt for all lanes (Ctrl+Enter to start)", 3)
+    second = gr.Textbox(
+        label="Second prompt (optional)",
+        lines=1,
+        max_lines=3,
+        elem_id="rc-second-prompt",
+        placeholder="The same lanes race on it too",
+    )
     chat = chat_box("rc")
     with gr.Row(elem_classes="pg-go"):
         buttons = {"run": start_button(RUN, "rc-run"), "stop": stop_button("rc-stop")}
@@ -148,6 +160,8 @@ def race_controls(limits: Limits) -> RaceControls:
     return RaceControls(
         prompt,
         chat,
+        profiles=profiles,
+        second_prompt=second,
         presets=presets,
         about=about,
         lanes=lanes,

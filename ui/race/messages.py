@@ -6,7 +6,8 @@ verdict?, pool?}.
 `moves` are steps, and `from` is the index of the first one, so that a reader notices a gap. Trees
 are numbered across the race, and each is sent once. A step: {lane, tree, text: of each emitted
 token, drafted: how many of them the draft proposed, path, seconds: {draft, verify, overhead},
-finish}. A lane: {name, how, verifier, plain, most, changes, kind: its tree in the menu or null}.
+finish}. A lane: {name, how, verifier, plain, most, changes, on: the name of its prompt where a race
+has two, kind: its tree in the menu or null}.
 `verdict` comes with the end of the steps: the fields of sequoia.diagnosis.race_verdict.Verdict,
 lanes by their index. `pool` comes with it, and both come again after each further run: see
 ui.race.pooled.
@@ -20,12 +21,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sequoia import Recorder, Run, StepTrace, Tree
+from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.diagnosis.race_verdict import Verdict
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import Pool, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
 from sequoia.saved_files.run_file import Packer
-from ui.decode.messages import VERSION, recorded, relabelled
+from ui.decode.messages import MAX_TEXT, VERSION, recorded, relabelled
 from ui.decode.recordings import NODE_BYTES, new_name
 from ui.race.pooled import pool_state
 from ui.race.race_plan import plan_meta
@@ -77,6 +79,7 @@ class StoredRace:
         self.results: tuple[Result | None, ...] | None = None
         self.verdict: Verdict | None = None
         self.pool: Pool | None = None
+        self.expected: tuple[ExpectedSteps | None, ...] | None = None
         self._pooled: dict[str, Any] = {}
         self._lanes = tuple(lanes)
         self._lock = threading.Lock()
@@ -90,7 +93,7 @@ class StoredRace:
 
     def log(self) -> RaceLog:
         """The race as it is saved to a file."""
-        return RaceLog(self.meta, self._lanes, self.results, self.pool)
+        return RaceLog(self.meta, self._lanes, self.results, self.pool, self.expected)
 
     def steps_of(self, lane: int, first: int) -> str:
         """Steps of a lane from `first` on as `Packer` writes them, with their trees and the texts
@@ -219,7 +222,12 @@ class OpenedRace(StoredRace):
     def __init__(self, log: RaceLog) -> None:
         if not any(lane.run.steps for lane in log.lanes):
             raise BadTrace("the race file contains no steps, so there is nothing to play")
-        meta = {**recorded(log.meta), **relabelled(plan_meta(log.meta))}
+        second = log.meta.get("second_prompt")
+        meta = {
+            **recorded(log.meta),
+            **relabelled(plan_meta(log.meta)),
+            **({"second_prompt": second[:MAX_TEXT]} if isinstance(second, str) else {}),
+        }
         super().__init__(
             meta,
             [
@@ -233,6 +241,7 @@ class OpenedRace(StoredRace):
         )
         self.results = relabelled(log.results)
         self.pool = log.pool
+        self.expected = log.expected
         self.judge()
         for lane, step in log.in_order():
             run = log.lanes[lane].run
@@ -268,12 +277,17 @@ class RaceRecording(StoredRace):
                 replace(lane, run=self._beside_plain(lane, run, runs))
                 for lane, run in zip(self._lanes, runs, strict=True)
             )
-            return RaceLog(self.meta, lanes, self.results, self.pool)
+            return RaceLog(self.meta, lanes, self.results, self.pool, self.expected)
 
     def _beside_plain(self, lane: LaneLog, run: Run, runs: Sequence[Run]) -> Run:
         """`run` with its comparison to the plain lane, which the Decode view shows."""
         plain = next(
-            (runs[i] for i, one in enumerate(self._lanes) if one.plain and runs[i].steps), None
+            (
+                run
+                for run, one in zip(runs, self._lanes, strict=True)
+                if one.plain and one.on == lane.on and run.steps
+            ),
+            None,
         )
         if lane.plain or plain is None:
             return run

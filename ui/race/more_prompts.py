@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from sequoia import SamplingParams
@@ -51,13 +52,37 @@ def prompts_of(kind: str) -> tuple[str, ...]:
     return tuple(text for text in every if text.strip() not in surveyed_texts(kind))
 
 
+@dataclass(frozen=True)
+class FurtherRun:
+    """What one further run is made with. second_prompt: empty in a race of one prompt."""
+
+    prompt: str
+    params: SamplingParams
+    second_prompt: str = ""
+
+
 def further_runs(
+    prompts: Sequence[str], params: SamplingParams, made: int, most: int
+) -> list[FurtherRun]:
+    """Further runs of a race on one or two `prompts`, at most `most` of them, after the first
+    `made`. At temperature 0 a new seed changes nothing, so there are as many as there are other
+    prompts. Above it every run has a new seed, and once all prompts had their turn they come
+    again. Two prompts of one kind stay as they are: others would not differ as these do."""
+    if len(prompts) == 2 and kind_of(prompts[0]) == kind_of(prompts[1]):
+        seeds = range(made + 1, made + most + 1) if params.temperature else ()
+        return [FurtherRun(prompts[0], params.further(number), prompts[1]) for number in seeds]
+    first, *second = [_further_prompts(prompt, params, made, most) for prompt in prompts]
+    if not second:
+        return [FurtherRun(prompt, params) for prompt, params in first]
+    return [
+        FurtherRun(prompt, params, other)
+        for (prompt, params), (other, _) in zip(first, second[0], strict=False)
+    ]
+
+
+def _further_prompts(
     prompt: str, params: SamplingParams, made: int, most: int
 ) -> list[tuple[str, SamplingParams]]:
-    """Prompt and settings of further runs of a race on `prompt`, at most `most` of them, after the
-    first `made`. At temperature 0 a new seed changes nothing, so there are as many as there are
-    other prompts. Above it every run has a new seed, and once all prompts had their turn they come
-    again."""
     others = [text for text in prompts_of(kind_of(prompt)) if text != prompt]
     if params.temperature == 0:
         return [(text, params) for text in others[made : made + most]]

@@ -2,32 +2,34 @@
 
 A state: {runs: [{prompt: its first words, seed, seconds: per token, of each lane}, ...], the race
 itself first; more: how many further runs "Race on" would make, 0 if it cannot; most: runs of one
-race; kind: "code" or "prose"; seeds: whether each run has a new seed; planned: how many runs are
-wanted while further ones are being made, else null}.
+race; kind: "code" or "prose", or both in a race of two prompts, empty if further runs have the same
+prompts; seeds: whether each run has a new seed; planned: how many runs are wanted while further
+ones are being made, else null}.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from sequoia import SamplingParams
 from sequoia.diagnosis.race_verdict import Verdict
 from sequoia.saved_files.pooled_runs import MOST_RUNS, PooledRun
 from sequoia.saved_files.race_file import LaneLog, RaceLog
-from ui.race.more_prompts import further_runs, kind_of
+from ui.race.more_prompts import FurtherRun, further_runs, kind_of
 from ui.race.report import ran_to_end, settings_of
 from ui.race.request import RaceRequest
 from ui.shared.speedup_meta import step_of
 
 USUAL_MORE = 5  # further runs, where the verdict names no number of its own
 _LONGEST_PROMPT = 60
+_SHORT = 18  # of two prompts in one line
 
 
 def pool_state(log: RaceLog, verdict: Verdict, race_request: RaceRequest | None) -> dict[str, Any]:
     """The state without `planned`. race_request: None if the race was not run here."""
     prompt = str(log.meta.get("prompt"))
     settings = settings_of(log.meta)
-    first = _row(prompt, settings.get("seed"), [_pace(lane) for lane in log.lanes])
+    second = str(log.meta.get("second_prompt", ""))
+    first = _row(prompt, second, settings.get("seed"), [_pace(lane) for lane in log.lanes])
     further = (
         next_runs(log, verdict, race_request)
         if race_request and verdict.pairs and ran_to_end(log)
@@ -37,18 +39,21 @@ def pool_state(log: RaceLog, verdict: Verdict, race_request: RaceRequest | None)
         "runs": [first, *map(_further_row, log.pool.runs if log.pool else ())],
         "more": len(further),
         "most": MOST_RUNS,
-        "kind": kind_of(prompt),
+        "kind": _kind(prompt, second),
         "seeds": settings.get("temperature") != 0,
     }
 
 
-def next_runs(
-    log: RaceLog, verdict: Verdict, race_request: RaceRequest
-) -> list[tuple[str, SamplingParams]]:
-    """Prompt and settings of the runs with which the race would go on."""
+def next_runs(log: RaceLog, verdict: Verdict, race_request: RaceRequest) -> list[FurtherRun]:
+    """The runs with which the race would go on."""
     made = len(log.pool.runs) if log.pool else 0
     most = how_many_more(verdict, MOST_RUNS - 1 - made)
-    return further_runs(race_request.prompt, race_request.params, made, most)
+    return further_runs(race_request.prompts, race_request.params, made, most)
+
+
+def _kind(prompt: str, second: str) -> str:
+    kinds = [kind_of(text) for text in (prompt, second) if text]
+    return "" if len(kinds) > len(set(kinds)) else " and ".join(kinds)
 
 
 def how_many_more(verdict: Verdict, room: int) -> int:
@@ -64,11 +69,16 @@ def how_many_more(verdict: Verdict, room: int) -> int:
 
 def _further_row(run: PooledRun) -> dict[str, Any]:
     paces = [sum(seconds for _, seconds in lane.steps) / len(lane.text) for lane in run.lanes]
-    return _row(run.prompt, run.seed, paces)
+    return _row(run.prompt, run.second_prompt, run.seed, paces)
 
 
-def _row(prompt: str, seed: Any, seconds: list[float | None] | list[float]) -> dict[str, Any]:
-    return {"prompt": prompt.strip()[:_LONGEST_PROMPT], "seed": seed, "seconds": seconds}
+def _row(
+    prompt: str, second: str, seed: Any, seconds: list[float | None] | list[float]
+) -> dict[str, Any]:
+    start = prompt.strip()[:_LONGEST_PROMPT]
+    if second:
+        start = " / ".join(text.strip().split("\n")[0][:_SHORT] for text in (prompt, second))
+    return {"prompt": start, "seed": seed, "seconds": seconds}
 
 
 def _pace(lane: LaneLog) -> float | None:

@@ -19,7 +19,8 @@ FormLane = tuple[str, str, str]  # kind, numbers as text, verifier
 @dataclass(frozen=True)
 class RacePreset:
     """One race. name: the label of its button. about: what it shows, in a sentence. clock: the key
-    of the clock it is timed on. prompt, temperature: left as they are in the form if not given."""
+    of the clock it is timed on. prompt, temperature: left as they are in the form if not given.
+    second_prompt: empty for a race of one prompt."""
 
     key: str
     name: str
@@ -27,6 +28,7 @@ class RacePreset:
     lanes: tuple[FormLane, ...]
     clock: str = HERE
     prompt: str = ""
+    second_prompt: str = ""
     temperature: float | None = None
 
     @property
@@ -81,10 +83,13 @@ PRESETS = (
     ),
     RacePreset(
         "prose",
-        "on prose",
-        "Prose is harder to draft than code: run it, then compare with the same race on code.",
-        _USUAL,
-        prompt=_prompt("prose"),
+        "code vs. prose",
+        "The same two lanes on code and on prose, which is harder to draft. The texts differ: each "
+        "lane is compared with plain decoding of its own prompt, then the two speed-ups with each "
+        "other.",
+        (_lane("plain"), _lane("planned")),
+        prompt=_prompt("function"),
+        second_prompt=_prompt("prose"),
     ),
     RacePreset(
         "a100",

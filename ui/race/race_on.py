@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sequoia import Lane, Pair, Race, SamplingParams, SequoiaError
+from sequoia import Lane, Pair, Race, SequoiaError
 from sequoia.errors import BadTrace
 from sequoia.saved_files.pooled_runs import PooledLane, PooledRun
 from ui.race import messages
+from ui.race.expected import expected_of
 from ui.race.messages import StoredRace
+from ui.race.more_prompts import FurtherRun
 from ui.race.pooled import next_runs
 from ui.race.report import Tally
 from ui.race.request import LaneRequest
@@ -99,8 +101,8 @@ class RaceOnJob(RunJob):
         end = time.monotonic() + TIME_LIMITS * self._limits.seconds
         self.post(Notice(None))  # a message at once, with the number of runs that are planned
         try:
-            for prompt, params in self._runs:
-                run = self._one_run(prompt, params)
+            for further in self._runs:
+                run = self._one_run(further)
                 if run is None or time.monotonic() > end:
                     return self._interrupted()
                 self.post(RunMade(run))
@@ -113,7 +115,7 @@ class RaceOnJob(RunJob):
             return Ended("stopped")
         return Ended("time", notice=f"Stopped at the time limit. {self.if_it_fails}")
 
-    def _one_run(self, prompt: str, params: SamplingParams) -> PooledRun | None:
+    def _one_run(self, further: FurtherRun) -> PooledRun | None:
         """One further run in a turn of its own; None if it did not reach its end."""
         with self.turn(self._asked.request.chat) as pair:
             if not made_with(self._race.meta, pair):
@@ -122,12 +124,18 @@ class RaceOnJob(RunJob):
                     "one"
                 )
             clock = self._asked.request.simulated_clock
-            race = Race(pair, prompt, params, self._lanes(pair), clock)
+            lanes = self._lanes(pair, further)
+            race = Race(pair, further.prompt, further.params, lanes, clock)
             tallies = self._all_steps(race)
-        if tallies is None:
-            return None
-        lanes = tuple(PooledLane(tuple(one.steps), tuple(one.tokens)) for one in tallies)
-        return PooledRun(prompt, params.seed, lanes)
+            if tallies is None:
+                return None
+            texts = [one.tokens for one in tallies]
+            expected = expected_of(pair, race, texts, further.params) or [None] * len(texts)
+        made = tuple(
+            PooledLane(tuple(one.steps), tuple(one.tokens), of_lane)
+            for one, of_lane in zip(tallies, expected, strict=True)
+        )
+        return PooledRun(further.prompt, further.params.seed, made, further.second_prompt)
 
     def _all_steps(self, race: Race) -> tuple[Tally, ...] | None:
         """The steps of each lane; None if the run was stopped or reached the time limit."""
@@ -143,12 +151,18 @@ class RaceOnJob(RunJob):
             tallies[lane].add(trace)
         return tallies
 
-    def _lanes(self, pair: Pair) -> list[Lane]:
+    def _lanes(self, pair: Pair, further: FurtherRun) -> list[Lane]:
         """The lanes of the race. A fixed tree stays as it is; what chooses a new tree at each step
         learns from its run, so each run has a new one."""
         request = self._asked.request
+        first = request.lanes[0].on
         return [
-            Lane(asked.name, tree or self._choice(pair, asked), asked.verifier)
+            Lane(
+                asked.name,
+                tree or self._choice(pair, asked),
+                asked.verifier,
+                further.prompt if asked.on == first else further.second_prompt,
+            )
             for asked, tree in zip(request.lanes, self._asked.trees, strict=True)
         ]
 
@@ -156,5 +170,9 @@ class RaceOnJob(RunJob):
         request = self._asked.request
         tree_request = asked.tree_request
         return tree_request.tree(
-            pair, request.params, asked.verifier, request.prompt, request.simulated_clock
+            pair,
+            request.params,
+            asked.verifier,
+            request.prompt_of(asked),
+            request.simulated_clock,
         ).tree

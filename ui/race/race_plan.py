@@ -72,7 +72,7 @@ def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
     elsewhere = _elsewhere(asked, lanes)
     if same and elsewhere:
         same.append(elsewhere.sentence)
-    notes = [*_planned_from(asked.prompt, lanes), *_missing_chain(pair, asked, lanes, most), *same]
+    notes = [*_planned_from(asked, lanes), *_missing_chains(pair, asked, lanes, most), *same]
     return RacePlan(lanes, tuple(notes), elsewhere)
 
 
@@ -97,17 +97,17 @@ def elsewhere_in(meta: Mapping[str, Any]) -> Elsewhere | None:
 
 def _tree(pair: Pair, asked: RaceRequest, lane: LaneRequest) -> ChosenTree:
     return lane.tree_request.tree(
-        pair, asked.params, lane.verifier, asked.prompt, asked.simulated_clock
+        pair, asked.params, lane.verifier, asked.prompt_of(lane), asked.simulated_clock
     )
 
 
 def _repeats(lanes: Sequence[ChosenLane]) -> Iterator[tuple[int, int]]:
-    """(lane, the earlier one) for each planned tree that an earlier lane has too. A chain that
-    someone typed twice is raced twice."""
+    """(lane, the earlier one) for each planned tree that an earlier lane has too, on the same
+    prompt. A chain that someone typed twice is raced twice."""
     for i, lane in enumerate(lanes):
         for first, other in enumerate(lanes[:i]):
             planned = lane.request.tree_request.kind in PLANNED
-            if planned and _is_same(lane, other):
+            if planned and lane.request.on == other.request.on and _is_same(lane, other):
                 yield i, first
                 break
 
@@ -126,16 +126,21 @@ def _same_words(lane: ChosenLane, other: ChosenLane) -> str:
     assert isinstance(tree, Tree)
     name = lane.request.name
     if len(tree) == 1:
-        return f"{name} is plain decoding here: nothing larger is predicted to be faster."
+        where = f"on {lane.request.on}" if lane.request.on else "here"
+        return f"{name} is plain decoding {where}: nothing larger is predicted to be faster."
     shape = f"a chain of {len(tree)} nodes" if tree.levels == len(tree) else size_words(tree)
     return f"{name} is {shape} here, the same as {other.request.name}, so it is raced once."
 
 
-def _planned_from(prompt: str, lanes: Sequence[ChosenLane]) -> Iterator[str]:
+def _planned_from(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[str]:
     """Which texts the acceptance was counted on that trees and chains were planned with."""
-    sources = dict.fromkeys(lane.chosen.source for lane in lanes if lane.chosen.source)
+    sources = dict.fromkeys(
+        _source_words(lane.chosen.source, asked.prompt_of(lane.request))
+        for lane in lanes
+        if lane.chosen.source
+    )
     if sources:
-        words = " and ".join(_source_words(source, prompt) for source in sources)
+        words = " and ".join(sources)
         yield f"Trees and chain lengths are planned from acceptance {words}."
 
 
@@ -149,22 +154,30 @@ def _source_words(source: str, prompt: str) -> str:
     return f"recorded on other texts{of_kind}, not on this prompt"
 
 
-def _missing_chain(
+def _missing_chains(
     pair: Pair, asked: RaceRequest, lanes: Sequence[ChosenLane], most: int
 ) -> Iterator[str]:
-    """What a tuned chain is predicted to reach, for a race of trees that has none."""
+    """What a tuned chain is predicted to reach on each prompt, for a race of trees that has
+    none."""
     kinds = [lane.tree_request.kind for lane in asked.lanes]
-    if "tuned_chain" in kinds or not any(_branches(lane.chosen) for lane in lanes):
+    if "tuned_chain" in kinds:
         return
+    for prompt, on in dict.fromkeys((asked.prompt_of(one), one.on) for one in asked.lanes):
+        if any(_branches(lane.chosen) for lane in lanes if lane.request.on == on):
+            yield from _missing_chain(pair, asked, prompt, on, most)
+
+
+def _missing_chain(
+    pair: Pair, asked: RaceRequest, prompt: str, on: str, most: int
+) -> Iterator[str]:
     clock = asked.simulated_clock
     profile = clock.profile if clock else None
     with suppress(SequoiaError):  # the race itself needs no such prediction
-        plan = default_chain(
-            pair, asked.params, DEFAULT_VERIFIER, [asked.prompt], most, profile=profile
-        )
+        plan = default_chain(pair, asked.params, DEFAULT_VERIFIER, [prompt], most, profile=profile)
+        where = f" on {on}" if on else ""
         yield (
             f"A tuned chain of {len(plan.tree)} nodes, not in this race, would reach "
-            f"{plan.predicted_speedup:.2f}x plain (predicted)."
+            f"{plan.predicted_speedup:.2f}x plain{where} (predicted)."
         )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sequoia import (
@@ -25,6 +25,7 @@ from sequoia import (
     machine,
     plain,
 )
+from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.decoding.tree_choice import TreeSource
 from sequoia.diagnosis.race_verdict import LaneRun, LaneRuns, Verdict, race_verdict
@@ -58,9 +59,9 @@ class Tally:
 
 @dataclass(frozen=True)
 class FinishedRace:
-    """A race that has ended. `acceptances`: what each lane's tree was fitted to, None for a fixed
-    shape. `clock`: the one that all lanes were timed on, None for this machine's. `base`: index of
-    the plain lane, None without one."""
+    """A race that has ended. `prompt`: of the lanes without their own. `acceptances`: what each
+    lane's tree was fitted to, None for a fixed shape. `clock`: the one that all lanes were timed
+    on, None for this machine's. `base`: index of the plain lane, None without one."""
 
     pair: Pair
     prompt: str
@@ -73,6 +74,20 @@ class FinishedRace:
     @property
     def base(self) -> int | None:
         return next((i for i, lane in enumerate(self.lanes) if lane.is_plain), None)
+
+    def by_prompt(self) -> Iterator[tuple[tuple[int, ...], FinishedRace]]:
+        """For each prompt the indexes of its lanes, and the race of these alone."""
+        prompts = [self.prompt if lane.prompt is None else lane.prompt for lane in self.lanes]
+        for prompt in dict.fromkeys(prompts):
+            places = tuple(i for i, own in enumerate(prompts) if own == prompt)
+            lanes, tallies, acceptances = (
+                tuple(values[i] for i in places)
+                for values in (self.lanes, self.tallies, self.acceptances)
+            )
+            part = replace(
+                self, prompt=prompt, lanes=lanes, tallies=tallies, acceptances=acceptances
+            )
+            yield places, part
 
     def timed(self, max_nodes: int) -> list[dict[str, Any] | None]:
         """One result per lane: where its time went and what to try, compared with the plain lane,
@@ -225,11 +240,20 @@ def _lane_runs(log: RaceLog, i: int) -> LaneRuns:
     lane = log.lanes[i]
     further = log.pool.runs if log.pool else ()
     clock = clock_of(lane.run.meta)
+    first = _first_run(lane, log.meta, log.expected[i] if log.expected else None)
+    is_second = lane.on != log.lanes[0].on
     runs = [
-        LaneRun(run.prompt, run.seed, run.lanes[i].steps, run.lanes[i].text, clock)
+        LaneRun(
+            run.second_prompt if is_second else run.prompt,
+            run.seed,
+            run.lanes[i].steps,
+            run.lanes[i].text,
+            clock,
+            run.lanes[i].expected,
+        )
         for run in further
     ]
-    return LaneRuns(lane.name, _kind(lane), (_first_run(lane, log.meta), *runs))
+    return LaneRuns(lane.name, _kind(lane), (first, *runs), lane.on)
 
 
 def settings_of(meta: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -238,14 +262,15 @@ def settings_of(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def _first_run(lane: LaneLog, meta: Mapping[str, Any]) -> LaneRun:
+def _first_run(lane: LaneLog, meta: Mapping[str, Any], expected: ExpectedSteps | None) -> LaneRun:
     seed = settings_of(meta).get("seed")
     return LaneRun(
-        str(meta.get("prompt")),
+        lane.prompt if lane.on else str(meta.get("prompt")),
         seed if isinstance(seed, int) else 0,
         tuple(map(step_of, lane.run.steps)),
         tuple(token for step in lane.run.steps for token in step.emitted),
         clock_of(lane.run.meta),
+        expected,
     )
 
 

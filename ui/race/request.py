@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sequoia import SamplingParams, SequoiaError
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS, verifier_named
-from sequoia.errors import BadSamplingParams, BadTree
+from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.saved_files.race_file import MOST_LANES
 from sequoia.validate_input import shown
 from ui.decode import clocks
 from ui.decode.request import DecodeRequest
+from ui.race.more_prompts import kind_of
 from ui.serving.limits import Limits
 from ui.shared.labels import RACE
 from ui.shared.saved_profiles import Entry
@@ -25,19 +26,22 @@ LEAST_LANES = 2
 
 @dataclass(frozen=True)
 class LaneRequest:
-    """One lane as requested; `name` is its name on the page."""
+    """One lane as requested; `name` is its name on the page. prompt, on: in a race of two prompts,
+    the lane's own and what it is called; else empty."""
 
     name: str
     tree_request: TreeRequest
     verifier: str
+    prompt: str = ""
+    on: str = ""
 
 
 @dataclass(frozen=True)
 class RaceRequest:
-    """One race as requested. check: afterwards, at temperatures above 0, compare first tokens with
-    the target's distribution. chat: treat the prompt as a chat message if the models have a chat
-    template. clock: the profile of the simulated clock that all lanes are timed on, see
-    ui.decode.clocks; None for this machine."""
+    """One race as requested. lanes: those of both prompts if there is a second_prompt. check:
+    afterwards, at temperatures above 0, compare first tokens with the target's distribution. chat:
+    treat the prompt as a chat message if the models have a chat template. clock: the profile of the
+    simulated clock that all lanes are timed on, see ui.decode.clocks; None for this machine."""
 
     prompt: str
     params: SamplingParams
@@ -45,6 +49,7 @@ class RaceRequest:
     check: bool = False
     chat: bool = False
     clock: Entry | None = None
+    second_prompt: str = ""
 
     @classmethod
     def parse(cls, form: Mapping[str, Any], limits: Limits) -> RaceRequest:
@@ -68,15 +73,56 @@ class RaceRequest:
                 f"a race of {len(asked)} lane{'s' * (len(asked) != 1)}; expected "
                 f"{LEAST_LANES} to {MOST_LANES}"
             )
-        lanes = [_lane(number, lane, limits, run.clock) for number, lane in asked]
+        lanes = _named([_lane(number, lane, limits, run.clock) for number, lane in asked])
+        second = _second_prompt(form.get("second_prompt", ""), run.prompt, limits)
+        if second:
+            lanes = _on_both(lanes, (run.prompt, second))
         return cls(
-            run.prompt, run.params, _named(lanes), form["check"] is True, run.chat, run.clock
+            run.prompt, run.params, lanes, form["check"] is True, run.chat, run.clock, second
         )
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """One or two."""
+        return (self.prompt, self.second_prompt) if self.second_prompt else (self.prompt,)
+
+    def prompt_of(self, lane: LaneRequest) -> str:
+        return lane.prompt or self.prompt
 
     @property
     def simulated_clock(self) -> SimulatedClock | None:
         """The clock that gives the step times; None if they are measured."""
         return clocks.simulated_clock(self.clock)
+
+
+def _second_prompt(text: Any, first: str, limits: Limits) -> str:
+    """The second prompt; empty if there is none."""
+    if not isinstance(text, str) or not text.strip():
+        return ""
+    if len(text) > limits.prompt_chars:
+        raise BadPrompt(
+            f"the second prompt has {len(text)} characters; the limit is {limits.prompt_chars}"
+        )
+    if text == first:
+        raise BadPrompt("the second prompt is the same as the first; change it, or leave it empty")
+    return text
+
+
+def _on_both(lanes: Sequence[LaneRequest], prompts: tuple[str, str]) -> tuple[LaneRequest, ...]:
+    """The lanes on the first prompt, then the same on the second."""
+    if 2 * len(lanes) > MOST_LANES:
+        raise BadSamplingParams(
+            f"a race of {len(lanes)} lanes on two prompts; every lane races on both, so expected "
+            f"{MOST_LANES // 2} lanes"
+        )
+    named = zip(prompts, prompt_names(prompts), strict=True)
+    return tuple(replace(lane, prompt=prompt, on=on) for prompt, on in named for lane in lanes)
+
+
+def prompt_names(prompts: tuple[str, str]) -> tuple[str, str]:
+    """What two prompts are called: their kinds of text where these differ, else their numbers."""
+    first, second = map(kind_of, prompts)
+    return ("prompt 1", "prompt 2") if first == second else (first, second)
 
 
 def _lane(

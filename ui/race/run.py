@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from sequoia import Acceptance, Lane, Pair, Race, Recorder, StepTrace, Tree, TreeChoice
+from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.decoding.tree_choice import TreeSource
 from sequoia.saved_files.race_file import LaneLog, Result
 from sequoia.saved_files.run_file import Run
@@ -21,6 +22,7 @@ from ui.decode.request import DecodeRequest
 from ui.decode.run import meta_of
 from ui.race import distribution_check, messages
 from ui.race.distribution_check import DistributionCheck, Round
+from ui.race.expected import expected_of
 from ui.race.messages import Continuation, RaceRecording, StoredRace
 from ui.race.race_plan import ChosenLane, plan_race
 from ui.race.report import FinishedRace, Tally, exactness_result
@@ -35,11 +37,11 @@ _OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
 
 @dataclass(frozen=True)
 class Started:
-    """The first step is about to begin. meta: what all lanes have in common; the rest is in each
-    lane's log. continuation: what further runs need."""
+    """The first step is about to begin. prompts: token ids of each lane's. meta: what all lanes
+    have in common; the rest is in each lane's log. continuation: what further runs need."""
 
     pair: Pair
-    prompt: tuple[int, ...]
+    prompts: tuple[tuple[int, ...], ...]
     meta: Mapping[str, Any]
     lanes: tuple[LaneLog, ...]
     continuation: Continuation
@@ -53,9 +55,11 @@ class StepMade:
 
 @dataclass(frozen=True)
 class StepsEnded:
-    """The last step was made; results follow."""
+    """The last step was made; results follow. expected: the expected steps of each lane, None where
+    the verdict does without them."""
 
     stopped: bool
+    expected: tuple[ExpectedSteps | None, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -140,6 +144,7 @@ class RaceJob(RunJob):
             if isinstance(event, ResultsSoFar):
                 self.recording.results = results = event.results
             elif isinstance(event, StepsEnded):
+                self.recording.expected = event.expected
                 self.recording.judge()
                 judged = self.recording.judged
         first = not self._lanes_sent
@@ -164,7 +169,8 @@ class RaceJob(RunJob):
     def _record(self, started: Started) -> None:
         self._notice = None
         recorders = [
-            Recorder(started.pair, started.prompt, lane.run.meta) for lane in started.lanes
+            Recorder(started.pair, prompt, lane.run.meta)
+            for prompt, lane in zip(started.prompts, started.lanes, strict=True)
         ]
         self.recording = RaceRecording(started.meta, started.lanes, recorders)
         self.recording.continuation = started.continuation
@@ -177,7 +183,7 @@ class RaceJob(RunJob):
             race, acceptances = self._begin(pair)
             self._end = time.monotonic() + self._limits.seconds
             tallies, late = self._run_steps(race)
-            self.post(StepsEnded(bool(race.running)))
+            self.post(StepsEnded(bool(race.running), self._expected(pair, race, tallies)))
             # frees the caches before the analysis
             lanes = race.lanes
             race = None
@@ -201,7 +207,13 @@ class RaceJob(RunJob):
         asked = self.request
         plan = plan_race(pair, asked, self._limits.nodes)
         lanes = [
-            Lane(one.request.name, one.chosen.tree, one.request.verifier) for one in plan.lanes
+            Lane(
+                one.request.name,
+                one.chosen.tree,
+                one.request.verifier,
+                asked.prompt_of(one.request),
+            )
+            for one in plan.lanes
         ]
         race = Race(pair, asked.prompt, asked.params, lanes, asked.simulated_clock)
         logs = tuple(
@@ -209,25 +221,36 @@ class RaceJob(RunJob):
         )
         meta = logs[0].run.meta
         shared = {name: value for name, value in meta.items() if name not in _OF_A_LANE}
+        if asked.second_prompt:
+            shared["second_prompt"] = asked.second_prompt
         self._raced = tuple(one.request for one in plan.lanes)
         trees = tuple(lane.tree if isinstance(lane.tree, Tree) else None for lane in lanes)
         further = Continuation(replace(asked, lanes=self._raced), trees)
-        self.post(Started(pair, race.prompt, {**shared, **plan.meta}, logs, further))
+        prompts = tuple(decoder.prompt for decoder in race.decoders)
+        self.post(Started(pair, prompts, {**shared, **plan.meta}, logs, further))
         return race, tuple(one.chosen.acceptance for one in plan.lanes)
 
     def _log_of(self, pair: Pair, lane: Lane, one: ChosenLane) -> LaneLog:
         """The lane before its first step."""
         asked = self.request
         tree_request = one.request.tree_request
-        run = DecodeRequest(
-            asked.prompt, asked.params, tree_request, lane.verifier, clock=asked.clock
-        )
+        prompt = asked.prompt_of(one.request)
+        run = DecodeRequest(prompt, asked.params, tree_request, lane.verifier, clock=asked.clock)
         how = ", ".join(filter(None, (one.chosen.how, tree_request.rule)))
         is_fixed = isinstance(lane.tree, Tree)
         most = len(lane.tree) if isinstance(lane.tree, Tree) else lane.tree.most
         meta = meta_of(pair, run, one.chosen)
         recorded = Run(meta, {}, (), ())
-        return LaneLog(lane.name, how, lane.verifier, lane.is_plain, most, not is_fixed, recorded)
+        return LaneLog(
+            lane.name,
+            how,
+            lane.verifier,
+            lane.is_plain,
+            most,
+            not is_fixed,
+            recorded,
+            one.request.on,
+        )
 
     def _run_steps(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:
         """Make steps until the race ends, is stopped, or reaches the time limit. Returns each
@@ -245,6 +268,16 @@ class RaceJob(RunJob):
                 return tallies, self.overdue()
         return tallies, None
 
+    def _expected(
+        self, pair: Pair, race: Race, tallies: Sequence[Tally]
+    ) -> tuple[ExpectedSteps | None, ...] | None:
+        """The steps expected of each lane, unless the race was stopped or left."""
+        if race.running or self._released or self._must_end():
+            return None
+        if self.request.params.temperature:
+            self.post(Notice("Comparing the lanes at the same positions of their texts"))
+        return expected_of(pair, race, [tally.tokens for tally in tallies], self.request.params)
+
     @property
     def _late(self) -> bool:
         return time.monotonic() > self._end
@@ -257,7 +290,10 @@ class RaceJob(RunJob):
 
     def _judge(self, finished: FinishedRace) -> None:
         self.post(Notice("Analysing where the time went"))
-        results = finished.timed(self._limits.nodes)
+        results: list[dict[str, Any] | None] = [None] * len(finished.lanes)
+        for places, part in finished.by_prompt():
+            for place, result in zip(places, part.timed(self._limits.nodes), strict=True):
+                results[place] = result
         self.post(ResultsSoFar(tuple(results)))
         greedy = finished.params.temperature == 0
         self.post(Notice("Comparing the texts with plain decoding" if greedy else None))
@@ -269,20 +305,28 @@ class RaceJob(RunJob):
             self.post(ResultsSoFar(tuple(results)))
 
     def _texts(self, finished: FinishedRace) -> Iterator[Round]:
+        for places, part in finished.by_prompt():
+            yield from self._texts_of(finished, part, places)
+
+    def _texts_of(
+        self, finished: FinishedRace, part: FinishedRace, places: Sequence[int]
+    ) -> Iterator[Round]:
+        """The texts of the lanes on one prompt."""
         tokens = None
-        for tokens in finished.plain_tokens():
-            if finished.base is None and self._must_end():
+        for tokens in part.plain_tokens():
+            if part.base is None and self._must_end():
                 tokens = None
                 break
-        found = finished.exactness_results(
-            tokens, lambda i: self._tree(finished, i), self._must_end
+        found = part.exactness_results(
+            tokens, lambda i: self._tree(finished, places[i]), self._must_end
         )
-        yield from ({lane: lossless} for lane, lossless in found)
+        yield from ({places[lane]: lossless} for lane, lossless in found)
 
     def _check_distributions(self, finished: FinishedRace) -> Iterator[Round]:
         """Running verdicts on the first tokens of all lanes."""
         awaited = self._model_host.queue.awaited
-        if not self.request.check or self._must_end() or awaited:
+        is_single = not self.request.second_prompt
+        if not (self.request.check and is_single) or self._must_end() or awaited:
             words = (
                 f"Not checked: {self._why_unchecked(awaited)}. (At temperature "
                 f"{finished.params.temperature:g}, lossless texts also differ by chance, so texts "
@@ -315,6 +359,8 @@ class RaceJob(RunJob):
     def _why_unchecked(self, awaited: bool) -> str:
         if not self.request.check:
             return "tick “Verify losslessness after the race” to check it"
+        if self.request.second_prompt:
+            return "a race of two prompts is not checked; race one of them alone"
         if self._late:
             return "the race reached its time limit"
         return "another run is waiting for the models" if awaited else "the race was stopped"
@@ -332,7 +378,7 @@ class RaceJob(RunJob):
                 finished.pair,
                 finished.params,
                 lane.verifier,
-                finished.prompt,
+                self.request.prompt_of(lane),
                 self.request.simulated_clock,
             ).tree,
         )

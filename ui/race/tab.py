@@ -81,7 +81,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         """Lay the view out in the current container."""
         side, main = side_and_main("rc")
         with side:
-            self.form: RaceControls = race_controls(self._limits)
+            self.form: RaceControls = race_controls(self._limits, self._live.profiles)
             self._live.chats.append(self.form.chat)
         with main:
             self.board = drawn(
@@ -138,8 +138,10 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         applied = self.board.apply(self.apply, {*kinds}, [self.board, *kinds, *details], **QUIET)
         # up to the notice about what was done
         applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")
-        self.board.link(self.use_link, None, [self.board, *form.parts.values()], **QUIET)
+        self.board.link(self.use_link, live.profiles, [self.board, *form.parts.values()], **QUIET)
         note_form(blocks, "race", form.parts)
+        clock = [live.profiles, form.clock]
+        gr.on([blocks.load, live.profiles.change], form.offer_clocks, clock, form.clock, **UNQUEUED)
         lane = self.board.open(
             self.open_lane, None, [live.stage, live.form.save, *live.form.course], **QUIET
         )
@@ -320,8 +322,9 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             ),
         }
 
-    def use_link(self, event: gr.EventData) -> Updates:
-        """Put the values of a link, as sent by the browser, into the form."""
+    def use_link(self, event: gr.EventData, profiles: Any = None) -> Updates:
+        """Put the values of a link, as sent by the browser, into the form. profiles: those saved
+        in the browser, untrusted."""
         sent = sent_with(event)
         values = {name: sent.get(name) for name in self.form.parts}
         lanes = [
@@ -329,7 +332,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             for number in range(1, len(self.form.lanes) + 1)
         ]
         try:
-            RaceRequest.parse({**values, "lanes": lanes}, self._limits)
+            RaceRequest.parse({**values, "lanes": lanes, "profiles": profiles}, self._limits)
         except SequoiaError as problem:
             words = f"The settings of this link are not used: {problem}"
             return {self.board: notice_message(error=words)}
@@ -430,4 +433,4 @@ def _is_index(value: Any) -> TypeGuard[int]:
 
 def _titled(lane: LaneLog) -> Run:
     """The run of `lane`, with a title that says where it is from."""
-    return replace(lane.run, meta={**lane.run.meta, "title": f"lane {lane.name} of a race"})
+    return replace(lane.run, meta={**lane.run.meta, "title": f"lane {lane.full_name} of a race"})

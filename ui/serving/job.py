@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-import torch
-
 from sequoia import Pair, SequoiaError
 from sequoia.errors import Stopped
+from sequoia.this_machine.gpu_health import free_unused_gpu_memory
+from sequoia.this_machine.memory import is_out_of_memory
 from ui.serving.fair_queue import Cancelled, Work, wait_words
 from ui.serving.following import Followers
 from ui.serving.inbox import Inbox, Received
@@ -166,8 +166,7 @@ class Job(ABC, Generic[Event]):
         self._released = True
         if not self._busy:
             self.free_caches()
-            if torch.cuda.is_available():
-                torch.cuda.empty_cache()
+            free_unused_gpu_memory()
 
     def batches(self) -> Received[Event, list[Event]]:
         """The events since the last batch, at least one, until the thread has ended."""
@@ -217,11 +216,17 @@ class Job(ABC, Generic[Event]):
                 last = self.failed(f"Out of memory. {self.if_out_of_memory}")
             else:
                 _log.exception("a %s failed", self.name)
+                if lost := self._model_host.check_gpu():
+                    last = self.failed(lost)
         finally:
             self._busy = False
-            if broken or self._released:
-                self.release()
-            self._inbox.put(self.stopped(self._parting) if self._parting else last, last=True)
+            try:
+                if broken or self._released:
+                    self.release()
+            except Exception:
+                _log.exception("the caches of a %s could not be freed", self.name)
+            finally:  # whatever happens: whoever reads `batches` waits for it
+                self._inbox.put(self.stopped(self._parting) if self._parting else last, last=True)
 
     def _unexpected(self) -> str:
         return (
@@ -376,11 +381,3 @@ class MeasurementJob(Job[Report]):
 
     def failed(self, error: str) -> Report:
         return Report(0, over=True, error=error)
-
-
-def is_out_of_memory(problem: Exception) -> bool:
-    """Whether Python or torch ran out of memory. On a CPU torch has no exception class for this, so
-    the text is compared."""
-    return isinstance(
-        problem, torch.OutOfMemoryError | MemoryError
-    ) or "can't allocate memory" in str(problem)

@@ -21,6 +21,7 @@ from sequoia.algorithm.progress import ShouldStop
 from sequoia.errors import OutOfMemory
 from sequoia.loading.find_pair import LoadNews, printer
 from sequoia.loading.pair_checks import PassedCheck
+from sequoia.this_machine.gpu_health import free_unused_gpu_memory, gpu_problem
 from ui.serving.fair_queue import Cancelled, FairQueue, OnWait, Work
 from ui.serving.one_each import OneEach
 
@@ -80,6 +81,7 @@ class ModelHost:
         self._log = printer()
         self._load = load
         self._pair = None
+        self._lost = ""  # why the GPU of the pair runs nothing more
         self._settled = threading.Event()
         self.status = Status("loading", "loading the models")
 
@@ -106,9 +108,20 @@ class ModelHost:
         """The pair, once it is loaded. Raises NotLoaded, or Cancelled once `should_stop` returns
         True."""
         self._wait(should_stop)
+        if self._lost:
+            raise NotLoaded(self._lost)
         if (pair := self._pair) is None:
             raise NotLoaded(f"the models could not be loaded: {self.status.words}")
         return pair
+
+    def check_gpu(self) -> str:
+        """After an unexpected error: if the GPU of the pair runs nothing any more, serve no further
+        runs and return a sentence that says so; "" where it still works."""
+        problem = gpu_problem(self._pair.target.device) if self._pair else ""
+        if problem:
+            self._lost = f"The graphics card stopped working ({problem}). Start the program again."
+            self.status = Status("failed", self._lost)
+        return self._lost
 
     @contextmanager
     def turn(
@@ -206,6 +219,7 @@ class ModelHost:
         status = Status("ready", words_for(pair))
         self.queue.times.forget(machine(pair).plain_seconds)
         self._pair = pair
+        self._lost = ""
         self.status = status
         self.version += 1
 
@@ -217,8 +231,7 @@ class ModelHost:
         for callback in self.before_unload:
             callback()
         gc.collect()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+        free_unused_gpu_memory()
 
     def _fill(self) -> None:
         start = time.perf_counter()

@@ -22,7 +22,7 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _EXPORT = re.compile(
-    r"^export (?P<kind>async function|function|class|const) (?P<name>\w+)", re.MULTILINE
+    r"^export (?P<kind>async function|function\*?|class|const) (?P<name>\w+)", re.MULTILINE
 )
 _LEFT_OVER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 

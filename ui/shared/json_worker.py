@@ -2,8 +2,9 @@
 untrusted: nested lists take 70 times their size in memory, and no other thread runs while they are
 parsed.
 
-Arguments: the file, and bytes of memory. Out: the values, marshalled. An error is one line on
-stderr, with exit status 1.
+Arguments: the file, and bytes of memory. Out: the values in small pieces, each marshalled after its
+length, so that the reader's other threads wait only for one piece at a time; `values_of` puts them
+together. An error is one line on stderr, with exit status 1.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ import json
 import marshal
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 MAX_DEPTH = 12  # levels of lists and objects
 MAX_VALUES = 3_000_000
+MAX_LISTS = 400_000  # lists and objects; the longest runs have fewer
+PIECE = 128 * 1024  # bytes
+LENGTH_BYTES = 8
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _BRACKETS = b"[]{}"
 _NO_BRACKETS = bytes(set(range(256)) - set(_BRACKETS))
@@ -32,6 +37,8 @@ def scan(data: bytes) -> None:
     bare = _TEXT.sub(b"", data)
     if bare.count(b",") + bare.count(b"[") + bare.count(b"{") > MAX_VALUES:
         raise Refused(f"it has more than {MAX_VALUES} values")
+    if bare.count(b"[") + bare.count(b"{") > MAX_LISTS:
+        raise Refused(f"it has more than {MAX_LISTS} lists and objects")
     brackets = bare.translate(None, _NO_BRACKETS)
     for _ in range(MAX_DEPTH):  # each round removes the innermost level
         brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
@@ -43,6 +50,61 @@ def parsed(file: str) -> Any:
     data = Path(file).read_bytes()
     scan(data)
     return json.loads(data.decode("utf-8"), parse_constant=_reject_constant)
+
+
+def pieces_of(value: Any) -> Iterator[tuple[str, Any]]:
+    """The steps by which `values_of` builds `value`: a whole value, a long list or object that
+    begins, some of its entries, the key of the next value, its end."""
+    if not isinstance(value, list | dict) or len(marshal.dumps(value)) <= PIECE:
+        yield "value", value
+        return
+    is_list = isinstance(value, list)
+    yield "list" if is_list else "object", None
+    group: Any = type(value)()
+    size = 0
+    for key, item in enumerate(value) if is_list else value.items():
+        length = len(marshal.dumps(item))
+        if size + length > PIECE:
+            yield "entries", group
+            group = type(value)()
+            size = 0
+        if length > PIECE:
+            yield "key", key
+            yield from pieces_of(item)
+        elif is_list:
+            group.append(item)
+            size += length
+        else:
+            group[key] = item
+            size += length
+    yield "entries", group
+    yield "end", None
+
+
+def values_of(pieces: Iterable[tuple[str, Any]]) -> Any:
+    """The value that `pieces_of` took to pieces."""
+    outermost: list[Any] = []
+    open_ones: list[Any] = [outermost]
+    keys: list[Any] = [None]
+    for kind, piece in pieces:
+        holder = open_ones[-1]
+        if kind == "entries":
+            holder.extend(piece) if isinstance(holder, list) else holder.update(piece)
+        elif kind == "key":
+            keys[-1] = piece
+        elif kind == "end":
+            open_ones.pop()
+            keys.pop()
+        else:
+            item = {"list": [], "object": {}}.get(kind, piece)
+            if isinstance(holder, list):
+                holder.append(item)
+            else:
+                holder[keys[-1]] = item
+            if kind != "value":
+                open_ones.append(item)
+                keys.append(None)
+    return outermost[0]
 
 
 def _reject_constant(name: str) -> float:
@@ -61,12 +123,13 @@ def limit_memory(most: int) -> None:
 def main() -> None:
     limit_memory(int(sys.argv[2]))
     try:
-        values = marshal.dumps(parsed(sys.argv[1]))
+        value = parsed(sys.argv[1])
+        for piece in map(marshal.dumps, pieces_of(value)):
+            sys.stdout.buffer.write(len(piece).to_bytes(LENGTH_BYTES) + piece)
     except MemoryError:
         sys.exit("it takes too much memory")
     except (Refused, ValueError, RecursionError) as problem:
         sys.exit(str(problem)[:200])
-    sys.stdout.buffer.write(values)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,13 @@ import marshal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from sequoia import SequoiaError
 from sequoia.validate_input import check_format, read_json
+from ui.shared.json_worker import LENGTH_BYTES, values_of
 from ui.shared.uploads import check_upload, uploaded_text
 
 LARGE = 256 * 1024  # bytes; parsing as much takes a few milliseconds
@@ -47,4 +48,11 @@ def _parsed_elsewhere(path: str, error: type[SequoiaError]) -> Any:
     if process.returncode:
         reason = process.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
         raise error(f"not a JSON file: {reason or 'its process was ended'}")
-    return marshal.loads(process.stdout)
+    return values_of(_pieces(memoryview(process.stdout)))
+
+
+def _pieces(printed: memoryview) -> Iterator[tuple[str, Any]]:
+    while printed:
+        end = LENGTH_BYTES + int.from_bytes(printed[:LENGTH_BYTES])
+        yield marshal.loads(printed[LENGTH_BYTES:end])
+        printed = printed[end:]

@@ -9,30 +9,29 @@ as one kernel. The host gets all results in one copy.
 from __future__ import annotations
 
 import importlib.util
-import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cache, partial
+from functools import partial
 from itertools import chain, islice
 
 import torch
 
-from sequoia.algorithm.distributions import overflowed, target_warp
+from sequoia.algorithm.distributions import Warp, overflowed, target_warp
 from sequoia.algorithm.residual_heads import ResidualHead
 from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.algorithm.verifiers.verifier import OnGpu
+from sequoia.decoding.cuda.likeliest_nucleus import likeliest_nucleus
 from sequoia.decoding.drafter import Drafted, Drafter, DynamicTree
 from sequoia.decoding.step import Round, Step
+from sequoia.models.memory_needs import CHUNK_ROWS, distribution_bytes
 from sequoia.models.per_tree import PerTree
 from sequoia.models.tree_forward import Context
 from sequoia.models.tree_mask import TreeLayout, whole_tree_layout
 from sequoia.this_machine.memory import DeviceBytes
-from sequoia.this_machine.step_timer import Clock, Spans, synchronize
-
-_log = logging.getLogger(__name__)
+from sequoia.this_machine.step_timer import Clock, Spans
 
 
 def fits(target: torch.device, draft: torch.device) -> bool:
@@ -40,36 +39,6 @@ def fits(target: torch.device, draft: torch.device) -> bool:
     return (
         target.type == "cuda" and target == draft and importlib.util.find_spec("triton") is not None
     )
-
-
-@cache
-def kernel_runs(device: torch.device, vocab: int, replacing: bool) -> bool:
-    """Whether Triton can compile the walk and the device runs it; where not, the host verifies.
-    Tried once for each vocabulary, so that no step's clock includes the compilation."""
-    from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
-
-    try:
-        none = torch.zeros(1, dtype=torch.long, device=device)
-        p = torch.full((1, vocab), 1 / vocab, dtype=torch.float64, device=device)
-        trials = torch.empty(0, TRIAL, dtype=torch.float64, device=device)
-        launch(p, p[:0].float(), none, none, none, none, p[0, :1], trials, replacing)
-        synchronize(device)
-    except torch.OutOfMemoryError:
-        raise  # says nothing about the kernel
-    except Exception as problem:  # no compiler, no headers, an old GPU: the host can always verify
-        _log.warning(
-            "the verification kernel cannot run on %s, so the host verifies: %s",
-            device,
-            " ".join(str(problem).split())[:200],
-        )
-        return False
-    return True
-
-
-def distribution_bytes(nodes: int, vocab: int) -> int:
-    """Bytes of p (float64) and q (float32) of all nodes of a tree, which are on the device at
-    once."""
-    return (8 + 4) * nodes * vocab
 
 
 class CudaStep:
@@ -89,18 +58,20 @@ class CudaStep:
         self._drafter = drafter
         self._chance = chance
         self._dynamic_step = dynamic_step
-        self._warp = target_warp(params)
+        self._params = params
+        self._warp = target_warp(params, likeliest_nucleus)
         self._draw = partial(rule.draw, chance)
         self._replacing = rule.replacing
         self._nodes = PerTree(partial(whole_tree_layout, target), serves=Tree.is_cut_of)
-        self._layout = PerTree(partial(_Layout, target.device))
+        self._layout = PerTree(partial(TreeOnDevice, target.device))
 
     def prepare(self, tree: Tree) -> None:
         self._nodes(tree)
         self._layout(tree)
 
     def needs(self, nodes: int) -> DeviceBytes:
-        return Counter({self._target.device: distribution_bytes(nodes, self._target.model.vocab)})
+        vocab = self._target.model.vocab
+        return Counter({self._target.device: distribution_bytes(nodes, vocab, self._params)})
 
     def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:
         if not isinstance(shape, Tree):
@@ -113,7 +84,9 @@ class CudaStep:
             clock.add("draft", seconds)
         with clock.phase("verify"):
             logits = self._target.forward(tokens, self._nodes(shape))
-        return self._walk(layout, drafted, tokens, q, self._warp(logits))
+        p = torch.empty(logits.shape, dtype=torch.float64, device=logits.device)  # (nodes, vocab)
+        warp_into(p, self._warp, logits)
+        return self._walk(layout, drafted, tokens, q, p)
 
     def residual_heads(self, _drafted: Drafted, _verdict: Verdict) -> tuple[ResidualHead, ...]:
         return ()  # the distributions stay on the device
@@ -122,7 +95,7 @@ class CudaStep:
         return None
 
     def _fill(
-        self, layout: _Layout, drafted: Drafted, passes: Spans
+        self, layout: TreeOnDevice, drafted: Drafted, passes: Spans
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The tokens (nodes,) of the tree, and the draft distributions (inner nodes, vocab) that
         children were drawn from. passes: times those of the draft."""
@@ -132,15 +105,20 @@ class CudaStep:
             return tokens, torch.empty(0, self._target.model.vocab, device=tokens.device)
         inner = self._drafter.layout(tree)
         drafted.row = inner.row(tree)
-        distributions = []
+        q = torch.empty(layout.inner, self._target.model.vocab, device=tokens.device)
+        row = 0
         for level in layout.levels:
             with passes.span():
                 logits = self._logits(level, tokens, inner.nodes)
-            distributions.append(self._drafter.warp(logits))
-            drawn = self._draw(distributions[-1], level.most)  # (nodes, most)
+            rows = q[row : row + len(level.nodes)]
+            warp_into(rows, self._drafter.warp, logits)
+            drawn = torch.cat(
+                [self._draw(some, level.most) for some in rows.split(CHUNK_ROWS)]
+            )  # (nodes, most)
             tokens[level.begin : level.end] = drawn[level.parent, level.rank]
+            row += len(rows)
         drafted.root_drafted = True
-        return tokens, torch.cat(distributions)
+        return tokens, q
 
     def _logits(self, level: _Level, tokens: torch.Tensor, inner: TreeLayout) -> torch.Tensor:
         """Draft logits (nodes, vocab) after the nodes of `level`. The root goes through the draft
@@ -152,7 +130,7 @@ class CudaStep:
 
     def _walk(
         self,
-        layout: _Layout,
+        layout: TreeOnDevice,
         drafted: Drafted,
         tokens: torch.Tensor,
         q: torch.Tensor,
@@ -168,30 +146,43 @@ class CudaStep:
         )
         below = tokens[1:]
         weights = q[layout.row[layout.parent], below].double(), p[layout.parent, below]
-        is_nan = torch.stack([distribution.sum(-1).isnan().any() for distribution in (q, p)])
-        results = torch.cat([end, is_nan.double(), tokens.double(), *weights, trials.view(-1)])
-        return _read_results(layout.tree, drafted, results.tolist())
+        is_nan = q.sum(-1).isnan().any()[None].double(), p.sum(-1).isnan().double()
+        results = torch.cat([end, *is_nan, tokens.double(), *weights, trials.view(-1)])
+        found, is_damaged = _read_results(layout.tree, drafted, results.tolist())
+        if is_damaged:
+            self._target.drop_values()
+        return found
 
 
-def _read_results(tree: Tree, drafted: Drafted, results: Sequence[float]) -> Round:
-    """The step from the numbers that `_walk` copied to the host, in the order it put them."""
+def _read_results(tree: Tree, drafted: Drafted, results: Sequence[float]) -> tuple[Round, bool]:
+    """The step from the numbers that `_walk` copied to the host, in the order it put them, and
+    whether logits of the target overflowed at a node that the walk did not visit. Raises BadModel
+    where it did visit it, as the host's walk does."""
     n = len(tree)
-    done, last, bonus, bad_draft, bad_target = map(int, results[:5])
-    if bad_draft or bad_target:
+    done, last, bonus, bad_draft = map(int, results[:4])
+    path = tree.path(last)
+    numbers = iter(results[4:])
+    bad_target = [*map(bool, islice(numbers, n))]
+    if bad_draft or any(bad_target[node] for node in path):
         raise overflowed("draft" if bad_draft else "target")
-    numbers = iter(results[5:])
     drafted.tokens = [*map(int, islice(numbers, n))]
     drafted.probs = [*islice(numbers, n - 1)]
     p = [None, *islice(numbers, n - 1)]
     trials = tuple(_trial(islice(numbers, 6), drafted.tokens) for _ in range(done))
-    path = tree.path(last)
     target_p = tuple(p[node] if tree.parents[node] in path else None for node in range(n))
-    return drafted, Verdict(path, bonus, trials), target_p
+    return (drafted, Verdict(path, bonus, trials), target_p), any(bad_target)
 
 
 def _trial(numbers: Iterable[float], tokens: Sequence[int]) -> Trial:
     node, p, q, u, accepted, mass = numbers
     return Trial(int(node), tokens[int(node)], p, q, u, bool(accepted), None if accepted else mass)
+
+
+def warp_into(into: torch.Tensor, warp: Warp, logits: torch.Tensor) -> None:
+    """The distributions (nodes, vocab) that `warp` makes of `logits`, a few rows at a time: the
+    results in between take several times their memory."""
+    for some, rows in zip(into.split(CHUNK_ROWS), logits.split(CHUNK_ROWS), strict=True):
+        some.copy_(warp(rows))
 
 
 class _Level:
@@ -210,13 +201,14 @@ class _Level:
         self.rank = tensor([tree.ranks[child] for child in children])
 
 
-class _Layout:
+class TreeOnDevice:
     """A tree as tensors on the device. row: of each node in q, 0 for leaves."""
 
     def __init__(self, device: torch.device, tree: Tree) -> None:
         self.tree = tree
         self.levels = [_Level(tree, nodes, device) for nodes in tree.inner]
         self.trials = _most_trials(tree)
+        self.inner = sum(map(len, tree.inner))
         row = {node: i for i, node in enumerate(chain.from_iterable(tree.inner))}
         tensor = partial(torch.tensor, dtype=torch.long, device=device)
         self.row = tensor([row.get(node, 0) for node in range(len(tree))])

@@ -49,11 +49,13 @@ def launch(
     vocab = p.shape[1]
     work = torch.empty(2, vocab, dtype=torch.float64, device=p.device)
     end = torch.empty(3, dtype=torch.float64, device=p.device)
+    totals = q.sum(-1, dtype=torch.float64)  # (inner nodes,)
     block = min(_BLOCK, triton.next_power_of_2(vocab))
     with as_current_device(p.device):
         _walk[(1,)](
             p,
             q,
+            totals,
             row,
             tokens,
             first,
@@ -81,6 +83,7 @@ def warps(block: int) -> int:
 def _walk(
     p,
     q,
+    totals,
     row,
     tokens,
     first,
@@ -95,29 +98,58 @@ def _walk(
     replacing: tl.constexpr,
     block: tl.constexpr,
 ):
+    """R and D are p and q of the node, read where they are, until a child is rejected: then they
+    are in `residual` and `draft`. D is not scaled: `left`, its sum, is kept beside it."""
     node = tl.load(first) * 0
     done = node
-    _copy(p, residual, node, vocab, block)
+    rejected = node
     going = tl.load(count + node) > 0
     while going:
-        _copy(q, draft, tl.load(row + node), vocab, block)
-        # the sum of D before it is scaled: 0 where q has nothing left to draw
-        left = _sum(draft, vocab, block)
-        _scale(draft, left, vocab, block)
+        p_row = p + node.to(tl.int64) * vocab
+        q_row = q + tl.load(row + node).to(tl.int64) * vocab
+        left = tl.load(totals + tl.load(row + node))
+        rejected = node * 0
         child = tl.load(first + node)
-        last = tl.load(first + node) + tl.load(count + node)
+        last = child + tl.load(count + node)
         accepted = child < 0
         while (child < last) & (accepted == 0):
             token = tl.load(tokens + child)
-            if left == 0:
-                _fill(draft, tokens, tl.load(first + node), child, vocab, block)
-            r = tl.load(residual + token)
-            d = tl.load(draft + token)
+            if rejected == 0:
+                r = tl.load(p_row + token)
+                d = tl.load(q_row + token).to(tl.float64) / left
+            else:
+                r = tl.load(residual + token)
+                if replacing:
+                    d = tl.load(q_row + token).to(tl.float64) / left
+                else:
+                    if left == 0:
+                        left = _fill(draft, tokens, tl.load(first + node), child, vocab, block)
+                    d = tl.load(draft + token) / left
             u = tl.load(noise + done)
             accepted = u * d < r
             mass = r * 0 - 1
             if accepted == 0:
-                mass, left = _reject(residual, draft, token, left, vocab, replacing, block)
+                scale = 1 / left
+                if rejected == 0:
+                    mass, rest = _masses(p_row, q_row, scale, token, vocab, block)
+                    _reject(p_row, q_row, residual, draft, scale, mass, vocab, replacing, block)
+                else:
+                    if replacing:
+                        mass, rest = _masses(residual, q_row, scale, token, vocab, block)
+                        _reject(
+                            residual, q_row, residual, draft, scale, mass, vocab, replacing, block
+                        )
+                    else:
+                        mass, rest = _masses(residual, draft, scale, token, vocab, block)
+                        _reject(
+                            residual, draft, residual, draft, scale, mass, vocab, replacing, block
+                        )
+                if replacing == 0:
+                    # the token is removed from D, as its siblings were drawn without it
+                    tl.store(draft + token, mass * 0)
+                    left = rest
+                    tl.debug_barrier()
+                rejected += 1
             at = trials + done * 6
             tl.store(at, child.to(tl.float64))
             tl.store(at + 1, r)
@@ -130,26 +162,73 @@ def _walk(
         going = accepted
         if accepted:
             node = child - 1
-            _copy(p, residual, node, vocab, block)
+            rejected = node * 0
             going = tl.load(count + node) > 0
     tl.store(end, done.to(tl.float64))
     tl.store(end + 1, node.to(tl.float64))
-    tl.store(end + 2, _pick(residual, tl.load(noise + most), vocab, block).to(tl.float64))
+    u = tl.load(noise + most)
+    if rejected == 0:
+        bonus = _pick(p + node.to(tl.int64) * vocab, u, vocab, block)
+    else:
+        bonus = _pick(residual, u, vocab, block)
+    tl.store(end + 2, bonus.to(tl.float64))
 
 
 @triton.jit
-def _copy(distributions, into, node, vocab, block: tl.constexpr):
-    """One row of `distributions`, as float64."""
-    tl.debug_barrier()
-    start = distributions + node.to(tl.int64) * vocab
+def _masses(r_row, d_row, scale, token, vocab, block: tl.constexpr):
+    """The mass of max(R - D, 0), where D is `d_row` times `scale`, and the sum of `d_row` without
+    `token`: exactly 0 where nothing is left."""
+    mass = tl.zeros((block,), tl.float64)
+    rest = tl.zeros((block,), tl.float64)
     for at in range(0, vocab, block):
         place = at + tl.arange(0, block)
-        tl.store(
-            into + place,
-            tl.load(start + place, mask=place < vocab).to(tl.float64),
-            mask=place < vocab,
-        )
+        r = tl.load(r_row + place, mask=place < vocab, other=0.0)
+        d = tl.load(d_row + place, mask=place < vocab, other=0.0).to(tl.float64)
+        mass += tl.maximum(r - d * scale, 0.0)
+        rest += tl.where(place == token, 0.0, d)
+    return tl.sum(mass, 0), tl.sum(rest, 0)
+
+
+@triton.jit
+def _reject(
+    r_row,
+    d_row,
+    residual,
+    draft,
+    scale,
+    mass,
+    vocab,
+    replacing: tl.constexpr,
+    block: tl.constexpr,
+):
+    """With D as in `_masses`: `residual` becomes max(R - D, 0), renormalised where anything is
+    left, else R; `draft` becomes `d_row`, unless D does not change."""
     tl.debug_barrier()
+    renormalise = 1 / tl.where(mass > 0, mass, 1.0)
+    for at in range(0, vocab, block):
+        place = at + tl.arange(0, block)
+        r = tl.load(r_row + place, mask=place < vocab, other=0.0)
+        d = tl.load(d_row + place, mask=place < vocab, other=0.0).to(tl.float64)
+        rest = tl.where(mass > 0, tl.maximum(r - d * scale, 0.0) * renormalise, r)
+        tl.store(residual + place, rest, mask=place < vocab)
+        if replacing == 0:
+            tl.store(draft + place, d, mask=place < vocab)
+    tl.debug_barrier()
+
+
+@triton.jit
+def _fill(draft, tokens, first, child, vocab, block: tl.constexpr):
+    """The distribution of the next draw where q has nothing left: uniform over tokens not tried.
+    Returns its sum."""
+    tl.debug_barrier()
+    for at in range(0, vocab, block):
+        place = at + tl.arange(0, block)
+        tl.store(draft + place, tl.zeros((block,), tl.float64) + 1.0, mask=place < vocab)
+    tl.debug_barrier()
+    for sibling in range(first, child):
+        tl.store(draft + tl.load(tokens + sibling), 0.0)
+    tl.debug_barrier()
+    return (vocab - (child - first)).to(tl.float64)
 
 
 @triton.jit
@@ -159,68 +238,6 @@ def _sum(row, vocab, block: tl.constexpr):
         place = at + tl.arange(0, block)
         total += tl.load(row + place, mask=place < vocab, other=0.0)
     return tl.sum(total, 0)
-
-
-@triton.jit
-def _scale(row, total, vocab, block: tl.constexpr):
-    """Divide by `total`, unless that is 0."""
-    divisor = tl.where(total > 0, total, 1.0)
-    for at in range(0, vocab, block):
-        place = at + tl.arange(0, block)
-        tl.store(
-            row + place, tl.load(row + place, mask=place < vocab) / divisor, mask=place < vocab
-        )
-    tl.debug_barrier()
-
-
-@triton.jit
-def _reject(residual, draft, token, left, vocab, replacing: tl.constexpr, block: tl.constexpr):
-    """R becomes max(R - D, 0), renormalised where anything is left; the token is removed from D
-    unless children were drawn independently. Returns the mass of max(R - D, 0), and the sum of D
-    before it is scaled again."""
-    total = tl.zeros((block,), tl.float64)
-    for at in range(0, vocab, block):
-        total += _rest(residual, draft, at, vocab, block)
-    mass = tl.sum(total, 0)
-    if mass > 0:
-        for at in range(0, vocab, block):
-            place = at + tl.arange(0, block)
-            tl.store(
-                residual + place,
-                _rest(residual, draft, at, vocab, block) / mass,
-                mask=place < vocab,
-            )
-    tl.debug_barrier()
-    if replacing == 0:
-        tl.store(draft + token, mass * 0)
-        tl.debug_barrier()
-        left = _sum(draft, vocab, block)
-        _scale(draft, left, vocab, block)
-    return mass, left
-
-
-@triton.jit
-def _rest(residual, draft, at, vocab, block: tl.constexpr):
-    """max(R - D, 0) of the tokens from `at` on."""
-    place = at + tl.arange(0, block)
-    r = tl.load(residual + place, mask=place < vocab, other=0.0)
-    d = tl.load(draft + place, mask=place < vocab, other=0.0)
-    return tl.maximum(r - d, 0.0)
-
-
-@triton.jit
-def _fill(draft, tokens, first, child, vocab, block: tl.constexpr):
-    """The distribution of the next draw where q has nothing left: uniform over tokens not tried."""
-    tried = child - first
-    for at in range(0, vocab, block):
-        place = at + tl.arange(0, block)
-        # a bare 1.0 would be divided in float32
-        alike = (tl.zeros((block,), tl.float64) + 1.0) / (vocab - tried)
-        tl.store(draft + place, alike, mask=place < vocab)
-    tl.debug_barrier()
-    for sibling in range(first, child):
-        tl.store(draft + tl.load(tokens + sibling), 0.0)
-    tl.debug_barrier()
 
 
 @triton.jit

@@ -1,7 +1,8 @@
 """Who won a race, by how much, and how sure that is.
 
 lane_runs (the runs of each lane, as plain values), compare_pair (two lanes: ratios and their
-error), decide (all lanes: places, ties, Holm's correction), verdict (the value that comes out),
+error), decide (all lanes: places, ties, Holm's correction), two_prompts (a lane's speed-ups on
+two prompts), verdict (the value that comes out),
 sentence (the same in words), elsewhere (a machine on which a tree would win, predicted),
 student_t.
 """

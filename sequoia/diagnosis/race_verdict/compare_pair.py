@@ -11,6 +11,12 @@ that starts to repeat itself stays easy to draft to its end. So each lane with a
 further error of its tokens per step, `RUN_SPREAD`, however long the run. It is set so that
 `python -m sequoia.bench.race_errors` finds its goals met on recorded runs.
 
+Where it is known how many steps each lane needs for the same texts on average over all draws
+(`sequoia.algorithm.expected_steps`), these replace the steps that were made: neither the luck of
+the draws nor the difficulty of a text then counts, and the lanes are again paired segment by
+segment.
+What is left is that texts suit the lanes differently, `TEXT_SPREAD`.
+
 Tokens per step and step time have an error each, from the same segments. With several races, the
 error of one race and the scatter of the races are pooled, the first with the weight of its degrees
 of freedom.
@@ -26,6 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.diagnosis.race_verdict.lane_runs import LaneRun, LaneRuns, common_tokens
 from sequoia.diagnosis.race_verdict.student_t import critical_value, two_sided_p
 
@@ -33,6 +40,9 @@ SEGMENTS = 8
 LEAST_SEGMENTS = 3
 STEPS_PER_SEGMENT = 2
 RUN_SPREAD = 0.17  # standard deviation of the logarithm of the tokens per step from run to run
+# the same of the ratio between two lanes on the same text from text to text, for what segments do
+# not show of it; by how many of the two have a draft
+TEXT_SPREAD = (0.0, 0.12, 0.07)
 CLOCK_SPREAD = 0.02  # the same of the step time of each lane, for what segments do not show of it
 SAME_TEXT = 0.9  # of the shorter text: what two texts must share to be compared by position
 MOST_RACES = 1000
@@ -48,7 +58,8 @@ class Comparison:
 
     variances: of the three, for a race of one token (divide by the tokens of all races). tokens: of
     all races that both lanes ran in. races: their number. freedom: degrees of freedom of
-    `variances`. paired: whether all texts are the same.
+    `variances`. paired: whether all texts are the same. expected: whether the tokens per step of
+    all races are those expected on the same texts.
     """
 
     pace: float
@@ -59,6 +70,7 @@ class Comparison:
     races: int
     freedom: int
     paired: bool
+    expected: bool = False
 
     @property
     def error(self) -> float:
@@ -111,13 +123,14 @@ def bounded_exp(log: float) -> float:
 class RaceComparison:
     """Two lanes in one race. logs: natural logarithms of pace, tokens per step and step time, one
     over the other. variances: of the three, from this race alone. paired: whether the texts are the
-    same."""
+    same. expected: whether the tokens per step are those expected on the same texts."""
 
     logs: Triple
     variances: Triple
     freedom: int
     tokens: int
     paired: bool
+    expected: bool = False
 
 
 CompareRace = Callable[[LaneRun, LaneRun, int], RaceComparison | None]
@@ -156,6 +169,7 @@ def pool(races: Sequence[RaceComparison]) -> Comparison | None:
         races=len(races),
         freedom=freedom + more,
         paired=all(race.paired for race in races),
+        expected=all(race.expected for race in races),
     )
 
 
@@ -180,13 +194,39 @@ def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison |
     per_step = spread[1] if paired else spread[1] + drafted * RUN_SPREAD**2
     step_time = spread[2] + clock
     pace = spread[0] + clock if paired else per_step + step_time
+    expected = None if paired else compare_expected(one.expected, other.expected, drafted)
+    if expected is not None:
+        logs[1], per_step = expected
+        logs[0] = logs[1] - logs[2]
+        pace = per_step + step_time
     return RaceComparison(
         _triple(logs),
         _triple((pace, per_step, step_time)),
         count - 1,
         min(tokens),
         paired,
+        expected is not None,
     )
+
+
+def compare_expected(
+    one: ExpectedSteps | None, other: ExpectedSteps | None, drafted: int
+) -> tuple[float, float] | None:
+    """Logarithm of the tokens per step of `one` over `other`, and its variance, from the steps that
+    are expected of both at the same positions of the same texts; None where they are not known.
+    drafted: how many of the two have a draft."""
+    if one is None or other is None or one.tokens != other.tokens:
+        return None
+    steps = np.array([one.steps, other.steps]).reshape(2, -1)  # (lanes, segments of all texts)
+    totals = steps.sum(axis=1)
+    left = totals[:, None] - steps
+    if not (left > 0).all():
+        return None
+    log = math.log(totals[1] / totals[0])
+    without = np.log(left[1] / left[0])
+    spread = (steps.shape[1] - 1) * float(without.var())
+    differs = bool((steps[0] != steps[1]).any())
+    return log, spread + differs * TEXT_SPREAD[drafted] ** 2 / len(one.tokens)
 
 
 def _triple(values: Iterable[float]) -> Triple:

@@ -4,7 +4,7 @@ independent of models.
 Two lanes count as different when the p-value of their pair, after Holm's correction over all pairs
 of lanes, is at most 5%. Lanes share a place only if no two of them are different. Plain decoding
 is the one exception: from `PLAIN_TOKENS` tokens on it never ties with a lane measured `PLAIN_RATIO`
-times as fast, whatever p is.
+times as fast, whatever p is. In a race of two prompts, only lanes on the same one are compared.
 
 A race that was stopped has intervals and no p-values, because when to stop may depend on who was
 ahead. Where a verdict with p-values came before on some of the same runs, p is multiplied by the
@@ -15,7 +15,7 @@ more often than 5% allows.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -28,6 +28,7 @@ from sequoia.diagnosis.race_verdict.compare_pair import (
 from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere
 from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
 from sequoia.diagnosis.race_verdict.sentence import details, sentence
+from sequoia.diagnosis.race_verdict.two_prompts import prompts_of, speedup_ratios
 from sequoia.diagnosis.race_verdict.verdict import PairVerdict, Place, Verdict
 from sequoia.errors import BadTrace
 from sequoia.validate_input import shown
@@ -57,23 +58,25 @@ def race_verdict(
     compared = {
         (one, other): found
         for one, other in combinations(range(len(lanes)), 2)
-        if (found := compare(lanes[one], lanes[other]))
+        if lanes[one].on == lanes[other].on and (found := compare(lanes[one], lanes[other]))
     }
     adjusted = holm({pair: min(1.0, found.p * looks) for pair, found in compared.items()})
-    order = _order(lanes, compared)
+    groups = prompts_of(lanes)
+    orders = [_order(group, lanes, compared) for group in groups]
     pairs = tuple(
         _pair_verdict(pair, found, adjusted[pair], lanes, stopped)
         for pair, found in compared.items()
     )
     apart = {(pair.faster, pair.slower) for pair in pairs if pair.apart}
-    more_races, more_to_separate = _more_races(order, compared, adjusted, pairs, looks)
-    races = {race for lane in lanes for race in lane.races}
+    more = [_more_races(order, compared, adjusted, pairs, looks) for order in orders]
+    more_races, more_to_separate = map(_most, zip(*more, strict=True)) if more else (None, None)
+    races = [{race for lane in group for race in lanes[lane].races} for group in groups]
     found = Verdict(
-        order,
-        _places(len(lanes), order, apart),
+        tuple(lane for order in orders for lane in order),
+        _places(len(lanes), orders, apart),
         pairs,
-        _scope({prompt for prompt, _ in races}),
-        len(races),
+        _scope({prompt for made in races for prompt, _ in made}),
+        max(map(len, races), default=0),
         min((run.tokens for lane in lanes for run in lane.runs), default=0),
         stopped,
         bool(compared) and all(found.paired for found in compared.values()),
@@ -82,9 +85,10 @@ def race_verdict(
         more_to_separate,
         looks,
         clock,
+        speedup_ratios(lanes, compared),
     )
     words = sentence(found, lanes, elsewhere)
-    return replace(found, sentence=words, details=details(found))
+    return replace(found, sentence=words, details=details(found, lanes))
 
 
 def _one_clock(lanes: Sequence[LaneRuns]) -> str:
@@ -109,10 +113,10 @@ def holm(ps: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
     return adjusted
 
 
-def _order(lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[int, ...]:
-    """Lanes that made a step, fastest first: by the mean of their comparisons, so that the order
-    agrees with them; lanes too short to compare by their total pace."""
-    moved = [lane for lane, runs in enumerate(lanes) if runs.tokens and runs.seconds]
+def _order(group: Sequence[int], lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[int, ...]:
+    """Those lanes of a group that made a step, fastest first: by the mean of their comparisons, so
+    that the order agrees with them; lanes too short to compare by their total pace."""
+    moved = [lane for lane in group if lanes[lane].tokens and lanes[lane].seconds]
 
     def lead(lane: int) -> float:
         return sum(_lead(lane, other, lanes, compared) for other in moved if other != lane)
@@ -160,6 +164,7 @@ def _pair_verdict(
         p <= LEVEL or _clearly_beats_plain(lanes[faster], lanes[slower], ratio),
         per_step,
         step_time,
+        found.expected,
     )
 
 
@@ -175,8 +180,14 @@ def _clearly_beats_plain(faster: LaneRuns, slower: LaneRuns, ratio: float) -> bo
 
 
 def _places(
-    lanes: int, order: Sequence[int], apart: set[tuple[int, int]]
+    lanes: int, orders: Sequence[Sequence[int]], apart: set[tuple[int, int]]
 ) -> tuple[Place | None, ...]:
+    """The place of each lane among those on its prompt."""
+    found = {lane: place for order in orders for lane, place in _places_in(order, apart)}
+    return tuple(found.get(lane) for lane in range(lanes))
+
+
+def _places_in(order: Sequence[int], apart: set[tuple[int, int]]) -> Iterator[tuple[int, Place]]:
     """Lanes next to each other in the order share a place if no two of them are apart."""
     groups = list[list[int]]()
     for lane in order:
@@ -184,13 +195,11 @@ def _places(
             groups[-1].append(lane)
         else:
             groups.append([lane])
-    places = list[Place | None]([None] * lanes)
     before = 0
     for group in groups:
         for lane in group:
-            places[lane] = Place(before + 1, len(group) > 1)
+            yield lane, Place(before + 1, len(group) > 1)
         before += len(group)
-    return tuple(places)
 
 
 def _more_races(
@@ -215,6 +224,11 @@ def _more_races(
     measured = found.races_to_find(bounded_exp(found.pace), level) if found.pace else None
     apart = any({pair.faster, pair.slower} == {*first} and pair.apart for pair in pairs)
     return _beyond(wanted, found.races), 0 if apart else _beyond(measured, found.races)
+
+
+def _most(races: Sequence[int | None]) -> int | None:
+    """The most of several numbers of races; None if one is not known."""
+    return None if None in races else max(one or 0 for one in races)
 
 
 def _beyond(races: int | None, made: int) -> int | None:

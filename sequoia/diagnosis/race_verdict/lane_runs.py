@@ -9,6 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from sequoia.algorithm.expected_steps import ExpectedSteps
+
 Step = tuple[int, float]  # tokens, seconds
 KINDS = ("plain", "chain", "tree")
 
@@ -17,13 +19,15 @@ KINDS = ("plain", "chain", "tree")
 class LaneRun:
     """One lane in one race. prompt, seed: what identifies the race; every lane of a race has the
     same. steps: (tokens, seconds) of each. text: the ids of the emitted tokens, or () if they are
-    not known; lanes with the same text are compared at the same positions of it."""
+    not known; lanes with the same text are compared at the same positions of it. expected: the
+    steps expected of the lane on the texts of all lanes, None where they are not known."""
 
     prompt: Hashable
     seed: int
     steps: tuple[Step, ...]
     text: tuple[int, ...] = field(default=(), repr=False)
     clock: str = ""
+    expected: ExpectedSteps | None = None
 
     @property
     def race(self) -> tuple[Hashable, int]:
@@ -51,11 +55,12 @@ class LaneRun:
 @dataclass(frozen=True)
 class LaneRuns:
     """One lane in one or several races. kind: one of KINDS; a chain is a tree in which no node has
-    two children."""
+    two children. on: the name of its prompt, in races of two."""
 
     name: str
     kind: str
     runs: tuple[LaneRun, ...]
+    on: str = ""
 
     @property
     def races(self) -> list[tuple[Hashable, int]]:
@@ -77,6 +82,14 @@ class LaneRuns:
     @property
     def tokens_per_step(self) -> float:
         return self.tokens / self.steps
+
+    @property
+    def expected_tokens_per_step(self) -> float | None:
+        """Of all runs; None unless it is known of each."""
+        expected = [run.expected for run in self.runs if run.tokens]
+        tokens = sum(sum(one.tokens) for one in expected if one)
+        steps = sum(sum(map(sum, one.steps)) for one in expected if one)
+        return tokens / steps if steps and None not in expected else None
 
     @property
     def step_seconds(self) -> float:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere
 from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
-from sequoia.diagnosis.race_verdict.verdict import PairVerdict, Verdict
+from sequoia.diagnosis.race_verdict.two_prompts import prompts_of
+from sequoia.diagnosis.race_verdict.verdict import PairVerdict, SpeedupRatio, Verdict
 from sequoia.planning.simulated_step_times import machine_of
 
 _LEAST_P = 0.001  # smaller ones are not written out
@@ -18,16 +20,16 @@ def sentence(
     """Who won and by how much, or that it is too close to call and what would settle it. Where a
     chain does as well as a tree, also the machine `elsewhere` on which the tree would win."""
     clock = f"Simulated as on {machine_of(verdict.clock)}. " if verdict.clock else ""
-    words = _who_won(verdict, lanes)
+    words = " ".join([_who_won_on_each(verdict, lanes), *_luck(verdict, lanes)])
     if elsewhere and _is_asked_elsewhere(verdict, lanes):
         words = f"{words} {elsewhere.sentence}"
     return clock + words
 
 
-def details(verdict: Verdict) -> tuple[str, ...]:
+def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
     """What "How sure?" says beside the figures of each pair: how p was corrected, what was
     compared, and what it holds for."""
-    return tuple(_details(verdict))
+    return tuple(_details(verdict, several=len(prompts_of(lanes)) > 1))
 
 
 # -- the sentence ----------------------------------------------------------------------------------
@@ -40,6 +42,46 @@ def _is_asked_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
     is_draw = len(leaders) > 1
     has_tree = any(lane.kind == "tree" for lane in lanes)
     return has_tree and "chain" in leaders and not (is_draw and verdict.clock)
+
+
+def _luck(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
+    """Lanes of a single race that were ahead of the winner although they are slower on average."""
+    for winner in verdict.leaders if verdict.races == 1 else ():
+        for pair in verdict.pairs:
+            slower = lanes[pair.slower]
+            is_first = slower.seconds / slower.tokens < lanes[winner].seconds / lanes[winner].tokens
+            if pair.faster == winner and pair.apart and pair.expected and is_first:
+                yield f"{_capital(_name(slower))} was ahead this time: its draws were lucky."
+
+
+def _who_won_on_each(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
+    """Who won; in a race of two prompts on each, and then how the speed-ups compare."""
+    groups = prompts_of(lanes)
+    if len(groups) < 2:
+        return _who_won(verdict, lanes)
+    words = [_who_won_on(group, verdict, lanes) for group in groups]
+    return " ".join([*words, *map(_larger_speedup, verdict.speedup_ratios)])
+
+
+def _who_won_on(group: Sequence[int], verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
+    first = lanes[group[0]]
+    if len(group) < 2:
+        return f"On {first.on}, {_name(first)} has nothing to race with."
+    order = tuple(lane for lane in verdict.order if lane in group)
+    return f"On {first.on}: {_who_won(replace(verdict, order=order), lanes)}"
+
+
+def _larger_speedup(found: SpeedupRatio) -> str:
+    bounds = f"95%: {found.least:.2f} to {found.most:.2f}x"
+    if found.least <= 1:
+        return (
+            f"Whether {found.name} gains more on {found.larger} or on {found.smaller} is too close "
+            f"to call ({found.larger} over {found.smaller}: {found.ratio:.2f}x; {bounds})."
+        )
+    return (
+        f"{found.name}’s speed-up over plain decoding is {found.ratio:.2f}x as large on "
+        f"{found.larger} as on {found.smaller} ({bounds})."
+    )
 
 
 def _who_won(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
@@ -57,7 +99,7 @@ def _who_won(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
     kinds = lanes[winner].kind, lanes[rival].kind
     if kinds[0] == "plain":
         return _plain_wins(pair, lanes)
-    if kinds == ("chain", "tree") and (why := _why_the_chain(lanes[winner], lanes[rival])):
+    if kinds == ("chain", "tree") and (why := _why_the_chain(pair, lanes)):
         return (
             f"{_capital(_name(lanes[winner]))} wins here, {_ahead(pair, lanes)}: "
             f"{_name(lanes[rival])}’s {why}."
@@ -76,7 +118,8 @@ def _rival(winner: int, verdict: Verdict, lanes: Sequence[LaneRuns]) -> int:
 def _wins(pair: PairVerdict, verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
     winner = lanes[pair.faster]
     rival = lanes[pair.slower]
-    tokens = f"{winner.tokens_per_step:.1f} tokens per step against {rival.tokens_per_step:.1f}"
+    per_step = [f"{_tokens_per_step(lane, pair):.1f}" for lane in (winner, rival)]
+    tokens = f"{per_step[0]} tokens per step against {per_step[1]}"
     if rival.kind == "plain":
         sure = _sure(pair, f"{pair.least:.2f} to {pair.most:.2f}x")
         return f"{_capital(_name(winner))} wins: {pair.ratio:.1f}x plain ({sure}); {tokens}."
@@ -92,12 +135,20 @@ def _plain_wins(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
     return f"Plain decoding wins here. {rival} reaches {1 / pair.ratio:.2f}x its pace ({sure})."
 
 
-def _why_the_chain(chain: LaneRuns, tree: LaneRuns) -> str | None:
-    """What the tree's extra nodes cost and bring in each step; None if the totals of all steps do
-    not show the chain ahead."""
+def _tokens_per_step(lane: LaneRuns, pair: PairVerdict) -> float:
+    """Those by which the lane was compared in `pair`."""
+    expected = lane.expected_tokens_per_step if pair.expected else None
+    return expected or lane.tokens_per_step
+
+
+def _why_the_chain(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
+    """What the nodes of the tree, which is slower, cost and bring in each step beyond those of the
+    chain; None if the totals of all steps do not show the chain ahead."""
+    chain, tree = lanes[pair.faster], lanes[pair.slower]
+    of_chain = _tokens_per_step(chain, pair)
     cost = tree.step_seconds - chain.step_seconds
-    tokens = tree.tokens_per_step - chain.tokens_per_step
-    saved = tokens * chain.step_seconds / chain.tokens_per_step
+    tokens = _tokens_per_step(tree, pair) - of_chain
+    saved = tokens * chain.step_seconds / of_chain
     if cost <= saved:
         return None
     if cost <= 0:
@@ -153,7 +204,8 @@ def _sure(pair: PairVerdict, bounds: str) -> str:
 # -- behind it -------------------------------------------------------------------------------------
 
 
-def _details(verdict: Verdict) -> Iterator[str]:
+def _details(verdict: Verdict, several: bool) -> Iterator[str]:
+    """several: whether the race has two prompts."""
     if not verdict.pairs:
         return
     yield _corrections(verdict)
@@ -164,12 +216,34 @@ def _details(verdict: Verdict) -> Iterator[str]:
         )
     if any(pair.apart and (pair.p or 0) > 0.05 for pair in verdict.pairs):  # see decide.py
         yield "From 96 tokens on, plain decoding does not tie with a lane 1.4x as fast here."
-    yield (
-        "All texts are the same, so lanes are compared at the same positions."
-        if verdict.paired
-        else "The texts differ, and runs with other random draws vary: the intervals include that."
-    )
+    if several:
+        yield (
+            "Each lane is compared only with lanes on its own prompt. Between the prompts, nothing "
+            "but the speed-ups over plain decoding is compared."
+        )
+    same = "The texts of each prompt" if several else "All texts"
+    if verdict.paired:
+        yield f"{same} are the same, so lanes are compared at the same positions."
+    else:
+        yield from _of_different_texts(verdict)
     yield f"This holds for {verdict.scope} ({_races(verdict)}); other prompts may differ."
+
+
+def _of_different_texts(verdict: Verdict) -> Iterator[str]:
+    """What was compared at temperatures above 0."""
+    expected = [pair.expected for pair in verdict.pairs]
+    if any(expected):
+        yield (
+            "Tokens per step are compared at the same positions of the same texts, those of all "
+            "lanes: what each lane needs there on average is computed from both models’ "
+            "probabilities (predicted), so luck of the draws does not count."
+        )
+    if not all(expected):
+        which = " of lanes without such a prediction" if any(expected) else ""
+        yield (
+            f"The texts{which} differ, and runs with other random draws vary: the intervals "
+            "include that."
+        )
 
 
 def _corrections(verdict: Verdict) -> str:

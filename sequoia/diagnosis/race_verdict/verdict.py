@@ -12,8 +12,10 @@ class PairVerdict:
 
     ratio: pace of `faster` over `slower`, at least 1. least, most: its 95% confidence interval,
     for this pair alone. per_step, step_time: ratios of tokens per step and of step time; their
-    95% confidence intervals are per_step_range and step_time_range. p: after Holm's correction and
-    that for several looks, None if the race was stopped. apart: whether they count as different.
+    95% confidence intervals are per_step_range and step_time_range. expected: whether the tokens
+    per step are those expected on the same texts, see compare_pair.py. p: after Holm's correction
+    and that for several looks, None if the race was stopped. apart: whether they count as
+    different.
     """
 
     faster: int
@@ -27,6 +29,20 @@ class PairVerdict:
     apart: bool
     per_step_range: tuple[float, float]
     step_time_range: tuple[float, float]
+    expected: bool = False
+
+
+@dataclass(frozen=True)
+class SpeedupRatio:
+    """In a race of two prompts: the speed-up over plain decoding of the lane `name` on the prompt
+    `larger` over that on `smaller`, at least 1, and its 95% confidence interval."""
+
+    name: str
+    larger: str
+    smaller: str
+    ratio: float
+    least: float
+    most: float
 
 
 @dataclass(frozen=True)
@@ -39,15 +55,17 @@ class Place:
 
 @dataclass(frozen=True)
 class Verdict:
-    """order: indexes of the lanes that made steps, fastest first. places: one for each lane, None
-    if it made no step. pairs: those long enough to compare. scope: what the verdict holds for.
-    races: how many were pooled; tokens: of the shortest run of a lane. paired: whether the texts of
-    all lanes are the same. enough: whether these races find a true difference of 10% between the
-    first two lanes. more_races: how many more of this length would; 0 if these do, None if unknown
-    or too many to be worth it. more_to_separate: the same for the difference measured between the
-    first two, 0 if they are apart. looks: how many verdicts with p-values there are on these runs
-    or some of them. clock: the name of the simulated clock that gave all step times, empty if they
-    were measured. sentence: the verdict; details: what stands behind it."""
+    """order: indexes of the lanes that made steps, fastest first; in a race of two prompts those on
+    the first one come first, and each prompt has its own places. places: one for each lane, None
+    if it made no step. pairs: those long enough to compare, on the same prompt. scope: what the
+    verdict holds for. races: how many were pooled; tokens: of the shortest run of a lane. paired:
+    whether the texts of all lanes on a prompt are the same. enough: whether these races find a true
+    difference of 10% between the first two lanes. more_races: how many more of this length would; 0
+    if these do, None if unknown or too many to be worth it. more_to_separate: the same for the
+    difference measured between the first two, 0 if they are apart. looks: how many verdicts with
+    p-values there are on these runs or some of them. clock: the name of the simulated clock that
+    gave all step times, empty if they were measured. speedup_ratios: in a race of two prompts.
+    sentence: the verdict; details: what stands behind it."""
 
     order: tuple[int, ...]
     places: tuple[Place | None, ...]
@@ -62,6 +80,7 @@ class Verdict:
     more_to_separate: int | None
     looks: int = 1
     clock: str = ""
+    speedup_ratios: tuple[SpeedupRatio, ...] = ()
     sentence: str = ""
     details: tuple[str, ...] = ()
 

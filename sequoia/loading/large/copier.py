@@ -7,13 +7,16 @@ A copy runs while other things are computed; work that needs its bytes waits for
 from __future__ import annotations
 
 import weakref
+from contextlib import suppress
 from typing import Any, Protocol
 
 import torch
 
 from sequoia.errors import OutOfMemory
 from sequoia.this_machine.memory import free_bytes, size
+from sequoia.this_machine.step_timer import as_current_device
 
+_PORTABLE = 1  # pinned for all devices, as a flag of cudaHostRegister
 PAGE = 4096  # bytes; memory is pinned by whole pages, so counts are multiples of it
 
 
@@ -71,14 +74,17 @@ class CudaCopier:
         memory = torch.empty(count + PAGE, dtype=torch.uint8)
         start = -memory.data_ptr() % PAGE
         pages = memory[start : start + count]  # whole pages, so that none is pinned twice
-        _pin(pages, self._stream)
+        with as_current_device(self._device):
+            _pin(pages, self._stream)
         return pages
 
     def buffer(self, count: int) -> torch.Tensor:
         return torch.empty(count, dtype=torch.uint8, device=self._device)
 
     def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> Any:
-        if torch.cuda.is_current_stream_capturing():
+        with as_current_device(self._device):
+            capturing = torch.cuda.is_current_stream_capturing()
+        if capturing:
             raise RuntimeError(
                 "weights that are streamed from host memory cannot be part of a CUDA graph"
             )
@@ -104,16 +110,28 @@ def copier_for(device: torch.device) -> Copier:
 
 def _pin(pages: torch.Tensor, stream: torch.cuda.Stream) -> None:
     """Lock `pages` into memory until they are freed. Pinned memory allocated by torch takes up to
-    twice as much, as it is rounded up to powers of two."""
+    twice as much, as it is rounded up to powers of two. The current device must be the one that
+    copies: another one would get a CUDA context, half a gigabyte, for nothing."""
     runtime: Any = torch.cuda.cudart()
-    code = int(runtime.cudaHostRegister(pages.data_ptr(), len(pages), 0))
+    code = int(runtime.cudaHostRegister(pages.data_ptr(), len(pages), _PORTABLE))
     if code:
+        _forget_error(runtime, stream)
         free = free_bytes(torch.device("cpu"))
         raise OutOfMemory(
             f"cannot pin another {size(len(pages))} of host memory (CUDA error {code}); "
             f"{size(free)} is free. Keep more layers resident, or choose a smaller target"
         )
     weakref.finalize(pages, _unpin, runtime, pages.data_ptr(), stream).atexit = False
+
+
+def _forget_error(runtime: Any, stream: torch.cuda.Stream) -> None:
+    """CUDA keeps the error of a refused call, and the next launch of this thread would raise it as
+    its own. Where torch does not offer the call that clears it, a launch here takes it."""
+    if clear := getattr(runtime, "cudaGetLastError", None):
+        clear()
+        return
+    with suppress(RuntimeError):
+        torch.zeros(1, device=stream.device)
 
 
 def _unpin(runtime: Any, address: int, stream: torch.cuda.Stream) -> None:

@@ -25,20 +25,24 @@ from sequoia.loading.large.placement import (
     spread,
 )
 from sequoia.loading.pair_checks import Source
-from sequoia.models.memory_needs import usual_run_bytes
+from sequoia.models.memory_needs import USUAL_NODES, distribution_bytes, usual_run_bytes
 from sequoia.models.tree_forward import TreeModel
-from sequoia.this_machine.dtypes import narrowest_dtype
+from sequoia.this_machine.dtypes import usual_dtype
 from sequoia.this_machine.memory import ROOM, free_bytes
 from sequoia.validate_input import shown
 
 
 class StreamedModel(TreeModel):
-    """A target whose layers are streamed from host memory by `stream`."""
+    """A target whose layers are streamed from host memory by `stream`. Where all of them fit the
+    device, it is as fast as any other."""
 
     def __init__(self, hf: Any, name: str, plan: OffloadPlacement) -> None:
         self.stream = LayerStream(hf, plan.resident, plan.output)
         super().__init__(hf, name, plan.output, placement=plan.words)
-        self.forward = self.stream.alone(self.forward)
+        if plan.words:
+            self.forward = self.stream.alone(self.forward)
+        else:
+            self.use_fast_forward()
 
 
 def plan_large(
@@ -57,19 +61,19 @@ def plan_large(
     GPUs and the first is too small. offloaded: False, True to offload with as many resident layers
     as fit, or their number. Raises BadModel or OutOfMemory.
     """
-    dtype = dtype or narrowest_dtype(where)
+    dtype = dtype or usual_dtype(where, target.stored_dtype)
     gpus = torch.cuda.device_count()
     _refuse_nonsense(device, offloaded, gpus)
     if offloaded is not False:
         free = {one: free_bytes(one) for one in (HOST, where)}
         resident = None if offloaded is True else offloaded
-        parts = _parts(target, draft, sizes[1], dtype)
+        parts = _parts(target, draft, sizes[1], dtype, where)
         return offload(*parts, where, free, resident, converted=dtype != target.stored_dtype)
     if device == "spread" or (
         device == "auto" and gpus > 1 and sum(sizes) * ROOM > free_bytes(where)
     ):
         free = {one: free_bytes(one) for one in (torch.device("cuda", i) for i in range(gpus))}
-        return spread(*_parts(target, draft, sizes[1], dtype), free, device == "spread")
+        return spread(*_parts(target, draft, sizes[1], dtype, where), free, device == "spread")
     return None
 
 
@@ -92,8 +96,11 @@ def placed(hf: Any, title: str, plan: SpreadPlacement | OffloadPlacement) -> Tre
     Errors of other libraries pass through."""
     if isinstance(plan, OffloadPlacement):
         return StreamedModel(hf, title, plan)
+    model = TreeModel(hf, title, plan.output, plan.layer_devices, plan.words)
+    if not plan.words:  # one device holds all of it after all
+        return model.use_fast_forward()
     copy_once(hf, plan.layer_devices)
-    return TreeModel(hf, title, plan.output, plan.layer_devices, plan.words)
+    return model
 
 
 def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
@@ -142,10 +149,13 @@ class _InputCopier:
 
 
 def _parts(
-    target: Source, draft: Source, draft_bytes: int, dtype: torch.dtype
+    target: Source, draft: Source, draft_bytes: int, dtype: torch.dtype, where: torch.device
 ) -> tuple[ModelParts, ExtraBytes]:
     """The target's parts, and the bytes needed in addition to them."""
-    per_layer, rest = usual_run_bytes(target.config.get_text_config(), dtype.itemsize)
+    text = target.config.get_text_config()
+    per_layer, rest = usual_run_bytes(text, dtype.itemsize)
+    if where.type == "cuda":
+        rest += distribution_bytes(USUAL_NODES, text.vocab_size)
     config = draft.config.get_text_config()
     draft_cache, draft_rest = usual_run_bytes(config, dtype.itemsize)
     together = rest + draft_bytes + draft_cache * config.num_hidden_layers + draft_rest

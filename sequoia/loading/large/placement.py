@@ -48,7 +48,7 @@ class SpreadPlacement:
 
     @property
     def words(self) -> str:
-        """The placement in words."""
+        """The placement in words, "" where one device is enough."""
         return f"spread over {' and '.join(map(str, self.needs))}" if len(self.needs) > 1 else ""
 
 
@@ -66,7 +66,9 @@ class OffloadPlacement:
 
     @property
     def words(self) -> str:
-        """The placement in words."""
+        """The placement in words, "" where nothing is streamed."""
+        if self.resident == self.layers:
+            return ""
         return f"{self.layers - self.resident} of {self.layers} layers streamed from host memory"
 
 

@@ -8,9 +8,11 @@ for the tests marked `gpu`.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,15 +26,12 @@ from goodness_of_fit import fit
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers import VERIFIERS
-from sequoia.algorithm.verifiers.sequoia import without_replacement
-from sequoia.algorithm.verifiers.specinfer import with_replacement
 from sequoia.algorithm.verifiers.verdict import Verdict
-from sequoia.algorithm.verifiers.walk import walk
 from sequoia.decoding import choose_step
-from sequoia.decoding.cuda import cuda_step
+from sequoia.decoding.cuda import kernel_check
 from sequoia.decoding.cuda.cuda_step import CudaStep, fits
-from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
+from sequoia.decoding.cuda.kernel_check import Case, Found, by_kernel, by_reference, random_case
+from sequoia.decoding.cuda.verify_kernel import launch
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.host_step import HostStep
 from sequoia.errors import BadModel
@@ -55,73 +54,13 @@ WARM = SamplingParams(temperature=0.8, top_p=0.9, max_new_tokens=40, ignore_eos=
 # -- the kernel ------------------------------------------------------------------------------------
 
 
-class Scripted:
-    """The random draws of a walk, from given numbers in [0, 1), the last for the bonus."""
-
-    def __init__(self, noise: np.ndarray) -> None:
-        self._noise = iter(noise[:-1].tolist())
-        self._bonus = float(noise[-1])
-
-    def accept(self, d: float, r: float) -> tuple[bool, float]:
-        u = next(self._noise)
-        return bool(u * d < r), u
-
-    def pick(self, weights: np.ndarray) -> int:
-        heights = np.cumsum(weights)
-        return int(np.searchsorted(heights, self._bonus * heights[-1], side="right"))
-
-
-def distributions(rng: np.random.Generator, rows: int, vocab: int) -> np.ndarray:
-    """Random distributions with zeros among their entries."""
-    found = rng.dirichlet(np.full(vocab, 0.3), size=rows)
-    found[rng.random(found.shape) < 0.25] = 0
-    found[found.sum(1) == 0, 0] = 1
-    return found / found.sum(1, keepdims=True)
-
-
-def drafted(rng: np.random.Generator, tree: Tree, vocab: int, replacing: bool) -> list[int]:
-    tokens = [0] * len(tree)
-    for children in tree.children:
-        for child, token in zip(
-            children, rng.choice(vocab, size=len(children), replace=replacing), strict=True
-        ):
-            tokens[child] = int(token)
-    return tokens
-
-
-def kernel(
-    tree: Tree, tokens: list[int], p: np.ndarray, q: np.ndarray, noise: np.ndarray, replacing: bool
-) -> tuple[list[list[float]], int, int]:
-    """Trials, end and bonus of the kernel; q has a row for each node here."""
-
-    def long(values: list[int]) -> torch.Tensor:
-        return torch.tensor(values, device=DEVICE)
-
-    trials = torch.full((len(noise) - 1, TRIAL), -7.0, dtype=torch.float64, device=DEVICE)
-    first = [children[0] if children else 0 for children in tree.children]
-    count = [*map(len, tree.children)]
-    done, node, bonus = map(
-        int,
-        launch(
-            torch.tensor(p, device=DEVICE),
-            torch.tensor(q, device=DEVICE),
-            long([*range(len(tree))]),
-            long(tokens),
-            long(first),
-            long(count),
-            torch.tensor(noise, device=DEVICE),
-            trials,
-            replacing,
-        ).tolist(),
+def same(found: Found, expected: Verdict) -> None:
+    assert (found.node, found.bonus, len(found.trials)) == (
+        expected.path[-1],
+        expected.bonus,
+        len(expected.trials),
     )
-    assert (trials[done:] == -7).all()
-    return trials[:done].tolist(), node, bonus
-
-
-def same(found: tuple[list[list[float]], int, int], expected: Verdict) -> None:
-    trials, node, bonus = found
-    assert (node, bonus, len(trials)) == (expected.path[-1], expected.bonus, len(expected.trials))
-    for (child, p, q, u, accepted, mass), trial in zip(trials, expected.trials, strict=True):
+    for (child, p, q, u, accepted, mass), trial in zip(found.trials, expected.trials, strict=True):
         assert (child, u, bool(accepted)) == (trial.node, trial.u, trial.accepted)
         assert (p, q) == (pytest.approx(trial.p, abs=1e-12), pytest.approx(trial.q, abs=1e-12))
         assert accepted or mass == pytest.approx(trial.mass, abs=1e-12)
@@ -133,20 +72,8 @@ def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
     rng = np.random.default_rng(seed)
     for tree in TREES:
         vocab = vocabulary or int(rng.integers(4, 30))
-        p = distributions(rng, len(tree), vocab)
-        q = distributions(rng, len(tree), vocab).astype(np.float32)
-        tokens = drafted(rng, tree, vocab, replacing)
-        noise = rng.random(20)
-        reject = with_replacement if replacing else without_replacement
-        expected = walk(
-            tree,
-            tokens,
-            lambda node, p=p: p[node],
-            lambda node, q=q: q[node],
-            Scripted(noise),
-            reject,
-        )
-        same(kernel(tree, tokens, p, q, noise, replacing), expected)
+        case = random_case(rng, tree, vocab, replacing)
+        same(by_kernel(case, torch.device(DEVICE), replacing), by_reference(case, replacing))
 
 
 @pytest.mark.slow
@@ -168,21 +95,29 @@ def test_the_kernel_walks_as_the_reference_does_on_a_gpu(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
-@pytest.mark.parametrize("vocab", [8, 512, 4096])
-def test_the_kernel_compiles_for_a_gpu(vocab: int, replacing: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("vocab", "aligned"), [(8, False), (4096, True)])
+def test_the_kernel_compiles_for_a_gpu(
+    vocab: int, aligned: bool, replacing: bool, tmp_path: Path
+) -> None:
     """In a separate process, without the interpreter. Compiling needs no GPU, and none runs it."""
     code = f"""
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from sequoia.decoding.cuda.verify_kernel import _walk, warps
-types = dict(p="*fp64", q="*fp32", row="*i64", tokens="*i64", first="*i64", count="*i64",
-             noise="*fp64", trials="*fp64", residual="*fp64", draft="*fp64", end="*fp64",
+types = dict(p="*fp64", q="*fp32", totals="*fp64", row="*i64", tokens="*i64", first="*i64",
+             count="*i64", noise="*fp64", trials="*fp64", residual="*fp64", draft="*fp64",
+             end="*fp64",
              vocab="i32", most="i32", replacing="constexpr", block="constexpr")
-source = ASTSource(_walk, signature=types, constexprs=dict(replacing={replacing}, block={vocab}))
+names = list(types)
+# as a launch has them: addresses that torch allocates are multiples of 16
+aligned = {{(names.index(name),): [["tt.divisibility", 16]] for name in names
+           if types[name].startswith("*")}} if {aligned} else None
+source = ASTSource(_walk, signature=types, attrs=aligned,
+                   constexprs=dict(replacing={replacing}, block={vocab}))
 made = triton.compile(source, target=GPUTarget("cuda", 90, 32),
                       options=dict(num_warps=warps({vocab})))
-print(len(made.asm["ptx"]))
+print(len(made.asm["ptx"]), made.asm["ptx"].count("div.rn.f64"))
 """
     environment = {**os.environ, "TRITON_CACHE_DIR": str(tmp_path)}
     environment.pop("TRITON_INTERPRET", None)
@@ -195,26 +130,32 @@ print(len(made.asm["ptx"]))
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    assert int(done.stdout) > 1000
+    length, divisions = map(int, done.stdout.split())
+    assert length > 1000
+    # none for each token of the vocabulary: a card has few units for float64, and a division takes
+    # ten of their operations
+    assert divisions <= 8
 
 
 def test_a_draft_without_mass_left_draws_other_tokens_uniformly() -> None:
-    p = np.array([[0.0, 0.0, 0.5, 0.5]] * 4)
-    q = np.array([[1.0, 0, 0, 0]] * 4, dtype=np.float32)
-    tree = Tree.from_branching([3])
-    noise = np.array([0.5, 0.9, 0.9, 0.3])
-    expected = VERIFIERS["sequoia"].verify(
-        tree, [0, 0, 1, 2], lambda node: p[node], lambda node: q[node], Scripted(noise)
+    case = Case(
+        Tree.from_branching([3]),
+        [0, 0, 1, 2],
+        np.array([[0.0, 0.0, 0.5, 0.5]] * 4),
+        np.array([[1.0, 0, 0, 0]], dtype=np.float32),
+        np.array([0.5, 0.9, 0.9, 0.3]),
     )
+    expected = by_reference(case, False)
     assert [trial.q for trial in expected.trials] == [1, pytest.approx(1 / 3), pytest.approx(1 / 2)]
-    same(kernel(tree, [0, 0, 1, 2], p, q, noise, False), expected)
+    same(by_kernel(case, torch.device(DEVICE), False), expected)
 
 
 @pytest.mark.parametrize("u", [0.0, 1 - 2**-53])
 def test_the_ends_of_u_pick_tokens_with_weight(u: float) -> None:
     p = np.array([[0.0, 0.3, 0.0, 0.7, 0.0]])
-    _, _, bonus = kernel(Tree.chain(1), [0], p, p.astype(np.float32), np.array([u]), False)
-    assert bonus == (1 if u == 0 else 3)
+    case = Case(Tree.chain(1), [0], p, p[:0].astype(np.float32), np.array([u]))
+    found = by_kernel(case, torch.device(DEVICE), False)
+    assert found.bonus == (1 if u == 0 else 3)
 
 
 def test_a_vocabulary_of_several_blocks_is_walked_through(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,8 +168,10 @@ def test_a_vocabulary_of_several_blocks_is_walked_through(monkeypatch: pytest.Mo
 
 @pytest.fixture
 def on_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps of verifiers with a kernel stay on the device although it is the CPU."""
+    """Steps of verifiers with a kernel stay on the device although it is the CPU. The kernel is
+    tried on few cases."""
     monkeypatch.setattr(choose_step, "fits", lambda _target, _draft: True)
+    monkeypatch.setattr(kernel_check, "CASES", 10)
 
 
 def placed() -> Pair:
@@ -337,6 +280,36 @@ def test_numbers_that_overflowed_are_refused(which: str) -> None:
 
 
 @pytest.mark.usefixtures("on_device")
+def test_numbers_that_overflowed_where_the_walk_does_not_go_end_no_run() -> None:
+    """As on the host. Their cache slots are zeros afterwards: a captured pass would read them with
+    weight 0, and 0 times infinity is not 0."""
+    pair = placed()
+    decoder = Decoder(pair, PROMPTS[0], GREEDY, Tree.from_branching([3]))
+    target = decoder.contexts[0].model
+    forward = target.forward
+    decoder.prefill()
+    length = decoder.contexts[0].length
+
+    def overflowing(*given: Any) -> torch.Tensor:
+        logits = forward(*given).clone()
+        if len(logits) == 4:
+            for layer in given[3].cache_layers:
+                layer.values[:, :, length + 1 : length + 4] = float("inf")
+            logits[1:] = float("nan")
+            logits[0] = 0
+            logits[0, unlikely] = 1
+        return logits
+
+    unlikely = 5
+    target.forward = overflowing
+    step = decoder.step()
+    assert (step.verdict.path, step.emitted) == ((0,), (unlikely,))
+    for layer in decoder.contexts[0].kv_cache.cache_layers:
+        assert layer.values[:, :, length : length + 1].isfinite().all()
+        assert not layer.values[:, :, length + 1 : length + 4].any()
+
+
+@pytest.mark.usefixtures("on_device")
 def test_the_time_of_drawing_children_is_not_draft_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects predictions: a profile's draft times are those of passes only, and the rest of a
     step is overhead."""
@@ -364,25 +337,68 @@ def test_the_time_of_drawing_children_is_not_draft_time(monkeypatch: pytest.Monk
     }
 
 
+def not_compiled(*_: object) -> torch.Tensor:
+    raise RuntimeError("Failed to find C compiler.\n  Please specify via CC environment variable")
+
+
+def other_token(*given: Any) -> torch.Tensor:
+    end = launch(*given)
+    end[2] += 1
+    return end
+
+
+def other_probability(*given: Any) -> torch.Tensor:
+    end = launch(*given)
+    given[7][:, 1] += 1e-6
+    return end
+
+
 @pytest.mark.usefixtures("on_device")
-def test_where_the_kernel_cannot_be_compiled_the_host_verifies(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (
+            not_compiled,
+            "RuntimeError: Failed to find C compiler. Please specify via CC environment variable",
+        ),
+        (other_token, r"it chose token \d+, the reference \d+ \(random case 1 of 10\)"),
+        (
+            other_probability,
+            r"its probabilities at node 1 differ by 1e-06 \(random case 2 of 10\)",
+        ),
+    ],
+)
+def test_where_the_kernel_fails_or_disagrees_the_host_verifies(
+    fault: Any, words: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(*_: object) -> torch.Tensor:
-        raise RuntimeError(
-            "Failed to find C compiler.\n  Please specify via CC environment variable"
-        )
+    pair = placed()
+    kernel_check.kernel_problem.cache_clear()
+    monkeypatch.setattr("sequoia.decoding.cuda.verify_kernel.launch", fault)
+    decoders = [Decoder(pair, PROMPTS[0], GREEDY, TREES[2]) for _ in range(2)]
+    kernel_check.kernel_problem.cache_clear()
+    assert all(isinstance(decoder._draft_and_verify, HostStep) for decoder in decoders)
+    assert re.fullmatch(words, pair.target.no_gpu_verification)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"GPU verification off, so the host verifies on {pair.target.device}: "
+        f"{pair.target.no_gpu_verification}"
+    ]
+
+
+@pytest.mark.usefixtures("on_device")
+def test_memory_that_runs_out_says_nothing_about_the_kernel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*_: object) -> torch.Tensor:
+        raise torch.OutOfMemoryError("CUDA out of memory")
 
     pair = placed()
-    cuda_step.kernel_runs.cache_clear()
-    monkeypatch.setattr("sequoia.decoding.cuda.verify_kernel.launch", broken)
-    decoders = [Decoder(pair, PROMPTS[0], GREEDY, TREES[2]) for _ in range(2)]
-    cuda_step.kernel_runs.cache_clear()
-    assert all(isinstance(decoder._draft_and_verify, HostStep) for decoder in decoders)
-    assert [record.getMessage() for record in caplog.records] == [
-        f"the verification kernel cannot run on {pair.target.device}, so the host verifies: Failed "
-        "to find C compiler. Please specify via CC environment variable"
-    ]
+    kernel_check.kernel_problem.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr("sequoia.decoding.cuda.verify_kernel.launch", full)
+        with pytest.raises(torch.OutOfMemoryError):
+            Decoder(pair, PROMPTS[0], GREEDY, TREES[2])
+    decoder = Decoder(pair, PROMPTS[0], GREEDY, TREES[2])
+    assert isinstance(decoder._draft_and_verify, CudaStep)
 
 
 @pytest.mark.parametrize(("target", "draft"), [("cpu", "cpu"), ("cuda:0", "cuda:1")])

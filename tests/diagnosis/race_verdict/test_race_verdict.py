@@ -14,6 +14,7 @@ from dataclasses import replace
 import pytest
 
 from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.expected_steps import SEGMENTS, ExpectedSteps
 from sequoia.diagnosis.race_verdict import (
     Elsewhere,
     LaneRun,
@@ -333,6 +334,141 @@ def test_the_verdict_names_what_it_holds_for() -> None:
     assert verdict(1).scope == "this prompt"
     assert verdict(5).scope == "these 5 prompts"
     assert "these 5 prompts (5 races)" in verdict(5).details[-1]
+
+
+# -- steps expected on the same texts --------------------------------------------------------------
+
+
+def expecting(lane: LaneRuns, per_step: float, uneven: float = 0.0, seed: int = 0) -> LaneRuns:
+    """`lane` with expected tokens per step on three texts; `uneven`: how much these vary."""
+    rng = random.Random(seed)
+
+    def expected() -> ExpectedSteps:
+        steps = [
+            [TOKENS / SEGMENTS / per_step * rng.lognormvariate(0, uneven) for _ in range(SEGMENTS)]
+            for _ in range(3)
+        ]
+        return ExpectedSteps((TOKENS,) * 3, tuple(map(tuple, steps)))
+
+    return replace(lane, runs=tuple(replace(run, expected=expected()) for run in lane.runs))
+
+
+def test_lanes_are_compared_by_the_steps_expected_on_the_same_texts() -> None:
+    chain = lane_of("Chain", "chain", drafted(0.01), 31)
+    tree = lane_of("Sequoia", "tree", drafted(0.01), 32)
+    lanes = [PLAIN, expecting(chain, 3.0, 0.05, 1), expecting(tree, 4.0, 0.05, 2)]
+    found = race_verdict(lanes).pair(1, 2)
+    assert found.expected
+    assert (found.faster, found.apart) == (2, True)
+    assert found.per_step == pytest.approx(4 / 3, rel=0.05)
+    assert found.ratio == pytest.approx(found.per_step / found.step_time)
+    without = race_verdict([PLAIN, chain, tree]).pair(1, 2)
+    assert not without.expected
+    assert without.most / without.least > 1.5 * (found.most / found.least)
+
+
+def test_the_same_tree_twice_differs_by_its_step_times_alone() -> None:
+    one = expecting(lane_of("a", "tree", drafted(0.01), 33), 3.0, 0.2)
+    other = expecting(lane_of("b", "tree", drafted(0.01), 34), 3.0, 0.2)
+    found = race_verdict([one, other]).pairs[0]
+    assert found.per_step == 1
+    assert found.per_step_range == (1, 1)
+    assert not found.apart
+
+
+def test_steps_expected_on_other_texts_are_not_compared() -> None:
+    one = expecting(lane_of("a", "tree", drafted(0.01), 33), 3.0)
+    other = expecting(lane_of("b", "tree", drafted(0.01), 34), 5.0)
+    runs = tuple(
+        replace(run, expected=replace(run.expected, tokens=(TOKENS, TOKENS, TOKENS + 1)))
+        for run in other.runs
+    )
+    assert not race_verdict([one, replace(other, runs=runs)]).pairs[0].expected
+
+
+def test_a_lane_that_was_only_lucky_does_not_win() -> None:
+    """The chain made longer steps than are expected of it, and was ahead."""
+    plain = LaneRuns("Plain", "plain", (LaneRun("p", 0, ((1, 0.01),) * 240),))
+    chain = LaneRuns("Chain", "chain", (LaneRun("p", 0, ((6, 0.02),) * 40),))
+    tree = LaneRuns("Sequoia", "tree", (LaneRun("p", 0, ((5, 0.021),) * 48),))
+    lanes = [expecting(plain, 1.0), expecting(chain, 3.0), expecting(tree, 5.0)]
+    found = race_verdict(lanes)
+    assert found.leaders == (2,)
+    assert found.sentence.startswith("Sequoia wins: ")
+    assert "; 5.0 tokens per step against 3.0. " in found.sentence
+    assert found.sentence.endswith("The chain was ahead this time: its draws were lucky.")
+    assert any("same positions of the same texts" in line for line in found.details)
+    assert race_verdict([plain, chain, tree]).order[0] == 1
+
+
+# -- two prompts -----------------------------------------------------------------------------------
+
+
+def on_two_prompts(code: tuple[int, float], prose: tuple[int, float]) -> list[LaneRuns]:
+    """Plain decoding, 10 ms per token, and a tree on either prompt."""
+    return [
+        LaneRuns(name, kind, (LaneRun(on, 0, ((tokens, seconds),) * (240 // tokens)),), on)
+        for on, tree in (("code", code), ("prose", prose))
+        for name, kind, (tokens, seconds) in (
+            ("Plain", "plain", (1, 0.01)),
+            ("Sequoia", "tree", tree),
+        )
+    ]
+
+
+def test_lanes_on_different_prompts_are_not_compared() -> None:
+    found = race_verdict(on_two_prompts((5, 0.02), (3, 0.02)))
+    assert [(pair.faster, pair.slower) for pair in found.pairs] == [(1, 0), (3, 2)]
+    assert (found.scope, found.races) == ("these 2 prompts", 1)
+
+
+def test_the_speed_ups_on_two_prompts_are_compared() -> None:
+    lanes = on_two_prompts((5, 0.02), (2, 0.018))
+    found = race_verdict(lanes)
+    (ratio,) = found.speedup_ratios
+    assert (ratio.name, ratio.larger, ratio.smaller) == ("Sequoia", "code", "prose")
+    assert ratio.ratio == pytest.approx((5 / 2) / (2 / 1.8))
+    assert 1 < ratio.least < ratio.ratio < ratio.most
+    assert found.sentence.startswith("On code: ")
+    assert " On prose: " in found.sentence
+    assert (
+        "Sequoia’s speed-up over plain decoding is 2.25x as large on code as on prose (95%: "
+        in (found.sentence)
+    )
+    (turned,) = race_verdict(lanes[2:] + lanes[:2]).speedup_ratios
+    assert turned == ratio
+    assert not any("All texts are the same" in line for line in found.details)
+    assert any("only with lanes on its own prompt" in line for line in found.details)
+
+
+def test_speed_ups_that_are_too_close_are_not_called_different() -> None:
+    words = race_verdict(on_two_prompts((3, 0.02), (3, 0.0201))).sentence
+    assert "Whether Sequoia gains more on code or on prose is too close to call" in words
+
+
+def test_without_plain_decoding_two_prompts_are_not_compared() -> None:
+    lanes = [lane for lane in on_two_prompts((5, 0.02), (2, 0.02)) if lane.kind != "plain"]
+    found = race_verdict(lanes)
+    assert (found.pairs, found.speedup_ratios) == ((), ())
+    assert "On code, Sequoia has nothing to race with." in found.sentence
+
+
+def test_the_interval_of_the_ratio_holds_the_true_one_in_19_of_20_races() -> None:
+    """Speed-ups that are the same on both prompts, up to chance."""
+    wrong = 0
+    for seed in range(200):
+        rng = random.Random(seed)
+        lanes = [
+            LaneRuns(name, kind, (replace(run_of(draw, rng), prompt=on),), on)
+            for on in ("code", "prose")
+            for name, kind, draw in (
+                ("Plain", "plain", plain_step),
+                ("Chain", "chain", drafted(0.01)),
+            )
+        ]
+        (ratio,) = race_verdict(lanes).speedup_ratios
+        wrong += ratio.least > 1
+    assert wrong <= 16
 
 
 # -- clocks and other machines ---------------------------------------------------------------------

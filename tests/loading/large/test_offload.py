@@ -10,6 +10,7 @@ marked `gpu`, and by nothing where there is no GPU.
 from __future__ import annotations
 
 import copy
+import types
 import weakref
 from typing import Any
 
@@ -17,6 +18,8 @@ import pytest
 import torch
 from fakes import KINDS, tiny_model, tree_logits
 
+from sequoia.errors import OutOfMemory
+from sequoia.loading.large import copier as copier_module
 from sequoia.loading.large.copier import PAGE, CudaCopier, HostCopier, copier_for
 from sequoia.loading.large.offload import LayerStream, streamed_layers
 from sequoia.models.self_test import self_test
@@ -292,6 +295,50 @@ def test_a_cpu_copies_at_once() -> None:
     copier.wait(copier.begin(host, buffer))
     assert buffer[:PAGE].eq(7).all()
     assert buffer[PAGE:].eq(9).all()
+
+
+class FullRuntime:
+    """A CUDA runtime that refuses to pin memory. The error stays until it is asked for, or the next
+    launch raises it."""
+
+    def __init__(self, device: int = 0) -> None:
+        self.pending = False
+        self.devices = [device]
+        self.flags: list[int] = []
+
+    def cudaHostRegister(self, _address: int, _bytes: int, flags: int) -> int:
+        self.flags.append(flags)
+        self.pending = True
+        return 2
+
+    def launch(self, *_: object, **__: object) -> torch.Tensor:
+        if self.pending:
+            self.pending = False
+            raise RuntimeError("CUDA error: out of memory")
+        return torch.empty(0)
+
+
+class ClearableRuntime(FullRuntime):
+    """One of a torch that can clear the error."""
+
+    def cudaGetLastError(self) -> int:
+        self.pending = False
+        return 2
+
+
+@pytest.mark.parametrize("kind", [FullRuntime, ClearableRuntime])
+def test_memory_that_cannot_be_pinned_leaves_no_error_to_the_next_launch(
+    kind: type[FullRuntime], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The models that were loaded before are loaded again by this very thread."""
+    runtime = kind()
+    monkeypatch.setattr(torch.cuda, "cudart", lambda: runtime)
+    monkeypatch.setattr(torch, "zeros", runtime.launch)
+    stream = types.SimpleNamespace(device=CPU)
+    with pytest.raises(OutOfMemory, match=r"cannot pin another 0\.0 MB .*CUDA error 2"):
+        copier_module._pin(torch.empty(PAGE, dtype=torch.uint8), stream)
+    assert not runtime.pending
+    assert runtime.flags == [1]
 
 
 @pytest.mark.gpu

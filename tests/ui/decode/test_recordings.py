@@ -4,6 +4,8 @@ is kept is bounded."""
 from __future__ import annotations
 
 import json
+import random
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -184,3 +186,17 @@ def test_a_run_in_the_folder_is_an_example_by_itself(
 def test_only_shipped_runs_are_examples(name: Any) -> None:
     with pytest.raises(BadTrace, match="there is no example"):
         recordings.example(name)
+
+
+def test_names_cannot_be_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name alone gives access to a run, so it comes from the machine's own randomness: 2**72
+    names, whatever the state of Python's generator."""
+    names = []
+    for _ in range(200):
+        random.seed(1)
+        names.append(recordings.new_name())
+    assert len({*names}) == len(names)
+    given: list[int] = []
+    monkeypatch.setattr(secrets, "token_urlsafe", lambda size: given.append(size) or "name")
+    assert recordings.new_name() == "name"
+    assert given[0] >= 9

@@ -395,6 +395,46 @@ def test_out_of_memory_is_shown_and_the_next_run_is_unaffected(
     assert len(steps_of(list(after.messages()))) > 0
 
 
+def test_a_card_that_stopped_working_ends_the_run_and_later_ones_say_so(
+    make: Callable[..., DecodeJob], model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After such an error every further call to CUDA raises it again, also the one that frees
+    memory: the run's end must arrive nevertheless, or its page would wait for ever."""
+
+    def lost(*_: object) -> None:
+        raise RuntimeError("CUDA error: an illegal memory access was encountered\nFor debugging...")
+
+    def problem(_: torch.device) -> str:
+        return "CUDA error: an illegal memory access was encountered"
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "empty_cache", lost)
+    monkeypatch.setattr(Decoder, "step", lost)
+    monkeypatch.setattr("ui.serving.model_host.gpu_problem", problem)
+    words = (
+        "The graphics card stopped working (CUDA error: an illegal memory access was encountered). "
+        "Start the program again."
+    )
+    for _ in range(2):
+        live = make()
+        live.start(None)
+        assert json.loads(list(live.messages())[-1])["error"] == words
+    assert (model_host.status.stage, model_host.status.words) == ("failed", words)
+
+
+def test_the_end_of_a_run_arrives_where_its_caches_cannot_be_freed(
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("anything")
+
+    monkeypatch.setattr(Decoder, "step", broken)
+    monkeypatch.setattr(DecodeJob, "free_caches", broken)
+    live = make()
+    live.start(None)
+    assert json.loads(list(live.messages())[-1])["end"] == "broken"
+
+
 def test_a_prompt_beyond_the_context_is_refused(
     make: Callable[..., DecodeJob],
 ) -> None:

@@ -196,7 +196,7 @@ def test_whether_memory_suffices_is_shown_with_figures(
 
 def test_a_streamed_pair_needs_a_gpu_whatever_the_memory() -> None:
     found = models_view._memory(preset("qwen3-32b-offload"), torch.device("cpu"))
-    assert found == {"fits": "no", "words": "needs a GPU with 16 GB"}
+    assert found == {"fits": "no", "words": "needs a GPU with 24 GB"}
 
 
 @pytest.mark.parametrize(("free", "fits"), [(1e12, "yes"), (1e9, "no")])
@@ -307,7 +307,7 @@ def test_a_pair_that_the_table_calls_too_large_is_refused_before_anything_is_fet
     said = refusal(tab, tab.change(filled(tab, pair="qwen3-8b"), request()))
     assert "qwen3-8b does not fit this machine (too large: needs " in said
     said = refusal(tab, tab.change(filled(tab, pair="qwen3-32b-offload"), request()))
-    assert "(needs a GPU with 16 GB)" in said
+    assert "(needs a GPU with 24 GB)" in said
 
 
 @pytest.mark.parametrize(
@@ -373,7 +373,7 @@ def test_visitors_of_a_public_page_load_nothing(
         for block in page.page(model_host, PUBLIC).blocks.values()
         if isinstance(block, gr.Tab)
     ]
-    assert tabs == ["Decode", "Tour", "Race", "Lab", "Hardware"]
+    assert tabs == ["Decode", "Tour", "Race", "Lab", "Walk", "Lossless", "Hardware"]
     names = [fn.api_name for fn in page.page(model_host, PUBLIC).fns.values()]
     assert not {"change", "choose", "renew_1"} & set(names)
 

@@ -126,16 +126,16 @@ def test_shipped_prompts_are_of_their_kind() -> None:
 
 def test_at_temperature_0_each_further_run_has_another_prompt_and_the_same_seed() -> None:
     params = SamplingParams(seed=3)
-    runs = further_runs(PROMPT, params, 0, 40)
-    assert [prompt for prompt, _ in runs] == ["def f(x):", "class A:", "import os", "x = 1"]
-    assert {settings for _, settings in runs} == {params}
-    assert further_runs(PROMPT, params, 2, 40) == runs[2:]
+    runs = further_runs([PROMPT], params, 0, 40)
+    assert [run.prompt for run in runs] == ["def f(x):", "class A:", "import os", "x = 1"]
+    assert {run.params for run in runs} == {params}
+    assert further_runs([PROMPT], params, 2, 40) == runs[2:]
 
 
 def test_above_temperature_0_every_run_has_a_seed_of_its_own() -> None:
-    runs = further_runs(PROMPT, SamplingParams(temperature=0.5, seed=3), 0, 9)
-    assert [params.seed for _, params in runs] == [*range(4, 13)]
-    assert [prompt for prompt, _ in runs[:5]] == [
+    runs = further_runs([PROMPT], SamplingParams(temperature=0.5, seed=3), 0, 9)
+    assert [run.params.seed for run in runs] == [*range(4, 13)]
+    assert [run.prompt for run in runs[:5]] == [
         "def f(x):",
         "class A:",
         "import os",
@@ -144,7 +144,52 @@ def test_above_temperature_0_every_run_has_a_seed_of_its_own() -> None:
     ]
 
 
+STORY = "On the first morning the wind fell. He said"
+
+
+def test_two_prompts_of_different_kinds_go_on_together() -> None:
+    params = SamplingParams(temperature=0.5, seed=3)
+    runs = further_runs([PROMPT, STORY], params, 0, 2)
+    assert [(run.prompt, run.second_prompt) for run in runs] == [
+        ("def f(x):", PROMPT),
+        ("class A:", "def f(x):"),
+    ]
+    assert [run.params.seed for run in runs] == [4, 5]
+
+
+def test_two_prompts_of_one_kind_stay_and_only_the_seeds_change() -> None:
+    params = SamplingParams(temperature=0.5, seed=3)
+    runs = further_runs([PROMPT, "x = 1"], params, 1, 2)
+    assert [(run.prompt, run.second_prompt) for run in runs] == [(PROMPT, "x = 1")] * 2
+    assert [run.params.seed for run in runs] == [5, 6]
+    assert further_runs([PROMPT, "x = 1"], SamplingParams(), 0, 2) == []
+
+
 # -- pooling ---------------------------------------------------------------------------------------
+
+
+def test_a_race_of_two_prompts_goes_on_with_both(
+    raced: Callable[..., RaceRecording], model_host: ModelHost
+) -> None:
+    lanes = [("plain", "", "sequoia"), ("chain", "3", "sequoia")]
+    race = raced(second_prompt=STORY, lanes=lanes, temperature=0.9, max_new_tokens=40)
+    assert race.judged["pool"]["kind"] == "code and prose"
+    all_messages(race, model_host)
+    log = race.log()
+    assert len(log.pool.runs) == FURTHER
+    assert [run.second_prompt for run in log.pool.runs] == [PROMPT, "def f(x):", "class A:"]
+    verdict = race.judged["verdict"]
+    assert verdict["races"] == 1 + FURTHER
+    assert {(pair["faster"] // 2, pair["slower"] // 2) for pair in verdict["pairs"]} == {
+        (0, 0),
+        (1, 1),
+    }
+    again = OpenedRace(RaceLog.from_json(log.to_json()))
+    assert again.judged["verdict"]["sentence"] == verdict["sentence"]
+    assert again.log().pool.to_dict() == log.pool.to_dict()
+    first, *others = again.judged["pool"]["runs"]
+    assert first["prompt"] == "def add(a, b): / On the first mornin"
+    assert others[0]["prompt"] == "def f(x): / def add(a, b):"
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.9])

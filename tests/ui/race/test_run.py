@@ -16,7 +16,8 @@ from visits import Gate, sent, wait
 
 import sequoia.exactness.same_distribution
 import ui.race.run
-from sequoia import Dynamic, Pair, Race, Replanned, SamplingParams, StepTrace, Tree
+from sequoia import Dynamic, Pair, Race, Replanned, SamplingParams, StepTrace, Tree, plain
+from sequoia.algorithm.step_trace import emitted_tokens
 from sequoia.errors import BadModel, BadPrompt, BadSamplingParams, BadTree
 from sequoia.exactness.same_distribution import FirstTokens
 from sequoia.exactness.same_tokens import TextMatch
@@ -800,3 +801,82 @@ def test_a_request_holds_the_values_of_the_form() -> None:
         "k-ary, SpecInfer",
         "Dynamic",
     ]
+
+
+# -- two prompts -----------------------------------------------------------------------------------
+
+STORY = "On the first morning the wind fell. He said"
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.9])
+def test_every_lane_races_on_both_prompts_beside_plain_decoding_of_its_own(
+    make: Callable[..., RaceJob], pair: Pair, temperature: float
+) -> None:
+    job = make(
+        lanes=[PLAIN, CHAIN],
+        second_prompt=STORY,
+        temperature=temperature,
+        max_new_tokens=40,
+        check=True,
+    )
+    job.start()
+    messages = sent(job.messages())
+    if job.checking:
+        messages += sent(job.messages())
+    assert messages[-1]["error"] is None
+    log = job.recording.log()
+    assert [lane.full_name for lane in log.lanes] == [
+        "Plain on code",
+        "Chain on code",
+        "Plain on prose",
+        "Chain on prose",
+    ]
+    assert [lane.prompt for lane in log.lanes] == [FORM["prompt"]] * 2 + [STORY] * 2
+    if temperature == 0:
+        for lane in log.lanes:
+            expected = emitted_tokens(plain(pair, lane.prompt, job.request.params))
+            assert emitted_tokens(lane.run.steps) == expected
+    found = [result and result["lossless"] for result in log.results]
+    assert found[0] is found[2] is None
+    kinds = [found[1]["kind"], found[3]["kind"]]
+    assert kinds == (["exact"] * 2 if temperature == 0 else ["none"] * 2)
+    verdict = job.recording.judged["verdict"]
+    assert {frozenset((pair["faster"], pair["slower"])) for pair in verdict["pairs"]} == {
+        frozenset((0, 1)),
+        frozenset((2, 3)),
+    }
+    assert verdict["sentence"].startswith("On code: ")
+    assert " On prose: " in verdict["sentence"]
+    assert [one["name"] for one in verdict["speedup_ratios"]] == ["Chain"]
+    assert verdict["scope"] == "these 2 prompts"
+    assert verdict["races"] == 1
+    assert [place["place"] for place in verdict["places"]].count(1) >= 2
+    again = OpenedRace(RaceLog.from_json(log.to_json()))
+    assert again.judged["verdict"]["sentence"] == verdict["sentence"]
+    assert again.meta["second_prompt"] == STORY
+    assert [lane["on"] for lane in again.lanes] == ["code", "code", "prose", "prose"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"lanes": [PLAIN, CHAIN, KARY]}, "a race of 3 lanes on two prompts"),
+        ({"second_prompt": FORM["prompt"]}, "the second prompt is the same as the first"),
+        ({"second_prompt": "x" * 10**6}, "the second prompt has 1000000 characters"),
+    ],
+)
+def test_a_race_of_two_prompts_that_cannot_be_made(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises((BadPrompt, BadSamplingParams), match=words):
+        race_request(**{"second_prompt": STORY, "lanes": [PLAIN, CHAIN], **changes})
+
+
+@pytest.mark.parametrize("nothing", ["", "  \n", None, 3])
+def test_an_empty_second_prompt_is_none(nothing: Any) -> None:
+    asked = race_request(second_prompt=nothing)
+    assert asked.prompts == (FORM["prompt"],)
+    assert {lane.on for lane in asked.lanes} == {""}
+
+
+def test_two_prompts_of_one_kind_are_numbered() -> None:
+    asked = race_request(second_prompt="def other():", lanes=[PLAIN, CHAIN])
+    assert [lane.on for lane in asked.lanes] == ["prompt 1"] * 2 + ["prompt 2"] * 2

@@ -20,6 +20,7 @@ from sequoia.assets_folder import ASSETS
 from sequoia.saved_files.race_file import RaceLog
 from ui.decode.component import header
 from ui.decode.tab import LiveView
+from ui.hardware.own_profile import START, own_profile, start_values
 from ui.race import distribution_check, form, messages
 from ui.race import tab as race_tab
 from ui.race.presets import PRESETS, RacePreset
@@ -29,6 +30,7 @@ from ui.race.tab import RaceTab
 from ui.record import record_race
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
+from ui.shared import saved_profiles
 
 LANES = [
     ("plain", "", "sequoia"),
@@ -61,6 +63,8 @@ def filled(tab: RaceTab, lanes: list[Any] | None = None, **changes: Any) -> dict
         "check": False,
         "chat": True,
         "clock": "",
+        "second_prompt": "",
+        "profiles": [],
         **changes,
     }
     data: dict[Any, Any] = {getattr(tab.form, name): value for name, value in values.items()}
@@ -316,6 +320,7 @@ def test_a_preset_fills_the_form_and_says_what_it_shows(tab: RaceTab, preset: Ra
     assert updates[parts.about] == preset.about
     assert updates[parts.clock] == preset.clock
     assert updates.get(parts.prompt, "") == preset.prompt
+    assert updates[parts.second_prompt] == preset.second_prompt
     assert updates.get(parts.temperature) == preset.temperature
     for lane, (kind, numbers, verifier) in zip(parts.lanes, preset.all_lanes, strict=True):
         assert updates[lane.kind] == kind
@@ -401,18 +406,39 @@ def test_a_bad_suggestion_changes_nothing(tab: RaceTab, popups: list[str], data:
     assert popups == []
 
 
+OWN = own_profile({**start_values(START), "name": "my card"})
+
+
+def test_the_visitors_own_profile_is_a_clock(tab: RaceTab) -> None:
+    store = saved_profiles.add_entry([], OWN)
+    key = saved_profiles.SAVED + "my card"
+    assert tab.form.profiles in tab.form.form
+    offered = tab.form.offer_clocks(store, "")[tab.form.clock]
+    assert ("as on “my card” (simulated)", key) in offered["choices"]
+    messages = sent(tab.run(filled(tab, clock=key, profiles=store), request()))
+    assert messages[-1]["error"] is None
+    meta = next(message["meta"] for message in messages if message.get("meta"))
+    assert (meta["label"], meta["clock"]) == ("simulated", "my card")
+    plain = [step for message in messages for step in message["moves"] if step["lane"] == 0]
+    assert plain[0]["seconds"]["verify"] == pytest.approx(OWN.profile.verify_seconds(1), abs=1e-6)
+    link = SimpleNamespace(_data=linked(tab, clock=key))
+    assert tab.use_link(link, store)[tab.form.clock]["value"] == key
+    assert "is not a clock" in json.loads(tab.use_link(link, [])[tab.board])["error"]
+
+
 # -- recordings ------------------------------------------------------------------------------------
 
 
 def test_the_view_opens_with_a_recorded_race(tab: RaceTab) -> None:
     message = board_message(tab, tab.example())
-    assert message["meta"]["label"] == "recorded"
-    assert len(message["lanes"]) == 4
-    assert {"device", "date", "versions"} <= set(message["meta"])
+    assert message["meta"]["label"] == "simulated"  # the times of another machine
+    lanes = message["lanes"]
+    assert [lane["name"] for lane in lanes] == ["Plain", "Tuned chain", "Sequoia"]
+    assert {"device", "date", "versions", "clock"} <= set(message["meta"])
     assert [
         result["lossless"]["kind"] for result in message["results"] if result and result["lossless"]
-    ] == ["law"] * 3
-    for lane in range(4):
+    ] == ["law"] * 2
+    for lane in range(len(lanes)):
         assert [step["finish"] for step in message["moves"] if step["lane"] == lane][-1] in (
             "length",
             "eos",
@@ -478,9 +504,9 @@ def test_a_lane_of_the_race_on_screen_opens_in_decode(tab: RaceTab) -> None:
         tab.open_lane(event({"race": raced(messages), "lane": 2}), request())[live.stage]
     )
     assert second["meta"]["verifier"] == "specinfer"
-    assert [one["meta"]["label"] for one in (first, second)] == ["recorded", "measured"]
+    assert [one["meta"]["label"] for one in (first, second)] == ["simulated", "measured"]
     assert [one["meta"]["title"] for one in (first, second)] == [
-        "lane Chain of a race",
+        "lane Tuned chain of a race",
         "lane k-ary, SpecInfer of a race",
     ]
     assert second["meta"]["date"] == messages[0 if "meta" in messages[0] else 1]["meta"]["date"]
@@ -586,12 +612,10 @@ def test_a_reload_shows_the_race_in_the_address_while_it_is_stored(tab: RaceTab)
         tab.open_lane(event({"race": name, "lane": 2}), request("two"))[tab._live.stage]
     )
     assert lane["meta"]["verifier"] == "specinfer"
-    for other in ("", "nobody's", name + "x"):
-        assert (
-            board_message(tab, tab.load(request("three", race=other)))["meta"]["label"]
-            == "recorded"
-        )
-    assert board_message(tab, tab.load(request("three")))["meta"]["label"] == "recorded"
+    for asked in ({"race": ""}, {"race": "nobody's"}, {"race": name + "x"}, {}):
+        recorded = board_message(tab, tab.load(request("three", **asked)))
+        assert recorded["race"] == tab._welcome.name
+        assert recorded["meta"]["label"] == "simulated"  # the recorded race's clock
 
 
 # -- links -----------------------------------------------------------------------------------------
@@ -601,6 +625,7 @@ def linked(tab: RaceTab, **changes: Any) -> dict[str, Any]:
     """The values of a form, as a link has them."""
     usual = {
         "prompt": "x = 1",
+        "second_prompt": "",
         "chat": False,
         "check": True,
         "temperature": 0.5,

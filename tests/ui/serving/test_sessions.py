@@ -115,6 +115,8 @@ def test_public_limits_are_tighter() -> None:
     local = Limits()
     for name in ("tokens", "nodes", "prompt_chars", "seconds", "held", "weight", "upload"):
         assert getattr(PUBLIC, name) < getattr(local, name)
+    assert local.models
+    assert not PUBLIC.models, "visitors of a public page load no other models"
 
 
 def test_only_runs_at_rest_lose_their_caches_when_models_change() -> None:

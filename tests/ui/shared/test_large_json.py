@@ -4,6 +4,7 @@ ones are refused before they take memory or time."""
 from __future__ import annotations
 
 import json
+import marshal
 import time
 from pathlib import Path
 from typing import Any
@@ -91,3 +92,26 @@ def test_the_other_process_has_little_memory_and_time(
     monkeypatch.setattr(large_json, "SECONDS", 0.001)
     with pytest.raises(BadTrace, match="took more than"):
         read(tmp_path / "file.json", text)
+
+
+@pytest.mark.parametrize("most", [20, 400, 10_000])
+def test_values_come_in_small_pieces(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against a large file that makes everybody wait while it is taken over in one piece."""
+    value = {"a": [{"b": list(range(50)), "c": "x" * i} for i in range(60)], "d": {"e": []}, "f": 1}
+    monkeypatch.setattr(json_worker, "PIECE", most)
+    pieces = [*json_worker.pieces_of(value)]
+    assert json_worker.values_of(pieces) == value
+    one_entry = 400
+    assert max(len(marshal.dumps(piece)) for _, piece in pieces) <= most + one_entry
+
+
+def test_lists_and_objects_are_counted() -> None:
+    json_worker.scan(b"[" + b"[]," * (json_worker.MAX_LISTS - 1) + b"1]")
+    with pytest.raises(json_worker.Refused, match="lists and objects"):
+        json_worker.scan(b"[" + b"{}," * json_worker.MAX_LISTS + b"1]")
+
+
+def test_values_are_counted() -> None:
+    json_worker.scan(b"[" + b"1," * (json_worker.MAX_VALUES - 1) + b"1]")
+    with pytest.raises(json_worker.Refused, match="values"):
+        json_worker.scan(b"[" + b"1," * json_worker.MAX_VALUES + b"1]")

@@ -7,6 +7,7 @@ import { showForm } from "../../shared/web/form_side.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
+import { offerStep } from "../../shared/web/shown_step.js";
 import { mountDecode } from "./decode_view.js";
 import { refused } from "./form_changes.js";
 import { linkRun } from "./run_link.js";
@@ -47,6 +48,10 @@ export function connect(element, props, watch, trigger, server) {
   };
   connectComponent(root, props, watch, { ...view, take: receive }, { ask: () => trigger("come") });
   linkRun(view.store, (values) => trigger("link", values));
+  offerStep(() => {
+    const step = view.store.view();
+    return step && { step, label: view.store.meta.label ?? "" };
+  });
 }
 
 // Other views may use a run that was made here, once it is over.

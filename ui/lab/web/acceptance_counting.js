@@ -1,7 +1,7 @@
 /* Measuring acceptance with the loaded models: the request to the server, and its answers. */
 import { measured } from "./acceptance_counts.js";
 import { numberField } from "./number_field.js";
-import { Refusal } from "./refusal.js";
+import { Refusal } from "../../shared/web/refusal.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm, markTerm } from "../../shared/web/tooltips.js";

@@ -5,7 +5,7 @@ import * as vectors from "./acceptance_vectors.js";
 import { numberField } from "./number_field.js";
 import * as planner from "../../shared/web/planner.js";
 import { PowerLaw } from "./power_law.js";
-import { Refusal } from "./refusal.js";
+import { Refusal } from "../../shared/web/refusal.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";

@@ -2,7 +2,7 @@
    tree is, and what was refused. */
 import { formatShare } from "./export_tree.js";
 import * as planner from "../../shared/web/planner.js";
-import { Refusal } from "./refusal.js";
+import { Refusal } from "../../shared/web/refusal.js";
 import { attr, el, show, text } from "../../shared/web/dom.js";
 
 const ROOT =

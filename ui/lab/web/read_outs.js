@@ -126,7 +126,7 @@ export class ReadOuts {
     });
     if (link.copyLink)
       button(line, { text: "Copy link", hint: TOOLTIPS["button copy link"], act: link.copyLink });
-    this.refused = el("p", { class: "sq-lab-problem", role: "alert", hidden: "" }, host);
+    this.refused = el("p", { class: "sq-problem", role: "alert", hidden: "" }, host);
   }
 
   save(form) {

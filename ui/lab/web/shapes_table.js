@@ -2,7 +2,7 @@
 import { makePanel } from "../../shared/web/panel.js";
 import { numberField } from "./number_field.js";
 import * as planner from "../../shared/web/planner.js";
-import { Refusal } from "./refusal.js";
+import { Refusal } from "../../shared/web/refusal.js";
 import * as shapes from "./tree_shapes.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";

@@ -18,6 +18,7 @@ import { makePanel } from "../../shared/web/panel.js";
  * @property {string} numbers
  * @property {string} forward
  * @property {string} no_fast_forward why not
+ * @property {string} no_gpu_verification why the host verifies trees, though the models are on a GPU
  * @property {string} device
  * @property {string} placement
  */
@@ -58,8 +59,11 @@ function facts({ target, draft, vocab, limit, why, chat }) {
   ];
 }
 
-function model(role, { name, numbers, forward, device, placement, no_fast_forward: why }) {
+function model(role, { name, numbers, forward, device, placement, ...why }) {
   const parts = [name, numbers, `${forward} forward pass`, device, placement].filter(Boolean);
-  const slow = why ? [[`${role}: no faster forward`, why]] : [];
-  return [[role, parts.join(" · ")], ...slow];
+  return [
+    [role, parts.join(" · ")],
+    [`${role}: no faster forward`, why.no_fast_forward],
+    [`${role}: GPU verification off`, why.no_gpu_verification],
+  ].filter(([, text]) => text);
 }

@@ -316,9 +316,10 @@ export class LaneView {
  * @param {boolean} self
  * @returns {string}
  */
-function baseline({ plain }, self) {
-  if (plain) return self ? "plain decoding" : "plain";
-  return self ? "the slowest lane" : "the slowest";
+function baseline({ plain, on }, self) {
+  const where = on ? " on " + on : "";
+  if (plain) return (self ? "plain decoding" : "plain") + where;
+  return (self ? "the slowest lane" : "the slowest") + where;
 }
 
 /**
@@ -336,9 +337,10 @@ function described({ how, verifier, plain, most, changes, kind }) {
 }
 
 /**
- * The name of a lane as it is shown.
+ * The name of a lane as it is shown, with that of its prompt in a race of two.
  * @param {Lane} lane
  * @param {number} index
  * @returns {string}
  */
-export const laneName = (lane, index) => readable(lane?.name || "Lane " + (index + 1));
+export const laneName = (lane, index) =>
+  readable([lane?.name || "Lane " + (index + 1), lane?.on].filter(Boolean).join(" on "));

@@ -207,19 +207,31 @@ export const intervalInWords = ({ least, most, verdict }) =>
   `${least.toFixed(2)}–${most.toFixed(2)}${verdict === "even" ? ", no clear difference" : ""}`;
 
 /**
- * Index of the lane that others are compared with at t: the plain one, else the slowest; -1 while
- * none has moved.
+ * Index of the lane that `lane` is compared with at t: of those on the same prompt the plain one,
+ * else the slowest; -1 while none has moved.
  * @param {Lane[]} lanes
  * @param {LaneTotals[]} totals
  * @param {number} t
+ * @param {number} [lane] its index
  * @returns {number}
  */
-export function referenceLane(lanes, totals, t) {
-  const plain = lanes.findIndex((lane) => lane.plain);
-  if (plain >= 0) return plain;
-  const rates = totals.map((total) => (total.at(t).tokens ? rate(total.at(t)) : Infinity));
-  const slowest = Math.min(...rates);
-  return slowest < Infinity ? rates.indexOf(slowest) : -1;
+export function referenceLane(lanes, totals, t, lane = 0) {
+  const beside = lanesByPrompt(lanes).find((group) => group.includes(lane)) ?? [];
+  const plain = beside.find((i) => lanes[i].plain);
+  if (plain !== undefined) return plain;
+  const moved = beside.filter((i) => totals[i].at(t).tokens);
+  const slowest = Math.min(...moved.map((i) => rate(totals[i].at(t))));
+  return moved.find((i) => rate(totals[i].at(t)) === slowest) ?? -1;
+}
+
+/**
+ * The indexes of the lanes on each prompt.
+ * @param {Lane[]} lanes
+ * @returns {number[][]}
+ */
+export function lanesByPrompt(lanes) {
+  const names = new Set(lanes.map(({ on }) => on ?? ""));
+  return [...names].map((name) => [...lanes.keys()].filter((i) => (lanes[i].on ?? "") === name));
 }
 
 /**
@@ -238,6 +250,28 @@ export function leadingLane(totals, t) {
     if (sum.tokens && (leader < 0 || isAhead(sum, sums[leader]))) leader = i;
   });
   return leader;
+}
+
+/**
+ * Place of each lane at t among those on its prompt; null as in `lanePlaces`.
+ * @param {Lane[]} lanes
+ * @param {LaneTotals[]} totals
+ * @param {number} t
+ * @param {boolean} done
+ * @returns {(Place | null)[]}
+ */
+export function placesByPrompt(lanes, totals, t, done) {
+  /** @type {(Place | null)[]} */
+  const places = totals.map(() => null);
+  for (const group of lanesByPrompt(lanes)) {
+    const found = lanePlaces(
+      group.map((i) => totals[i]),
+      t,
+      done,
+    );
+    group.forEach((i, k) => (places[i] = found[k]));
+  }
+  return places;
 }
 
 /**
@@ -271,12 +305,12 @@ export function lanePlaces(totals, t, done) {
 
 /**
  * Places at the time shown: those of the verdict once the race is over.
- * @param {{totals: LaneTotals[], t: number, done: boolean, isOver: boolean,
+ * @param {{lanes: Lane[], totals: LaneTotals[], t: number, done: boolean, isOver: boolean,
  *   verdict: {places: (Place | null)[]} | null}} store
  * @returns {(Place | null)[]}
  */
-export const placesNow = ({ totals, t, done, isOver, verdict }) =>
-  isOver && verdict ? verdict.places : lanePlaces(totals, t, done);
+export const placesNow = ({ lanes, totals, t, done, isOver, verdict }) =>
+  isOver && verdict ? verdict.places : placesByPrompt(lanes, totals, t, done);
 
 /**
  * A place in words: "1st", or "tied for 1st".

@@ -95,8 +95,7 @@ export class RaceCharts {
     this.version = version;
     const reference = referenceLane(lanes, totals, end);
     const plain = reference < 0 || lanes[reference].plain;
-    const name = reference < 0 ? "" : laneName(lanes[reference], reference);
-    const over = name && (plain ? "over " : "over the slowest, ") + name;
+    const over = reference < 0 ? "" : overWhat(lanes, reference);
     text(this.tokens.word, word);
     text(this.speedup.word, [word, over].filter(Boolean).join(", "));
     const whom = plain ? "" : "No plain lane: speed-ups are relative to the slowest lane. ";
@@ -181,14 +180,16 @@ export class RaceCharts {
   // Speed-up over decode time; null before there is one.
   ratioFigure() {
     const { lanes, totals, t, end } = this.store;
-    const reference = referenceLane(lanes, totals, end);
-    const other = totals[reference];
-    if (!other?.clock || !totals.some((total, i) => i !== reference && total.clock)) return null;
+    const references = lanes.map((_, i) => referenceLane(lanes, totals, end, i));
+    const isKnown = (total, i) =>
+      i !== references[i] && total.clock && totals[references[i]]?.clock;
+    if (!totals.some(isKnown)) return null;
     const styles = laneStyles(lanes);
     const bars = [];
     let top = 1.2;
     const curves = totals.map((total, i) => {
-      const self = i === reference;
+      const self = i === references[i];
+      const other = totals[references[i]] ?? total;
       const sums = total.sums.slice(1, total.count(t) + 1);
       const y = sums.map((sum) => (self ? 1 : speedRatio(total, other, sum.seconds)));
       const known = y.map((value) => (Number.isFinite(value) ? value : null));
@@ -262,6 +263,18 @@ export class RaceCharts {
   }
 }
 
+/**
+ * What speed-ups are relative to.
+ * @param {import("./race_store.js").Lane[]} lanes
+ * @param {number} reference of the first lane
+ * @returns {string}
+ */
+function overWhat(lanes, reference) {
+  const { plain, on } = lanes[reference];
+  if (on) return plain ? "each over plain decoding of its own prompt" : "each over the slowest";
+  return (plain ? "over " : "over the slowest, ") + laneName(lanes[reference], reference);
+}
+
 const GREY = "var(--sq-dim-fixed)";
 const finishLine = (y) => ({
   type: "line",
@@ -288,7 +301,7 @@ const raceRows = ({ lanes, totals, word }) =>
   totals.flatMap(({ sums }, i) =>
     sums.slice(1).map((sum, k) => ({
       lane: i,
-      name: lanes[i].name,
+      name: laneName(lanes[i], i),
       step: sum.steps,
       seconds: sum.seconds,
       tokens: sum.tokens,

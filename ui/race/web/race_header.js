@@ -1,7 +1,7 @@
 /* The header: what races, where the numbers come from, how far the race is, and what went wrong. */
 import { FollowBar } from "../../shared/web/follow_bar.js";
 import { laneName } from "./lane.js";
-import { lanePlaces, placeInWords } from "./lane_totals.js";
+import { placeInWords, placesByPrompt } from "./lane_totals.js";
 import { attr, el, pool, show, text } from "../../shared/web/dom.js";
 import { known, readable, seconds } from "../../shared/web/format.js";
 import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
@@ -48,9 +48,11 @@ export class RaceHeader {
 
   makePrompt() {
     const line = el("div", { class: "race-line" }, this.root);
-    this.prompt = el("p", { class: "sq-asked race-prompt", "data-part": "prompt" }, line);
-    this.whose = el("span", { class: "sq-asked-whose" }, this.prompt);
-    this.wording = el("span", { class: "sq-asked-text" }, this.prompt);
+    this.prompts = ["prompt", "second-prompt"].map((part) => {
+      const root = el("p", { class: "sq-asked race-prompt", "data-part": part }, line);
+      const whose = el("span", { class: "sq-asked-whose" }, root);
+      return { root, whose, wording: el("span", { class: "sq-asked-text" }, root) };
+    });
     const key = el("span", { class: "sq-key" }, line);
     el("span", { class: "sq-tok sq-tok-draft", text: "from the draft" }, key);
     el("span", { class: "sq-tok sq-tok-own", text: "from the target" }, key);
@@ -96,16 +98,30 @@ export class RaceHeader {
     const { meta } = this.store;
     this.meta = meta;
     this.about.paint(meta, raceFacts(meta));
-    const prompt = String(meta.prompt || "");
-    show(this.prompt, Boolean(prompt));
-    text(this.whose, meta.chat ? "prompt, as a chat message" : "prompt");
-    text(this.wording, readable(prompt.slice(0, 400)));
-    attr(this.prompt, "title", readable(prompt.slice(0, 2000)).replaceAll("⏎", "\n"));
+    this.paintPrompt(
+      0,
+      String(meta.prompt || ""),
+      meta.chat ? "prompt, as a chat message" : "prompt",
+    );
+    this.paintPrompt(1, String(meta.second_prompt || ""), "second prompt");
     /** @type {string[]} how the race was planned; `RacePlan` in ui/race/race_plan.py */
     const notes = Array.isArray(meta.notes) ? meta.notes.map(String) : [];
     const lines = this.noteLines.take(notes.length);
     notes.forEach((note, i) => text(lines[i], readable(note)));
     show(this.notes, notes.length > 0);
+  }
+
+  /**
+   * @param {number} number 0 or 1
+   * @param {string} prompt hidden if empty
+   * @param {string} name
+   */
+  paintPrompt(number, prompt, name) {
+    const { root, whose, wording } = this.prompts[number];
+    show(root, Boolean(prompt));
+    text(whose, name);
+    text(wording, readable(prompt.slice(0, 400)));
+    attr(root, "title", readable(prompt.slice(0, 2000)).replaceAll("⏎", "\n"));
   }
 }
 
@@ -129,7 +145,7 @@ export function raceFacts(meta) {
  * @returns {string}
  */
 function order({ lanes, totals, end, verdict }) {
-  const places = verdict?.places ?? lanePlaces(totals, end, true);
+  const places = verdict?.places ?? placesByPrompt(lanes, totals, end, true);
   const placed = [...lanes.keys()]
     .filter((i) => places[i])
     .sort((a, b) => totals[a].clock - totals[b].clock);

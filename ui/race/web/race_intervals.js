@@ -3,6 +3,7 @@
    come in. */
 import { laneName } from "./lane.js";
 import { laneStyles } from "./lane_style.js";
+import { lanesByPrompt } from "./lane_totals.js";
 import { el, pool, show, text } from "../../shared/web/dom.js";
 import { known, readable } from "../../shared/web/format.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -35,23 +36,40 @@ export class RaceIntervals {
   }
 
   paint() {
-    const { verdict, pool: pooled, lanes } = this.store;
+    const { pool: pooled, lanes } = this.store;
     const some = Boolean(pooled) && (pooled.runs.length > 1 || pooled.planned !== null);
     show(this.root, some);
     if (!some || this.shown === pooled) return;
     this.shown = pooled;
     const compared = this.compared();
-    const [leader] = verdict.order;
-    if (leader !== undefined) text(this.leader, `Pace of ${laneName(lanes[leader], leader)} over`);
+    const [leader, other] = this.orders.map(([first]) => first);
+    if (other !== undefined) text(this.leader, "Pace of the first lane on each prompt over");
+    else if (leader !== undefined)
+      text(this.leader, `Pace of ${laneName(lanes[leader], leader)} over`);
     const ends = axisEnds(compared);
     const rows = this.rows.take(compared.length);
     compared.forEach((one, i) => this.paintRow(rows[i], one, ends));
   }
 
+  /** The lanes on each prompt, fastest first. */
+  get orders() {
+    const { verdict, lanes } = this.store;
+    const groups = lanesByPrompt(lanes);
+    return groups.map((group) => verdict.order.filter((lane) => group.includes(lane)));
+  }
+
   /** @returns {Compared[]} */
   compared() {
+    return this.orders.flatMap(([leader, ...others]) => this.comparedWith(leader, others));
+  }
+
+  /**
+   * @param {number} leader
+   * @param {number[]} others
+   * @returns {Compared[]}
+   */
+  comparedWith(leader, others) {
     const { verdict, pool: pooled } = this.store;
-    const [leader, ...others] = verdict.order;
     return others.flatMap((lane) => {
       const pair = verdict.pairs.find(({ faster, slower }) => isPair(faster, slower, leader, lane));
       if (!pair) return [];

@@ -68,7 +68,9 @@ export class RaceOn {
  * @returns {string}
  */
 const over = ({ kind, seeds }) =>
-  `over other ${kind} prompts${seeds ? ", each with a seed of its own" : ""}`;
+  kind
+    ? `over other ${kind} prompts${seeds ? ", each with a seed of its own" : ""}`
+    : "over the same two prompts, each run with a seed of its own";
 
 /**
  * @param {Pool} pool

@@ -6,8 +6,9 @@ import { LaneTotals } from "./lane_totals.js";
 /**
  * A lane before its first step; `StoredRace.lanes` in ui/race/messages.py.
  * `kind`: its tree in the menu, null in files that do not say. `most`: nodes of a tree at most.
+ * `on`: in a race of two prompts, the name of the lane's.
  * @typedef {{name: string, how: string, verifier: string, plain: boolean, most: number,
- *   changes: boolean, kind?: string | null}} Lane
+ *   changes: boolean, on?: string, kind?: string | null}} Lane
  */
 /**
  * One step of a lane. `text`: of each token; the first `drafted` of them come from the draft.

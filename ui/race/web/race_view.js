@@ -107,8 +107,7 @@ class RaceView {
   paintLanes() {
     const { lanes, totals, t } = this.store;
     const places = placesNow(this.store);
-    const reference = referenceLane(lanes, totals, t);
-    for (const lane of this.lanes) lane.paint(places, reference);
+    for (const lane of this.lanes) lane.paint(places, referenceLane(lanes, totals, t, lane.index));
   }
 
   paintEmpty() {

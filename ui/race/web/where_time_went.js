@@ -88,7 +88,7 @@ export class WhereTimeWent {
    */
   interval(i) {
     const { totals, lanes, end } = this.store;
-    const reference = referenceLane(lanes, totals, end);
+    const reference = referenceLane(lanes, totals, end, i);
     return lanes[reference]?.plain ? speedInterval(totals[i], totals[reference], end) : null;
   }
 
@@ -142,7 +142,8 @@ export class WhereTimeWent {
     if (label) addTerm(source, readable(label), /what if/.test(label) ? "what if" : label);
     const gain = signed(predicted - speedup);
     source.append(gain && label ? ", " + gain : gain);
-    if (!parents || !this.trigger) return;
+    // in a race of two prompts a lane of the form is two lanes here
+    if (!parents || !this.trigger || this.lanes[i].on) return;
     const text = "Use in lane " + (i + 1);
     const use = button(item, { text, hint: TOOLTIPS["button put into lane"] });
     use.addEventListener("click", () => this.trigger("apply", { lane: i, parents }));

@@ -122,7 +122,15 @@ export const FIELDS = {
     clock: text(80),
     step: whole(0, 100_000),
   },
-  race: { ...SAMPLING, check: flag, lane1: lane, lane2: lane, lane3: lane, lane4: lane },
+  race: {
+    ...SAMPLING,
+    second_prompt: text(MOST_PROMPT),
+    check: flag,
+    lane1: lane,
+    lane2: lane,
+    lane3: lane,
+    lane4: lane,
+  },
   lab: {
     vector: text(80),
     rates: list(number(0, 1), MOST_RATES),
@@ -134,6 +142,15 @@ export const FIELDS = {
     kary: whole(1, MOST_NODES),
     branching: list(whole(1, MOST_NODES), 40),
     profile: text(80),
+  },
+  walk: {
+    p: list(number(0, 1), 8),
+    q: list(number(0, 1), 8),
+    children: list(whole(0, 8), 2),
+    verifier: word,
+    seed: whole(0, 1_000_000_000),
+    example: word,
+    step: whole(0, 100_000),
   },
   hardware: {
     profile: text(80),

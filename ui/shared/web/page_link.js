@@ -17,7 +17,12 @@ const QUIET_MS = 500; // without a change before the address follows
 const TABS_MS = 100; // between two looks for the tabs, which Gradio builds
 const MOST_LOOKS = 100;
 /** @type {Record<string, string>} names of values in words */
-const NAMES = { prompt: "the prompt", hand: "the tree drawn by hand", rates: "the vector" };
+const NAMES = {
+  prompt: "the prompt",
+  second_prompt: "the second prompt",
+  hand: "the tree drawn by hand",
+  rates: "the vector",
+};
 
 /** @type {Map<string, LinkedView>} by tab */
 const views = new Map();
@@ -89,9 +94,11 @@ async function copied(text) {
   }
 }
 
-/** @type {() => HTMLElement[]} */
-const tabs = () =>
-  [...document.querySelectorAll("[role=tab]")].map((tab) => /** @type {any} */ (tab));
+/** @type {(selector: string) => HTMLElement[]} */
+const all = (selector) => /** @type {any} */ ([...document.querySelectorAll(selector)]);
+const tabs = () => all("[role=tab]");
+// the entries of the menu that has the tabs for which the row has no room
+const others = () => all(".overflow-dropdown button");
 const nameOf = (tab) => tab.textContent.trim().toLowerCase();
 
 function openTab() {
@@ -136,7 +143,7 @@ function show(state) {
 /** @type {(name: string, looks: number) => void} */
 function clickTab(name, looks) {
   if (name === openTab()) return;
-  const tab = tabs().find((one) => nameOf(one) === name);
+  const tab = [...tabs(), ...others()].find((one) => nameOf(one) === name);
   if (!tab) {
     if (looks < MOST_LOOKS) setTimeout(() => clickTab(name, looks + 1), TABS_MS);
     return;

@@ -56,7 +56,8 @@ export class PhaseBar {
       attr(this.tabs[i], "aria-pressed", String(name === phase));
       this.tabs[i].disabled = !hasPhase(step, name);
     });
-    text(this.time, this.times(step.step.seconds ?? {}, phase, source));
+    const { seconds } = step.step;
+    text(this.time, seconds ? this.times(seconds, phase, source) : "");
     text(this.caption, shown ? shown.words : result(step));
   }
 

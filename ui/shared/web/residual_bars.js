@@ -11,8 +11,11 @@ const ROWS = 6;
 
 /** The picture, with a place for each token. */
 export class ResidualBars {
-  /** @param {Element} host */
-  constructor(host) {
+  /**
+   * @param {Element} host
+   * @param {number} [rows] places for tokens and for the rest
+   */
+  constructor(host, rows = ROWS) {
     this.root = el("div", { class: "sq-left-of", "data-part": "residual" }, host);
     this.head = el("div", { class: "sq-left-head" }, this.root);
     this.title = el("span", { class: "sq-left-title" }, this.head);
@@ -20,7 +23,7 @@ export class ResidualBars {
     el("span", { text: "p" }, letters);
     this.qLetter = el("span", { text: "q" }, letters);
     this.list = el("div", { class: "sq-left-rows", role: "list" }, this.root);
-    this.rows = Array.from({ length: ROWS }, () => new ResidualBar(this.list));
+    this.rows = Array.from({ length: rows }, () => new ResidualBar(this.list));
     this.note = el("p", { class: "sq-left-note" }, this.root);
   }
 
@@ -40,7 +43,7 @@ export class ResidualBars {
     text(this.title, title);
     const isOfBoth = rows.at(-1).q !== null;
     show(this.qLetter, isOfBoth);
-    this.rows.forEach((row, i) => row.paint(rows[i]));
+    this.rows.forEach((row, i) => row.paint(rows[i] ?? null));
     text(this.note, note);
   }
 }

@@ -26,8 +26,11 @@ import { percent, visible } from "./format.js";
  * @property {string} note what happens next
  */
 
-const PLACES = 5; // tokens of a picture
+const PLACES = 5; // tokens of a picture, usually
 const REST = "others";
+const TESTED = "The next child is tested on that.";
+const EVEN =
+  "Nothing is left of q: the next child was drawn evenly from the tokens not tried, and is tested on that.";
 const GONE = 0.0005; // less of a distribution is rounding
 
 /** What takes the place of the picture at temperature 0. */
@@ -38,16 +41,17 @@ export const ONE_TOKEN =
  * The picture at the trial of a node, or for "bonus" where the target adds its token.
  * @param {StepView} step
  * @param {NodeId} node
+ * @param {number} [most] tokens that the picture has
  * @returns {ResidualPicture | null} null where nothing was recorded
  */
-export function residualPicture(step, node) {
+export function residualPicture(step, node, most = PLACES) {
   const at = momentOf(step, node);
   const moment = step.residuals[at];
   if (!moment) return null;
   const trial = step.trials[at];
   const isCut = Boolean(trial && !trial.accepted && trial.u !== null);
-  const tokens = places(step, at);
-  const rows = tokens.map((token) => token && rowOf(step, moment, token, isCut));
+  const tokens = places(step, at, most);
+  const rows = tokens.map((token) => (token === null ? null : rowOf(step, moment, token, isCut)));
   const mark = markOf(step, at);
   for (const row of rows) if (row?.key === String(moment.tokens[0])) row.mark = mark;
   return {
@@ -70,11 +74,11 @@ const parentAt = ({ topo, trials, path }, at) =>
 // -- rows -----------------------------------------------------------------------------------------
 
 /* A token keeps its place while its siblings are tried, so that one sees its bar change. */
-/** @type {(step: StepView, at: number) => (number | null)[]} */
-function places(step, at) {
+/** @type {(step: StepView, at: number, most: number) => (number | null)[]} */
+function places(step, at, most) {
   const isTogether = (i) => i >= 0 && parentAt(step, i) === parentAt(step, at);
-  const before = isTogether(at - 1) ? places(step, at - 1) : new Array(PLACES).fill(null);
-  const wanted = step.residuals[at].tokens.slice(0, PLACES);
+  const before = isTogether(at - 1) ? places(step, at - 1, most) : new Array(most).fill(null);
+  const wanted = step.residuals[at].tokens.slice(0, most);
   const fresh = wanted.filter((token) => !before.includes(token));
   return before.map((token) => (wanted.includes(token) ? token : (fresh.shift() ?? null)));
 }
@@ -116,6 +120,9 @@ function isDropped(step, at) {
   });
 }
 
+// Whether q had nothing but the token that is dropped.
+const isUsedUp = (step, at) => isDropped(step, at) && step.residuals[at].q[0] > 1 - GONE;
+
 // -- words ----------------------------------------------------------------------------------------
 
 // Whether a sibling is tried next.
@@ -141,7 +148,7 @@ function noteOf(step, at) {
   const left = `Hatched: what p and q share. It is cut away, and the ${percent(trial.mass)} left of p`;
   if (!hasSibling(step, at)) return left + " is rescaled: the last token is drawn from it.";
   const dropped = isDropped(step, at) ? `, and “${step.label(trial.node)}” is dropped from q` : "";
-  return left + " is rescaled" + dropped + ". The next child is tested on that.";
+  return `${left} is rescaled${dropped}. ${isUsedUp(step, at) ? EVEN : TESTED}`;
 }
 
 const drawn = (step, at) => {

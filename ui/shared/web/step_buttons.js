@@ -1,5 +1,5 @@
 /* Buttons and speeds that play one step. */
-import { attr, button, el, setIcon } from "./dom.js";
+import { attr, button, el, setIcon, show } from "./dom.js";
 import { STEP_RATES } from "./step_player.js";
 
 /**
@@ -36,5 +36,6 @@ export class StepButtons {
     attr(this.play, "title", label);
     for (const one of this.root.querySelectorAll("button")) one.disabled = !step;
     if (this.speed.value !== rate) this.speed.value = rate;
+    show(this.speed, !step || Boolean(step.step.seconds)); // without times, there is one speed
   }
 }

@@ -26,6 +26,8 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths
  * @property {{draft?: number, verify?: number, overhead?: number}} [seconds]
  * @property {string | null} [finish] why the run ended with this step
  * @property {number[]} [level_seconds] of each draft pass
+ * @property {(number | undefined)[]} [entered] verified from the leaves: for each trial, the
+ *   probability with which the path stood before any child of its node was rejected
  * @property {ResidualRow[]} [residuals] at each trial, and where the target adds its token
  */
 

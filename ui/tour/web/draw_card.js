@@ -1,7 +1,8 @@
 /* Draws by guess, test and correction: one at a time, and thousands beside the chances they should
    have. */
 import { attr, button, el, text } from "../../shared/web/dom.js";
-import { counts, draw, keepChance, seeded, worstOff } from "./draws.js";
+import { seeded } from "../../shared/web/random.js";
+import { counts, draw, keepChance, worstOff } from "./draws.js";
 import { figure, filled } from "./filled.js";
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);

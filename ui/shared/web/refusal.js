@@ -1,5 +1,5 @@
 /* Why something typed was not used: text beside its field, for the eye and for screen readers. */
-import { attr, el, show, text } from "../../shared/web/dom.js";
+import { attr, el, show, text } from "./dom.js";
 
 let made = 0;
 
@@ -14,7 +14,7 @@ export class Refusal {
     this.field = null;
     made++;
     const id = "sq-refusal-" + made;
-    const look = { class: "sq-lab-problem", role: "alert", "data-part": part, hidden: "" };
+    const look = { class: "sq-problem", role: "alert", "data-part": part, hidden: "" };
     this.node = el("p", { ...look, id }, host);
   }
 

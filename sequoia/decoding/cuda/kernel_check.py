@@ -1,0 +1,175 @@
+"""The kernel that walks down a tree is tried before its first use on a device, against the
+reference (algorithm/verifiers/walk.py) on random trees. Where the two disagree, or the kernel
+cannot be compiled, the host verifies."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import torch
+
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers.sequoia import without_replacement
+from sequoia.algorithm.verifiers.specinfer import with_replacement
+from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.algorithm.verifiers.walk import walk
+from sequoia.decoding.cuda.cuda_step import TreeOnDevice
+from sequoia.this_machine.memory import is_out_of_memory
+
+CASES = 200
+_AT_FULL_SIZE = 10  # every so many cases; the others have a smaller vocabulary, for speed
+_SMALLER = 8192  # tokens: two blocks of the kernel
+_ALIGNED = 16  # a vocabulary divisible by it is compiled in another way
+_CLOSE = 1e-9  # probabilities of the two may differ by so much
+_TREES = (
+    Tree.chain(1),
+    Tree.chain(5),
+    Tree((-1, 0, 0, 0, 1, 1, 2, 4, 4)),
+    Tree.sequences(3, 2),
+    Tree.from_branching([8]),
+)
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One step to verify. p: (nodes, vocab) float64; q: (inner nodes, vocab) float32; noise:
+    (trials + 1,), the last for the bonus."""
+
+    tree: Tree
+    tokens: list[int]
+    p: np.ndarray
+    q: np.ndarray
+    noise: np.ndarray
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the kernel returns for a case: trials (node, p, q, u, accepted, mass), last node, bonus
+    token."""
+
+    trials: list[list[float]]
+    node: int
+    bonus: int
+
+
+class Scripted:
+    """The random draws of a walk, from given numbers in [0, 1), the last for the bonus."""
+
+    def __init__(self, noise: np.ndarray) -> None:
+        self._noise = iter(noise[:-1].tolist())
+        self._bonus = float(noise[-1])
+
+    def accept(self, d: float, r: float) -> tuple[bool, float]:
+        u = next(self._noise)
+        return bool(u * d < r), u
+
+    def pick(self, weights: np.ndarray) -> int:
+        heights = np.cumsum(weights)
+        return int(np.searchsorted(heights, self._bonus * heights[-1], side="right"))
+
+
+@cache
+def kernel_problem(device: torch.device, vocab: int, replacing: bool) -> str:
+    """Why the kernel is not used on `device`, as the end of a sentence; "" if it is. Tried once for
+    each vocabulary, so that no step's clock includes its compilation. Raises what torch raises
+    where memory runs out, which says nothing about the kernel."""
+    try:
+        problem = _disagreement(device, vocab, replacing)
+    except Exception as raised:  # no compiler, no headers, an old GPU
+        if is_out_of_memory(raised):
+            raise
+        problem = " ".join(f"{type(raised).__name__}: {raised}".split())[:200]
+    if problem:
+        _log.warning("GPU verification off, so the host verifies on %s: %s", device, problem)
+    return problem
+
+
+def _disagreement(device: torch.device, vocab: int, replacing: bool) -> str:
+    for number, case in enumerate(_cases(vocab, replacing), 1):
+        found = _differs(by_kernel(case, device, replacing), by_reference(case, replacing))
+        if found:
+            return f"{found} (random case {number} of {CASES})"
+    return ""
+
+
+def _cases(vocab: int, replacing: bool) -> Iterator[Case]:
+    rng = np.random.default_rng(1)
+    smaller = min(vocab, _SMALLER + vocab % _ALIGNED)
+    for number in range(CASES):
+        tree = _TREES[number % len(_TREES)]
+        yield random_case(rng, tree, smaller if number % _AT_FULL_SIZE else vocab, replacing)
+
+
+def random_case(rng: np.random.Generator, tree: Tree, vocab: int, replacing: bool) -> Case:
+    """Distributions with zeros among their entries, and tokens of which some have no mass."""
+    inner = sum(map(bool, tree.children))
+    tokens = [0] * len(tree)
+    for children in tree.children:
+        drawn = rng.choice(min(vocab, 64), size=len(children), replace=replacing)
+        for child, token in zip(children, drawn.tolist(), strict=True):
+            tokens[child] = token
+    return Case(
+        tree,
+        tokens,
+        _distributions(rng, len(tree), vocab),
+        _distributions(rng, inner, vocab).astype(np.float32),
+        rng.random(len(tree) + 1),
+    )
+
+
+def _distributions(rng: np.random.Generator, rows: int, vocab: int) -> np.ndarray:
+    """Random (rows, vocab), a few entries of each row large and a quarter of them zero."""
+    found = rng.standard_exponential((rows, vocab)) ** 3
+    found[:, : min(vocab, 64)] *= max(1.0, vocab / 64)  # the tokens that are drafted
+    found[rng.random(found.shape) < 0.25] = 0
+    found[found.sum(1) == 0, 0] = 1
+    return found / found.sum(1, keepdims=True)
+
+
+def by_kernel(case: Case, device: torch.device, replacing: bool) -> Found:
+    """The case walked by the kernel."""
+    # imported here, as Triton is installed with CUDA only
+    from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
+
+    tree = TreeOnDevice(device, case.tree)
+    trials = torch.zeros(len(case.noise) - 1, TRIAL, dtype=torch.float64, device=device)
+    p, q, noise = (torch.tensor(one, device=device) for one in (case.p, case.q, case.noise))
+    tokens = torch.tensor(case.tokens, device=device)
+    end = launch(p, q, tree.row, tokens, tree.first, tree.count, noise, trials, replacing)
+    done, node, bonus = map(int, end.tolist())
+    return Found(trials[:done].tolist(), node, bonus)
+
+
+def by_reference(case: Case, replacing: bool) -> Verdict:
+    """The case walked by the reference."""
+    rows = {node: row for row, node in enumerate(n for n, c in enumerate(case.tree.children) if c)}
+    return walk(
+        case.tree,
+        case.tokens,
+        lambda node: case.p[node],
+        lambda node: case.q[rows[node]],
+        Scripted(case.noise),  # pyright: ignore[reportArgumentType]  nothing is drafted here
+        with_replacement if replacing else without_replacement,
+    )
+
+
+def _differs(found: Found, expected: Verdict) -> str:
+    """How the kernel's result differs from the reference's, in words; "" if it doesn't."""
+    pairs = [
+        ("ended at node", found.node, expected.path[-1]),
+        ("made a number of trials of", len(found.trials), len(expected.trials)),
+        ("chose token", found.bonus, expected.bonus),
+    ]
+    for what, one, other in pairs:
+        if one != other:
+            return f"it {what} {one}, the reference {other}"
+    for (node, p, q, *_), trial in zip(found.trials, expected.trials, strict=True):
+        apart = max(abs(p - trial.p), abs(q - trial.q), abs(node - trial.node))
+        if not apart <= _CLOSE:
+            return f"its probabilities at node {trial.node} differ by {apart:.2g}"
+    return ""

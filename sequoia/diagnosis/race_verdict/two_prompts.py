@@ -1,0 +1,86 @@
+"""A race of two prompts: the speed-up of each lane over plain decoding on one of them against that
+on the other.
+
+Texts of two prompts are never compared with each other. Each lane is compared with plain decoding
+of its own prompt, and only the two ratios are compared. The two comparisons share no step, so their
+errors are independent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from sequoia.diagnosis.race_verdict.compare_pair import Comparison, bounded_exp
+from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
+from sequoia.diagnosis.race_verdict.student_t import critical_value
+from sequoia.diagnosis.race_verdict.verdict import SpeedupRatio
+
+Pairs = Mapping[tuple[int, int], Comparison]  # by the lanes' indexes, the smaller one first
+
+
+def prompts_of(lanes: Sequence[LaneRuns]) -> list[list[int]]:
+    """The lanes on each prompt, by their indexes."""
+    names = dict.fromkeys(lane.on for lane in lanes)
+    return [[i for i, lane in enumerate(lanes) if lane.on == on] for on in names]
+
+
+def speedup_ratios(lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[SpeedupRatio, ...]:
+    """The lanes that race on both prompts beside plain decoding."""
+    groups = prompts_of(lanes)
+    return tuple(_ratios(groups, lanes, compared)) if len(groups) == 2 else ()
+
+
+def _ratios(
+    groups: Sequence[Sequence[int]], lanes: Sequence[LaneRuns], compared: Pairs
+) -> Iterator[SpeedupRatio]:
+    first, second = (_speedups(group, lanes, compared) for group in groups)
+    for name, (log, comparison) in first.items():
+        if name in second:
+            other_log, other = second[name]
+            yield _ratio(name, log - other_log, comparison, other, groups, lanes)
+
+
+def _speedups(
+    group: Sequence[int], lanes: Sequence[LaneRuns], compared: Pairs
+) -> dict[str, tuple[float, Comparison]]:
+    """By the lane's name: logarithm of its pace over plain decoding, and the comparison."""
+    plain = next((i for i in group if lanes[i].kind == "plain"), None)
+    found = dict[str, tuple[float, Comparison]]()
+    for i in group:
+        pair = None if plain is None else (min(i, plain), max(i, plain))
+        if pair in compared and i != plain:
+            comparison = compared[pair]
+            sign = 1 if pair[0] == i else -1
+            found[lanes[i].name] = sign * comparison.pace, comparison
+    return found
+
+
+def _ratio(
+    name: str,
+    log: float,
+    one: Comparison,
+    other: Comparison,
+    groups: Sequence[Sequence[int]],
+    lanes: Sequence[LaneRuns],
+) -> SpeedupRatio:
+    squares = one.error**2, other.error**2
+    reach = critical_value(0.05, _freedom(squares, (one.freedom, other.freedom))) * math.sqrt(
+        sum(squares)
+    )
+    larger, smaller = (lanes[group[0]].on for group in groups[:: 1 if log >= 0 else -1])
+    log = abs(log)
+    return SpeedupRatio(
+        name,
+        larger,
+        smaller,
+        bounded_exp(log),
+        bounded_exp(log - reach),
+        bounded_exp(log + reach),
+    )
+
+
+def _freedom(squares: tuple[float, float], freedoms: tuple[int, int]) -> int:
+    """Degrees of freedom of the sum of two squared errors (Welch and Satterthwaite)."""
+    below = sum(square**2 / freedom for square, freedom in zip(squares, freedoms, strict=True))
+    return max(1, int(sum(squares) ** 2 / below)) if below > 0 else sum(freedoms)

@@ -1,0 +1,64 @@
+"""The chi-square test of counts against a distribution: statistic, p-value, threshold, and the
+power against another distribution that is known. Independent of what is counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+
+ALARM = 1e-6  # below this p-value: differs. A correct decoder falls below once in so many looks
+# Cells with fewer expected draws are counted together: chi-square needs cells that are not nearly
+# empty.
+MIN_EXPECTED = 5.0
+
+
+def statistic(counts: Sequence[int], shares: Sequence[float]) -> float:
+    """Chi-square of the `counts` of cells with the probabilities `shares`, all positive."""
+    draws = sum(counts)
+    return sum(
+        (seen - share * draws) ** 2 / (share * draws)
+        for seen, share in zip(counts, shares, strict=True)
+    )
+
+
+def p_value(square: float, freedom: int) -> float:
+    """Probability that chi-square with `freedom` degrees of freedom is at least `square`."""
+    half = torch.tensor([freedom / 2, square / 2], dtype=torch.float64)
+    return float(torch.special.gammaincc(half[0], half[1]))
+
+
+def threshold(freedom: int, alarm: float = ALARM) -> float:
+    """The chi-square whose p-value is `alarm`, by bisection."""
+    low = 0.0
+    high = 100.0 + 10 * freedom
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if p_value(middle, freedom) > alarm else (low, middle)
+    return high
+
+
+def power(shares: Sequence[float], others: Sequence[float], draws: int) -> float:
+    """The probability that the test rejects `shares` if `draws` draws follow `others`: the
+    statistic is then distributed about as noncentral chi-square. All shares are positive."""
+    freedom = len(shares) - 1
+    if freedom < 1:
+        return 0.0
+    noncentrality = draws * sum(
+        (other - share) ** 2 / share for share, other in zip(shares, others, strict=True)
+    )
+    return _noncentral_tail(threshold(freedom), freedom, noncentrality)
+
+
+def _noncentral_tail(square: float, freedom: int, noncentrality: float) -> float:
+    """Probability that noncentral chi-square is at least `square`: central ones with 2j more
+    degrees of freedom, weighted by the Poisson distribution of j."""
+    mean = noncentrality / 2
+    spread = 12 * math.sqrt(mean) + 40
+    first = max(int(mean - spread), 0)
+    terms = torch.arange(first, int(mean + spread) + 1, dtype=torch.float64)
+    logs = torch.special.xlogy(terms, torch.full_like(terms, mean)) - mean
+    logs -= torch.lgamma(terms + 1)
+    tails = torch.special.gammaincc(freedom / 2 + terms, torch.full_like(terms, square / 2))
+    return min(float((logs.exp() * tails).sum()), 1.0)

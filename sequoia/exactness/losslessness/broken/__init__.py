@@ -1,0 +1,27 @@
+"""Historical bugs, broken on purpose: to show that the test of losslessness finds them.
+
+bug (what a bug is), one file for each bug, and one list of them all. Only
+`sequoia.exactness.losslessness` can decode with them: the engine chooses among its own verifiers
+and makes its own Chance.
+"""
+
+from __future__ import annotations
+
+from sequoia.exactness.losslessness.broken.bug import BROKEN, Bug
+from sequoia.exactness.losslessness.broken.dropped_children import DROPPED_CHILDREN
+from sequoia.exactness.losslessness.broken.float16_noise import FLOAT16_NOISE
+from sequoia.exactness.losslessness.broken.last_token_from_p import LAST_TOKEN_FROM_P
+from sequoia.exactness.losslessness.broken.reused_noise import REUSED_DRAFT_NOISE, REUSED_U
+
+__all__ = ["BROKEN", "BUGS", "Bug"]
+
+BUGS = {
+    bug.key: bug
+    for bug in (
+        FLOAT16_NOISE,
+        REUSED_DRAFT_NOISE,
+        REUSED_U,
+        DROPPED_CHILDREN,
+        LAST_TOKEN_FROM_P,
+    )
+}

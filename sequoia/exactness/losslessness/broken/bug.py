@@ -1,0 +1,76 @@
+"""What a bug is: one thing changed in the randomness of a sample, or in a verifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sequoia.algorithm.sampling import Chance, Seeded
+from sequoia.algorithm.verifiers.verifier import Verifier
+from sequoia.exactness.losslessness.enumerator import Enumerator
+
+BROKEN = "broken on purpose"
+WALKING = frozenset({"sequoia", "specinfer", "traversal"})  # they accept by a draw u
+DISTINCT = frozenset({"sequoia", "traversal"})  # they draw children without replacement
+
+ChanceOfStep = Callable[[], Chance]  # called before each step of one sample
+
+
+@dataclass(frozen=True)
+class Known:
+    """p, q (vocab,) at the root, whose only child is a leaf. drawn (vocab,): the distribution of
+    its token."""
+
+    p: np.ndarray
+    q: np.ndarray
+    drawn: np.ndarray
+
+    @property
+    def accepted(self) -> np.ndarray:
+        """(vocab,): the probability that each token is drawn and accepted."""
+        share = np.divide(self.p, self.q, out=np.ones_like(self.p), where=self.q > 0)
+        return self.drawn * np.minimum(share, 1)
+
+    @property
+    def residual(self) -> np.ndarray:
+        """(vocab,): the distribution of the token after a rejection."""
+        rest = np.maximum(self.p - self.q, 0)
+        return rest / rest.sum() if rest.any() else self.p
+
+
+def right_output(known: Known) -> np.ndarray:
+    """The distribution (vocab,) of the first token if only the draw may be wrong."""
+    return known.accepted + (1 - known.accepted.sum()) * known.residual
+
+
+def every_step(chance: Chance) -> ChanceOfStep:
+    """The same source of randomness at every step, as in real runs."""
+    return lambda: chance
+
+
+@dataclass(frozen=True)
+class Bug:
+    """key: its name in requests and files. label: on the page. about: what is wrong. shows, hides:
+    where the bias is seen, and why not elsewhere. verifiers: the keys of those that it can be put
+    into.
+
+    Some of the rest differ from the defaults, which are right. `seeded(seed)`: the randomness of
+    one sample. `enumerated(enumerator)`: the same for an Enumerator. `wrap`: changes the verifier.
+    `drawn(q)`: the distribution of a single child's token. `output(known)`: the exact distribution
+    of the first token. is_joint: whether steps depend on each other beyond their text.
+    """
+
+    key: str
+    label: str
+    about: str
+    shows: str
+    hides: str
+    verifiers: frozenset[str]
+    seeded: Callable[[int], ChanceOfStep] = lambda seed: every_step(Seeded(seed))
+    enumerated: Callable[[Enumerator], ChanceOfStep] = every_step
+    wrap: Callable[[Verifier], Verifier] = lambda verifier: verifier
+    drawn: Callable[[np.ndarray], np.ndarray] = lambda q: q
+    output: Callable[[Known], np.ndarray] = right_output
+    is_joint: bool = False

@@ -1,0 +1,105 @@
+"""Children drawn as argmax of log(u) / q with everything in float16."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from sequoia.algorithm.sampling import Drawn, Seeded
+from sequoia.exactness.losslessness.broken.bug import DISTINCT, Bug, every_step
+from sequoia.exactness.losslessness.enumerator import Enumerator, TooManyOutcomes
+
+VALUES = 2048  # of a uniform number in float16: the multiples of 1 / 2048 below 1
+_LOGS = (torch.arange(VALUES) / VALUES).half().log().numpy()
+TOKENS_AT_ONCE = 4096
+NEVER = -200.0  # the best score of all tokens is never as low
+
+
+class Float16Race(Seeded):
+    """Draws children by an exponential race with noise in float16."""
+
+    def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
+        noise = torch.randint(0, VALUES, q.shape, generator=self._device)
+        negative = -scores(noise, q).float().numpy()
+        if max(counts) == 1:  # for speed: argmin gives the first of equal ones, as sorting does
+            first = negative.argmin(-1).tolist()
+            return [[token][:count] for token, count in zip(first, counts, strict=True)]
+        order = negative.argsort(-1, kind="stable").tolist()
+        return [row[:count] for row, count in zip(order, counts, strict=True)]
+
+
+def scores(noise: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
+    """log(u) / q in float16 for u = noise / VALUES; the token with the highest score is drawn."""
+    return torch.from_numpy(_LOGS[noise.numpy()]) / q.half()
+
+
+def first_drawn(q: np.ndarray) -> np.ndarray:
+    """The exact distribution (vocab,) of the first token that the race draws for q (vocab,). Of
+    equal scores, the token with the lower id is first."""
+    parts = [_high_scores(q, first) for first in range(0, len(q), TOKENS_AT_ONCE)]
+    token, rank, score = map(np.concatenate, zip(*parts, strict=True))
+    order = np.lexsort((-token, score))
+    weights = _chances_of_the_best(token[order], rank[order], len(q))
+    found = np.bincount(token[order], weights, len(q))
+    return found / found.sum()
+
+
+def _high_scores(q: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The scores of the tokens from `first` on that are not below NEVER: the token of each, how
+    many lower scores that token has, and the score. The scores of a token are equally probable."""
+    some = torch.tensor(q[first : first + TOKENS_AT_ONCE], dtype=torch.float32)[:, None]
+    all_scores = scores(torch.arange(VALUES)[None], some).float().numpy()  # increasing in u
+    token, rank = np.nonzero(all_scores >= NEVER)
+    return token + first, rank, all_scores[token, rank]
+
+
+def _chances_of_the_best(token: np.ndarray, rank: np.ndarray, tokens: int) -> np.ndarray:
+    """The probability that each score is drawn and is the best; the scores are in increasing order.
+    When one is passed, `rank` scores of its own token and so many of each other token lie below."""
+    below = VALUES - np.bincount(token, minlength=tokens)  # scores of each token below NEVER
+    gain = np.log(rank + 1) - np.log(np.maximum(rank, 1))
+    logs = np.log(np.maximum(below, 1)).sum() + np.cumsum(gain) - gain
+    others = logs - np.log(np.maximum(rank, 1)) - (tokens - 1) * np.log(VALUES)
+    empty = (below == 0).sum() - np.cumsum(rank == 0)  # other tokens with no score below
+    return np.where(empty <= 0, np.exp(np.minimum(others, 0)), 0) / VALUES
+
+
+class Float16Odds:
+    """The same race for an Enumerator, for single children."""
+
+    def __init__(self, chance: Enumerator) -> None:
+        self._chance = chance
+        self.accept = chance.accept
+        self.pick = chance.pick
+        self.independent = chance.independent
+
+    def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
+        if max(counts) > 1:
+            raise TooManyOutcomes("the race in float16 is enumerated for single children only")
+        drawn = [self._chance.choose(first_drawn(row.numpy()).tolist()) for row in q]
+        return [[token][:count] for token, count in zip(drawn, counts, strict=True)]
+
+
+FLOAT16_NOISE = Bug(
+    key="float16",
+    label="float16 noise in the draft's draw",
+    about=(
+        "Children are drawn as the argmax of log(u) / q with u in float16, which has only 2,048 "
+        "values below 1. A token with q below about 0.001 is almost never drawn, but verification "
+        "assumes that it is drawn with probability q."
+    ),
+    shows=(
+        "At a high temperature many rare tokens together have a large share of q. Far too few of "
+        "those that the draft should propose reach the output."
+    ),
+    hides=(
+        "At low temperatures rare tokens have no share worth counting, and a toy with a few words "
+        "has no rare ones. Texts look normal: what is missing is rare anyway."
+    ),
+    verifiers=DISTINCT,
+    seeded=lambda seed: every_step(Float16Race(seed)),
+    enumerated=lambda chance: every_step(Float16Odds(chance)),
+    drawn=first_drawn,
+)

@@ -1,0 +1,66 @@
+"""What is counted: the first tokens of a text in cells that are fixed before any sample is drawn.
+At each place some tokens have a cell of their own, and all others share one; a text is not followed
+beyond such a shared cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sequoia.exactness.losslessness.table_step import Model, Text
+
+
+@dataclass(frozen=True)
+class Cell:
+    """All texts that begin with `tokens`; with `is_rest`, those of them that go on with a token
+    that has no cell of its own. share: the probability under the target."""
+
+    tokens: Text
+    is_rest: bool
+    share: float
+
+
+class Cells:
+    """The cells for the first `places` tokens. top: how many tokens have cells of their own at each
+    place, the most probable after the text before them. p: the target's distributions."""
+
+    def __init__(self, p: Model, places: int, top: int) -> None:
+        self.places = places
+        self.all: tuple[Cell, ...] = tuple(self._after((), 1.0, p, top))
+        self._index = {(cell.tokens, cell.is_rest): i for i, cell in enumerate(self.all)}
+        inner = {cell.tokens[:i] for cell in self.all for i in range(len(cell.tokens) + 1)}
+        self._inner = {text for text in inner if len(text) < places}
+
+    def _after(self, text: Text, share: float, p: Model, top: int) -> Iterator[Cell]:
+        if len(text) == self.places:
+            yield Cell(text, False, share)
+            return
+        row = p(text)
+        own = [token for token in np.argsort(-row, kind="stable")[:top].tolist() if row[token] > 0]
+        for token in own:
+            yield from self._after((*text, token), share * float(row[token]), p, top)
+        others = np.ones(len(row), dtype=bool)
+        others[own] = False
+        if others.any():
+            yield Cell(text, True, share * float(row[others].sum()))
+
+    def find(self, text: Sequence[int]) -> int | None:
+        """The index of the cell that `text` lies in; None if it is too short to say."""
+        for length in range(1, len(text) + 1):
+            start = tuple(text[:length])
+            if start not in self._inner:
+                found = self._index.get((start, False))
+                return self._index[start[:-1], True] if found is None else found
+        return None
+
+    def shares(self, distribution: Mapping[Any, Any]) -> list[float]:
+        """The probability of each cell under a distribution of texts that are long enough."""
+        total = [0.0] * len(self.all)
+        for text, weight in distribution.items():
+            index = self.find(text)
+            assert index is not None, "a text is too short for the cells"
+            total[index] += float(weight)
+        return total

@@ -1,0 +1,128 @@
+"""Counts of samples against the target's exact distribution: chi-square decides, total variation is
+shown beside the value that chance alone gives it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sequoia.exactness import chi_square
+from sequoia.exactness.chi_square import ALARM, MIN_EXPECTED
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The cells of a test of `draws` samples. Cells in which fewer than MIN_EXPECTED samples are
+    expected are counted together. shares: of all cells, under the target."""
+
+    shares: tuple[float, ...]
+    draws: int
+
+    @cached_property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The cells of each group by their index; cells of probability 0 are in none."""
+        common = [i for i, share in enumerate(self.shares) if share * self.draws >= MIN_EXPECTED]
+        rare = [i for i, share in enumerate(self.shares) if 0 < share * self.draws < MIN_EXPECTED]
+        groups = [(i,) for i in sorted(common, key=lambda i: -self.shares[i])]
+        if rare and groups and sum(self.shares[i] for i in rare) * self.draws < MIN_EXPECTED:
+            return (*groups[:-1], (*groups[-1], *rare))
+        return (*groups, tuple(rare)) if rare else tuple(groups)
+
+    def grouped(self, values: Sequence[float]) -> list[float]:
+        """The sum of `values`, one for each cell, in each group."""
+        return [math.fsum(values[i] for i in group) for group in self.groups]
+
+    def impossible(self, values: Sequence[float]) -> float:
+        """The sum of `values` in the cells of probability 0."""
+        return sum(value for value, share in zip(values, self.shares, strict=True) if share == 0)
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom of the statistic."""
+        return max(len(self.groups) - 1, 0)
+
+    def power(self, others: Sequence[float]) -> float:
+        """The probability that the test finds a decoder whose cells have the probabilities
+        `others`."""
+        shares = self.grouped(self.shares)
+        found = chi_square.power(shares, self.grouped(others), self.draws)
+        impossible = self.impossible(others)
+        return found if impossible == 0 else 1 - (1 - impossible) ** self.draws * (1 - found)
+
+    def distance(self, others: Sequence[float]) -> float:
+        """The total variation between the two distributions, over all cells."""
+        return sum(abs(one - other) for one, other in zip(self.shares, others, strict=True)) / 2
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """counts: samples in each cell so far. Only the verdict at the end counts: the p-value of a
+    correct decoder wanders, and would sooner or later fall below any level."""
+
+    grouping: Grouping
+    counts: tuple[int, ...]
+
+    @cached_property
+    def draws(self) -> int:
+        return sum(self.counts)
+
+    @property
+    def is_complete(self) -> bool:
+        return self.draws >= self.grouping.draws
+
+    @cached_property
+    def statistic(self) -> float | None:
+        """Chi-square; infinite after a sample of probability 0, None where nothing can differ."""
+        if self.grouping.impossible(self.counts):
+            return math.inf
+        if not self.draws or not self.grouping.freedom:
+            return None
+        seen = [int(value) for value in self.grouping.grouped(self.counts)]
+        return chi_square.statistic(seen, self.grouping.grouped(self.grouping.shares))
+
+    @property
+    def p_value(self) -> float | None:
+        if self.statistic is None:
+            return None
+        if math.isinf(self.statistic):
+            return 0.0
+        return chi_square.p_value(self.statistic, self.grouping.freedom)
+
+    @property
+    def differs(self) -> bool:
+        """Whether the test rejects: below ALARM, once in a million tests of a correct decoder."""
+        return self.p_value is not None and self.p_value < ALARM
+
+    @property
+    def total_variation(self) -> float:
+        """Between the counts and the target's distribution, over the groups of the test."""
+        if not self.draws:
+            return 0.0
+        seen = self.grouping.grouped(self.counts)
+        shares = self.grouping.grouped(self.grouping.shares)
+        apart = sum(abs(one / self.draws - share) for one, share in zip(seen, shares, strict=True))
+        return (apart + self.grouping.impossible(self.counts) / self.draws) / 2
+
+    @property
+    def noise_floor(self) -> float:
+        """The mean total variation of as many samples of a correct decoder."""
+        shares = self.grouping.grouped(self.grouping.shares)
+        return sum(mean_deviation(self.draws, share) for share in shares) / 2
+
+
+def mean_deviation(draws: int, share: float) -> float:
+    """The mean of |count / draws - share| for a count of `draws` draws with probability `share`
+    (de Moivre's formula)."""
+    if not draws or not 0 < share < 1:
+        return 0.0
+    above = math.floor(draws * share) + 1
+    logs = (
+        math.lgamma(draws + 1)
+        - math.lgamma(above + 1)
+        - math.lgamma(draws - above + 1)
+        + above * math.log(share)
+        + (draws - above + 1) * math.log1p(-share)
+    )
+    return 2 * above * math.exp(logs) / draws

@@ -1,0 +1,78 @@
+"""One test of losslessness: everything that is fixed before the first sample, then the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from sequoia.exactness.losslessness.broken import BROKEN, BUGS, Bug
+from sequoia.exactness.losslessness.cells import Cells
+from sequoia.exactness.losslessness.comparison import Comparison, Grouping
+from sequoia.exactness.losslessness.exact_output import output_shares
+from sequoia.exactness.losslessness.pair_rows import PairRows
+from sequoia.exactness.losslessness.sampling import Models, samples
+from sequoia.exactness.losslessness.settings import TOY, Setting
+from sequoia.models.pair import Pair
+
+
+@dataclass(frozen=True)
+class Findable:
+    """What this test would find of a bug. distance: the exact total variation between its output
+    and the target's distribution, over the cells. power: the probability that the test finds it.
+    Both None where they are not computed."""
+
+    bug: Bug
+    distance: float | None = None
+    power: float | None = None
+
+
+class LosslessnessTest:
+    """The models and cells of a setting. Raises BadPrompt, BadTree, and OutOfMemory without room
+    for a copy of the target in float32. pair: needed unless the setting is a toy."""
+
+    def __init__(self, setting: Setting, pair: Pair | None = None) -> None:
+        self.setting = setting
+        self._models = _models(setting, pair)
+        setting.decoding.require_words(self._models.vocab)
+        self.cells = Cells(self._models.p, setting.places, setting.top(self._models))
+        shares = tuple(cell.share for cell in self.cells.all)
+        self.grouping = Grouping(shares, setting.samples)
+
+    def comparisons(self, batch: int) -> Iterator[Comparison]:
+        """The counts after each `batch` of samples; those after the last one decide."""
+        counts = [0] * len(self.cells.all)
+        drawn = samples(self._models, self.setting.decoding, self.cells, self.setting.seed)
+        left = self.setting.samples
+        while left:
+            for cell in islice(drawn, min(batch, left)):
+                counts[cell] += 1
+            left -= min(batch, left)
+            yield Comparison(self.grouping, tuple(counts))
+
+    def findable(self) -> tuple[Findable, ...]:
+        """What this test would find of each bug that the verifier has a place for."""
+        verifier = self.setting.verifier
+        return tuple(self.find(bug) for bug in BUGS.values() if verifier in bug.verifiers)
+
+    def find(self, bug: Bug) -> Findable:
+        """What this test would find of one bug."""
+        decoding = replace(self.setting.decoding, bug=bug)
+        shares = output_shares(self._models, decoding, self.cells)
+        if shares is None:
+            return Findable(bug)
+        return Findable(bug, self.grouping.distance(shares), self.grouping.power(shares))
+
+
+def decoder_name(setting: Setting) -> str:
+    """What every result and file calls the decoder that was sampled."""
+    bug = setting.decoding.bug
+    return f"{BROKEN}: {bug.label}" if bug else "correct"
+
+
+def _models(setting: Setting, pair: Pair | None) -> Models:
+    if setting.where == TOY:
+        return setting.toy
+    if pair is None:
+        raise ValueError("a setting with a prompt needs a pair")
+    return PairRows(pair, setting.prompt, setting.params)

@@ -1,0 +1,104 @@
+"""Samples of the decoder: the draws and the verification of real runs, over distributions that are
+known. With a bug, one of the two is broken on purpose.
+
+What the samples do not test is the forward pass over a tree and the KV cache: the distributions
+come from the reference forward pass.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from sequoia.algorithm.sampling import Seeded
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers import verifier_named
+from sequoia.algorithm.verifiers.verifier import Verifier
+from sequoia.errors import BadSamplingParams, BadTree
+from sequoia.exactness.losslessness.broken import BUGS, Bug
+from sequoia.exactness.losslessness.broken.bug import ChanceOfStep, every_step
+from sequoia.exactness.losslessness.cells import Cells
+from sequoia.exactness.losslessness.table_step import Model, Text, over_torch, step
+from sequoia.validate_input import shown
+
+
+class Models(Protocol):
+    """Where p and q come from: a toy, or a pair after a prompt."""
+
+    @property
+    def vocab(self) -> int: ...
+    @property
+    def p(self) -> Model: ...
+    @property
+    def q(self) -> Model: ...
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How a text is decoded. verifier: its key. bug: None for the correct decoder."""
+
+    tree: Tree
+    verifier: str
+    bug: Bug | None = None
+
+    def __post_init__(self) -> None:
+        rule = verifier_named(self.verifier)
+        if self.bug and self.verifier not in self.bug.verifiers:
+            raise BadSamplingParams(
+                f"verifier: {rule.label} has no place for this bug; choose one of "
+                f"{', '.join(sorted(self.bug.verifiers))}"
+            )
+
+    @property
+    def rule(self) -> Verifier:
+        """The verifier, with the bug if it is one of verifiers."""
+        rule = over_torch(verifier_named(self.verifier))
+        return self.bug.wrap(rule) if self.bug else rule
+
+    def seeded(self, seed: int) -> ChanceOfStep:
+        """The randomness of one sample."""
+        return self.bug.seeded(seed) if self.bug else every_step(Seeded(seed))
+
+    def require_words(self, vocab: int) -> None:
+        """Raises BadTree if a node has more children than there are tokens."""
+        widest = max(map(len, self.tree.children))
+        if widest > vocab:
+            raise BadTree(f"a node of the tree has {widest} children; there are {vocab} tokens")
+
+
+def bug_named(key: object) -> Bug | None:
+    """The bug with this key, None for "none". Raises BadSamplingParams."""
+    if key == "none":
+        return None
+    if not isinstance(key, str) or key not in BUGS:
+        raise BadSamplingParams(f"bug: {shown(key)} is not one of none, {', '.join(BUGS)}")
+    return BUGS[key]
+
+
+def samples(models: Models, decoding: Decoding, cells: Cells, seed: int) -> Iterator[int]:
+    """The cell of one sample after another, without end. `seed` determines them all. Raises
+    BadTree."""
+    decoding.require_words(models.vocab)
+    rule = decoding.rule
+    # A rule that goes down from the root decides on the counted tokens before it looks further.
+    places = math.inf if rule.chances is None else cells.places
+    p = _up_to(models.p, places)
+    q = _up_to(models.q, places)
+    seeds = random.Random(f"samples {seed}")
+    while True:
+        chance_of_step = decoding.seeded(seeds.getrandbits(62))
+        text: Text = ()
+        cell = None
+        while cell is None:
+            text = step(decoding.tree, rule, p, q, chance_of_step(), text)
+            cell = cells.find(text)
+        yield cell
+
+
+def _up_to(model: Model, places: float) -> Model:
+    """`model`, which after `places` tokens returns any distribution, to save forward passes: the
+    tokens drawn from it are not counted."""
+    return lambda context: model(context if len(context) < places else ())

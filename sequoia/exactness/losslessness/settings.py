@@ -1,0 +1,101 @@
+"""What is sampled and counted, as plain values; and the settings in which each bug shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from sequoia.algorithm.sampling_params import GREATEST_SEED, SamplingParams
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.errors import BadSamplingParams
+from sequoia.exactness.losslessness.sampling import Decoding, Models, bug_named
+from sequoia.exactness.losslessness.toy import Toy
+from sequoia.validate_input import one_of, whole
+
+TOY = "toy"
+PAIR = "pair"
+CORRECT = "none"  # no bug
+MOST_PLACES = 3
+SAMPLES = 20_000
+LEAST_SAMPLES = 100
+MOST_SAMPLES = 100_000
+MOST_CHILDREN = 8  # of a node
+MOST_LEVELS = 6
+TOP = 4  # tokens of a pair with cells of their own at each place, where several places are counted
+
+
+@dataclass(frozen=True)
+class Setting:
+    """where: TOY or PAIR. p, q: of a toy, as typed. prompt, temperature, top_p: for a pair.
+    children: of every node on the first level of the tree, the second, and so on. places: how many
+    tokens of a text are counted together. samples: texts. bug: a key of BUGS, or CORRECT.
+
+    Raises BadSamplingParams or BadTree, which begins with the field's name, the value and the
+    bound.
+    """
+
+    where: str = TOY
+    p: str = "0.1, 0.3, 0.6"
+    q: str = "0.6, 0.3, 0.1"
+    prompt: str = "import "
+    temperature: float = 0.6
+    top_p: float = 1.0
+    children: tuple[int, ...] = (2,)
+    verifier: str = DEFAULT_VERIFIER
+    places: int = 2
+    samples: int = SAMPLES
+    bug: str = CORRECT
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        one_of(self.where, "where", (TOY, PAIR), BadSamplingParams)
+        whole(self.places, "places", 1, MOST_PLACES, BadSamplingParams)
+        whole(self.samples, "samples", LEAST_SAMPLES, MOST_SAMPLES, BadSamplingParams)
+        whole(self.seed, "seed", 0, GREATEST_SEED, BadSamplingParams)
+        self._check_children()
+        if self.where == TOY:
+            self.decoding.require_words(self.toy.vocab)
+        elif self.params.temperature == 0:
+            raise BadSamplingParams(
+                "temperature: 0 leaves one possible token and no distribution to test; enter a "
+                "number above 0"
+            )
+
+    def _check_children(self) -> None:
+        most = f"1 to {MOST_LEVELS} numbers"
+        if not 1 <= len(self.children) <= MOST_LEVELS:
+            raise BadSamplingParams(f"children: {len(self.children)} levels; enter {most}")
+        for count in self.children:
+            whole(count, "children", 1, MOST_CHILDREN, BadSamplingParams)
+
+    @cached_property
+    def toy(self) -> Toy:
+        return Toy.parse(self.p, self.q)
+
+    @cached_property
+    def params(self) -> SamplingParams:
+        return SamplingParams(temperature=self.temperature, top_p=self.top_p)
+
+    @cached_property
+    def decoding(self) -> Decoding:
+        tree = Tree.from_branching(list(self.children))
+        return Decoding(tree, self.verifier, bug_named(self.bug))
+
+    def top(self, models: Models) -> int:
+        """How many tokens have cells of their own at each place."""
+        return models.vocab if self.where == TOY or self.places == 1 else TOP
+
+
+_PAIR = Setting(where=PAIR, children=(1,), places=1)
+
+# The setting that the page opens with, and those in which the bugs show.
+PRESETS: Mapping[str, Setting] = {
+    CORRECT: Setting(),
+    "float16": replace(_PAIR, prompt="def ", temperature=1.5, bug="float16"),
+    "draft-noise": Setting(bug="draft-noise"),
+    "walk-u": Setting(bug="walk-u"),
+    "dropped": replace(_PAIR, bug="dropped"),
+    "last-token": Setting(p="0.2, 0.8", q="0.8, 0.2", children=(1,), places=1, bug="last-token"),
+}

@@ -1,0 +1,51 @@
+"""One decoding step with distributions that are known for every text: draft a tree, verify it. The
+draws and the verification are those of real runs; only the forward passes are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers.verifier import Verifier
+
+Text = tuple[int, ...]
+Model = Callable[[Text], Any]  # context -> distribution of the next token (vocab,)
+
+
+def over_torch(verifier: Verifier) -> Verifier:
+    """The same verifier for models that return numpy arrays: its draw gets torch rows, as in real
+    runs."""
+    return replace(
+        verifier, draw=lambda chance, q, counts: verifier.draw(chance, torch.tensor(q), counts)
+    )
+
+
+def drafted(
+    tree: Tree, verifier: Verifier, q: Model, prefix: Text, chance: Any
+) -> tuple[list[int], list[Text]]:
+    """(tokens, contexts) of every node. Children are drawn from q(context) of their parent, breadth
+    first."""
+    tokens = [-1] * len(tree)
+    contexts = [prefix] * len(tree)
+    for node, children in enumerate(tree.children):
+        if children:
+            drawn = verifier.draw(chance, q(contexts[node])[None], [len(children)])[0]
+            for child, token in zip(children, drawn, strict=True):
+                tokens[child] = int(token)
+                contexts[child] = (*contexts[node], int(token))
+    return tokens, contexts
+
+
+def step(
+    tree: Tree, verifier: Verifier, p: Model, q: Model, chance: Any, prefix: Sequence[int] = ()
+) -> Text:
+    """`prefix` and the tokens that one step emits after it."""
+    tokens, contexts = drafted(tree, verifier, q, tuple(prefix), chance)
+    verdict = verifier.verify(
+        tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance
+    )
+    return (*contexts[verdict.path[-1]], verdict.bonus)

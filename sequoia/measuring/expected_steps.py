@@ -1,0 +1,123 @@
+"""Lanes compared at the same positions of the same texts: how many steps each of them needs for a
+text on average, from both models' distributions along it. One pass of each model over a text, for
+any number of lanes; no tree is decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sequoia.algorithm.distributions import draft_rows, target_rows
+from sequoia.algorithm.expected_steps import (
+    SEGMENTS,
+    ExpectedSteps,
+    child_chances,
+    match_chances,
+    step_starts,
+)
+from sequoia.algorithm.sampling import Chance, Seeded
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers import verifier_named
+from sequoia.algorithm.verifiers.verifier import Verifier
+from sequoia.measuring.acceptance_teacher_forced import logits_along
+from sequoia.models.pair import Pair
+
+LEAST_TOKENS = 3 * SEGMENTS  # of a text
+DRAWS = 4  # of rejected siblings at each position; only the children after the first depend on them
+Rows = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FixedLane:
+    """A lane whose steps can be expected: every step has the same tree."""
+
+    tree: Tree
+    verifier: str
+
+
+def fixed_lane(tree: Tree | object, verifier: str) -> FixedLane | None:
+    """The lane, if its steps can be expected: it has one tree, and its verifier goes down from the
+    root child by child."""
+    can_be_expected = isinstance(tree, Tree) and verifier_named(verifier).chances is not None
+    return FixedLane(tree, verifier) if can_be_expected else None
+
+
+def expected_steps(
+    pair: Pair,
+    prompt: Sequence[int],
+    texts: Sequence[Sequence[int]],
+    params: SamplingParams,
+    lanes: Sequence[FixedLane | None],
+) -> tuple[ExpectedSteps | None, ...]:
+    """Each lane on all `texts` after `prompt`, which the target could have emitted under `params`;
+    texts of fewer than LEAST_TOKENS tokens are left out. None for a lane that is None, and for all
+    lanes if no text is left. Raises BadModel if a model overflows."""
+    long_enough = [text for text in texts if len(text) >= LEAST_TOKENS]
+    fixed = [lane for lane in lanes if lane is not None]
+    if not long_enough or not fixed:
+        return tuple(None for _ in lanes)
+    starts = [expected_step_starts(pair, prompt, text, params, fixed) for text in long_enough]
+    tokens = tuple(map(len, long_enough))
+    found = (
+        ExpectedSteps(tokens, tuple(_by_segment(of_text) for of_text in of_lane))
+        for of_lane in zip(*starts, strict=True)
+    )
+    return tuple(None if lane is None else next(found) for lane in lanes)
+
+
+def _by_segment(starts: Rows) -> tuple[float, ...]:
+    return tuple(float(segment.sum()) for segment in np.array_split(starts, SEGMENTS))
+
+
+def expected_step_starts(
+    pair: Pair,
+    prompt: Sequence[int],
+    text: Sequence[int],
+    params: SamplingParams,
+    lanes: Sequence[FixedLane],
+) -> list[Rows]:
+    """For each lane, (tokens,) the probability that a step starts at each token of `text`, which
+    follows `prompt`, at a temperature above 0. Raises BadModel if a model overflows."""
+    most: dict[str, int] = {}
+    for lane in lanes:
+        children = max(map(len, lane.tree.children))
+        most[lane.verifier] = max(most.get(lane.verifier, 1), children)
+    chance = Seeded(params.seed, pair.draft.device)
+    chances: dict[str, list[list[float]]] = {name: [] for name in most}
+    context = (*prompt, *text[:-1])
+    token = iter(text)
+    for target, draft in zip(
+        logits_along(pair.target, context, len(prompt)),
+        logits_along(pair.draft, context, len(prompt)),
+        strict=True,
+    ):
+        p = target_rows(target, params).cpu().numpy()  # (positions, vocab)
+        q_rows = draft_rows(draft, params)
+        q = q_rows.cpu().numpy()
+        for row in range(len(p)):
+            drawn = next(token)
+            for name, children in most.items():
+                rule = verifier_named(name)
+                if rule.reject is None:
+                    (siblings,) = rule.draw(chance, q_rows[row : row + 1], [children])
+                    found: Sequence[float] = match_chances(drawn, siblings)
+                else:
+                    found = _mean_chances(p[row], q[row], drawn, children, rule, chance)
+                chances[name].append([*found])
+    return [np.array(step_starts(lane.tree, chances[lane.verifier])) for lane in lanes]
+
+
+def _mean_chances(
+    p: Rows, q: Rows, token: int, children: int, rule: Verifier, chance: Chance
+) -> Rows:
+    """The mean over some draws of the rejected siblings."""
+    assert rule.reject is not None
+    first = child_chances(p, q, token, 1, rule.reject, chance)
+    if children == 1 or first[0] >= 1:  # nothing is left to draw
+        return np.array([*first, *[0.0] * (children - 1)])
+    made = [child_chances(p, q, token, children, rule.reject, chance) for _ in range(DRAWS)]
+    return np.mean(made, axis=0)

@@ -1,0 +1,86 @@
+"""Attention of several query heads to each key head, without a copy of keys and values for each.
+
+With a mask, `transformers` repeats keys and values for every query head: at each pass and in each
+layer, for all slots that a CUDA graph attends to. Here the query heads of a key head become further
+rows instead, and the mask is repeated, which is far smaller. The reference is
+`sdpa_attention_forward` of `transformers`; the two are compared when a model is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.nn import functional as F
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+from sequoia.models.tree_mask import aligned
+
+_NAME = "sequoia_grouped"
+_USUAL = "sdpa"
+
+
+def grouped_attention(
+    module: Any,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    scaling: float | None = None,
+    **others: Any,
+) -> tuple[torch.Tensor, None]:
+    """query: (1, heads, rows, head_dim); key, value: (1, kv_heads, columns, head_dim);
+    attention_mask: (1, 1, rows, columns). Returns (1, rows, heads, head_dim). What it has no form
+    for is left to `transformers`."""
+    heads, rows = query.shape[1:3]
+    kv_heads = key.shape[1]
+    if heads == kv_heads or rows == 1 or not _plain(attention_mask, others):
+        return sdpa_attention_forward(
+            module, query, key, value, attention_mask, scaling=scaling, **others
+        )
+    assert attention_mask is not None  # _plain
+    found = F.scaled_dot_product_attention(
+        query.reshape(1, kv_heads, -1, query.shape[3]),  # (1, kv_heads, heads a group * rows, dim)
+        key,
+        value,
+        attn_mask=aligned(attention_mask, heads // kv_heads),
+        scale=scaling,
+    )
+    return found.reshape(1, heads, rows, -1).transpose(1, 2).contiguous(), None
+
+
+def _plain(mask: torch.Tensor | None, others: dict[str, Any]) -> bool:
+    """Whether a pass has one mask for all heads, and none of the additions of some families."""
+    special = ("softcap", "position_bias", "cache", "s_aux")
+    return (
+        mask is not None
+        and tuple(mask.shape[:2]) == (1, 1)
+        and not others.get("dropout")
+        and all(others.get(name) is None for name in special)
+    )
+
+
+def has_groups(config: Any) -> bool:
+    """Whether a model of the text `config` has several query heads for each key head, and the
+    attention that this one replaces."""
+    heads = getattr(config, "num_attention_heads", 0)
+    kv_heads = getattr(config, "num_key_value_heads", None) or heads
+    return kv_heads < heads and config._attn_implementation == _USUAL
+
+
+@contextmanager
+def with_grouped_attention(config: Any) -> Iterator[None]:
+    """A context in which passes of the model with the text `config` use it."""
+    config._attn_implementation = _NAME
+    try:
+        yield
+    finally:
+        config._attn_implementation = _USUAL
+
+
+AttentionInterface.register(_NAME, grouped_attention)
+AttentionMaskInterface.register(_NAME, sdpa_mask)

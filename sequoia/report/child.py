@@ -1,0 +1,42 @@
+"""Runs a Python module as a stage: `python -P child.py MODULE ARGUMENTS`. It ends, with everything
+it started, once its standard input is closed: the command that started it has ended.
+
+Imports nothing of this program, so that it starts at once.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import signal
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+_KILLED_FIRST = "500"  # out of 1,000: where memory is short, the system ends this process first
+
+
+def end_with_parent(pipe: int) -> None:
+    """Wait until the other end of `pipe` is closed, then kill this process and its children."""
+    with suppress(OSError):
+        while os.read(pipe, 1024):
+            pass
+    if hasattr(os, "killpg"):
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
+
+
+def main() -> None:
+    pipe = os.dup(0)  # the module may replace its standard input, as pytest does
+    threading.Thread(target=end_with_parent, args=(pipe,), daemon=True).start()
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(_KILLED_FIRST, encoding="ascii")
+    sys.path.insert(0, str(ROOT))
+    sys.argv = sys.argv[1:]
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""Which stages fit into a given time: those worth most in total."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from sequoia.report.stage import Stage
+
+
+def chosen(stages: Sequence[Stage], seconds: float) -> list[Stage]:
+    """Of `stages`, those with the greatest total value whose expected times fit into `seconds`, the
+    most valuable first. All of them, if there is time for all."""
+    if math.isinf(seconds) or sum(map(_whole_seconds, stages)) <= seconds:
+        return sorted(stages, key=lambda one: -one.value)
+    return sorted(_best(stages, max(int(seconds), 0)), key=lambda one: -one.value)
+
+
+def _best(stages: Sequence[Stage], seconds: int) -> tuple[Stage, ...]:
+    """The 0/1 knapsack, solved exactly: best[t] is the best choice for t seconds."""
+    best: list[tuple[int, tuple[Stage, ...]]] = [(0, ())] * (seconds + 1)
+    for stage in stages:
+        cost = _whole_seconds(stage)
+        for time in range(seconds, cost - 1, -1):
+            value, others = best[time - cost]
+            if value + stage.value > best[time][0]:
+                best[time] = value + stage.value, (*others, stage)
+    return best[seconds][1]
+
+
+def _whole_seconds(stage: Stage) -> int:
+    return math.ceil(stage.seconds)

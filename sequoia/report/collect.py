@@ -1,0 +1,94 @@
+"""Runs the stages of a report one after the other, and prints what they found."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from sequoia.report.choose import chosen
+from sequoia.report.folder import Folder, write_text_at_once
+from sequoia.report.run_stage import run_stage
+from sequoia.report.stage import Outcome, Stage
+
+_OTHERS = "not asked for"
+_TO_END = 5.0  # seconds of a budget that are left for ending
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which stages are asked for. seconds: for all of them together. only: names; empty for all.
+    Stages named there are repeated if they have failed or were skipped."""
+
+    seconds: float = math.inf
+    only: Collection[str] = ()
+    skip: Collection[str] = ()
+
+
+def collect(
+    stages: Sequence[Stage],
+    folder: Folder,
+    wanted: Wanted,
+    started: float,
+    show: Callable[[str], None] = print,
+) -> bool:
+    """Run the stages that have not ended, as far as the time allows, and print the table. Returns
+    whether none has failed. started: `time.monotonic()` when the budget began."""
+    notes = {stage.name: _not_wanted(stage, wanted) for stage in stages}
+    left = [one for one in stages if not notes[one.name] and _is_open(one, folder, wanted)]
+    end = started + wanted.seconds - _TO_END
+    while best := chosen(left, end - time.monotonic()):
+        stage = best[0]
+        left.remove(stage)
+        show(f"{stage.name}: {stage.about} (about {stage.seconds:.0f} s)")
+        outcome = _run(stage, folder, end)
+        notes[stage.name] = "" if outcome.status != "cut" else outcome.words
+        show(f"  {outcome.status} in {outcome.seconds:.0f} s: {outcome.words}")
+    notes |= {one.name: f"no time left: takes about {one.seconds:.0f} s" for one in left}
+    found = table(stages, folder, notes)
+    write_text_at_once(folder.path / "summary.txt", found + "\n")
+    show(f"\n{found}")
+    return not any(_status(one, folder) == "failed" for one in stages)
+
+
+def _run(stage: Stage, folder: Folder, end: float) -> Outcome:
+    work = folder.work(stage.name)
+    outcome = run_stage(stage, work, folder.scratch, end - time.monotonic())
+    if outcome.status != "cut":
+        folder.finish(stage.name, outcome)
+    return outcome
+
+
+def _not_wanted(stage: Stage, wanted: Wanted) -> str:
+    """Why a stage is not run, "" if it is."""
+    if wanted.only and stage.name not in wanted.only:
+        return _OTHERS
+    if stage.name in wanted.skip:
+        return "left out with --skip"
+    return stage.obstacle
+
+
+def _is_open(stage: Stage, folder: Folder, wanted: Wanted) -> bool:
+    """Whether a stage has not ended, or is to be repeated."""
+    status = _status(stage, folder)
+    return status is None or (stage.name in wanted.only and status != "done")
+
+
+def _status(stage: Stage, folder: Folder) -> str | None:
+    found = folder.result(stage.name)
+    return found.outcome.status if found and folder.has_ended(stage.name) else None
+
+
+def table(stages: Sequence[Stage], folder: Folder, notes: dict[str, str]) -> str:
+    """A line for each stage that has ended or was asked for: its status, its seconds, and what it
+    found or why it was not run."""
+    stages = [one for one in stages if notes[one.name] != _OTHERS or folder.result(one.name)]
+    wide = max((len(one.name) for one in stages), default=0)
+    lines = [f"{'stage':<{wide}}  {'status':<8}{'seconds':>8}  result"]
+    for stage in stages:
+        found = folder.result(stage.name)
+        outcome = found.outcome if found else Outcome("skipped", notes[stage.name])
+        seconds = f"{outcome.seconds:.0f}" if outcome.seconds else ""
+        lines.append(f"{stage.name:<{wide}}  {outcome.status:<8}{seconds:>8}  {outcome.words}")
+    return "\n".join(lines)

@@ -1,0 +1,161 @@
+"""The folder of a report: a result for each stage that has ended, and work in progress.
+
+OUT/report.json says which machine and which version of the program it is of. OUT/stages/NAME has
+the files of a stage that ended, with result.json; it appears at once, complete. OUT/running is
+work in progress, and is removed when the command starts again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sequoia.errors import SequoiaError
+from sequoia.report.child import ROOT
+from sequoia.report.run_stage import LOG, OUTCOME
+from sequoia.report.stage import ENDS, Outcome
+from sequoia.text_files import load_json
+from sequoia.validate_input import as_file, check_format
+
+RESULT = "result.json"
+_NOT_KEPT = (OUTCOME,)  # it is part of result.json
+
+
+class BadReport(SequoiaError):
+    """A folder that is no report, is in use, or is of another machine or version."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The end of a stage. files: the SHA-256 of each file by name, without the log."""
+
+    outcome: Outcome
+    files: Mapping[str, str]
+
+
+def program_version() -> str:
+    """Twelve hexadecimal digits that change with any Python file of the program."""
+    digest = hashlib.sha256()
+    for path in sorted((*ROOT.glob("sequoia/**/*.py"), *ROOT.glob("ui/**/*.py"))):
+        digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def checksum(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+class Folder:
+    """The report in the folder `path`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.stages = path / "stages"
+        self._running = path / "running"
+
+    @property
+    def scratch(self) -> Path:
+        """For temporary files of the stages."""
+        return self._running / "scratch"
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """A context in which no other process uses the folder. Raises BadReport if one does."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        with (self.path / "lock").open("a") as lock:
+            _lock(lock, self.path)
+            shutil.rmtree(self._running, ignore_errors=True)
+            yield
+            shutil.rmtree(self._running, ignore_errors=True)
+
+    def identity(self) -> Mapping[str, str]:
+        """The machine and the version. Raises BadReport if there is no report here."""
+        try:
+            found = check_format(load_json(self.path / "report.json"), "report", BadReport)
+            return {name: str(found[name]) for name in ("machine", "program")}
+        except (OSError, ValueError, LookupError) as problem:
+            raise BadReport(f"there is no report in {self.path}") from problem
+
+    def identify(self, machine: str, program: str) -> None:
+        """Make this the report of `machine` and `program`. Raises BadReport if it is that of
+        another one."""
+        mine = {"machine": machine, "program": program}
+        if not (self.path / "report.json").exists():
+            write_at_once(self.path / "report.json", as_file(mine, "report"))
+        for name, found in self.identity().items():
+            if found != mine[name]:
+                raise BadReport(
+                    f"{self.path} is the report of {name} {found!r}, and this is {mine[name]!r}; "
+                    "name another folder"
+                )
+
+    def work(self, stage: str) -> Path:
+        """A new empty folder for a stage."""
+        path = self._running / stage
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(parents=True)
+        return path
+
+    def finish(self, stage: str, outcome: Outcome) -> None:
+        """Store the outcome with the files in the stage's folder of work, all at once, in place of
+        an earlier one."""
+        work = self._running / stage
+        for name in _NOT_KEPT:
+            (work / name).unlink(missing_ok=True)
+        files = {
+            path.relative_to(work).as_posix(): checksum(path)
+            for path in sorted(work.rglob("*"))
+            if path.is_file() and path.name != LOG
+        }
+        write_at_once(work / RESULT, as_file({**outcome.to_dict(), "files": files}, "result"))
+        self.stages.mkdir(exist_ok=True)
+        if (self.stages / stage).exists():
+            (self.stages / stage).rename(self._running / f"{stage}, earlier")
+        work.rename(self.stages / stage)
+
+    def result(self, stage: str) -> Result | None:
+        """How a stage ended; None if it has not, or its file is damaged."""
+        try:
+            path = self.stages / stage / RESULT
+            data = check_format(load_json(path), "result", BadReport)
+            files = {str(name): str(digest) for name, digest in data["files"].items()}
+            return Result(Outcome.from_dict(data), files)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, BadReport):
+            return None
+
+    def has_ended(self, stage: str) -> bool:
+        found = self.result(stage)
+        return found is not None and found.outcome.status in ENDS
+
+
+def write_at_once(path: Path, data: Any) -> None:
+    """Write JSON so that a reader finds all of it or nothing."""
+    write_text_at_once(path, json.dumps(data, indent=1) + "\n")
+
+
+def write_text_at_once(path: Path, text: str) -> None:
+    part = path.with_name(f"{path.name}.part")
+    with part.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def _lock(file: Any, path: Path) -> None:
+    """Lock `file` until it is closed, where the system can."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as problem:
+        raise BadReport(f"another command is writing to {path}") from problem

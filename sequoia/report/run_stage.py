@@ -1,0 +1,123 @@
+"""Runs one stage in a process of its own. Whatever happens to it, there is an outcome."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sequoia.report.child import ROOT
+from sequoia.report.stage import Outcome, Stage
+from sequoia.text_files import load_json
+
+OUTCOME = "outcome.json"  # where a task writes what it found
+LOG = "log.txt"
+_SCRIPT = Path(__file__).with_name("child.py")
+_LONGEST = 300  # characters of the words of an outcome
+
+
+def run_stage(stage: Stage, folder: Path, scratch: Path, seconds: float) -> Outcome:
+    """Run `stage` in `folder` for at most `seconds`, or its own limit. Caches and temporary files
+    go to `scratch`."""
+    limit = min(stage.limit, seconds)
+    start = time.monotonic()
+    with (folder / LOG).open("wb") as log:
+        process = _started(stage, folder, scratch, log)
+        try:
+            code = process.wait(limit)
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            _end(process)
+    found = _ended(stage, folder, limit) if code is None else _outcome(stage, folder, code)
+    return Outcome(found.status, found.words, round(time.monotonic() - start, 1), found.figures)
+
+
+def _started(stage: Stage, folder: Path, scratch: Path, log: Any) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-P", str(_SCRIPT), stage.module, *stage.arguments],
+        cwd=folder,
+        env=_environment(scratch),
+        stdin=subprocess.PIPE,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,  # a group of its own, so that its children end with it
+    )
+
+
+def _environment(scratch: Path) -> dict[str, str]:
+    """Without downloads, and with every cache and temporary file below `scratch`."""
+    scratch.mkdir(parents=True, exist_ok=True)
+    places = {
+        "TMPDIR": "tmp",
+        "TRITON_CACHE_DIR": "triton",
+        "CUDA_CACHE_PATH": "cuda",
+        "TORCHINDUCTOR_CACHE_DIR": "inductor",
+    }
+    for name in places.values():
+        (scratch / name).mkdir(exist_ok=True)
+    return {
+        **os.environ,
+        **{variable: str(scratch / name) for variable, name in places.items()},
+        "HF_HUB_OFFLINE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
+    }
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill the process and whatever it started, also where it has ended by itself."""
+    with suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()
+    with suppress(OSError):
+        process.stdin.close()  # pyright: ignore[reportOptionalMemberAccess]
+
+
+def _ended(stage: Stage, folder: Path, limit: float) -> Outcome:
+    """The outcome of a stage whose time was up."""
+    words = f"ended after {limit:.0f} s; its last line: {_last_line(folder)}"
+    return Outcome("failed" if limit >= stage.limit else "cut", words)
+
+
+def _outcome(stage: Stage, folder: Path, code: int) -> Outcome:
+    """The outcome of a process that ended with status `code`."""
+    if code < 0:
+        return Outcome("failed", f"killed by {_signal(-code)}; its last line: {_last_line(folder)}")
+    if code:
+        return Outcome("failed", f"status {code}: {_last_line(folder)}")
+    try:
+        found = _written(folder) or Outcome("done", _last_line(folder, stage.line))
+    except (OSError, ValueError, LookupError, TypeError) as problem:
+        return Outcome("failed", f"its {OUTCOME} cannot be read: {problem}"[:_LONGEST])
+    missing = [name for name in stage.files if not (folder / name).is_file()]
+    if found.status == "done" and missing:
+        return Outcome("failed", f"it did not write {', '.join(missing)}")
+    return found
+
+
+def _written(folder: Path) -> Outcome | None:
+    """What a task wrote, None if it is another module that writes no outcome."""
+    path = folder / OUTCOME
+    return Outcome.from_dict(load_json(path)) if path.is_file() else None
+
+
+def _signal(number: int) -> str:
+    name = signal.Signals(number).name if number in [*signal.Signals] else f"signal {number}"
+    return f"{name}, most often for want of memory" if name == "SIGKILL" else name
+
+
+def _last_line(folder: Path, having: str = "") -> str:
+    """The last line printed that contains `having`; progress bars overwrite theirs."""
+    text = (folder / LOG).read_text(encoding="utf-8", errors="replace").replace("\r", "\n")
+    lines = [line.strip() for line in text.splitlines() if line.strip() and having in line]
+    return lines[-1][:_LONGEST] if lines else "nothing was printed"

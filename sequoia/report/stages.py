@@ -1,0 +1,215 @@
+"""All stages of a report, each with its value and the seconds it is expected to take.
+
+Values are set by hand: what says whether the program is right here comes first, then its speed,
+then recordings. Seconds are those of a quiet machine with two cores, or with a data-centre card,
+times the machine's slowness; those of shapes on a CPU are computed from its speed.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib.util import find_spec
+
+from sequoia.bench.random_weights import ALL_SIZES, SHAPES, PairShape
+from sequoia.loading.hub.download import is_here
+from sequoia.loading.pair_catalog import BUNDLED_NAME, Preset, presets
+from sequoia.report.child import ROOT
+from sequoia.report.machine import Machine
+from sequoia.report.stage import Stage
+from sequoia.report.tasks.card_checks.sanitizer import TOOL
+from sequoia.report.tasks.pairs import PROFILE
+from sequoia.this_machine.memory import ROOM, size
+
+TASK = "sequoia.report.tasks"
+OPENING = "welcome.json"
+RACE = "race.json"
+RUN = "run.json"
+BENCH = "bench.json"
+_SHAPE = "shape-"
+_SHAPE_SECONDS = "60"
+_SHAPE_VALUES = {
+    "llama-2-7b": 85,
+    "qwen3-8b": 70,
+    "qwen3-32b-0.6b": 65,
+    "qwen3-32b-offloaded": 65,
+}
+_LESS_WITHOUT_GRAPHS = 40
+_BYTES_A_WEIGHT = 2
+_TIMES_EACH_SIZE = 3  # a warm-up, one round, and steps
+_START = 6.0  # seconds until a process has imported everything
+_NO_CARD = "needs a graphics card"
+_KERNEL_TESTS = ("decoding/cuda", "models/test_cuda_graphs.py", "algorithm/test_sampling.py")
+_BENCH = ("--prompts", "code", "--assistant-tokens", "3", "5", "--json", BENCH)
+_BENCH_ON_CARD = ("--rounds", "2", "--limit", "3", "--tokens", "128")
+_BENCH_ON_CPU = ("--rounds", "1", "--limit", "2", "--tokens", "48", "--temperature", "0")
+
+
+def all_stages(machine: Machine) -> list[Stage]:
+    """The stages for `machine`, in the order of the table. Those it cannot run say why."""
+    found = [
+        *_machine(),
+        *_tests(machine),
+        *_checks(machine),
+        *_pairs(),
+        *_speed(machine),
+        *_shapes(machine),
+        *_recordings(),
+    ]
+    return [_scaled(stage, machine) for stage in found]
+
+
+def _scaled(stage: Stage, machine: Machine) -> Stage:
+    """`stage` with the seconds it takes on this machine, which those of shapes are already."""
+    if stage.name.startswith(_SHAPE):
+        return stage
+    seconds = stage.seconds * machine.slowness
+    return replace(stage, seconds=seconds, limit=max(stage.limit, 2 * seconds))
+
+
+def _machine() -> Iterator[Stage]:
+    yield Stage("environment", "versions, processor, card", TASK, ("environment",), 100, 7)
+    yield Stage("bandwidth", "of memory and of the link", TASK, ("bandwidth",), 60, 8)
+
+
+def _tests(machine: Machine) -> Iterator[Stage]:
+    """The tests that need a card, and those of the code that runs on it."""
+    no_pytest = "" if find_spec("pytest") else "needs pytest (tests/requirements.txt)"
+    skip = no_pytest if machine.card else _NO_CARD
+    common = ("-q", "-p", "no:cacheprovider", "-c", str(ROOT / ".pytest.ini"), "--rootdir")
+    for name, about, value, arguments in (
+        ("tests-gpu", "the tests marked gpu", 95, ("-m", "gpu", str(ROOT / "tests"))),
+        (
+            "tests-kernel",
+            "the tests of graphs, of the walk and of draws",
+            80,
+            tuple(str(ROOT / "tests" / one) for one in _KERNEL_TESTS),
+        ),
+    ):
+        line = " in "
+        everything = (*common, str(ROOT), *arguments)
+        yield Stage(name, about, "pytest", everything, value, 120, 300, line=line, skip=skip)
+
+
+def _checks(machine: Machine) -> Iterator[Stage]:
+    """What only a card can answer."""
+    skip = "" if machine.card else _NO_CARD
+    no_tool = "" if shutil.which(TOOL) else f"needs NVIDIA's {TOOL}"
+    rows = (
+        ("check-graphs", "captured passes against eager ones", ("graphs",), 90, 60, skip),
+        ("check-attention", "attention against the formula", ("attention",), 75, 40, skip),
+        (
+            "check-distribution",
+            "4,000 first tokens a case",
+            ("distribution", "4000"),
+            85,
+            150,
+            skip,
+        ),
+        ("check-recovery", "decoding after something failed", ("recovery",), 85, 30, skip),
+        ("check-offload", "streamed layers with delays", ("offload", "50"), 70, 30, skip),
+        ("check-memory", "memory against its prediction", ("memory",), 70, 60, skip),
+        ("check-crossing", "steps where graphs are captured anew", ("crossing",), 50, 15, ""),
+        ("check-sanitizer", "races and memory errors", ("sanitizer",), 40, 150, skip or no_tool),
+    )
+    for name, about, arguments, value, seconds, why_not in rows:
+        yield Stage(name, about, TASK, arguments, value, seconds, skip=why_not)
+
+
+def _pairs() -> Iterator[Stage]:
+    """The self-check of each pair that is on the disk; nothing is downloaded."""
+    about = "loaded, a tree against each model's own logits"
+    yield Stage(f"pair-{BUNDLED_NAME}", about, TASK, ("pair", BUNDLED_NAME), 90, 9)
+    for one in presets():
+        skip = "" if _is_here(one) else "not on this machine's disk"
+        seconds = _START + sum(model.bytes for model in one.models) / 5e8
+        yield Stage(f"pair-{one.name}", about, TASK, ("pair", one.name), 45, seconds, skip=skip)
+
+
+def _is_here(preset: Preset) -> bool:
+    return all(is_here(model.id) for model in preset.models)
+
+
+def _speed(machine: Machine) -> Iterator[Stage]:
+    """The bundled pair: its curves, and the benchmark."""
+    yield Stage(
+        "profile", "times of the bundled pair", TASK, ("profile", "25"), 70, 35, files=(PROFILE,)
+    )
+    yield Stage(
+        "bench",
+        "every decoder on the same prompts",
+        "sequoia.bench",
+        (*_BENCH, *(_BENCH_ON_CARD if machine.card else _BENCH_ON_CPU)),
+        75,
+        200 if machine.card else 75,
+        files=(BENCH,),
+        line="as fast as",
+    )
+
+
+def _shapes(machine: Machine) -> Iterator[Stage]:
+    """Real shapes with random weights, on a card also without CUDA graphs."""
+    for name, value in _SHAPE_VALUES.items():
+        yield _shape(name, "graphs", value, machine)
+        if machine.card and not SHAPES[name].streamed:
+            yield _shape(name, "eager", value - _LESS_WITHOUT_GRAPHS, machine)
+
+
+def _shape(name: str, kind: str, value: int, machine: Machine) -> Stage:
+    pair = SHAPES[name]
+    return Stage(
+        f"{_SHAPE}{name}{'' if kind == 'graphs' else '-eager'}",
+        f"times of {pair.target.name} + {pair.draft.name}, random weights",
+        TASK,
+        ("shape", name, _SHAPE_SECONDS, kind),
+        value,
+        seconds_of_shape(pair, machine),
+        files=(PROFILE,),
+        skip=does_not_fit(pair, machine),
+    )
+
+
+def does_not_fit(shape: PairShape, machine: Machine) -> str:
+    """What the shape needs, if this machine has less memory free; "" if it fits."""
+    target, draft = (one.parameters * _BYTES_A_WEIGHT * ROOM for one in (shape.target, shape.draft))
+    if not machine.card:
+        return _too_large(target + draft, machine.free_bytes, "of memory")
+    if shape.streamed:
+        return _too_large(target, machine.host_free_bytes, "of host memory")
+    return _too_large(target + draft, machine.free_bytes, "on the card")
+
+
+def _too_large(needed: float, free: float, where: str) -> str:
+    return f"needs {size(needed)} {where}; {size(free)} is free" if needed > free else ""
+
+
+def seconds_of_shape(shape: PairShape, machine: Machine) -> float:
+    """Seconds to fill the weights and to time all sizes of passes."""
+    weights = shape.target.parameters + shape.draft.parameters
+    if machine.card:
+        return 110.0 + weights * _BYTES_A_WEIGHT / (5e8 if shape.streamed else 5e9)
+    passes = sum(
+        max(
+            weights * _BYTES_A_WEIGHT / machine.bytes_per_second,
+            2 * nodes * weights / machine.operations_per_second,
+        )
+        for nodes in ALL_SIZES
+    )
+    return _START * machine.slowness + _TIMES_EACH_SIZE * passes
+
+
+def _recordings() -> Iterator[Stage]:
+    """Runs that the page plays, made by the page's own commands."""
+    small = ("--tokens", "64", "--out", ".")
+    yield Stage(
+        "run", "a recorded run", "ui.record", ("run", *small), 40, 45, files=(RUN,), line=" kB"
+    )
+    race = ("race", "--race", *small)
+    yield Stage("race", "a recorded race", "ui.record", race, 45, 60, files=(RACE,), line=" kB")
+    about = "the run that the page opens with"
+    opening = ("--rounds", "3", "--out", ".")
+    files = (OPENING,)
+    yield Stage(
+        "opening", about, "ui.record_opening", opening, 50, 120, files=files, line="8 in 10"
+    )

@@ -1,0 +1,69 @@
+"""First tokens of many seeded steps against the target's distribution, for the verifiers whose walk
+is a kernel on the card; and pairs of children drawn on the card against their exact probabilities.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import torch
+
+from sequoia.algorithm.sampling import Seeded
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.tree import Tree
+from sequoia.exactness.same_distribution import FirstTokens, find_position, first_tokens
+from sequoia.loading.load import load_pair
+from sequoia.models.pair import Pair
+from sequoia.report.tasks.found import Found
+
+_CASES = ((0.6, 1.0), (1.0, 1.0), (0.6, 0.9))  # temperature, top-p
+_VERIFIERS = ("sequoia", "specinfer")
+_TREE = Tree((-1, 0, 0, 0, 1, 1, 2, 4))
+_Q = (0.4, 0.25, 0.2, 0.1, 0.04, 0.01)
+_PAIRS = 100_000
+_PROMPT = "def mean(values):\n    "
+
+
+def distribution(draws: str) -> Found:
+    """Each verifier at each temperature and top-p, with so many draws."""
+    pair = load_pair(online=False)
+    figures = {
+        f"{verifier}, T = {params.temperature:g}, top-p {params.top_p:g}": _counted(
+            pair, params, verifier, int(draws)
+        )
+        for verifier in _VERIFIERS
+        for params in (SamplingParams(temperature=one, top_p=p, seed=7) for one, p in _CASES)
+    }
+    figures["children drawn"] = drawn_pairs(pair.draft.device)
+    worst = min(figures, key=lambda name: _p_value(figures[name]))
+    words = f"{len(figures)} tests of {draws} draws and more; the worst is {worst}: p = "
+    return Found(
+        f"{words}{_p_value(figures[worst]):.2g}",
+        {name: _p_value(one) for name, one in figures.items()},
+        all(one.verdict != "differs" for one in figures.values()),
+    )
+
+
+def drawn_pairs(device: torch.device) -> FirstTokens:
+    """Two children drawn without replacement for each of many rows. Pair (i, j) is counted as token
+    6 i + j, whose probability is q_i q_j / (1 - q_i)."""
+    q = torch.tensor(_Q, dtype=torch.float64)
+    exact = q[:, None] * q / (1 - q[:, None])
+    exact = exact.fill_diagonal_(0).flatten()
+    rows = q.float().to(device).expand(_PAIRS, -1)
+    pairs = Seeded(3, device).successive(rows, 2)  # (rows, 2)
+    codes = (pairs[:, 0] * len(_Q) + pairs[:, 1]).cpu().bincount(minlength=len(_Q) ** 2)
+    counts = {code: count for code, count in enumerate(codes.tolist()) if count}
+    return FirstTokens(exact / exact.sum(), counts)
+
+
+def _counted(pair: Pair, params: SamplingParams, verifier: str, draws: int) -> FirstTokens:
+    position = find_position(pair, _PROMPT, (), params)
+    counted = first_tokens(
+        pair, _PROMPT, params, _TREE, verifier, draws=draws, batch=draws, position=position
+    )
+    return deque(counted, maxlen=1)[0]
+
+
+def _p_value(found: FirstTokens) -> float:
+    return 1.0 if found.p_value is None else found.p_value

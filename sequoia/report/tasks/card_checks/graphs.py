@@ -1,0 +1,89 @@
+"""Captured passes against eager ones: graphs captured at one prefix are replayed at others, within
+a reach and beyond it, on random trees with random kept paths."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import torch
+
+from sequoia.algorithm.tree import Tree
+from sequoia.loading.load import load_pair
+from sequoia.models.cuda_graphs import STEP
+from sequoia.models.tree_forward import Context, TreeModel
+from sequoia.models.tree_mask import whole_tree_layout
+from sequoia.report.tasks.found import Found
+
+PREFIXES = (3, 1, 2, 7, 100, STEP - 1, STEP, STEP + 1, 700, 2 * STEP + 1, 1600)
+_NODES = 24
+_STEPS = 3
+_GARBAGE = 2**22  # numbers; freed memory full of NaN, which a read outside a tensor would find
+# of the spread, for the worst of many thousand logits; a wrong mask or position moves logits by it
+_ALLOWED = {"float32": 1e-3, "bfloat16": 0.3}
+
+
+def graphs() -> Found:
+    """Both bundled models in float32 and in bfloat16."""
+    worst: dict[str, float] = {}
+    is_right = True
+    for dtype, allowed in _ALLOWED.items():
+        pair = load_pair(dtype=dtype, online=False)
+        for role, model in (("target", pair.target), ("draft", pair.draft)):
+            found = worst[f"{role}, {dtype}"] = largest_difference(model, PREFIXES)
+            is_right = is_right and found <= allowed
+    words = ", ".join(f"{name} {value:.2g}" for name, value in worst.items())
+    return Found(f"largest difference from eager passes: {words} of the spread", worst, is_right)
+
+
+def largest_difference(model: TreeModel, prefixes: Sequence[int], seed: int = 0) -> float:
+    """The largest difference of the logits of `model` from those of the forward of `transformers`,
+    as a share of their spread; NaN if any is NaN."""
+    eager = TreeModel(model.hf, model.name, model.device)
+    eager.vocab = model.vocab
+    chance = random.Random(seed)
+    most = min(max(prefixes), model.limit - _STEPS * _NODES)
+    found = [
+        _difference(model, eager, min(prefix, most), most, chance)
+        for prefix in dict.fromkeys(prefixes)
+    ]
+    return float(torch.tensor(found).max())
+
+
+def _difference(
+    model: TreeModel, eager: TreeModel, prefix: int, most: int, chance: random.Random
+) -> float:
+    """After one prefix: some steps with random trees, of which random paths are kept."""
+    contexts = [one.open(most + _STEPS * _NODES) for one in (model, eager)]
+    for context in contexts:
+        context.extend([i % 250 for i in range(prefix)])
+    worst = []
+    for _ in range(_STEPS):
+        tree = random_tree(_NODES, chance)
+        tokens = [chance.randrange(model.vocab) for _ in range(len(tree))]
+        path = random_path(tree, chance)
+        torch.full((_GARBAGE,), torch.nan, device=model.device)  # freed at once
+        ours, usual = (_step(context, tree, tokens, path) for context in contexts)
+        worst.append((ours - usual).abs().amax(-1) / usual.std(-1).clamp(min=1e-9))
+    return float(torch.cat(worst).max())
+
+
+def _step(context: Context, tree: Tree, tokens: Sequence[int], path: Sequence[int]) -> torch.Tensor:
+    """Logits (nodes, vocab) of a tree, of which `path` is then kept."""
+    with context.model.capturing():
+        logits = context.forward(tokens, whole_tree_layout(context, tree)).double()
+    context.keep(path)
+    return logits
+
+
+def random_tree(nodes: int, chance: random.Random) -> Tree:
+    """A tree of so many nodes in which each hangs below any earlier one."""
+    return Tree((-1, *sorted(chance.randrange(node) for node in range(1, nodes))))
+
+
+def random_path(tree: Tree, chance: random.Random) -> list[int]:
+    """The nodes from the root down to a random leaf."""
+    path = [0]
+    while below := tree.children[path[-1]]:
+        path.append(chance.choice(below))
+    return path

@@ -1,0 +1,96 @@
+"""Streamed layers against the whole model, with delays put between the kernels at random: a copy
+that is used too early, or a buffer filled too early, gives other logits."""
+
+from __future__ import annotations
+
+import copy
+import random
+from typing import Any
+
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from sequoia.loading.large.copier import Copier, copier_for
+from sequoia.loading.large.model_parts import decoder_layers
+from sequoia.loading.large.offload import LayerStream
+from sequoia.loading.pair_checks import checked_device
+from sequoia.models.tree_forward import TreeModel, branched
+from sequoia.report.tasks.found import Found
+
+_LAYERS = 6
+_CYCLES = 2_000_000  # about a millisecond
+_SHARE = 0.4  # of the places where there is a delay
+
+
+def offload(passes: str) -> Found:
+    """So many passes with each number of resident layers."""
+    device = checked_device("auto")
+    different = {
+        resident: _different(device, resident, int(passes)) for resident in (0, 1, _LAYERS // 2)
+    }
+    total = sum(different.values())
+    count = len(different) * int(passes)
+    words = f"{total} of {count} streamed passes differ from the whole model"
+    return Found(words, {f"{one} resident": n for one, n in different.items()}, not total)
+
+
+def _different(device: torch.device, resident: int, passes: int) -> int:
+    """How many of `passes` passes give other logits than the whole model does."""
+    hf = _model()
+    whole = TreeModel(copy.deepcopy(hf).to(device), "whole")
+    expected = torch.stack(branched(whole, [1, 2, 3]))
+    chance = random.Random(resident)
+    LayerStream(hf, resident, device, DelayedCopier(copier_for(device), device, chance))
+    for layer in decoder_layers(hf)[1]:
+        layer.register_forward_pre_hook(lambda *_: delay(device, chance))
+    model = TreeModel(hf, "streamed", device)
+    return sum(
+        not torch.equal(torch.stack(branched(model, [1, 2, 3])), expected) for _ in range(passes)
+    )
+
+
+def _model() -> Any:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        config: Any = LlamaConfig(
+            vocab_size=256,
+            hidden_size=128,
+            intermediate_size=512,
+            num_hidden_layers=_LAYERS,
+            num_attention_heads=4,
+        )
+        return LlamaForCausalLM(config).eval()
+
+
+def delay(device: torch.device, chance: random.Random) -> None:
+    """Now and then, keep the current stream busy for a while."""
+    if chance.random() < _SHARE and device.type == "cuda":
+        torch.cuda._sleep(chance.randrange(_CYCLES))
+
+
+class DelayedCopier:
+    """`copier` with delays before its copies begin, on the stream that they wait for."""
+
+    def __init__(self, copier: Copier, device: torch.device, chance: random.Random) -> None:
+        self._copier = copier
+        self._device = device
+        self._chance = chance
+
+    def host(self, count: int) -> torch.Tensor:
+        return self._copier.host(count)
+
+    def buffer(self, count: int) -> torch.Tensor:
+        return self._copier.buffer(count)
+
+    def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> Any:
+        stream = getattr(self._copier, "_stream", None)
+        if stream is not None:
+            with torch.cuda.stream(stream):
+                delay(self._device, self._chance)
+        return self._copier.begin(host, buffer)
+
+    def wait(self, ticket: Any) -> None:
+        self._copier.wait(ticket)
+
+    def finish(self) -> None:
+        self._copier.finish()

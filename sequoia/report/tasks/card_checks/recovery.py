@@ -1,0 +1,90 @@
+"""Decoding after something went wrong: a capture that fails, and too little memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.step_trace import emitted_tokens
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.engine import Decoder, plain, run
+from sequoia.errors import SequoiaError
+from sequoia.loading.load import load_pair
+from sequoia.models.pair import Pair
+from sequoia.models.tree_forward import TreeModel
+from sequoia.report.tasks.found import Found
+
+_PARAMS = SamplingParams(temperature=0.0, max_new_tokens=32, ignore_eos=True)
+_PROMPT = "class Stack:\n    def push(self, item):\n"
+_TREE = Tree((-1, 0, 0, 1, 1, 2))
+
+
+def recovery() -> Found:
+    """A greedy text before, and again after each thing that goes wrong."""
+    pair = load_pair(dtype="float32", online=False)
+    expected = emitted_tokens([*plain(pair, _PROMPT, _PARAMS)])
+    is_same = {
+        name: _after(pair, trouble, expected)
+        for name, trouble in (
+            ("nothing", lambda _: None),
+            ("a failed capture", _failed_capture),
+            ("too little memory", _without_memory),
+        )
+    }
+    wrong = [name for name, same in is_same.items() if not same]
+    words = f"another text after {', '.join(wrong)}" if wrong else "the same text after everything"
+    return Found(words, is_same, not wrong)
+
+
+def _after(pair: Pair, trouble: Callable[[Pair], None], expected: list[int]) -> bool:
+    """Whether the pair still decodes the text `expected`, and memory and random numbers of the
+    device work."""
+    device = pair.target.device
+    trouble(pair)
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+    torch.rand(8, device=device).sum().item()
+    return emitted_tokens([*run(Decoder(pair, _PROMPT, _PARAMS, _TREE))]) == expected
+
+
+def _failed_capture(pair: Pair) -> None:
+    """A model whose rotary frequencies depend on the length of the text: it looks at positions on
+    the host, which no capture allows."""
+    config: Any = LlamaConfig(
+        vocab_size=256,
+        hidden_size=64,
+        intermediate_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        max_position_embeddings=256,
+        rope_parameters={"rope_type": "dynamic", "factor": 2.0, "rope_theta": 10_000.0},
+    )
+    hf: Any = LlamaForCausalLM(config)
+    model = TreeModel(hf.to(pair.target.device), "dynamic rotary frequencies").use_fast_forward()
+    context = model.open(32)
+    context.capture([4, 6])
+    context.extend([1, 2, 3])
+
+
+def _without_memory(pair: Pair) -> None:
+    """A run that has no memory for its graphs and its cache, or is refused for that."""
+    device = pair.target.device
+    if device.type != "cuda":
+        return
+    total = torch.cuda.get_device_properties(device).total_memory
+    for model in (pair.target, pair.draft):
+        model.forget()
+    torch.cuda.empty_cache()
+    share = (torch.cuda.memory_reserved(device) + 2**23) / total
+    torch.cuda.set_per_process_memory_fraction(share, device)
+    try:
+        with suppress(torch.OutOfMemoryError, SequoiaError):
+            for _ in run(Decoder(pair, _PROMPT, _PARAMS, Tree.sequences(100, 5))):
+                pass
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0, device)

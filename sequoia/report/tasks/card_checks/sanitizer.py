@@ -1,0 +1,32 @@
+"""The tests of the kernel that walks down the tree, under NVIDIA's tools for memory and races."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+from sequoia.report.child import ROOT
+from sequoia.report.tasks.found import Found
+
+TOOL = "compute-sanitizer"
+_CHECKS = ("memcheck", "racecheck", "synccheck")
+_FOUND = 9  # the exit status with which the tool says that it found something
+_TEST = "tests/decoding/cuda/test_cuda_step.py"
+_CHOSEN = "kernel_walks and gpu and 4097"
+
+
+def sanitizer() -> Found:
+    """All three tools. Raises FileNotFoundError if they are not installed."""
+    found = {check: _status(check) for check in _CHECKS}
+    wrong = [f"{check} (status {status})" for check, status in found.items() if status]
+    words = f"not clean: {', '.join(wrong)}" if wrong else f"clean: {', '.join(_CHECKS)}"
+    return Found(words, found, not wrong)
+
+
+def _status(check: str) -> int:
+    tool = shutil.which(TOOL) or TOOL
+    watched = [tool, "--tool", check, "--error-exitcode", str(_FOUND)]
+    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", _CHOSEN, str(ROOT / _TEST)]
+    config = ["-c", str(ROOT / ".pytest.ini"), "--rootdir", str(ROOT)]
+    return subprocess.run([*watched, sys.executable, *tests, *config], check=False).returncode

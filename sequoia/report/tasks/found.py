@@ -1,0 +1,17 @@
+"""What a task found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Found:
+    """words: one sentence for the table. figures: JSON values by name. is_right: False where
+    something is not as it should be, so that the stage has failed."""
+
+    words: str
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    is_right: bool = True

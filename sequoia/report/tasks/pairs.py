@@ -1,0 +1,44 @@
+"""A pair on this machine's disk: loaded with its self-test, and timed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sequoia.loading.load import load_pair
+from sequoia.measuring.hardware import measure_profile
+from sequoia.models.describe import dtype_name, place_of
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.report.folder import write_at_once
+from sequoia.report.tasks.found import Found
+
+PROFILE = "profile.json"
+
+
+def pair(name: str) -> Found:
+    """Load the pair `name`, without downloads; loading compares a tree with each model's own
+    logits. Raises SequoiaError if it is refused."""
+    loaded = load_pair(name, online=False)
+    figures = {
+        role: f"{model.numbers}, {model.forward_name} on {place_of(model)}: {model.tested}"
+        for role, model in (("target", loaded.target), ("draft", loaded.draft))
+    }
+    words = f"{dtype_name(loaded)}, {loaded.target.forward_name}: {loaded.target.tested}"
+    return Found(words, figures)
+
+
+def profile(seconds: str) -> Found:
+    """Measure the times of the bundled pair, which is a hardware profile."""
+    measured = measure_profile(load_pair(online=False), seconds=float(seconds))
+    name = f"{measured.device}, bundled pair"
+    write_at_once(Path(PROFILE), {**measured.to_dict(), "name": name})
+    return Found(curve(measured))
+
+
+def curve(measured: HardwareProfile) -> str:
+    """The curve t(n) in words: one token, and how much longer more nodes take."""
+    one = measured.verify_seconds(1)
+    largest = measured.target_seconds[-1][0]
+    sizes = [n for n in (16, 64, 512) if n <= largest]
+    ratios = ", ".join(f"{n} nodes {measured.verify_seconds(n) / one:.2f}x" for n in sizes)
+    draft = 1e3 * measured.draft_seconds_at(1)
+    return f"t(1) {1e3 * one:.2f} ms, {ratios}; draft {draft:.2f} ms"

@@ -1,0 +1,97 @@
+"""The expected number of steps for a text equals the mean over all outcomes of drafting and
+verification, each visited once, of those that emit this text."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from typing import Any
+
+import pytest
+from exact import EXACT, Enumerator, distribution, drafted, table
+
+from sequoia.algorithm.expected_steps import child_chances, match_chances, step_starts
+from sequoia.algorithm.tree import Tree
+
+VOCAB = 3
+RULES = ("sequoia", "specinfer", "topk")
+TREES = (
+    Tree.chain(1),
+    Tree.chain(3),
+    Tree((-1, 0, 0)),
+    Tree((-1, 0, 0, 1)),
+    Tree((-1, 0, 0, 2, 2)),
+)
+Text = tuple[int, ...]
+
+
+@cache
+def blocks(name: str, tree: Tree, p: Any, q: Any, before: Text) -> dict[Text, Any]:
+    """What one step after `before` emits, with its probability, over all of its outcomes."""
+    verifier = EXACT[name]
+
+    def emitted(chance: Enumerator) -> Text:
+        tokens, contexts = drafted(tree, verifier, q, before, chance)
+        verdict = verifier.verify(
+            tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance
+        )
+        return (*(tokens[node] for node in verdict.path[1:]), verdict.bonus)
+
+    return distribution(emitted)
+
+
+def chances_at(name: str, p: Any, q: Any, token: int) -> list[Any]:
+    """Mean over all draws of the rejected siblings."""
+    verifier = EXACT[name]
+    if verifier.reject is None:
+        (drawn,) = verifier.draw(Enumerator(), q[None], [2])
+        return match_chances(token, drawn)
+    outcomes = distribution(
+        lambda chance: tuple(child_chances(p, q, token, 2, verifier.reject, chance))
+    )
+    return [sum(found[k] * weight for found, weight in outcomes.items()) for k in range(2)]
+
+
+def starts_by_enumeration(name: str, tree: Tree, p: Any, q: Any, text: Text) -> list[Any]:
+    """The probability of a step's start at each token, from all outcomes of all steps, given the
+    text: P(block) over the target's probability of the same tokens is that of the step."""
+    at: list[Any] = [Fraction(1)] + [Fraction(0)] * (len(text) - 1)
+    for start in range(len(text)):
+        for block, weight in blocks(name, tree, p, q, text[:start]).items():
+            end = start + len(block)
+            if end >= len(text) or text[start:end] != block:
+                continue
+            own = Fraction(1)
+            for k in range(start, end):
+                own *= p(text[:k])[text[k]]
+            at[end] += at[start] * weight / own
+    return at
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("tree", TREES)
+def test_it_is_the_mean_over_all_outcomes_that_emit_the_text(name: str, tree: Tree) -> None:
+    for seed in range(2):
+        p, q = table((seed, "p"), VOCAB), table((seed, "q"), VOCAB)
+        for text in product(range(VOCAB), repeat=3):
+            if not all(p(text[:k])[token] for k, token in enumerate(text)):
+                continue
+            chances = [
+                chances_at(name, p(text[:k]), q(text[:k]), token) for k, token in enumerate(text)
+            ]
+            found = step_starts(tree, chances)
+            assert found == starts_by_enumeration(name, tree, p, q, text)
+
+
+def test_plain_decoding_starts_a_step_at_every_token() -> None:
+    assert step_starts(Tree.chain(1), [[0.5]] * 6) == [1] * 6
+
+
+def test_a_draft_like_the_target_is_always_accepted() -> None:
+    p = table("p", 5)(())
+    token = next(token for token, share in enumerate(p) if share)
+    reject = EXACT["sequoia"].reject
+    chances = child_chances(p, p, token, 1, reject, Enumerator())
+    assert chances == [1]
+    assert step_starts(Tree.chain(4), [chances] * 9) == [1, 0, 0, 0, 1, 0, 0, 0, 1]

@@ -1,0 +1,58 @@
+"""The Lossless tab in a real browser: a correct decoder passes, a refused toy keeps what was typed,
+a broken one is found and its file says what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page
+from running_app import open_tab
+
+DONE = "#ls-view .ls-verdict[data-kind={}]"
+
+
+def run(page: Page, kind: str) -> None:
+    page.click("#ls-run")
+    page.wait_for_selector(DONE.format(kind), timeout=60_000)
+    page.wait_for_selector("#ls-run:not([disabled])")
+
+
+def text(page: Page, part: str) -> str:
+    return page.inner_text(f"#ls-view {part}")
+
+
+def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
+    page = visit(viewport={"width": 390, "height": 844})
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
+    open_tab(page, "Lossless")
+    page.fill("#ls-samples input", "3000")
+    run(page, "fits")
+    assert "No difference found in 3,000 samples" in text(page, ".ls-words")
+    assert page.locator("#ls-view [data-part=cells] tbody tr").count() == 9
+    assert text(page, "[data-part=decoder]") == ""
+
+    page.fill("#ls-p input, #ls-p textarea", "0.1, 0.3, 0.7")
+    page.focus("#ls-run")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#ls-p.is-wrong")
+    assert "sum to 1.1 instead of 1" in page.inner_text("#ls-p")
+    assert page.input_value("#ls-p input, #ls-p textarea") == "0.1, 0.3, 0.7"
+    assert page.input_value("#ls-samples input") == "3000"
+
+    page.click("#ls-bug input")
+    page.get_by_role("option", name="last token drawn from p").click()
+    page.wait_for_function(
+        "document.querySelector('#ls-p :is(input, textarea)').value === '0.2, 0.8'"
+    )
+    assert "Why it hides elsewhere" in text(page, "[data-part=bug]")
+    assert page.locator("#ls-p.is-wrong").count() == 0
+    page.fill("#ls-samples input", "3000")
+    run(page, "differs")
+    assert text(page, "[data-part=decoder]").startswith("broken on purpose")
+    with page.expect_download() as saved:
+        page.click("#ls-view [data-part=csv]")
+    assert saved.value.suggested_filename == "lossless-broken-on-purpose-last-token.csv"
+    lines = saved.value.path().read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 3
+    assert all("broken on purpose" in line for line in lines[1:])
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

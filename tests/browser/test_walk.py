@@ -1,0 +1,115 @@
+"""The Walk tab: a toy that is edited, stepped through and run many times by keyboard, what is
+refused, and a step of a recorded run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from running_app import open_tab
+
+ROOT = "document.querySelector('.sq-walk')"
+
+
+@pytest.fixture
+def page(visit: Callable[..., Page]) -> Page:
+    page = visit(has_form=False, reduced_motion="reduce")  # many runs are then made at once
+    open_tab(page, "Walk")
+    expect(part(page, "caption")).to_be_visible(timeout=30_000)
+    return page
+
+
+def part(page: Page, name: str) -> Locator:
+    return page.locator(f".sq-walk [data-part={name}]")
+
+
+def typed(page: Page, field: str, value: str) -> None:
+    part(page, field).focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.type(value)
+
+
+def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
+    # picture after picture
+    caption = part(page, "caption")
+    expect(caption).to_contain_text("is dropped. A chain would end here with 1 token")
+    expect(part(page, "moment")).to_contain_text("is dropped from q")
+    part(page, "draw-again").focus()
+    page.keyboard.press(".")
+    expect(caption).to_contain_text("“red”")
+    page.keyboard.press(",")
+    expect(caption).to_contain_text("is dropped. A chain would end here with 1 token")
+    before = caption.text_content()
+    page.keyboard.press("n")
+    expect(caption).not_to_have_text(before)
+
+    # a bar by keyboard: the others make room
+    bar = page.get_by_label("p of red, as a bar")
+    bar.focus()
+    page.keyboard.press("ArrowRight")
+    expect(part(page, "p0")).to_have_value("0.41")
+    expect(part(page, "sum-p")).to_have_text("sum 1")
+    expect(part(page, "preset")).to_have_value("own")
+
+    # 10,000 runs, beside the exact answer
+    part(page, "run-many").focus()
+    page.keyboard.press("Enter")
+    expect(part(page, "count")).to_have_text("10,000 steps", timeout=20_000)
+    cells = part(page, "facts").locator("tbody tr").first.locator("td")
+    expect(cells.nth(2)).to_have_text("0")
+    assert float(cells.nth(0).text_content()) < 0.03  # noise: about 0.007
+    assert page.url.endswith("#walk") or "p=0.41" in page.url
+
+
+def test_what_is_no_distribution_is_refused_and_stays_typed(page: Page) -> None:
+    caption = part(page, "caption").text_content()
+    for value, words in (
+        ("-0.2", "p of “red” is -0.2, which is below 0"),
+        ("NaN", "p of “red” is “NaN”"),
+        ("", "p of “red” is empty"),
+        ("0.6", "p sums to 1.2; a distribution sums to 1."),
+    ):
+        typed(page, "p0", value)
+        if not value:
+            page.keyboard.press("Delete")
+        expect(part(page, "problem-p")).to_contain_text(words)
+        expect(part(page, "p0")).to_have_value(value)
+        expect(part(page, "p0")).to_have_attribute("aria-invalid", "true")
+    assert part(page, "caption").text_content() == caption  # of the last toy without a mistake
+    expect(part(page, "p1")).to_have_value("0.3")
+    part(page, "scale-p").click()
+    expect(part(page, "problem-p")).to_be_hidden()
+    expect(part(page, "p0")).to_have_value("0.5")
+
+
+def test_a_node_lights_its_ancestors_and_positions_by_index_are_wrong(page: Page) -> None:
+    part(page, "by-index").click()
+    expect(part(page, "positions")).to_contain_text("A bug: 8 nodes of 10 get a wrong position")
+    part(page, "by-depth").click()
+    expect(part(page, "positions")).not_to_contain_text("bug")
+    page.mouse.move(0, 0)
+    page.evaluate(f"{ROOT}.view.stage.tree.view.focus('n6')")
+    expect(part(page, "sees")).to_contain_text(re.compile("Node 6, “.*”, attends to .* and itself"))
+    assert page.locator(".sq-walk .sq-n.is-match").count() == 3
+    page.locator(".wk-mask-box svg").hover(position={"x": 120, "y": 2})
+    expect(part(page, "sees")).to_contain_text("Node 0")
+
+
+def test_a_step_of_a_recorded_run_is_shown_and_linked(page: Page) -> None:
+    part(page, "real").click()
+    part(page, "run").select_option("specinfer")
+    expect(part(page, "moment")).to_contain_text("p and q of the next token", timeout=20_000)
+    typed(page, "step", "99")
+    page.keyboard.press("Enter")
+    expect(part(page, "problem-step")).to_contain_text("“99” is not a step from 1 to 30")
+    typed(page, "step", "3")
+    page.keyboard.press("Enter")
+    expect(part(page, "problem-step")).to_be_hidden()
+    page.wait_for_function("location.hash === '#walk&example=specinfer&step=2'")
+    expect(part(page, "runs")).to_be_hidden()
+    page.set_viewport_size({"width": 390, "height": 800})  # the tab's row has no room for the tab
+    page.reload()
+    expect(part(page, "step")).to_have_value("3", timeout=30_000)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -1,0 +1,106 @@
+"""The bugs themselves: each is wrong in its own way only, and nothing else can reach them."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from goodness_of_fit import fit
+
+from sequoia.algorithm.sampling import Seeded
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers import VERIFIERS, verifier_named
+from sequoia.errors import BadSamplingParams
+from sequoia.exactness.losslessness.broken import BUGS
+from sequoia.exactness.losslessness.broken.float16_noise import Float16Race, first_drawn
+from sequoia.exactness.losslessness.sampling import Decoding, bug_named
+
+ROOT = Path(__file__).resolve().parents[4]
+ROOM = "sequoia.exactness.losslessness"
+Q = np.array([0.6, 0.3, 0.0985, 0.0015], dtype=np.float32)
+
+
+def test_only_this_room_imports_the_bugs() -> None:
+    """The engine chooses among VERIFIERS and makes its own Chance, so it cannot decode with one."""
+    users = set()
+    for path in [*(ROOT / "sequoia").rglob("*.py"), *(ROOT / "ui").rglob("*.py")]:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        imported = [
+            node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+        ]
+        if any(f"{ROOM}.broken" in name for name in imported):
+            users.add(path.relative_to(ROOT).parts[:3])
+    assert users == {
+        ("sequoia", "exactness", "losslessness"),
+        ("ui", "lossless", "form.py"),
+        ("ui", "lossless", "messages.py"),
+    }
+
+
+@pytest.mark.parametrize("key", BUGS)
+def test_no_bug_is_a_verifier_of_the_engine(key: str) -> None:
+    before = dict(VERIFIERS)
+    assert Decoding(Tree.chain(2), "sequoia", BUGS[key]).rule is not VERIFIERS["sequoia"]
+    assert before == VERIFIERS
+    with pytest.raises(BadSamplingParams, match="unknown verifier"):
+        verifier_named(key)
+
+
+def test_a_bug_without_a_place_is_refused() -> None:
+    with pytest.raises(BadSamplingParams, match="verifier: top-k match has no place for this bug"):
+        Decoding(Tree.chain(2), "topk", BUGS["walk-u"])
+    for key in ("x", None, 7, []):
+        with pytest.raises(BadSamplingParams, match=r"^bug: .* is not one of none, float16"):
+            bug_named(key)
+    assert bug_named("none") is None
+
+
+def test_the_race_in_float16_draws_what_was_computed() -> None:
+    """Chi-square at a fixed seed; a right race fails once in a million seeds."""
+    race = Float16Race(3)
+    q = torch.tensor(Q)[None]
+    drawn = [race.without_replacement(q, [1])[0][0] for _ in range(20_000)]
+    assert fit(drawn, dict(enumerate(first_drawn(Q)))) > 1e-6
+
+
+def test_the_race_in_float16_loses_rare_tokens() -> None:
+    odds = first_drawn(np.full(4096, 1 / 4096, dtype=np.float32))
+    assert odds.sum() == pytest.approx(1)
+    rare = np.array([0.5, *[0.5 / 2000] * 2000], dtype=np.float32)
+    assert first_drawn(rare)[1:].sum() < 0.45
+
+
+def test_several_children_of_the_race_are_distinct() -> None:
+    drawn = Float16Race(1).without_replacement(torch.tensor(Q)[None].repeat(2, 1), [3, 2])
+    assert [len(set(tokens)) for tokens in drawn] == [3, 2]
+
+
+@pytest.mark.parametrize(("key", "same"), [("draft-noise", "draft"), ("walk-u", "u")])
+def test_just_one_kind_of_noise_is_reused(key: str, same: str) -> None:
+    chance_of_step = BUGS[key].seeded(5)
+    q = torch.full((1, 50), 1 / 50)
+    steps = [chance_of_step() for _ in range(3)]
+    drafts = [step.without_replacement(q, [4]) for step in steps]
+    us = [step.accept(1, 0.5)[1] for step in steps]
+    picks = [step.pick(np.ones(10_000)) for step in steps]
+    assert (drafts[0] == drafts[1] == drafts[2]) == (same == "draft")
+    assert (us[0] == us[1] == us[2]) == (same == "u")
+    assert len(set(picks)) == 3
+
+
+def test_a_dropped_child_takes_its_descendants_along() -> None:
+    """With q small at the first level, the walk sees a lone root: the token comes from p."""
+    rule = BUGS["dropped"].wrap(VERIFIERS["sequoia"])
+    q = np.array([0.95, 0.05])
+    p = np.array([0.0, 1.0])
+    tree = Tree.chain(3)
+    kept = rule.verify(tree, [0, 0, 0], lambda _: p, lambda _: q, Seeded(1))
+    assert kept.path == (0,)  # rejected, as p is 0
+    dropped = rule.verify(tree, [0, 1, 1], lambda _: p, lambda _: q, Seeded(1))
+    assert (dropped.path, dropped.bonus, dropped.trials) == ((0,), 1, ())
+    assert VERIFIERS["sequoia"].verify(
+        tree, [0, 1, 1], lambda _: p, lambda _: q, Seeded(1)
+    ).path == (0, 1, 2)

@@ -1,0 +1,150 @@
+"""Tests of losslessness from end to end: each bug is found where it is said to show, the correct
+decoder passes, and the power was computed to be so.
+
+Seeds are fixed. With fresh ones a correct decoder would be called different once in a million runs
+of each comparison, and a bug missed with the probability 1 - power, below 0.001 each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+import torch
+from fakes import tiny_pair
+
+from sequoia import Pair, load_pair
+from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
+from sequoia.exactness.losslessness.broken import BUGS
+from sequoia.exactness.losslessness.comparison import Comparison
+from sequoia.exactness.losslessness.losslessness_test import LosslessnessTest, decoder_name
+from sequoia.exactness.losslessness.settings import PAIR, PRESETS, TOY, Setting
+from sequoia.models.pair_cache import PairCache
+
+made = cache(tiny_pair)  # only decoded with
+bundled = cache(load_pair)
+FEW = 4000
+ON_TOYS = [key for key in BUGS if PRESETS[key].where == TOY]
+WARM = Setting(where=PAIR, prompt="def f(x):", temperature=1.0, children=(1, 1), samples=500)
+
+
+def result(setting: Setting, pair: Pair | None = None) -> Comparison:
+    *_, last = LosslessnessTest(setting, pair).comparisons(500)
+    return last
+
+
+@pytest.mark.parametrize("key", ON_TOYS)
+def test_a_bug_is_found_where_it_shows(key: str) -> None:
+    found = result(replace(PRESETS[key], samples=FEW))
+    assert found.draws == FEW
+    assert found.differs
+    assert found.total_variation > 3 * found.noise_floor
+
+
+@pytest.mark.parametrize("key", ON_TOYS)
+def test_the_correct_decoder_passes_there(key: str) -> None:
+    assert not result(replace(PRESETS[key], bug="none", samples=FEW)).differs
+
+
+@pytest.mark.parametrize("key", BUGS)
+def test_the_default_size_has_the_power_to_find_each_bug(key: str) -> None:
+    setting = PRESETS[key]
+    pair = bundled() if setting.where == PAIR else None
+    power = LosslessnessTest(setting, pair).find(BUGS[key]).power
+    assert power is not None
+    assert power >= 0.999
+
+
+def test_the_test_that_the_page_opens_with_would_find_three_bugs() -> None:
+    powers = {one.bug.key: one.power for one in LosslessnessTest(PRESETS["none"]).findable()}
+    assert powers["float16"] is None
+    assert powers["dropped"] == pytest.approx(1e-6)  # the level: no q is below 0.1
+    assert min(powers["draft-noise"], powers["walk-u"], powers["last-token"]) >= 0.999
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verifier", ["sequoia", "traversal"])
+def test_a_pair_passes_over_two_tokens(verifier: str) -> None:
+    """Traversal judges whole paths, so rows beyond the counted tokens matter to it."""
+    found = result(replace(WARM, verifier=verifier), made())
+    assert not found.differs
+    assert found.grouping.freedom >= 5
+
+
+@pytest.mark.slow
+def test_a_pair_with_a_bug_is_caught_and_keeps_nothing() -> None:
+    """No cache of the pair changes, and the correct decoder draws the same afterwards."""
+    pair = made()
+    before = result(WARM, pair).counts
+    measured = vars(pair.measured).copy()
+    broken = replace(WARM, bug="dropped", temperature=0.5, children=(1,), places=1, samples=3000)
+    assert result(broken, pair).differs
+    assert vars(pair.measured) == measured
+    assert result(WARM, pair).counts == before
+    assert type(pair.measured) is PairCache
+
+
+def test_the_target_is_compared_in_float32() -> None:
+    pair = made()
+    test = LosslessnessTest(WARM, pair)
+    assert test._models.p._model.dtype == torch.float32
+    assert test._models.p(()).dtype == "float64"
+
+
+def test_the_same_seed_gives_the_same_samples_and_another_one_others() -> None:
+    one = replace(PRESETS["none"], samples=300)
+    assert result(one).counts == result(one).counts
+    assert result(one).counts != result(replace(one, seed=1)).counts
+
+
+def test_what_is_broken_is_named() -> None:
+    assert decoder_name(PRESETS["none"]) == "correct"
+    for key in BUGS:
+        assert decoder_name(PRESETS[key]) == f"broken on purpose: {BUGS[key].label}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "words"),
+    [
+        ({"where": "moon"}, BadSamplingParams, "where: 'moon' is not one of toy, pair"),
+        ({"places": 4}, BadSamplingParams, "places: 4 is not a whole number from 1 to 3"),
+        ({"samples": 99}, BadSamplingParams, "samples: 99 is not a whole number from 100"),
+        ({"samples": None}, BadSamplingParams, "samples: None"),
+        ({"children": ()}, BadSamplingParams, "children: 0 levels"),
+        ({"children": (9,)}, BadSamplingParams, "children: 9 is not a whole number from 1 to 8"),
+        ({"children": (4,)}, BadTree, "a node of the tree has 4 children; there are 3 tokens"),
+        ({"bug": "typo"}, BadSamplingParams, "bug: 'typo'"),
+        ({"verifier": "x"}, BadSamplingParams, "unknown verifier 'x'"),
+        ({"where": PAIR, "temperature": 0}, BadSamplingParams, "temperature: 0 leaves one"),
+        ({"where": PAIR, "top_p": 2}, BadSamplingParams, "top_p: 2"),
+        ({"p": "0.5 0.5 0.5"}, BadSamplingParams, "p: the numbers sum to 1.5"),
+    ],
+)
+def test_a_bad_setting_is_refused(
+    changes: dict[str, object], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match="^" + words):
+        replace(PRESETS["none"], **changes)
+
+
+def test_an_empty_prompt_is_refused() -> None:
+    with pytest.raises(BadPrompt, match="the prompt is empty"):
+        LosslessnessTest(replace(WARM, prompt=" "), made())
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("key", BUGS)
+def test_each_bug_is_found_ten_times_out_of_ten(key: str) -> None:
+    setting = PRESETS[key]
+    pair = bundled() if setting.where == PAIR else None
+    found = [result(replace(setting, seed=seed), pair).differs for seed in range(10)]
+    assert found == [True] * 10
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("key", PRESETS)
+def test_the_correct_decoder_passes_a_hundred_times_out_of_a_hundred(key: str) -> None:
+    setting = replace(PRESETS[key], bug="none")
+    pair = bundled() if setting.where == PAIR else None
+    assert not any(result(replace(setting, seed=seed), pair).differs for seed in range(100))

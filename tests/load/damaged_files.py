@@ -1,0 +1,191 @@
+"""Files of every kind that the page opens, damaged in many ways. A seed always gives the same
+file."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SAVED = Path(__file__).resolve().parents[1] / "saved"
+KINDS = ("runs", "races", "profiles", "trees")
+_NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+_VALUES: list[Any] = [
+    *(None, True, -1, 0, 2**31, 2**63, 10**400, 1e308, -1e-320, 0.5, "", "x", [], {}, [[]]),
+    *(float("nan"), float("inf"), "\u0000", "\ud800", "<script>", "a" * 200_000, [0] * 100_000),
+]
+
+
+@dataclass(frozen=True)
+class Damaged:
+    """kind: of the file it was made from, one of KINDS. how: what was done to it."""
+
+    kind: str
+    how: str
+    data: bytes
+
+
+def damaged_files(count: int) -> Iterator[Damaged]:
+    """`count` files. Each way of damage comes in turn, on a file and a place of its seed."""
+    ways = [*DAMAGES.items()]
+    for seed in range(count):
+        choice = random.Random(seed)
+        kind = KINDS[seed // len(ways) % len(KINDS)]
+        files = sorted((SAVED / kind).glob("*.json"))
+        how, damage = ways[seed % len(ways)]
+        yield Damaged(
+            kind, f"{how}, seed {seed}", damage(choice.choice(files).read_bytes(), choice)
+        )
+
+
+# -- on bytes --------------------------------------------------------------------------------------
+
+
+def random_bytes(data: bytes, choice: random.Random) -> bytes:
+    """Some bytes replaced by any others."""
+    changed = bytearray(data)
+    for _ in range(choice.randint(1, 20)):
+        changed[choice.randrange(len(changed))] = choice.randrange(256)
+    return bytes(changed)
+
+
+def cut_short(data: bytes, choice: random.Random) -> bytes:
+    return data[: choice.randrange(len(data))]
+
+
+def piece_twice(data: bytes, choice: random.Random) -> bytes:
+    """A piece repeated in another place."""
+    start, place = choice.randrange(len(data)), choice.randrange(len(data))
+    return data[:place] + data[start : start + choice.randint(1, 400)] + data[place:]
+
+
+def other_number(data: bytes, choice: random.Random) -> bytes:
+    """One number replaced by text that is huge, no number, or no JSON."""
+    found = choice.choice([*_NUMBER.finditer(data)])
+    new = choice.choice(
+        [b"1e999", b"-0", b"NaN", b"-Infinity", b"9" * 5000, b"9" * 5, b"1e-999", b"0x10", b"01"]
+    )
+    return data[: found.start()] + new + data[found.end() :]
+
+
+def deep(data: bytes, choice: random.Random) -> bytes:
+    """A number replaced by lists or objects in each other."""
+    found = choice.choice([*_NUMBER.finditer(data)])
+    opener, closer = choice.choice([(b"[", b"]"), (b'{"a":', b"}")])
+    levels = choice.choice([5, 11, 40, 2000, 100_000])
+    nest = opener * levels + b"1" + closer * levels
+    return data[: found.start()] + nest + data[found.end() :]
+
+
+# -- on values -------------------------------------------------------------------------------------
+
+
+def on_values(
+    change: Callable[[Any, Any, random.Random], None],
+) -> Callable[[bytes, random.Random], bytes]:
+    """A damage that changes one list or object, given with one of its keys."""
+
+    def damage(data: bytes, choice: random.Random) -> bytes:
+        value = json.loads(data)
+        places = [*_places(value)]
+        change(*choice.choice(places), choice)
+        return json.dumps(value).encode()
+
+    return damage
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every list and object with each of its keys."""
+    keys = [*value] if isinstance(value, dict) else range(len(value))
+    for key in keys:
+        yield value, key
+        if isinstance(value[key], list | dict):
+            yield from _places(value[key])
+
+
+def _other_value(holder: Any, key: Any, choice: random.Random) -> None:
+    holder[key] = choice.choice(_VALUES)
+
+
+def _swapped(holder: Any, key: Any, choice: random.Random) -> None:
+    other = choice.choice([*holder] if isinstance(holder, dict) else range(len(holder)))
+    holder[key], holder[other] = holder[other], holder[key]
+
+
+def _left_out(holder: Any, key: Any, choice: random.Random) -> None:
+    del holder[key]
+
+
+def _many(holder: Any, key: Any, choice: random.Random) -> None:
+    holder[key] = [holder[key]] * choice.choice([2, 300, 20_000])
+
+
+def repeated_key(data: bytes, choice: random.Random) -> bytes:
+    """A key of the outermost object a second time, with another value."""
+    value = json.loads(data)
+    key = choice.choice([*value]) if isinstance(value, dict) and value else "format"
+    other = json.dumps(choice.choice(_VALUES))
+    return data.rstrip()[:-1] + f', "{key}": {other}}}'.encode()
+
+
+DAMAGES: dict[str, Callable[[bytes, random.Random], bytes]] = {
+    "random bytes": random_bytes,
+    "cut short": cut_short,
+    "a piece twice": piece_twice,
+    "another number": other_number,
+    "deep": deep,
+    "another value": on_values(_other_value),
+    "values swapped": on_values(_swapped),
+    "a value left out": on_values(_left_out),
+    "a value many times": on_values(_many),
+    "a key twice": repeated_key,
+}
+
+
+# -- large -----------------------------------------------------------------------------------------
+
+
+def large_files(megabytes: int) -> Iterator[Damaged]:
+    """Files of about that size that are valid JSON, most of them also of the right format: they
+    cost the most time and memory."""
+    size = megabytes * 1_000_000
+    steps = json.loads((SAVED / "runs" / "greedy.json").read_bytes())
+    one = len(json.dumps(steps["steps"]))
+    yield _large("runs", "many steps", {**steps, "steps": steps["steps"] * (size // one)})
+    yield _large("runs", "valid", long_run(size))
+    text = {f"key {i}": "ab" * 20 for i in range(size // 60)}
+    yield _large("runs", "many fields of its meta", {**steps, "meta": {**steps["meta"], **text}})
+    pieces = {str(i): "word" for i in range(size // 18)}
+    yield _large("runs", "many pieces", {**steps, "pieces": pieces})
+    race = json.loads((SAVED / "races" / "greedy.json").read_bytes())
+    pool = {"runs": [1.5] * (size // 5)}
+    yield _large("races", "many pooled runs", {**race, "pool": pool})
+    lane = race["lanes"][1]
+    grown = {**lane["run"], "steps": lane["run"]["steps"] * (size // len(json.dumps(lane["run"])))}
+    lanes = [race["lanes"][0], {**lane, "run": grown}, *race["lanes"][2:]]
+    yield _large("races", "many steps of a lane", {**race, "lanes": lanes})
+    yield _large("runs", "many numbers", {**steps, "steps": [1.25] * (size // 6)})
+    yield _large("runs", "many empty lists", {**steps, "steps": [[]] * (size // 4)})
+    yield Damaged("runs", "one long text", b'{"format": "' + b"a" * size + b'"}')
+    yield Damaged("runs", "spaces", b" " * size)
+    yield Damaged("runs", "deep", b"[" * size)
+    yield Damaged("profiles", "many numbers", b"[" + b"1," * (size // 2) + b"1]")
+
+
+def long_run(size: int) -> dict[str, Any]:
+    """A valid run of 4096 steps whose file has about `size` bytes."""
+    run = json.loads((SAVED / "runs" / "greedy.json").read_bytes())
+    nodes = size // 4096 // 26
+    values = {"tokens": [12] * nodes, "q": [0.358828] * nodes, "p": [0.146236] * nodes}
+    walk = {"trials": [], "path": [0], "bonus": 221, "emitted": [221], "text": [" "]}
+    step = {**run["steps"][1], "tree": 0, **values, **walk}
+    steps = [{**step, "i": index} for index in range(4096)]
+    return {**run, "trees": [[-1, *([0] * (nodes - 1))]], "steps": steps}
+
+
+def _large(kind: str, how: str, value: Any) -> Damaged:
+    return Damaged(kind, f"{how}, large", json.dumps(value).encode())

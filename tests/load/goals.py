@@ -1,0 +1,57 @@
+"""What a command found, beside what it had to reach."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Goal:
+    """name: what was counted or measured. found: the value, NaN if there was nothing to measure.
+    least, most: what is allowed. note: further figures."""
+
+    name: str
+    found: float
+    most: float = math.inf
+    least: float = -math.inf
+    note: str = ""
+
+    @property
+    def is_reached(self) -> bool:
+        return math.isnan(self.found) or self.least <= self.found <= self.most
+
+    def __str__(self) -> str:
+        bounds = [f"at most {self.most:g}"] if self.most < math.inf else []
+        bounds += [f"at least {self.least:g}"] if self.least > -math.inf else []
+        found = "nothing to measure" if math.isnan(self.found) else f"{self.found:.4g}"
+        verdict = "reached" if self.is_reached else "MISSED"
+        note = f"; {self.note}" if self.note else ""
+        return f"{verdict:8} {self.name}: {found} ({' and '.join(bounds)}{note})"
+
+
+def report(goals: Sequence[Goal]) -> int:
+    """Print all goals. Returns the exit status: 0 only if all are reached."""
+    for goal in goals:
+        print(goal, flush=True)
+    missed = sum(not goal.is_reached for goal in goals)
+    print(f"{len(goals) - missed} of {len(goals)} goals reached", flush=True)
+    return int(missed > 0)
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value that a `share` of all do not exceed; NaN for no values."""
+    if not values:
+        return math.nan
+    return sorted(values)[min(int(share * len(values)), len(values) - 1)]
+
+
+def slope(points: Sequence[tuple[float, float]]) -> float:
+    """Of the straight line nearest to the points; NaN for fewer than two."""
+    if len(points) < 2:
+        return math.nan
+    middle_x = sum(x for x, _ in points) / len(points)
+    middle_y = sum(y for _, y in points) / len(points)
+    across = sum((x - middle_x) ** 2 for x, _ in points)
+    return sum((x - middle_x) * (y - middle_y) for x, y in points) / across

@@ -1,0 +1,74 @@
+"""Damaged files are opened or refused in words: only one kind of error escapes. The command
+hostile_requests.py sends the same files to a running app."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from damaged_files import KINDS, Damaged, damaged_files
+
+from sequoia import Tree
+from sequoia.errors import BadProfile, BadTrace, BadTree, SequoiaError
+from ui.decode import recordings
+from ui.race.tab import opened as opened_race
+from ui.serving.limits import LOCAL
+from ui.shared import large_json, saved_profiles
+
+FILES = 500
+
+
+def open_run(path: Path) -> object:
+    run = recordings.opened(str(path), LOCAL.upload)
+    return recordings.shown_as(run, "name", stored=True)
+
+
+def open_race(path: Path) -> object:
+    race = opened_race(str(path), LOCAL.upload)
+    return race.whole(), race.log().to_json()
+
+
+def open_profile(path: Path) -> object:
+    return saved_profiles.load_upload(str(path)).file()
+
+
+def open_tree(path: Path) -> object:
+    return Tree.from_json(path.read_bytes().decode("utf-8", "surrogateescape"))
+
+
+OPENERS: dict[str, tuple[Callable[[Path], object], type[SequoiaError]]] = {
+    "runs": (open_run, BadTrace),
+    "races": (open_race, BadTrace),
+    "profiles": (open_profile, BadProfile),
+    "trees": (open_tree, BadTree),
+}
+DAMAGED: list[Damaged] = [*damaged_files(FILES)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_one_kind_of_error_escapes(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A quarter of the files is of each kind, with every way of damage."""
+    monkeypatch.setattr(large_json, "LARGE", 10**9)  # test_large_json.py tests the other process
+    opener, error = OPENERS[kind]
+    path = tmp_path / "file.json"
+    reasons: list[str] = []
+    files = [file for file in DAMAGED if file.kind == kind]
+    for file in files:
+        path.write_bytes(file.data)
+        try:
+            opener(path)
+        except error as problem:
+            reasons.append(str(problem))
+        except Exception as problem:
+            pytest.fail(f"{file.how}: {problem!r}")
+    assert len(reasons) > len(files) / 2
+    assert max(map(len, reasons)) < 600
+
+
+def test_a_seed_always_gives_the_same_file() -> None:
+    again: list[Any] = [*damaged_files(60)]
+    assert again == DAMAGED[:60]

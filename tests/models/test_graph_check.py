@@ -1,0 +1,212 @@
+"""CUDA graphs that go wrong are switched off when a model is loaded, with the reason in one
+sentence, and the model decodes with its plain forward.
+
+Captures are stand-ins: what a real card may do wrong is injected.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+
+import pytest
+import torch
+from fakes import PROMPTS, tiny_pair
+
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.engine import Decoder, run
+from sequoia.models import cuda_graphs, graph_check, tree_forward
+from sequoia.models.cuda_graphs import Capture, Replay
+from sequoia.models.pair import Pair
+from sequoia.models.self_test import self_test
+from sequoia.models.tree_forward import TreeModel
+
+GREEDY = SamplingParams(max_new_tokens=20, ignore_eos=True)
+TREE = Tree((-1, 0, 0, 1, 1, 2))
+Change = Callable[[torch.Tensor], torch.Tensor]
+
+
+def right(work: Replay) -> Replay:
+    return work
+
+
+def raising(problem: Exception, before: int = 0) -> Capture:
+    """A capture that raises `problem` after so many that work."""
+    left = [None] * before
+
+    def capture(work: Replay) -> Replay:
+        if left:
+            left.pop()
+            return work
+        raise problem
+
+    return capture
+
+
+def changing(change: Change) -> Capture:
+    """A capture whose replays give changed results."""
+    return lambda work: lambda: change(work())
+
+
+def at_node_5(logits: torch.Tensor) -> torch.Tensor:
+    changed = logits.clone()
+    changed[5:6, 7] += 0.3 * logits[5:6].std()
+    return changed
+
+
+def not_a_number(logits: torch.Tensor) -> torch.Tensor:
+    return logits * float("nan")
+
+
+def frozen(work: Replay) -> Replay:
+    """A capture of nothing but the first result, as if its input were not read again."""
+    result = work().clone()
+    return lambda: result
+
+
+def writing_nowhere(work: Replay) -> Replay:
+    """A replay that leaves the cache as it was before."""
+    held = dict(zip(work.__code__.co_freevars, work.__closure__ or (), strict=True))
+    layers = held["kv_cache"].cell_contents.cache_layers
+
+    def replay() -> torch.Tensor:
+        before = [(layer.keys.clone(), layer.values.clone()) for layer in layers]
+        result = work()
+        for layer, (keys, values) in zip(layers, before, strict=True):
+            layer.keys.copy_(keys)
+            layer.values.copy_(values)
+        return result
+
+    work()
+    return replay
+
+
+FAULTS = {
+    "capture raises": (
+        raising(RuntimeError("operation not permitted")),
+        r"a pass cannot be captured: operation not permitted",
+    ),
+    "a later capture raises": (
+        raising(RuntimeError("not permitted"), before=1),
+        r"a pass cannot be captured: not permitted",
+    ),
+    "capture raises anything": (raising(TypeError("no graphs")), r"TypeError: no graphs"),
+    "no memory": (
+        raising(torch.OutOfMemoryError("CUDA out of memory")),
+        r"no memory was left to try them",
+    ),
+    "wrong at one node": (
+        changing(at_node_5),
+        r"replay differed by 0\.3\d? at node 5 after 3 tokens \(0\.001 of .* is allowed\)",
+    ),
+    "not a number": (changing(not_a_number), r"replay differed by nan at node 0 after 3 tokens .*"),
+    "input is not read": (frozen, r"replay differed by \S+ at node \d after 3 tokens .*"),
+    "cache is not written": (writing_nowhere, r"replay differed by \S+ at node 0 after .*"),
+}
+
+
+def graphed(capture: Capture, monkeypatch: pytest.MonkeyPatch, grouped: bool = False) -> Pair:
+    """A pair whose models look for a faster forward as if on a card with captures `capture`."""
+    pair = tiny_pair()
+    monkeypatch.setattr(tree_forward, "CudaCapture", lambda _: capture)
+    monkeypatch.setattr(tree_forward, "has_groups", lambda _: grouped)
+    monkeypatch.setattr(TreeModel, "_may_use_graphs", True)
+    for model in (pair.target, pair.draft):
+        model.forward = TreeModel(model.hf, model.name).forward
+        model.use_fast_forward()
+    return pair
+
+
+def text(pair: Pair) -> list[int]:
+    return [
+        token for step in run(Decoder(pair, PROMPTS[0], GREEDY, TREE)) for token in step.emitted
+    ]
+
+
+def test_graphs_that_are_right_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = graphed(right, monkeypatch)
+    assert pair.target.forward_name == "transformers, as CUDA graphs"
+    assert pair.target.no_fast_forward == ""
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_graphs_that_go_wrong_are_switched_off_with_the_reason(
+    fault: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    capture, words = FAULTS[fault]
+    expected = text(tiny_pair())
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, "sequoia.models.tree_forward"):
+        pair = graphed(capture, monkeypatch)
+    why = pair.target.no_fast_forward
+    assert re.fullmatch(f"CUDA graphs off: {words}", why)
+    assert f"target runs without its faster forward: {why}" in caplog.text
+    assert pair.target.forward_name == "transformers"
+    self_test(pair.target)
+    assert text(pair) == expected
+
+
+def test_a_graph_that_is_right_within_its_first_reach_only_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[Replay] = []
+
+    def capture(work: Replay) -> Replay:
+        made.append(work)
+        first = len(made) <= 2  # the tree and the single token of the first reach
+        return work if first else (lambda: work() * 1.5)
+
+    pair = graphed(capture, monkeypatch)
+    assert re.match(
+        rf"CUDA graphs off: replay differed by \S+ at node 0 after {cuda_graphs.STEP + 3} tokens",
+        pair.target.no_fast_forward,
+    )
+
+
+def test_without_grouped_attention_graphs_are_tried_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def wrong(*given: object) -> torch.Tensor:
+        return tree_forward.transformers_forward(*given) * 1.5
+
+    monkeypatch.setattr(tree_forward, "_grouped_forward", wrong)
+    pair = graphed(right, monkeypatch, grouped=True)
+    assert pair.target.forward_name == "transformers, as CUDA graphs"
+    assert pair.target.no_fast_forward == ""
+    assert "target: another faster forward is tried, as replay differed by" in caplog.text
+
+
+def test_graphs_that_keep_memory_are_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = iter(range(0, 10**12, 200_000_000))
+    monkeypatch.setattr(graph_check, "allocated_bytes", lambda _: next(taken))
+    pair = graphed(right, monkeypatch)
+    assert pair.target.no_fast_forward == (
+        "CUDA graphs off: they kept 0.2 GB after they were dropped"
+    )
+
+
+def test_graphs_that_disagree_only_with_the_bare_model_are_switched_off_by_the_self_test(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The model is refused only if it fails without them too."""
+    pair = graphed(right, monkeypatch)
+    assert pair.target.graphs is not None
+    pair.target.graphs._capture_work = changing(lambda logits: logits * 1.5)
+    self_test(pair.target)
+    assert pair.target.no_fast_forward.startswith(
+        "CUDA graphs off: target cannot run a tree: its logits for a branch of a tree differ"
+    )
+    assert pair.target.forward_name == "transformers"
+
+
+def test_a_model_of_few_positions_runs_without_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A position that it does not have would break the card until the program ends."""
+    pair = graphed(right, monkeypatch)
+    pair.target.limit = 8
+    pair.target.without_graphs("a test")
+    pair.target.use_fast_forward()
+    assert pair.target.no_fast_forward == (
+        "CUDA graphs off: its context of 8 tokens is too short to try them"
+    )

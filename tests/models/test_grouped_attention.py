@@ -1,0 +1,96 @@
+"""Attention without copies of keys and values: the same result, and what it cannot do is left to
+`transformers`."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from fakes import tiny_model
+from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
+
+from sequoia.algorithm.tree import Tree
+from sequoia.models import grouped_attention as grouped_module
+from sequoia.models import tree_forward
+from sequoia.models.grouped_attention import grouped_attention, has_groups
+from sequoia.models.tree_forward import TreeModel
+from sequoia.models.tree_mask import TreeLayout
+
+TREE = Tree((-1, 0, 0, 1, 1, 2))
+
+
+def states(heads: int, kv_heads: int, rows: int, columns: int) -> list[torch.Tensor]:
+    """Query, key, value, and a mask in which every row sees some columns."""
+    torch.manual_seed(heads + rows)
+    mask = torch.zeros(1, 1, rows, columns)
+    mask[torch.rand(mask.shape) < 0.5] = torch.finfo(torch.float32).min
+    mask[..., 0] = 0
+    return [
+        torch.randn(1, rows, heads, 16).transpose(1, 2),
+        torch.randn(1, kv_heads, columns, 16),
+        torch.randn(1, kv_heads, columns, 16),
+        mask,
+    ]
+
+
+@pytest.mark.parametrize(("heads", "kv_heads"), [(8, 2), (8, 1), (6, 3)])
+@pytest.mark.parametrize(("rows", "columns"), [(2, 33), (64, 512), (5, 40)])
+def test_it_equals_attention_to_repeated_keys(
+    heads: int, kv_heads: int, rows: int, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One key head too, for which repeated keys would be views with a stride of 0."""
+    module = SimpleNamespace(num_key_value_groups=heads // kv_heads, is_causal=True)
+    given = states(heads, kv_heads, rows, columns)
+    expected, _ = sdpa_attention_forward(module, *given, scaling=0.3)
+    repeated: list[int] = []
+    monkeypatch.setattr(
+        "transformers.integrations.sdpa_attention.repeat_kv",
+        lambda *one: (repeated.append(1), repeat_kv(*one))[1],
+    )
+    found, _ = grouped_attention(module, *given, scaling=0.3)
+    assert found.shape == expected.shape == (1, rows, heads, 16)
+    assert torch.allclose(found, expected, atol=1e-5)
+    assert repeated == []
+
+
+@pytest.mark.parametrize("special", [{"position_bias": torch.zeros(1)}, {"s_aux": torch.zeros(1)}])
+def test_additions_are_left_to_transformers(
+    special: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    monkeypatch.setattr(
+        grouped_module, "sdpa_attention_forward", lambda *_, **options: asked.append(options)
+    )
+    grouped_attention(SimpleNamespace(), *states(8, 2, 4, 9), **special)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("kind", ["llama", "qwen2", "qwen3"])
+@pytest.mark.parametrize("kv_heads", [1, 2])
+def test_a_whole_model_gives_the_same_logits(kind: str, kv_heads: int) -> None:
+    hf = tiny_model(kind, kv_heads=kv_heads)
+    plain, model = (TreeModel(hf, kind) for _ in range(2))
+    assert has_groups(model.config)
+    calls: list[int] = []
+
+    def forward(*given: Any) -> torch.Tensor:
+        calls.append(1)
+        return tree_forward._grouped_forward(hf, *given)
+
+    model.forward = forward
+    found = []
+    for one in (plain, model):
+        context = one.open(60)
+        context.extend(range(20))
+        layout = TreeLayout(TREE, range(len(TREE)), context)
+        found.append(context.forward([1, 2, 3, 4, 5, 6], layout))
+    assert torch.allclose(*found, atol=1e-4)
+    assert calls
+    assert hf.config._attn_implementation == "sdpa"
+
+
+def test_a_model_with_a_key_head_for_each_query_head_has_no_groups() -> None:
+    assert not has_groups(tiny_model("gpt2").config)
+    assert not has_groups(tiny_model("llama", kv_heads=4).config)

@@ -1,0 +1,572 @@
+"""Each threat that a public page meets, its defence, and the test that fails without it.
+
+old, new: the change of one file that takes the defence away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mutation:
+    threat: str
+    file: str
+    old: str
+    new: str
+    test: str
+
+
+_GUARDS = "tests/ui/serving/guards/test_guards.py::"
+_SERVED = "tests/ui/test_served.py::"
+_SESSIONS = "tests/ui/serving/test_sessions.py::"
+_LARGE = "tests/ui/shared/test_large_json.py::"
+_TRACES = "tests/algorithm/test_step_trace.py::test_a_hostile_file_is_rejected_with_the_reason"
+_PAGE = "ui/page.py"
+_BODIES = "ui/serving/guards/bodies.py"
+_SENDER = "ui/serving/guards/sender.py"
+_RUN_FILE = "sequoia/saved_files/run_file.py"
+
+REQUESTS = (
+    Mutation(
+        "handlers are called as an API",
+        _PAGE,
+        "api_open=False",
+        "api_open=True",
+        _SERVED + "test_no_endpoint_is_offered_to_programs",
+    ),
+    Mutation(
+        "handlers are listed for programs",
+        "ui/shared/events.py",
+        '"api_visibility": "private"}',
+        '"api_visibility": "public"}',
+        _SERVED + "test_the_list_of_endpoints_is_known",
+    ),
+    Mutation(
+        "Gradio's queue grows without end",
+        _PAGE,
+        "max_size=limits.requests, ",
+        "",
+        _SERVED + "test_gradios_queue_is_bounded",
+    ),
+    Mutation(
+        "the page is served without guards",
+        _PAGE,
+        "all_guards(limits, address or Address())",
+        "[]",
+        _SERVED + "test_the_server_is_closed_up",
+    ),
+    Mutation(
+        "a request of any size",
+        _BODIES,
+        "if size > self._limits.request:",
+        "if False:",
+        _GUARDS + "test_requests_are_limited_also_if_they_declare_no_size",
+    ),
+    Mutation(
+        "a request that declares no size",
+        _BODIES,
+        "            self._check_request(size)\n",
+        "",
+        _GUARDS + "test_requests_are_limited_also_if_they_declare_no_size",
+    ),
+    Mutation(
+        "nested lists cost 70 times their size",
+        _BODIES,
+        'if body.count(b"[") + body.count(b"{") > MAX_LISTS or',
+        "if",
+        _GUARDS + "test_requests_of_many_values_are_refused",
+    ),
+    Mutation(
+        "a name of another site leads here",
+        "ui/serving/guards/host.py",
+        "if not is_ip_address(name) and name not in self._names:",
+        "if False:",
+        _GUARDS + "test_other_names_are_refused_and_the_flag_is_named",
+    ),
+    Mutation(
+        "two Host headers",
+        _SENDER,
+        'hosts[0] if len(hosts) == 1 else ""',
+        "hosts[0]",
+        _GUARDS + "test_two_host_headers_are_refused",
+    ),
+    Mutation(
+        "a page of another site presses Run",
+        "ui/serving/guards/origin.py",
+        "return found == who.origin or",
+        "return True or",
+        _GUARDS + "test_other_origins_are_refused",
+    ),
+    Mutation(
+        "an old browser names no origin",
+        "ui/serving/guards/origin.py",
+        'headers.get("sec-fetch-site") != "cross-site"',
+        "True",
+        _GUARDS + "test_pages_of_other_sites_are_refused_without_an_origin_too",
+    ),
+    Mutation(
+        "anyone writes X-Forwarded headers",
+        _SENDER,
+        "if not is_in(peer, proxies):",
+        "if False:",
+        _GUARDS + "test_forwarded_headers_count_only_from_a_trusted_proxy",
+    ),
+    Mutation(
+        "a forged address before the proxy's own",
+        _SENDER,
+        "(outside or addresses)[-1]",
+        "(outside or addresses)[0]",
+        _GUARDS + "test_uploads_count_for_the_address_behind_a_trusted_proxy",
+    ),
+    Mutation(
+        "a script sends data elsewhere",
+        "ui/serving/guards/headers.py",
+        """    "connect-src": "'self'",\n""",
+        """    "connect-src": "*",\n""",
+        _GUARDS + "test_every_answer_limits_what_the_page_may_load_and_send",
+    ),
+    Mutation(
+        "another site shows the page in a frame",
+        "ui/serving/guards/headers.py",
+        'rules = {**_RULES, "frame-ancestors": frames}',
+        "rules = _RULES",
+        _GUARDS + "test_every_answer_limits_what_the_page_may_load_and_send",
+    ),
+    Mutation(
+        "a file is run as a script",
+        "ui/serving/guards/headers.py",
+        'headers["X-Content-Type-Options"] = "nosniff"',
+        "pass",
+        _GUARDS + "test_every_answer_limits_what_the_page_may_load_and_send",
+    ),
+    Mutation(
+        "the server fetches an address for a visitor",
+        "ui/serving/guards/no_fetching.py",
+        '"://" in scope["path"].replace(":/", "://")',
+        "False",
+        _GUARDS + "test_the_server_fetches_no_web_address",
+    ),
+    Mutation(
+        "a handler's file with a web address",
+        "ui/serving/guards/no_fetching.py",
+        "    processing_utils.async_ssrf_protected_get = _refuse_download\n",
+        "    pass\n",
+        "tests/ui/serving/test_gradio_changes.py::test_a_file_with_a_web_address_is_not_downloaded",
+    ),
+    Mutation(
+        "what was sent is in the log",
+        "ui/serving/one_line_errors.py",
+        'return f"{type(problem).__name__} in',
+        'return f"{problem!r} in',
+        _GUARDS + "test_an_unexpected_error_is_one_line_without_its_text",
+    ),
+    Mutation(
+        "a traceback for each bad request",
+        "ui/serving/gradio_changes.py",
+        "    shorten_tracebacks()\n",
+        "",
+        "tests/ui/serving/test_gradio_changes.py::"
+        "test_a_handler_that_fails_is_one_line_without_what_was_sent",
+    ),
+    Mutation(
+        "a line break in the log",
+        "ui/serving/guards/refusal.py",
+        '.replace("\\n", " ")',
+        "",
+        _GUARDS + "test_a_refused_request_is_one_line_in_the_log_without_its_body",
+    ),
+    Mutation(
+        "errors of handlers are shown",
+        _PAGE,
+        '"show_error": False',
+        '"show_error": True',
+        _SERVED + "test_the_server_is_closed_up",
+    ),
+    Mutation(
+        "telemetry",
+        "app.py",
+        'os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"',
+        "pass",
+        _SERVED + "test_the_way_to_ourselves_uses_no_proxy",
+    ),
+)
+
+UPLOADS = (
+    Mutation(
+        "an upload of any size",
+        _BODIES,
+        "if size > self._limits.upload + _AROUND_A_FILE:",
+        "if False:",
+        _GUARDS + "test_an_upload_is_limited_also_if_it_declares_no_size",
+    ),
+    Mutation(
+        "one file of any size",
+        _PAGE,
+        '"max_file_size": limits.upload',
+        '"max_file_size": None',
+        _SERVED + "test_the_server_is_closed_up",
+    ),
+    Mutation(
+        "one address fills the disk",
+        _BODIES,
+        "if self._of.get(address, 0) + size > self._limits.uploads_each:",
+        "if False:",
+        _GUARDS + "test_one_address_and_all_together_upload_only_so_much",
+    ),
+    Mutation(
+        "many addresses fill the disk",
+        _BODIES,
+        "if self._total + size > self._limits.uploads:",
+        "if False:",
+        _GUARDS + "test_one_address_and_all_together_upload_only_so_much",
+    ),
+    Mutation(
+        "old uploads stay",
+        _PAGE,
+        ", delete_cache=(600, 3600)",
+        "",
+        _SERVED + "test_temporary_files_are_deleted",
+    ),
+    Mutation(
+        "temporary files fill the disk",
+        "ui/serving/temporary_folder.py",
+        "if total <= most:",
+        "if True:",
+        "tests/ui/serving/test_temporary_folder.py::"
+        "test_the_oldest_files_are_removed_until_the_rest_fits",
+    ),
+    Mutation(
+        "a link in the temporary folder leads elsewhere",
+        "ui/serving/temporary_folder.py",
+        "status = path.lstat()",
+        "status = path.stat()",
+        "tests/ui/serving/test_temporary_folder.py::test_links_are_removed_and_not_followed",
+    ),
+)
+
+FILES = (
+    Mutation(
+        "a file is read before its size is known",
+        "ui/shared/uploads.py",
+        "if size > most:",
+        "if False:",
+        "tests/ui/decode/test_recordings.py::test_the_size_is_checked_before_the_file_is_read",
+    ),
+    Mutation(
+        "lists in lists",
+        "ui/shared/json_worker.py",
+        "    if brackets:\n",
+        "    if False:\n",
+        _LARGE + "test_depth_is_scanned_outside_of_texts",
+    ),
+    Mutation(
+        "millions of values",
+        "ui/shared/json_worker.py",
+        '    if bare.count(b",") + bare.count(b"[") + bare.count(b"{") > MAX_VALUES:\n',
+        "    if False:\n",
+        _LARGE + "test_values_are_counted",
+    ),
+    Mutation(
+        "hundreds of thousands of lists",
+        "ui/shared/json_worker.py",
+        'if bare.count(b"[") + bare.count(b"{") > MAX_LISTS:',
+        "if False:",
+        _LARGE + "test_lists_and_objects_are_counted",
+    ),
+    Mutation(
+        "parsing takes all memory",
+        "ui/shared/large_json.py",
+        "path, str(MEMORY)]",
+        "path, str(2**40)]",
+        _LARGE + "test_the_other_process_has_little_memory_and_time",
+    ),
+    Mutation(
+        "parsing never ends",
+        "ui/shared/large_json.py",
+        "timeout=SECONDS",
+        "timeout=None",
+        _LARGE + "test_the_other_process_has_little_memory_and_time",
+    ),
+    Mutation(
+        "everybody waits while a large file is taken over",
+        "ui/shared/json_worker.py",
+        "or len(marshal.dumps(value)) <= PIECE:",
+        "or True:",
+        _LARGE + "test_values_come_in_small_pieces",
+    ),
+    Mutation(
+        "everybody waits while a large run is written",
+        "sequoia/validate_input.py",
+        "| dict) or _is_small(value):",
+        "| dict) or True:",
+        "tests/test_json_text.py::test_a_large_value_is_written_in_small_pieces",
+    ),
+    Mutation(
+        "NaN in a file",
+        "sequoia/validate_input.py",
+        ", parse_constant=_reject_constant",
+        "",
+        _LARGE + "test_damaged_files_are_refused",
+    ),
+    Mutation(
+        "an unexpected error escapes from a damaged file",
+        "sequoia/validate_input.py",
+        "        LookupError,\n        TypeError,\n        ValueError,\n        AttributeError,\n",
+        "        ValueError,\n",
+        "tests/load/test_damaged_files.py::test_only_one_kind_of_error_escapes",
+    ),
+    Mutation(
+        "a list of any length",
+        "sequoia/saved_files/check_fields.py",
+        "or len(values) > most:",
+        "or False:",
+        _TRACES,
+    ),
+    Mutation("a description of any size", _RUN_FILE, "> MAX_META_SIZE:", "> 10**12:", _TRACES),
+    Mutation("texts of millions of tokens", _RUN_FILE, "> MAX_PIECES:", "> 10**12:", _TRACES),
+    Mutation(
+        "a tree with a circle",
+        "sequoia/algorithm/tree.py",
+        "else not 0 <= parent < node:",
+        "else not 0 <= parent:",
+        "tests/algorithm/test_tree.py::test_invalid_trees_are_rejected",
+    ),
+    Mutation(
+        "a tree of any size",
+        "sequoia/algorithm/tree.py",
+        "if not 1 <= len(parents) <= MAX_NODES:",
+        "if not 1 <= len(parents):",
+        "tests/algorithm/test_tree.py::test_invalid_trees_are_rejected",
+    ),
+    Mutation(
+        "NaN and true from a slider",
+        "sequoia/validate_input.py",
+        "isinstance(value, bool) or not isinstance(value, Real)",
+        "not isinstance(value, Real)",
+        "tests/ui/decode/test_request.py::test_a_bad_value_is_named",
+    ),
+    Mutation(
+        "a file claims to be measured here",
+        "ui/decode/recordings.py",
+        "return replace(run, meta=messages.recorded(run.meta))",
+        "return run",
+        "tests/ui/test_saved_uploads.py::test_a_run_opens",
+    ),
+    Mutation(
+        "opened files fill the memory",
+        "ui/decode/recordings.py",
+        "or self._total() > self._weight",
+        "",
+        "tests/ui/decode/test_recordings.py::test_the_store_is_bounded_by_count_and_by_weight",
+    ),
+)
+
+TEXTS = (
+    Mutation(
+        "markup in a message",
+        "ui/shared/markup.py",
+        "html.escape(visible(short), quote=True)",
+        "visible(short)",
+        _SERVED + "test_pop_ups_show_exactly_the_text",
+    ),
+    Mutation(
+        "characters that hide others",
+        "ui/shared/markup.py",
+        'in _UNSEEN and c != "\\n"',
+        "in ()",
+        _SERVED + "test_pop_ups_show_exactly_the_text",
+    ),
+    Mutation(
+        "a text ends the script it is in",
+        "ui/shared/markup.py",
+        '        .replace("<", "\\\\u003c")\n',
+        "",
+        _SERVED + "test_literals_end_no_script",
+    ),
+    Mutation(
+        "Plotly's tags in a name from a file",
+        "ui/shared/markup.py",
+        "return html.escape(visible(text), quote=False)",
+        "return text",
+        "tests/ui/hardware/test_figures.py",
+    ),
+)
+
+VISITORS = (
+    Mutation(
+        "two runs use the models at once",
+        "ui/serving/fair_queue.py",
+        "while (ahead := self._tickets.index(ticket)) > 0:",
+        "while (ahead := self._tickets.index(ticket)) > 99:",
+        "tests/ui/serving/test_fair_queue.py::test_never_two_at_once",
+    ),
+    Mutation(
+        "a queue of any length",
+        "ui/serving/fair_queue.py",
+        "if len(self._tickets) >= self._most",
+        "if False",
+        "tests/ui/serving/test_fair_queue.py::test_a_full_queue_refuses_at_once",
+    ),
+    Mutation(
+        "one visitor runs twice at once",
+        "ui/serving/sessions.py",
+        "if last and last.busy:",
+        "if False:",
+        _SESSIONS + "test_one_run_per_visitor",
+    ),
+    Mutation(
+        "any number of sessions",
+        "ui/serving/sessions.py",
+        "if last is None and len(self._runs) >= self._limits.sessions:",
+        "if False:",
+        _SESSIONS + "test_full_sessions_forget_the_idle_and_refuse_when_all_are_busy",
+    ),
+    Mutation(
+        "another visitor's busy run is dropped for room",
+        "ui/serving/sessions.py",
+        "for who, run in self._runs.items() if not run.busy), None)",
+        "for who, run in self._runs.items()), None)",
+        _SESSIONS + "test_full_sessions_forget_the_idle_and_refuse_when_all_are_busy",
+    ),
+    Mutation(
+        "paused runs fill the memory",
+        "ui/serving/sessions.py",
+        "paused[: max(len(paused) - self._limits.held, 0)]",
+        "paused[:0]",
+        _SESSIONS + "test_only_the_newest_paused_runs_keep_their_caches",
+    ),
+    Mutation(
+        "a visitor who left keeps the models busy",
+        "ui/serving/sessions.py",
+        "        if run:\n            run.halt()\n            run.release()",
+        "        if run:\n            run.release()",
+        _SESSIONS + "test_a_visitor_who_leaves_is_forgotten_and_their_run_ends",
+    ),
+    Mutation(
+        "caches are freed during a step",
+        "ui/serving/job.py",
+        "        self._released = True\n        if not self._busy:",
+        "        self._released = True\n        if True:",
+        "tests/ui/serving/test_released_job.py::test_a_busy_job_is_freed_after_its_step",
+    ),
+    Mutation(
+        "an abandoned run keeps its caches",
+        "ui/serving/job.py",
+        "if broken or self._released:",
+        "if broken:",
+        "tests/ui/serving/test_released_job.py::test_a_busy_job_is_freed_after_its_step",
+    ),
+    Mutation(
+        "a run without end",
+        "ui/decode/run.py",
+        "            if time.monotonic() > end:\n                return self.overdue()\n",
+        "",
+        "tests/ui/decode/test_run.py::test_a_run_ends_at_its_time_limit",
+    ),
+    Mutation(
+        "a prompt of any length",
+        "ui/decode/request.py",
+        "if len(text) > limits.prompt_chars:",
+        "if False:",
+        "tests/ui/decode/test_request.py::test_public_pages_have_their_own_limits",
+    ),
+    Mutation(
+        "other visitors' runs are guessed",
+        "ui/decode/recordings.py",
+        "return secrets.token_urlsafe(9)",
+        'return f"{random.getrandbits(72):x}"',
+        "tests/ui/decode/test_recordings.py::test_names_cannot_be_guessed",
+    ),
+    Mutation(
+        "sessions are remembered without end",
+        _PAGE,
+        '"state_session_capacity": 96',
+        '"state_session_capacity": 10_000',
+        _SERVED + "test_the_server_is_closed_up",
+    ),
+    Mutation(
+        "each session keeps every value",
+        "ui/serving/gradio_changes.py",
+        "    SessionState.__init__ = _begin_session\n",
+        "",
+        "tests/ui/serving/test_gradio_changes.py::test_values_are_not_kept_for_deep_links",
+    ),
+    Mutation(
+        "visitors load other models on a public page",
+        "ui/serving/limits.py",
+        "    models=False,\n",
+        "",
+        _SESSIONS + "test_public_limits_are_tighter",
+    ),
+    Mutation(
+        "threads take all address space",
+        "ui/serving/thread_memory.py",
+        "    threading.stack_size(_STACK)\n",
+        "",
+        "tests/ui/serving/test_thread_memory.py::test_many_threads_fit_into_little_memory",
+    ),
+    Mutation(
+        "collections of garbage make everybody wait",
+        "ui/serving/short_pauses.py",
+        "            gc.freeze()\n",
+        "",
+        "tests/ui/serving/test_short_pauses.py::test_objects_are_left_out_once_for_each_pair",
+    ),
+)
+
+MODELS = (
+    Mutation(
+        "code that comes with a model is run",
+        "sequoia/loading/pair_checks.py",
+        "trust_remote_code=False",
+        "trust_remote_code=True",
+        "tests/loading/test_load.py::test_code_that_comes_with_a_model_is_never_run",
+    ),
+    Mutation(
+        "a download fills the disk",
+        "sequoia/loading/hub/download.py",
+        "if needed + ROOM_LEFT > free:",
+        "if False:",
+        "tests/ui/test_damaged_files.py::test_nothing_to_download_needs_no_disk",
+    ),
+    Mutation(
+        "a run takes more memory than is free",
+        "sequoia/this_machine/memory.py",
+        "if needed > (free := free_bytes(device)):",
+        "if (free := free_bytes(device)) < 0:",
+        "tests/this_machine/test_memory.py",
+    ),
+    Mutation(
+        "a taken port ends in a traceback",
+        "ui/serving/port.py",
+        "            trial.bind(address)\n",
+        "            pass\n",
+        "tests/ui/serving/test_port.py::test_a_taken_port_is_named_and_what_to_do",
+    ),
+    Mutation(
+        "one damaged file keeps the app from starting",
+        "sequoia/validate_input.py",
+        "        except (SequoiaError, OSError, LookupError, TypeError, ValueError) as problem:\n"
+        "            reason",
+        "        except MemoryError as problem:\n            reason",
+        "tests/ui/test_damaged_files.py::test_a_damaged_profile_is_skipped",
+    ),
+    Mutation(
+        "a full disk breaks the page",
+        "ui/decode/tab.py",
+        '    except OSError as problem:\n        words = f"{name} cannot',
+        '    except KeyError as problem:\n        words = f"{name} cannot',
+        "tests/ui/test_damaged_files.py::"
+        "test_with_a_full_disk_a_run_ends_and_its_buttons_come_back",
+    ),
+    Mutation(
+        "the program cannot be stopped a second time",
+        "ui/serving/shutdown.py",
+        "            os._exit(_AT_ONCE)\n",
+        "            pass\n",
+        "tests/ui/serving/test_shutdown.py::test_a_second_signal_ends_it_at_once",
+    ),
+)
+
+MUTATIONS = (*REQUESTS, *UPLOADS, *FILES, *TEXTS, *VISITORS, *MODELS)

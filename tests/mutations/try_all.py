@@ -1,0 +1,97 @@
+"""Takes every defence away, one at a time, and runs the test that must fail without it.
+
+    python tests/mutations/try_all.py [WORDS]
+
+WORDS: only threats or files with these words. The changes are made in a temporary copy. Prints a
+line each; the exit status is 0 only if every test failed. Some minutes
+for all.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+# imported once, and not for each test
+import gradio
+import pytest
+import torch
+import transformers
+from threats import MUTATIONS, Mutation
+
+LIBRARIES = (gradio, torch, transformers)
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 300  # a test that takes longer counts as failed
+FAILED = 1  # exit status of pytest if a test failed
+KEPT = {".git", ".venv", "node_modules", "__pycache__", ".pytest_cache", ".ruff_cache"}
+
+
+def copy_of_the_project(folder: Path) -> Path:
+    """What the tests need, without installed packages."""
+    return shutil.copytree(ROOT, folder / "copy", ignore=lambda _, names: KEPT & {*names})
+
+
+def outcome(mutation: Mutation, copy: Path) -> str:
+    """What became of the test without the defence."""
+    path = copy / mutation.file
+    text = path.read_text(encoding="utf-8")
+    if text.count(mutation.old) != 1:
+        return "NOT TRIED: the text is not there once"
+    path.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
+    try:
+        return _run(mutation.test, copy)
+    finally:
+        path.write_text(text, encoding="utf-8")
+
+
+def _run(test: str, copy: Path) -> str:
+    """Run the test in a process of its own, which has the libraries already."""
+    with tempfile.TemporaryFile() as printed:
+        child = multiprocessing.get_context("fork").Process(
+            target=_pytest, args=(test, copy, printed.fileno())
+        )
+        child.start()
+        child.join(SECONDS)
+        if child.is_alive():
+            child.kill()
+            return "noticed: the test does not end"
+        if child.exitcode == FAILED:
+            return "noticed"
+        printed.seek(0)
+        last = [*printed.read().decode().strip().splitlines(), "no output"][0]
+        return f"MISSED: exit status {child.exitcode}, {last[:80]}"
+
+
+def _pytest(test: str, copy: Path, output: int) -> None:
+    os.chdir(copy)
+    sys.dont_write_bytecode = True  # a change of the same second and size would be overlooked
+    for stream in (1, 2):
+        os.dup2(output, stream)
+    sys.path[:] = [path for path in sys.path if not path.startswith(str(ROOT / "tests"))]
+    os._exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", test]))
+
+
+def main(words: list[str]) -> int:
+    chosen = [
+        one for one in MUTATIONS if not words or any(w in one.threat + one.file for w in words)
+    ]
+    missed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        copy = copy_of_the_project(Path(folder))
+        for one in chosen:
+            found = outcome(one, copy)
+            missed += not found.startswith("noticed")
+            print(f"{found:10} {one.threat} ({one.file}; {one.test})", flush=True)
+    print(f"{len(chosen) - missed} of {len(chosen)} noticed")
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

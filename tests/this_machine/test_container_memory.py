@@ -1,0 +1,61 @@
+"""A container's limit counts, in both versions of control groups."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sequoia.this_machine import container_memory
+from sequoia.this_machine.container_memory import available, most
+
+
+def files(folder: Path, **texts: object) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / name.replace("__", ".")).write_text(f"{text}\n")
+
+
+@pytest.fixture
+def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(container_memory, "GROUPS", tmp_path / "groups")
+    monkeypatch.setattr(container_memory, "OWN", tmp_path / "own")
+    return tmp_path / "groups"
+
+
+@pytest.mark.parametrize("path", ["/", "/a/b"])
+def test_the_limit_of_the_group_counts(groups: Path, path: str) -> None:
+    container_memory.OWN.write_text(f"0::{path}\n")
+    files(
+        groups / path.lstrip("/"),
+        memory__max=1000,
+        memory__current=700,
+        memory__stat="anon 500\ninactive_file 200",
+    )
+    assert (most(5000), available(4000)) == (1000, 500)
+    assert (most(900), available(300)) == (900, 300)
+
+
+def test_the_limit_of_a_group_around_it_counts(groups: Path) -> None:
+    container_memory.OWN.write_text("0::/a/b\n")
+    files(groups / "a" / "b", memory__max="max", memory__current=1, memory__stat="")
+    files(groups / "a", memory__max=1000, memory__current=900, memory__stat="")
+    assert (most(5000), available(4000)) == (1000, 100)
+
+
+def test_the_first_version_has_other_names(groups: Path) -> None:
+    container_memory.OWN.write_text("5:devices:/\n4:memory:/one\n0::/\n")
+    files(
+        groups / "memory" / "one",
+        memory__limit_in_bytes=1000,
+        memory__usage_in_bytes=1200,
+        memory__stat="total_inactive_file 100",
+    )
+    assert (most(5000), available(4000)) == (1000, 0)
+
+
+def test_without_a_limit_the_machine_counts(groups: Path) -> None:
+    assert (most(5000), available(4000)) == (5000, 4000)
+    container_memory.OWN.write_text("0::/\n")
+    files(groups, memory__max="max", memory__current=10, memory__stat="")
+    assert (most(5000), available(4000)) == (5000, 4000)

@@ -1,0 +1,207 @@
+"""The Lossless tab's handlers: a test from the form to its messages, what is refused and where, and
+that a broken decoder leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import pytest
+from visits import Reading
+
+from sequoia import SamplingParams, plain
+from sequoia.exactness.losslessness.broken import BUGS
+from sequoia.exactness.losslessness.settings import PRESETS
+from ui.decode.tab import LiveView
+from ui.lossless.form import field_of, value_of
+from ui.lossless.lossless_job import LosslessJob
+from ui.lossless.messages import report_message
+from ui.lossless.tab import LosslessTab
+from ui.serving.limits import LOCAL, PUBLIC, Limits
+from ui.serving.model_host import ModelHost
+
+Reports = list[dict[str, Any]]
+
+
+@pytest.fixture
+def made(model_host: ModelHost) -> Callable[..., LosslessTab]:
+    """The tab in a page of its own."""
+
+    def make(limits: Limits = LOCAL) -> LosslessTab:
+        with gr.Blocks():
+            tab = LosslessTab(model_host, limits)
+            tab.build()
+        return tab
+
+    return make
+
+
+def visit(name: str = "a") -> Any:
+    return SimpleNamespace(session_hash=name, query_params={})
+
+
+def filled(tab: LosslessTab, preset: str = "none", **changes: Any) -> dict[Any, Any]:
+    """The form as its handlers get it."""
+    setting = PRESETS[preset]
+    typed = {name: value_of(setting, name) for name in tab.form.fields}
+    return {tab.form.fields[name]: value for name, value in {**typed, **changes}.items()}
+
+
+def messages(tab: LosslessTab, updates: Any) -> Reports:
+    return [json.loads(one[tab.board]) for one in updates if tab.board in one]
+
+
+def results_of(tab: LosslessTab, preset: str = "none", **changes: Any) -> Reports:
+    data = filled(tab, preset, samples=2000, **changes)
+    return messages(tab, Reading(tab.test_losslessness(data, visit())))
+
+
+def test_the_correct_decoder_passes(made: Callable[..., LosslessTab]) -> None:
+    *before, last = results_of(made())
+    assert before[0]["share"] == 0
+    test = last["test"]
+    assert (test["decoder"], test["broken"], test["kind"]) == ("correct", None, "fits")
+    assert (test["draws"], test["going"], last["share"], last["bug"]) == (2000, False, None, None)
+    assert sum(row["seen"] for row in test["rows"]) == 2000
+    assert sum(row["share"] for row in test["rows"]) == pytest.approx(1)
+    assert test["rows"][0]["tokens"] == ["c", "c"]
+    assert test["verdict"].startswith("No difference found in 2,000 samples; a bug of the size of")
+
+
+@pytest.mark.parametrize("key", ["draft-noise", "walk-u", "last-token"])
+def test_every_message_of_a_broken_decoder_says_so(
+    made: Callable[..., LosslessTab], key: str
+) -> None:
+    found = results_of(made(), key)
+    assert {one["bug"]["label"] for one in found} == {BUGS[key].label}
+    tests = [one["test"] for one in found if "test" in one]
+    assert {one["decoder"] for one in tests} == {f"broken on purpose: {BUGS[key].label}"}
+    assert tests[-1]["kind"] == "differs"
+    assert tests[-1]["verdict"].startswith("The output is not the target’s")
+
+
+@pytest.mark.slow
+def test_a_broken_decoder_leaves_nothing_behind(
+    made: Callable[..., LosslessTab], model_host: ModelHost, view: LiveView
+) -> None:
+    """No cache of the pair, no stored run, and no other run is touched."""
+    pair = model_host.pair(lambda: False)
+    params = SamplingParams(temperature=1.0, max_new_tokens=12, seed=3)
+    text = [step.emitted for step in plain(pair, "def f(x):", params)]
+    measured = vars(pair.measured).copy()
+    changes = {"prompt": "def f(x):", "temperature": 1.5}
+    *_, last = results_of(made(), "dropped", **changes)
+    assert last["test"]["broken"] == "dropped"
+    assert vars(pair.measured) == measured
+    assert view.run_store._kept == {}
+    assert [step.emitted for step in plain(pair, "def f(x):", params)] == text
+
+
+def test_choosing_a_bug_fills_in_where_it_shows(made: Callable[..., LosslessTab]) -> None:
+    tab = made()
+    updates = tab.break_on_purpose("float16")
+    fields = tab.form.fields
+    assert json.loads(updates[tab.board])["bug"]["label"] == BUGS["float16"].label
+    assert updates[fields["temperature"]]["value"] == 1.5
+    assert updates[fields["temperature"]]["visible"]
+    assert updates[fields["children"]]["value"] == "1"
+    assert not updates[fields["p"]]["visible"]
+    assert fields["bug"] not in updates
+    for key in ("x", None, [], 3):
+        assert list(tab.break_on_purpose(key)) == [tab.board]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("p", "0.5, 0.6", "p, the target: the numbers sum to 1.1 instead of 1"),
+        ("p", "nan, 1, 0", "p, the target: 'nan'"),
+        ("q", "", "q, the draft: 0 numbers"),
+        ("q", "-1, 1, 1", "q, the draft: '-1' is not a number from 0 to 1"),
+        ("children", "two", "Tree: children, level by level: 'two'"),
+        ("children", "4", "a node of the tree has 4 children"),
+        ("samples", None, "Samples: enter a whole number from 100"),
+        ("samples", 1e9, "Samples: 1000000000.0 is not"),
+        ("places", 9, "Counted: 9"),
+        ("where", [], "Distributions: a list"),
+        ("bug", "typo", "Decoder: 'typo' is not one of none"),
+        ("verifier", 3, "unknown verifier 3"),
+    ],
+)
+def test_a_bad_value_is_refused_at_its_field(
+    made: Callable[..., LosslessTab], field: str, value: Any, words: str
+) -> None:
+    """Nothing that was typed changes: the updates hold no values."""
+    tab = made()
+    (updates,) = Reading(tab.test_losslessness(filled(tab, **{field: value}), visit()))
+    fields = tab.form.fields
+    assert updates[fields[field]]["info"].startswith(words)
+    assert updates[fields[field]]["elem_classes"] == ["is-wrong"]
+    others = [updates[part] for name, part in fields.items() if name != field]
+    assert {one["info"] for one in others} == {""}
+    assert not any("value" in updates[part] for part in fields.values())
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"prompt": " "}, "the prompt is empty"),
+        ({"prompt": None}, "the prompt is empty"),
+        ({"prompt": "x" * 8001}, "Prompt: 8001 characters; the limit is 8000"),
+        ({"temperature": 0}, "Temperature: 0 leaves one possible token"),
+        ({"top_p": float("nan")}, "Top-p: nan is not a number"),
+    ],
+)
+def test_a_bad_value_for_the_pair_is_refused_at_its_field(
+    made: Callable[..., LosslessTab], changes: dict[str, Any], words: str
+) -> None:
+    tab = made(PUBLIC)
+    last: dict[Any, Any] = {}
+    for updates in Reading(tab.test_losslessness(filled(tab, "dropped", **changes), visit())):
+        last |= updates
+    (field,) = changes
+    assert last[tab.form.fields[field]]["info"].startswith(words)
+    assert last[tab.form.run]["interactive"] if tab.form.run in last else True
+
+
+def test_a_stopped_test_keeps_what_it_has(model_host: ModelHost) -> None:
+    setting = replace(PRESETS["walk-u"], samples=100_000)
+    task = LosslessJob(model_host, setting, 60.0)
+    task.start()
+    last = None
+    for last in task.reports():
+        if last.result and last.result.comparison.draws:
+            task.halt()
+    assert last is not None
+    message = json.loads(report_message(last, setting))
+    assert message["test"]["going"] is False
+    assert 0 < message["test"]["draws"] < 100_000
+    assert message["test"]["decoder"].startswith("broken on purpose")
+
+
+def test_a_test_ends_at_its_time_limit(model_host: ModelHost) -> None:
+    task = LosslessJob(model_host, replace(PRESETS["none"], samples=100_000), 0.0)
+    task.start()
+    *_, last = task.reports()
+    assert last.over
+    assert 0 < last.result.comparison.draws < 100_000
+    words = json.loads(report_message(last, PRESETS["none"]))["test"]["verdict"]
+    assert words.endswith("of 100,000; it was stopped before the end.")
+
+
+def test_one_test_per_visitor_at_a_time(made: Callable[..., LosslessTab]) -> None:
+    tab = made()
+    going = Reading(tab.test_losslessness(filled(tab, samples=100_000), visit()))
+    next(going)
+    (message,) = results_of(tab)
+    assert "one run at a time" in message["error"]
+    going.close()  # the page was closed
+
+
+def test_a_message_about_no_field_is_a_banner() -> None:
+    assert field_of(None) is None
+    assert field_of(RuntimeError("out of memory")) is None  # pyright: ignore[reportArgumentType]

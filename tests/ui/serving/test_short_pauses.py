@@ -1,0 +1,36 @@
+"""What exists when models are ready is left out of garbage collection, and nothing of a pair is
+left out when it is unloaded."""
+
+from __future__ import annotations
+
+import gc
+
+import fakes
+import pytest
+
+from ui.serving.model_host import ModelHost
+from ui.serving.short_pauses import ShortPauses
+
+
+def test_objects_are_left_out_once_for_each_pair(
+    model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    for name in ("collect", "freeze", "unfreeze"):
+        monkeypatch.setattr(gc, name, lambda name=name: done.append(name))
+    pauses = ShortPauses(model_host)
+    for _ in range(2):
+        pauses.look()
+    assert done == ["collect", "freeze"]
+    done.clear()
+    model_host.change(fakes.tiny_pair, lambda: False, lambda ahead: None)
+    assert done[:2] == ["unfreeze", "collect"], "before the models are unloaded"
+    done.clear()
+    pauses.look()
+    assert done == ["collect", "freeze"]
+
+
+def test_nothing_is_left_out_while_models_load() -> None:
+    frozen = gc.get_freeze_count()
+    ShortPauses(ModelHost(fakes.tiny_pair, 4)).look()
+    assert gc.get_freeze_count() == frozen

@@ -1,0 +1,34 @@
+"""Threads take little address space, so that a full room also fits where that is limited."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+THREADS = 150  # as a full room has them
+SCRIPT = f"""
+import resource, threading
+resource.setrlimit(resource.RLIMIT_AS, (700 * 2**20,) * 2)
+from ui.serving.thread_memory import use_little_memory
+use_little_memory()
+end = threading.Event()
+def work():
+    bytearray(50_000)
+    end.wait()
+for _ in range({THREADS}):
+    threading.Thread(target=work, daemon=True).start()
+end.set()
+print("all started")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="this limit is Linux's")
+def test_many_threads_fit_into_little_memory() -> None:
+    process = subprocess.run(
+        [sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert process.stdout.strip() == "all started", process.stderr[-300:]

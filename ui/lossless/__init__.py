@@ -1,0 +1,1 @@
+"""The Lossless tab: samples against the target's exact distribution, with bugs as switches."""

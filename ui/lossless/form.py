@@ -1,0 +1,184 @@
+"""The form of the Lossless tab: its components, their values, and their updates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from sequoia import SequoiaError
+from sequoia.algorithm.verifiers import RULES
+from sequoia.errors import BadSamplingParams
+from sequoia.exactness.losslessness.broken import BUGS
+from sequoia.exactness.losslessness.settings import (
+    CORRECT,
+    MOST_CHILDREN,
+    MOST_LEVELS,
+    PAIR,
+    PRESETS,
+    TOY,
+    Setting,
+)
+from sequoia.validate_input import shown
+from ui.shared.events import FormData, Updates
+from ui.shared.labels import with_labels
+from ui.shared.layout import menu, start_button, stop_button
+from ui.shared.tree_menu import typed_numbers
+
+LABELS = {
+    "where": "Distributions",
+    "p": "p, the target",
+    "q": "q, the draft",
+    "prompt": "Prompt",
+    "temperature": "Temperature",
+    "top_p": "Top-p",
+    "children": "Tree: children, level by level",
+    "verifier": "Verifier",
+    "places": "Counted",
+    "samples": "Samples",
+    "bug": "Decoder",
+}
+COUNTED = [
+    ("the first token", 1),
+    ("two tokens together", 2),
+    ("three tokens together", 3),
+]
+_TOY_ONLY = ("p", "q")
+_PAIR_ONLY = ("prompt", "temperature", "top_p")
+# What a message about a value begins with, and the field it is shown at.
+_FIELDS = {
+    **{name: name for name in LABELS},
+    "the prompt": "prompt",
+    "a node of the tree": "children",
+    "unknown verifier": "verifier",
+}
+
+
+@dataclass(frozen=True)
+class LosslessForm:
+    """The components. fields: by the names of Setting."""
+
+    fields: Mapping[str, Any]
+    run: gr.Button
+    stop: gr.Button
+
+    @property
+    def parts(self) -> set[Any]:
+        return set(self.fields.values())
+
+    def setting(self, data: FormData) -> Setting:
+        """What was typed. Raises SequoiaError that begins with the field's name."""
+        typed = {name: data[part] for name, part in self.fields.items()}
+        children = typed_numbers(typed["children"], 60)
+        if not children:
+            raise BadSamplingParams(
+                f"children: {shown(typed['children'])}; enter 1 to {MOST_LEVELS} whole numbers "
+                f"from 1 to {MOST_CHILDREN}, such as 2, 1"
+            )
+        return Setting(**{**typed, "children": tuple(children)})
+
+    def preset(self, bug: Any) -> Updates:
+        """Updates that copy the setting in which `bug` shows to the form."""
+        setting = PRESETS.get(bug) if isinstance(bug, str) else None
+        if setting is None:
+            return {}
+        updates = {
+            part: gr.update(value=value_of(setting, name), **_fine())
+            for name, part in self.fields.items()
+            if name != "bug"
+        }
+        return _merged(updates, self.shaped(setting.where))
+
+    def shaped(self, where: Any) -> Updates:
+        """Updates that show the fields of a toy, or those of the pair."""
+        return {
+            self.fields[name]: gr.update(visible=(name in _TOY_ONLY) == (where == TOY))
+            for name in (*_TOY_ONLY, *_PAIR_ONLY)
+        }
+
+    def refused(self, problem: SequoiaError | None) -> Updates:
+        """Updates that show the problem at the field it is about, and at no other. Nothing that was
+        typed changes."""
+        wrong = field_of(problem)
+        words = str(with_labels(problem, LABELS)) if problem else ""
+        return {
+            part: gr.update(info=words, elem_classes=["is-wrong"])
+            if name == wrong
+            else gr.update(**_fine())
+            for name, part in self.fields.items()
+        }
+
+
+def field_of(problem: SequoiaError | None) -> str | None:
+    """The field that a message is about; None for one about none of them."""
+    starts = sorted(_FIELDS, key=len, reverse=True)
+    found = [start for start in starts if str(problem).startswith((start + ":", start + " "))]
+    return _FIELDS[found[0]] if problem and found else None
+
+
+def value_of(setting: Setting, name: str) -> Any:
+    """What stands in a field for `setting`."""
+    value = getattr(setting, name)
+    return ", ".join(map(str, value)) if name == "children" else value
+
+
+def lossless_form() -> LosslessForm:
+    """Lay the form out in the current column, filled for the correct decoder."""
+    with gr.Row(elem_classes="pg-go"):
+        run = start_button("Run", "ls-run")
+        stop = stop_button("ls-stop")
+    with gr.Group(elem_classes="pg-group"):
+        decoders = [("correct", CORRECT), *((bug.label, key) for key, bug in BUGS.items())]
+        fields = {"bug": _menu("bug", decoders)}
+        fields["where"] = _menu("where", [("a toy with a few words", TOY), ("the pair", PAIR)])
+    with gr.Group(elem_classes="pg-group"):
+        fields |= {name: _text(name, name in _TOY_ONLY) for name in (*_TOY_ONLY, "prompt")}
+        with gr.Row():
+            fields |= {name: _number(name, False) for name in ("temperature", "top_p")}
+    with gr.Group(elem_classes="pg-group"):
+        fields["children"] = _text("children")
+        fields["verifier"] = _menu("verifier", [(rule.label, rule.key) for rule in RULES])
+    with gr.Group(elem_classes="pg-group"):
+        fields["places"] = _menu("places", COUNTED)
+        fields["samples"] = _number("samples")
+    return LosslessForm(fields, run, stop)
+
+
+def _menu(name: str, choices: list[tuple[str, Any]]) -> gr.Dropdown:
+    return menu(choices, LABELS[name], _id(name), getattr(PRESETS[CORRECT], name))
+
+
+def _text(name: str, visible: bool = True) -> gr.Textbox:
+    return gr.Textbox(
+        value=value_of(PRESETS[CORRECT], name),
+        label=LABELS[name],
+        lines=2 if name == "prompt" else 1,
+        max_lines=6 if name == "prompt" else 1,
+        visible=visible,
+        elem_id=_id(name),
+    )
+
+
+def _number(name: str, visible: bool = True) -> gr.Number:
+    return gr.Number(
+        value=getattr(PRESETS[CORRECT], name),
+        label=LABELS[name],
+        precision=0 if name == "samples" else None,
+        min_width=100,
+        visible=visible,
+        elem_id=_id(name),
+    )
+
+
+def _id(name: str) -> str:
+    return "ls-" + name.replace("_", "-")
+
+
+def _fine() -> dict[str, Any]:
+    return {"info": "", "elem_classes": []}
+
+
+def _merged(one: Updates, other: Updates) -> Updates:
+    return {part: {**one.get(part, {}), **other.get(part, {})} for part in {**one, **other}}

@@ -1,0 +1,87 @@
+"""One test of losslessness, in its own thread. Independent of the page.
+
+What was sampled before a stop, or before the time limit, is kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from sequoia import Pair
+from sequoia.exactness.losslessness.comparison import Comparison
+from sequoia.exactness.losslessness.losslessness_test import Findable, LosslessnessTest
+from sequoia.exactness.losslessness.settings import PAIR, Setting
+from ui.serving.job import MeasurementJob, Report
+from ui.serving.model_host import ModelHost
+from ui.serving.wait_times import Demand
+
+SECONDS_PER_REPORT = 0.4
+BATCH = 10  # samples between two looks at the clock
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What is known so far. piece: the text of a token; None for a toy."""
+
+    test: LosslessnessTest
+    findable: tuple[Findable, ...]
+    comparison: Comparison
+    piece: Callable[[int], str] | None
+
+
+class LosslessJob(MeasurementJob):
+    """Samples and counts for at most about `seconds`."""
+
+    name = "test"
+    if_it_fails = "Nothing was decided."
+    if_out_of_memory = "Choose a toy or a smaller pair."
+
+    def __init__(self, model_host: ModelHost, setting: Setting, seconds: float) -> None:
+        super().__init__(model_host)
+        self._setting = setting
+        self._seconds = seconds
+        self._last: Report | None = None
+
+    def demand(self) -> Demand:
+        """A sample takes as long as a few tokens; how many is learned."""
+        where = self._setting.where
+        return Demand(f"test of losslessness, {where}", self._setting.samples, self._seconds)
+
+    def measure(self, pair: Pair) -> Sampled:
+        end = time.monotonic() + self._seconds
+        self.report(0, "computing the target's exact distribution")
+        is_pair = self._setting.where == PAIR
+        test = LosslessnessTest(self._setting, pair if is_pair else None)
+        self.report(0, "computing what this test would find")
+        findable = test.findable()
+        empty = Comparison(test.grouping, (0,) * len(test.cells.all))
+        found = Sampled(test, findable, empty, pair.piece if is_pair else None)
+        for comparison in self._comparisons(test):
+            found = replace(found, comparison=comparison)
+            if self._is_over(found, end):
+                break
+        return found
+
+    def _comparisons(self, test: LosslessnessTest) -> Iterator[Comparison]:
+        """The counts about every SECONDS_PER_REPORT, and at last all."""
+        last = time.monotonic()
+        for comparison in test.comparisons(BATCH):
+            self.raise_if_halted()
+            if comparison.is_complete or time.monotonic() - last >= SECONDS_PER_REPORT:
+                yield comparison
+                last = time.monotonic()
+
+    def _is_over(self, found: Sampled, end: float) -> bool:
+        share = found.comparison.draws / self._setting.samples
+        self._last = Report(share, "sampling", result=found)
+        self.raise_if_halted()
+        self.post(self._last)
+        return time.monotonic() > end
+
+    def stopped(self, words: str) -> Report:
+        """The last report, with what was sampled until then."""
+        if self._last is None:
+            return super().stopped(words)
+        return replace(self._last, words=words, over=True)

@@ -1,0 +1,194 @@
+"""What the browser is sent about a test: its counts, its verdict in words, what it would find."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from sequoia.exactness.chi_square import ALARM
+from sequoia.exactness.losslessness.broken import BUGS, Bug
+from sequoia.exactness.losslessness.cells import Cell
+from sequoia.exactness.losslessness.comparison import Comparison
+from sequoia.exactness.losslessness.losslessness_test import Findable, decoder_name
+from sequoia.exactness.losslessness.settings import Setting
+from ui.lossless.lossless_job import Sampled
+from ui.serving.job import Report
+from ui.shared.message_text import message_text
+
+MOST_ROWS = 24  # of the table while samples are drawn; the last message has all, for the CSV file
+SHOWS = 0.5  # power from which a bug is said to show in a setting
+HUGE = 1e12  # in place of infinity, which JSON does not have
+_LETTERS = "abcdefgh"  # the words of a toy
+
+
+def refusal_message(error: str) -> str:
+    """A message about a test that was not made; the counts on screen stay."""
+    return message_text({"error": error})
+
+
+def bug_chosen_message(bug: object) -> str:
+    """A message about the bug that was chosen for the next test."""
+    found = BUGS.get(bug) if isinstance(bug, str) else None
+    return message_text({"bug": _bug(found)})
+
+
+def report_message(report: Report, setting: Setting) -> str:
+    """A message about a test in progress, or one that has ended."""
+    going = not report.over
+    message: dict[str, Any] = {
+        "share": report.share if going else None,
+        "words": report.words if going else "",
+        "error": f"Not tested: {report.error}" if report.error else None,
+        "bug": _bug(setting.decoding.bug),
+    }
+    if report.result is not None:
+        message["test"] = _test(report.result, going)
+    elif report.words and not going:
+        message["notice"] = report.words
+    return message_text(message)
+
+
+def _bug(bug: Bug | None) -> dict[str, str] | None:
+    """What is broken on purpose, for as long as it is; None for the correct decoder."""
+    if bug is None:
+        return None
+    return {
+        "key": bug.key,
+        "label": bug.label,
+        "about": bug.about,
+        "shows": bug.shows,
+        "hides": bug.hides,
+    }
+
+
+def _test(sampled: Sampled, going: bool) -> dict[str, Any]:
+    comparison = sampled.comparison
+    setting = sampled.test.setting
+    rows = _rows(sampled)
+    statistic = comparison.statistic
+    return {
+        "decoder": decoder_name(setting),
+        "broken": setting.bug if setting.bug in BUGS else None,
+        "going": going,
+        "draws": comparison.draws,
+        "wanted": setting.samples,
+        "rows": rows[:MOST_ROWS] if going else rows,
+        "count": len(rows),
+        "statistic": None if statistic is None else min(statistic, HUGE),
+        "freedom": comparison.grouping.freedom,
+        "p_value": comparison.p_value,
+        "distance": comparison.total_variation,
+        "floor": comparison.noise_floor,
+        "kind": _kind(comparison, going),
+        "verdict": verdict(sampled, going),
+        "finds": [_finds(one) for one in sampled.findable],
+    }
+
+
+def _kind(comparison: Comparison, going: bool) -> str:
+    if going or comparison.p_value is None:
+        return "open"
+    return "differs" if comparison.differs else "fits"
+
+
+def verdict(sampled: Sampled, going: bool) -> str:
+    """The result in one or two sentences."""
+    comparison = sampled.comparison
+    draws = f"{comparison.draws:,} samples"
+    if not comparison.draws:
+        return ""
+    if going:
+        return f"{draws} so far. The number was fixed beforehand: the verdict comes after the last."
+    if comparison.p_value is None:
+        return (
+            f"Nothing can be decided in {draws}: the target is so sure of one result that no other "
+            "is expected often enough. Try a higher temperature or another prompt."
+        )
+    if comparison.differs:
+        return (
+            f"The output is not the target’s: a correct decoder gives {draws} as far off less than "
+            f"once in {_times(1 / ALARM)}."
+        )
+    return f"No difference found in {draws}{_what_it_would_find(sampled)}."
+
+
+def _what_it_would_find(sampled: Sampled) -> str:
+    """The power of the test, for the bug that is hardest to find among those that show here."""
+    if not sampled.comparison.is_complete:
+        return f" of {sampled.comparison.grouping.draws:,}; it was stopped before the end"
+    powers = [
+        (round(one.power, 9), one.distance, one.bug.label)
+        for one in sampled.findable
+        if one.power is not None and one.power >= SHOWS
+    ]
+    if not powers:
+        return "; none of the bugs below is known to show here, so this says little"
+    power, _, label = min(powers)
+    return f"; a bug of the size of “{label}” would be found with probability {_near_one(power)}"
+
+
+def _near_one(power: float) -> str:
+    if power > 1 - 1e-6:
+        return "above 0.999999"
+    digits = max(3, 2 - math.floor(math.log10(1 - power)))
+    return f"{power:.{digits}f}"
+
+
+def _times(count: float) -> str:
+    return "a million" if round(count) == 1_000_000 else f"{count:,.0f}"
+
+
+def _finds(one: Findable) -> dict[str, Any]:
+    return {
+        "key": one.bug.key,
+        "label": one.bug.label,
+        "distance": one.distance,
+        "power": one.power,
+        "hides": one.bug.hides,
+    }
+
+
+# -- the table -------------------------------------------------------------------------------------
+
+
+def _rows(sampled: Sampled) -> list[dict[str, Any]]:
+    """One row for each group of cells, the most probable first, and one for samples that the target
+    never gives."""
+    comparison = sampled.comparison
+    grouping = comparison.grouping
+    cells = sampled.test.cells.all
+    named = [_name([cells[i] for i in group], sampled.piece) for group in grouping.groups]
+    shares = grouping.grouped(grouping.shares)
+    seen = grouping.grouped(comparison.counts)
+    rows = [
+        {**name, "share": share, "seen": int(count)}
+        for name, share, count in zip(named, shares, seen, strict=True)
+    ]
+    impossible = int(grouping.impossible(comparison.counts))
+    if impossible:
+        rows.append({"tokens": [], "rest": "impossible", "share": 0.0, "seen": impossible})
+    return rows
+
+
+def _name(group: list[Cell], piece: Callable[[int], str] | None) -> dict[str, Any]:
+    """tokens: their texts. rest: "" for a text of these tokens, "other" if another one follows
+    them, "rare" for several rare cells together, "more" if rare ones were added to this one."""
+    first = group[0]
+    text = _letter if piece is None else piece
+    if len(group) > 1 and not _is_common(group):
+        return {"tokens": [], "rest": "rare"}
+    rest = "other" if first.is_rest else ""
+    return {
+        "tokens": [text(token) for token in first.tokens],
+        "rest": "more" if len(group) > 1 else rest,
+    }
+
+
+def _is_common(group: list[Cell]) -> bool:
+    """Whether rare cells were added to a common one, which comes first."""
+    return group[0].share > sum(cell.share for cell in group[1:])
+
+
+def _letter(token: int) -> str:
+    return _LETTERS[token]

@@ -1,0 +1,121 @@
+"""The Lossless tab: its form, the component that the browser draws, and their handlers. Every
+handler is safe for any caller and any value."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import gradio as gr
+
+from sequoia import SequoiaError
+from sequoia.errors import BadPrompt
+from sequoia.exactness.losslessness.settings import PAIR, Setting
+from ui.lossless.form import LosslessForm, field_of, lossless_form
+from ui.lossless.lossless_job import LosslessJob
+from ui.lossless.messages import bug_chosen_message, refusal_message, report_message
+from ui.serving.job import Report
+from ui.serving.session_view import ASKED, SessionView
+from ui.shared.call_modules import call
+from ui.shared.events import UNQUEUED, FormData, Updates, model_work, visitor
+from ui.shared.layout import busy_buttons, drawn, side_and_main
+from ui.shared.menus import on_choice
+
+SECONDS = 120.0  # of sampling, at most
+
+
+class LosslessTab(SessionView[LosslessJob]):
+    """The view's components and their handlers. A test keeps nothing: no cache, no statistic and no
+    file of the server ever holds what it sampled."""
+
+    form: LosslessForm
+
+    def build(self) -> None:
+        """Lay the view out in the current container."""
+        side, main = side_and_main("ls")
+        with side:
+            self.form = lossless_form()
+        with main:
+            self.board = drawn(
+                "ls", "lossless/lossless_view", ["ask"], '<div class="sq-stage"></div>'
+            )
+
+    def wire(self, blocks: gr.Blocks) -> None:
+        """Connect components and handlers."""
+        form = self.form
+        fields = list(form.fields.values())
+        ran = form.run.click(
+            self.test_losslessness,
+            form.parts,
+            [self.board, form.run, form.stop, *fields],
+            **model_work(self._limits.waiting),
+        )
+        ran.then(
+            None,
+            None,
+            None,
+            js=call("shared/form_fields", "web.focusWrong()"),
+            api_visibility="private",
+        )
+        form.stop.click(self.stop, None, None, api_name="stop_losslessness", **UNQUEUED)
+        self.board.ask(self.job_state, None, [self.board, form.run, form.stop], **ASKED)
+        shown = [self.board, *fields]
+        on_choice(form.fields["bug"], self.break_on_purpose, [], shown, **UNQUEUED)
+        on_choice(form.fields["where"], self.choose_distributions, [], fields, **UNQUEUED)
+        blocks.unload(self.close)
+
+    def break_on_purpose(self, bug: Any) -> Updates:
+        """Copy the setting in which a bug shows to the form."""
+        return {self.board: bug_chosen_message(bug), **self.form.preset(bug)}
+
+    def choose_distributions(self, where: Any) -> Updates:
+        """Show the fields of a toy, or those of the pair."""
+        return self.form.shaped(where)
+
+    async def test_losslessness(
+        self, data: FormData, request: gr.Request
+    ) -> AsyncIterator[Updates]:
+        """Sample and count. A refused value is named at its field; nothing typed is lost."""
+        form = self.form
+        try:
+            setting = form.setting(data)
+            self._check(setting)
+            task = LosslessJob(self._model_host, setting, min(SECONDS, self._limits.seconds))
+            self.start(request, task)
+        except SequoiaError as problem:
+            yield self._refused(problem)
+            return
+        yield {**busy_buttons(form.run, form.stop, True), **form.refused(None)}
+        refused: Updates = {}
+        try:
+            async for report in task.reports():
+                refused = self._refused_late(report)
+                yield refused or {self.board: report_message(report, setting)}
+        finally:  # also when the page is closed, which ends this generator at its next yield
+            task.halt()
+        yield {**refused, **busy_buttons(form.run, form.stop, False)}
+
+    def rested(self, request: gr.Request) -> Updates:
+        job = self.sessions.get(visitor(request))
+        return busy_buttons(self.form.run, self.form.stop, job is not None and job.busy)
+
+    def unheard(self, words: str) -> Updates:
+        return {self.board: refusal_message(words)}
+
+    def _check(self, setting: Setting) -> None:
+        """Raises BadPrompt for a prompt that is too long for a visitor."""
+        most = self._limits.prompt_chars
+        if setting.where == PAIR and isinstance(setting.prompt, str) and len(setting.prompt) > most:
+            raise BadPrompt(f"prompt: {len(setting.prompt)} characters; the limit is {most}")
+
+    def _refused_late(self, report: Report) -> Updates:
+        """Updates for a value that only the models could refuse, such as a prompt without
+        tokens."""
+        problem = SequoiaError(report.error or "")
+        return self._refused(problem) if field_of(problem) else {}
+
+    def _refused(self, problem: SequoiaError) -> Updates:
+        """The problem at its field; one about no field as a banner."""
+        if field_of(problem):
+            return {**self.form.refused(problem), self.board: refusal_message("")}
+        return {self.board: refusal_message(f"Not tested: {problem}")}

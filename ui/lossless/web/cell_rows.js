@@ -1,0 +1,45 @@
+/* The cells of a test in words, and as rows of a CSV file. Independent of the page. */
+import { visible } from "../../shared/web/format.js";
+
+/** @typedef {import("./lossless_view.js").Row} Row */
+/** @typedef {import("./lossless_view.js").Test} Test */
+
+/** @type {Record<Row["rest"], string>} */
+const REST = {
+  "": "",
+  other: "then any other",
+  rare: "all rarer ones together",
+  more: "and rarer ones",
+  impossible: "never emitted by the target",
+};
+
+/**
+ * @param {Row} row
+ * @returns {{tokens: string[], rest: string}} the row's name: texts of tokens, and words after them
+ */
+export function nameOf({ tokens, rest }) {
+  const words = rest === "other" && !tokens.length ? "any other" : REST[rest];
+  return { tokens: tokens.map(visible), rest: words };
+}
+
+/**
+ * The rows of the CSV file: each says which decoder was sampled.
+ * @param {Test} test
+ * @returns {any[][]}
+ */
+export function csvRows(test) {
+  const head = ["cell", "probability (exact)", "expected", "samples (measured)", "decoder"];
+  const body = test.rows.map((row) => {
+    const { tokens, rest } = nameOf(row);
+    const name = [...tokens, rest].filter(Boolean).join(" ");
+    return [name, row.share, row.share * test.draws, row.seen, test.decoder];
+  });
+  return [head, ...body];
+}
+
+/**
+ * @param {Test} test
+ * @returns {string} the file's name
+ */
+export const csvName = ({ broken }) =>
+  broken ? `lossless-broken-on-purpose-${broken}.csv` : "lossless.csv";

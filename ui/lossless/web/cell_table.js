@@ -1,0 +1,81 @@
+/* The table of cells: how often each was sampled, and how often the target would. */
+import { csvName, csvRows, nameOf } from "./cell_rows.js";
+import { button, el, show, text } from "../../shared/web/dom.js";
+import { count, percent } from "../../shared/web/format.js";
+import { makePanel } from "../../shared/web/panel.js";
+import { csv, saveText } from "../../shared/web/save_file.js";
+import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
+
+/** @typedef {import("./lossless_view.js").Row} Row */
+/** @typedef {import("./lossless_view.js").Test} Test */
+
+const MOST = 24; // rows shown
+const COLUMNS = ["cell", "probability", "expected", "samples", "difference"];
+const FAR = 3; // standard deviations from which a difference is marked
+
+/** The panel with the table. */
+export class CellTable {
+  /** @type {Test | null} */
+  test = null;
+
+  /** @param {HTMLElement} host */
+  constructor(host) {
+    const about = { part: "cells", title: "Samples in each cell", cls: "ls-cells", term: "cells" };
+    this.panel = makePanel(host, about);
+    this.save = button(this.panel.tools, {
+      text: "CSV",
+      hint: TOOLTIPS["button lossless csv"],
+      part: "csv",
+      act: () => this.saveCsv(),
+    });
+    const box = { class: "ls-table", tabindex: "0", role: "region", "aria-label": "Cells" };
+    this.table = el("table", {}, el("div", box, this.panel.body));
+    this.note = el("p", { class: "ls-dim", "data-part": "cells-note" }, this.panel.foot);
+    show(this.panel.root, false);
+  }
+
+  /** @param {Test} test */
+  show(test) {
+    this.test = test;
+    show(this.panel.root, true);
+    this.save.disabled = test.going;
+    this.table.replaceChildren();
+    const head = el("tr", {}, el("thead", {}, this.table));
+    for (const name of COLUMNS) el("th", { scope: "col", text: name }, head);
+    const body = el("tbody", {}, this.table);
+    for (const row of test.rows.slice(0, MOST)) paintRow(body, row, test.draws);
+    const left = test.count - Math.min(test.rows.length, MOST);
+    const more = left > 0 ? `${count(left, "more cell")} in the CSV file. ` : "";
+    text(this.note, more + "Probabilities are exact, samples measured.");
+  }
+
+  saveCsv() {
+    if (this.test) saveText(csvName(this.test), csv(csvRows(this.test)), "text/csv");
+  }
+}
+
+/**
+ * @param {HTMLElement} body
+ * @param {Row} row
+ * @param {number} draws
+ */
+function paintRow(body, row, draws) {
+  const line = el("tr", {}, body);
+  const name = el("th", { scope: "row" }, line);
+  const { tokens, rest } = nameOf(row);
+  for (const token of tokens) el("code", { text: token }, name);
+  if (rest) el("span", { text: rest }, name);
+  const expected = row.share * draws;
+  el("td", { text: percent(row.share, 1) }, line);
+  el("td", { text: expected.toFixed(expected < 100 ? 1 : 0) }, line);
+  el("td", { text: row.seen.toLocaleString("en-US") }, line);
+  const away = row.seen - expected;
+  const spread = Math.sqrt(expected * (1 - row.share));
+  const isFar = Math.abs(away) > FAR * spread;
+  el("td", { text: signed(away), class: isFar ? "ls-far" : null }, line);
+}
+
+const signed = (value) => {
+  const digits = Math.abs(value).toFixed(Math.abs(value) < 100 ? 1 : 0);
+  return Number(digits) === 0 ? "0" : (value < 0 ? "−" : "+") + digits;
+};

@@ -1,0 +1,66 @@
+/* What the test would find: the exact bias of each historical bug in this setting, and how probably
+   the test detects it. */
+import { el, show } from "../../shared/web/dom.js";
+import { known, percent } from "../../shared/web/format.js";
+import { makePanel } from "../../shared/web/panel.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import { addTerm } from "../../shared/web/tooltips.js";
+
+/** @typedef {import("./lossless_view.js").Finds} Finds */
+/** @typedef {import("./lossless_view.js").Test} Test */
+
+const NEAR_ONE = 0.999999;
+const SHOWS = 0.5; // a bug found less probably is called hidden
+const NO_BIAS = 1e-9; // rounding
+
+/** The panel beside the table. */
+export class FindsPanel {
+  /** @param {HTMLElement} host */
+  constructor(host) {
+    const title = "What this test would find";
+    const about = { part: "finds", title, cls: "ls-finds", term: "power of a test" };
+    this.panel = makePanel(host, about);
+    const badge = { class: "sq-badge", "data-label": "predicted", text: "predicted" };
+    el("span", badge, this.panel.tools);
+    this.table = el("table", {}, this.panel.body);
+    rove(this.table);
+    show(this.panel.root, false);
+  }
+
+  /** @param {Test} test */
+  show({ finds }) {
+    show(this.panel.root, finds.length > 0);
+    this.table.replaceChildren();
+    const head = el("tr", {}, el("thead", {}, this.table));
+    el("th", { scope: "col", text: "bug" }, head);
+    addTerm(el("th", { scope: "col" }, head), "bias", "bias of a bug");
+    el("th", { scope: "col", text: "found with probability" }, head);
+    const body = el("tbody", {}, this.table);
+    for (const one of finds) paintRow(body, one);
+  }
+}
+
+/**
+ * @param {HTMLElement} body
+ * @param {Finds} one
+ */
+function paintRow(body, one) {
+  const line = el("tr", {}, body);
+  el("th", { scope: "row", text: one.label }, line);
+  el("td", { text: biasText(one.distance) }, line);
+  const found = el("td", { text: powerText(one) }, line);
+  if (known(one.power) && one.power < SHOWS) el("p", { class: "ls-dim", text: one.hides }, found);
+}
+
+function biasText(distance) {
+  if (!known(distance)) return "not computed";
+  return distance < NO_BIAS ? "none here" : percent(distance, 1);
+}
+
+function powerText({ power, distance }) {
+  if (!known(power)) return "not computed for this tree";
+  if (distance < NO_BIAS) return "hidden here";
+  if (power > NEAR_ONE) return "above 0.999999";
+  if (power < SHOWS) return `hidden here (${power.toPrecision(2)})`;
+  return power.toPrecision(6);
+}

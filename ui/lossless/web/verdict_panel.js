@@ -1,0 +1,60 @@
+/* The verdict in a sentence, and the figures behind it. */
+import { el, show, text } from "../../shared/web/dom.js";
+import { percent, short } from "../../shared/web/format.js";
+import { makePanel } from "../../shared/web/panel.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import { addTerm } from "../../shared/web/tooltips.js";
+
+/** @typedef {import("./lossless_view.js").Test} Test */
+
+const TILES = [
+  ["draws", "Samples", "lossless samples"],
+  ["square", "Chi-square", "chi-square"],
+  ["p", "p-value", "p-value"],
+  ["distance", "Total variation", "total variation"],
+];
+
+/** The panel above the table. */
+export class VerdictPanel {
+  /** @param {HTMLElement} host */
+  constructor(host) {
+    const about = { part: "verdict", title: "Is the output lossless?", cls: "ls-verdict" };
+    this.panel = makePanel(host, about);
+    const badge = { class: "sq-badge", "data-label": "measured", text: "measured" };
+    el("span", badge, this.panel.tools);
+    this.decoder = el("span", { class: "ls-decoder", "data-part": "decoder" }, this.panel.titleBox);
+    this.words = el("p", { class: "ls-words", role: "status" }, this.panel.body);
+    const tiles = el("div", { class: "ls-tiles" }, this.panel.body);
+    this.tiles = Object.fromEntries(TILES.map((tile) => [tile[0], makeTile(tiles, ...tile)]));
+    rove(tiles);
+    show(this.panel.root, false);
+  }
+
+  /** @param {Test} test */
+  show(test) {
+    show(this.panel.root, true);
+    this.panel.root.dataset.kind = test.kind;
+    text(this.decoder, test.broken ? test.decoder : "");
+    text(this.words, test.verdict);
+    const { draws, square, p, distance } = this.tiles;
+    put(draws, test.draws.toLocaleString("en-US"), `of ${test.wanted.toLocaleString("en-US")}`);
+    put(square, squareText(test.statistic), `${test.freedom} degrees of freedom`);
+    put(p, short(test.p_value), test.going ? "so far" : "differs below 0.000001");
+    put(distance, percent(test.distance, 1), `${percent(test.floor, 1)} by chance alone`);
+  }
+}
+
+function makeTile(host, key, label, term) {
+  const tile = el("div", { class: "ls-tile", "data-tile": key }, host);
+  addTerm(el("div", { class: "sq-tile-label" }, tile), label, term);
+  const value = el("div", { class: "sq-tile-value" }, tile);
+  return { value, note: el("div", { class: "sq-tile-note" }, tile) };
+}
+
+function put(tile, value, note) {
+  text(tile.value, value);
+  text(tile.note, note);
+}
+
+const squareText = (statistic) =>
+  typeof statistic === "number" && statistic > 1e9 ? "∞" : short(statistic);

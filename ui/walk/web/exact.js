@@ -1,0 +1,141 @@
+/* The exact output of a toy's step: every outcome of its draws is visited once, with its
+   probability. It is computed in parts, between which the page can do other things. */
+import { childrenOf, emittedBy, toyStep, toyTree } from "./toy.js";
+import { verifierNamed } from "./rules/verifiers.js";
+import { sum } from "./rules/residuals.js";
+
+/** @import { Toy } from "./toy.js" */
+
+/** Outcomes that are visited at most. */
+export const MOST_OUTCOMES = 60_000;
+const A_PART = 200; // outcomes between two pauses
+
+/**
+ * @typedef {object} Exact
+ * @property {number[]} first probability of each first token
+ * @property {number[]} pairs of each first two tokens, in rows
+ * @property {number[]} byRank probability that child number k of the root is accepted
+ * @property {number} tokens mean number of tokens that a step emits
+ * @property {number} outcomes that were visited
+ */
+
+/** A Chance that follows a script of outcomes and, beyond its end, takes the first ones. */
+class Enumerator {
+  weight = 1;
+  /** @type {[number, number][]} number of the outcome, and how many there were */
+  taken = [];
+
+  /** @param {number[]} script */
+  constructor(script) {
+    this.script = script;
+  }
+
+  choose(weights) {
+    const options = [...weights.keys()].filter((i) => weights[i] > 0);
+    const number = this.script[this.taken.length] ?? 0;
+    this.taken.push([number, options.length]);
+    this.weight *= weights[options[number]] / sum(weights);
+    return options[number];
+  }
+
+  /** @returns {number[] | null} the script of the next combination of outcomes */
+  following() {
+    const { taken } = this;
+    while (taken.length && taken.at(-1)[0] + 1 === taken.at(-1)[1]) taken.pop();
+    if (!taken.length) return null;
+    const numbers = taken.map(([number]) => number);
+    return [...numbers.slice(0, -1), numbers.at(-1) + 1];
+  }
+
+  accept(d, r) {
+    const share = d > 0 ? Math.min(r / d, 1) : Number(r > 0);
+    return { accepted: this.choose([1 - share, share]) === 1, u: null };
+  }
+
+  pick(weights) {
+    return this.choose(weights);
+  }
+}
+
+/**
+ * Call `visit` for each outcome of a step.
+ * @param {Toy} toy
+ * @param {number[]} children
+ * @param {(path: number[], emitted: number[], weight: number) => void} visit
+ * @returns {Generator<void, number>} how many there are; Infinity for more than MOST_OUTCOMES
+ */
+function* visitAll(toy, children, visit) {
+  const topo = toyTree(children);
+  /** @type {number[] | null} */
+  let script = [];
+  for (let count = 1; count <= MOST_OUTCOMES; count++) {
+    const chance = new Enumerator(script);
+    const { drafted, verdict } = toyStep(toy, chance, topo, true);
+    visit(verdict.path, emittedBy(drafted, verdict), chance.weight);
+    script = chance.following();
+    if (!script) return count;
+    if (count % A_PART === 0) yield;
+  }
+  return Infinity;
+}
+
+/**
+ * The distribution of what a step emits.
+ * @param {Toy} toy
+ * @returns {Generator<void, Exact | null>} null where there are too many outcomes
+ */
+export function* exactly(toy) {
+  const children = childrenOf(toy);
+  const isWhole = verifierNamed(toy.verifier).fromLeaves || !children[1];
+  return yield* isWhole ? wholeStep(toy, children) : levelByLevel(toy, children);
+}
+
+/** @type {(toy: Toy, children: number[]) => Generator<void, Exact | null>} */
+function* wholeStep(toy, children) {
+  const { alone, pairs, ...made } = yield* outcomesOf(toy, children);
+  if (made.outcomes === Infinity) return null;
+  return { ...made, pairs: added(pairs, outer(alone, made.first)) };
+}
+
+// Verified from the root down, a level does not depend on those below it.
+/** @type {(toy: Toy, children: number[]) => Generator<void, Exact | null>} */
+function* levelByLevel(toy, [first, second]) {
+  const above = yield* outcomesOf(toy, [first, 0]);
+  const below = yield* outcomesOf(toy, [second, 0]);
+  const outcomes = above.outcomes + below.outcomes;
+  if (outcomes === Infinity) return null;
+  const chosen = above.first.map((share, i) => share - above.alone[i]);
+  return {
+    first: above.first,
+    pairs: added(outer(chosen, below.first), outer(above.alone, above.first)),
+    byRank: above.byRank,
+    tokens: 1 + sum(chosen) * below.tokens,
+    outcomes,
+  };
+}
+
+// `alone`: of each word, the probability that a step emits it and nothing else; the next word is
+// then the first of the next step. `pairs` are those of one step.
+function* outcomesOf(toy, children) {
+  const size = toy.p.length;
+  const made = {
+    first: zeros(size),
+    alone: zeros(size),
+    pairs: zeros(size * size),
+    byRank: zeros(children[0]),
+    tokens: 0,
+  };
+  const outcomes = yield* visitAll(toy, children, (path, emitted, weight) => {
+    const [one, other] = [emitted[0], emitted[1]];
+    made.tokens += weight * emitted.length;
+    made.first[one] += weight;
+    if (path.length > 1) made.byRank[path[1] - 1] += weight;
+    if (other === undefined) made.alone[one] += weight;
+    else made.pairs[one * size + other] += weight;
+  });
+  return { ...made, outcomes };
+}
+
+const zeros = (size) => new Array(size).fill(0);
+const added = (one, other) => one.map((value, i) => value + other[i]);
+const outer = (rows, columns) => rows.flatMap((row) => columns.map((column) => row * column));

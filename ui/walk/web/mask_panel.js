@@ -1,0 +1,160 @@
+/* The tree attention mask of the step as a picture: a row for each node, filled where it may see.
+   The node under the pointer lights what it sees. */
+import { attr, button, el, pool, svg, text } from "../../shared/web/dom.js";
+import { makePanel } from "../../shared/web/panel.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import { positionWords, positionsOf, seenBy } from "./positions.js";
+
+/** @import { StepView } from "../../shared/web/step_view.js" */
+
+const SIDE = 380; // px of all cells together, about
+const CELL = [2, 22]; // px, least and most
+const NAMED = 40; // nodes of the largest tree whose rows are named
+const NAME_WIDE = 84; // px
+const LETTERS = 9; // of a name
+const PREFIX = 2; // columns that stand for all tokens before the tree
+const PLACE_WIDE = 44; // px of the positions
+const HINT =
+  "A row for each node, a column for each token it may attend to; the wide first one is the text before the tree. Point at a node, in the tree or here.";
+
+/** The panel. */
+export class MaskPanel {
+  /** @type {StepView | null} */
+  step = null;
+  /** @type {number | null} the node that is lit */
+  node = null;
+  byIndex = false;
+  isPointed = false; // the pointer is here
+
+  /**
+   * @param {HTMLElement} host
+   * @param {(node: number | null) => void} point called with the node under the pointer
+   */
+  constructor(host, point) {
+    this.point = point;
+    const title = "Tree attention mask";
+    const panel = makePanel(host, {
+      part: "mask",
+      title,
+      term: "tree attention mask",
+      cls: "wk-mask",
+    });
+    this.makeSwitch(panel.tools);
+    this.says = el("p", { class: "wk-note wk-sees", "data-part": "sees" }, panel.body);
+    const box = el("div", { class: "wk-mask-box" }, panel.body);
+    this.svg = svg("svg", { role: "img" }, box);
+    this.seen = svg("path", { class: "wk-cells" }, this.svg);
+    this.lit = svg("path", { class: "wk-cells is-lit" }, this.svg);
+    this.names = pool(() => ({ node: svg("text", { class: "wk-name" }, this.svg) }));
+    this.places = pool(() => ({ node: svg("text", { class: "wk-place" }, this.svg) }));
+    this.positions = el("p", { class: "wk-note", "data-part": "positions" }, panel.body);
+    this.svg.addEventListener("pointermove", (event) => this.pointed(event));
+    this.svg.addEventListener("pointerdown", (event) => this.pointed(event));
+    this.svg.addEventListener("pointerleave", () => this.leave());
+  }
+
+  makeSwitch(tools) {
+    el("span", { class: "sq-word", text: "Positions", id: "wk-positions" }, tools);
+    const look = { class: "sq-segments", role: "group", "aria-labelledby": "wk-positions" };
+    const group = el("div", look, tools);
+    const choose = (byIndex) => () => {
+      this.byIndex = byIndex;
+      this.paint(this.step, this.node);
+    };
+    this.depth = button(group, { text: "by depth", part: "by-depth", act: choose(false) });
+    this.index = button(group, { text: "by index", part: "by-index", act: choose(true) });
+    rove(group);
+  }
+
+  pointed({ clientY }) {
+    if (!this.step) return;
+    const { top, height } = this.svg.getBoundingClientRect();
+    const { n } = this.step.topo;
+    const row = Math.floor(((clientY - top) / height) * n);
+    this.isPointed = true;
+    this.point(Math.max(0, Math.min(n - 1, row)));
+  }
+
+  // A node that has the focus in the tree stays lit.
+  leave() {
+    if (this.isPointed) this.point(null);
+    this.isPointed = false;
+  }
+
+  /**
+   * @param {StepView | null} step
+   * @param {number | null} node to be lit
+   */
+  paint(step, node) {
+    this.step = step;
+    this.node = step && node !== null && node < step.topo.n ? node : null;
+    attr(this.depth, "aria-pressed", String(!this.byIndex));
+    attr(this.index, "aria-pressed", String(this.byIndex));
+    if (!step) return;
+    const { topo } = step;
+    this.frame(topo.n);
+    const cells = topo.parents.map((_, one) => seenBy(topo, one));
+    attr(this.seen, "d", cells.map((seen, row) => this.rowPath(seen, row)).join(""));
+    const lit = this.node === null ? "" : this.rowPath(cells[this.node], this.node);
+    attr(this.lit, "d", lit);
+    this.svg.classList.toggle("has-lit", this.node !== null);
+    attr(this.svg, "aria-label", `Attention mask of ${topo.n} nodes. ${this.sentence(step)}`);
+    text(this.says, this.sentence(step));
+    this.paintTexts(step, cells);
+    text(this.positions, positionWords(topo, this.byIndex, step.label));
+  }
+
+  frame(n) {
+    const [least, most] = CELL;
+    this.cell = Math.max(least, Math.min(most, SIDE / (n + PREFIX)));
+    this.isNamed = n <= NAMED && this.cell >= 8;
+    this.left = this.isNamed ? NAME_WIDE : 0;
+    const width = this.left + (n + PREFIX) * this.cell + (this.isNamed ? PLACE_WIDE : 0);
+    attr(this.svg, "viewBox", `0 0 ${width} ${n * this.cell}`);
+    attr(this.svg, "width", width);
+  }
+
+  // All tokens before the tree, then the nodes that are seen.
+  rowPath(seen, row) {
+    const { cell, left } = this;
+    const gap = cell > 6 ? 1 : 0;
+    const box = (column, wide) =>
+      `M${left + column * cell} ${row * cell}h${wide * cell - gap}v${cell - gap}h${gap - wide * cell}z`;
+    return box(0, PREFIX) + seen.map((column) => box(column + PREFIX, 1)).join("");
+  }
+
+  paintTexts(step, cells) {
+    const count = this.isNamed ? step.topo.n : 0;
+    const lit = new Set(this.node === null ? [] : cells[this.node]);
+    const places = positionsOf(step.topo, this.byIndex);
+    const names = this.names.take(count);
+    const numbers = this.places.take(count);
+    for (let node = 0; node < count; node++) {
+      const y = (node + 0.5) * this.cell;
+      const isWrong = this.byIndex && places[node] !== step.topo.depth[node];
+      const x = this.left + (count + PREFIX) * this.cell + 6;
+      this.put(names[node].node, shortened(step.label(node)), this.left - 6, y);
+      this.put(numbers[node].node, `+${places[node]}${isWrong ? " ✗" : ""}`, x, y);
+      names[node].node.classList.toggle("is-lit", lit.has(node));
+      numbers[node].node.classList.toggle("is-wrong", isWrong);
+    }
+  }
+
+  put(node, words, x, y) {
+    text(node, words);
+    attr(node, "x", x);
+    attr(node, "y", y);
+    attr(node, "font-size", Math.min(12, this.cell));
+  }
+
+  sentence({ topo, label }) {
+    const { node } = this;
+    if (node === null) return HINT;
+    const above = seenBy(topo, node).slice(0, -1);
+    const quoted = above.map((one) => `“${label(one)}”`).join(", ");
+    const seen = ["all tokens before the tree", ...(quoted ? [quoted] : [])].join(", ");
+    return `Node ${node}, “${label(node)}”, attends to ${seen} and itself; not to its siblings.`;
+  }
+}
+
+const shortened = (label) => (label.length > LETTERS ? label.slice(0, LETTERS - 1) + "…" : label);

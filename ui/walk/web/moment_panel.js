@@ -1,0 +1,80 @@
+/* One moment of the walk below the tree: p and q at the trial, the draw, and what follows. */
+import { attr, el, show, text } from "../../shared/web/dom.js";
+import { prob } from "../../shared/web/format.js";
+import { DrawMeter } from "../../shared/web/draw_meter.js";
+import { ResidualBars } from "../../shared/web/residual_bars.js";
+import * as stepWords from "../../shared/web/step_words.js";
+import { momentAt } from "./moment.js";
+
+/**
+ * @import { StepView, Trial } from "../../shared/web/step_view.js"
+ * @import { NodeId } from "../../shared/web/tree_scene.js"
+ */
+
+const ROWS = 9;
+const ROUNDING = 1e-9;
+const BEFORE = "The walk has not begun. Go on to the next picture ( . ) to see the first trial.";
+const NO_TRIAL = "This node is not tried in this step.";
+const PATHS = "Traversal tests whole paths, from the leaves up.";
+const UNKNOWN = "What is left of p and q was not recorded at this trial.";
+
+/** Three columns. */
+export class MomentPanel {
+  /** @param {Element} host */
+  constructor(host) {
+    this.root = el("div", { class: "wk-moment", "data-part": "moment" }, host);
+    this.none = el("p", { class: "wk-note" }, this.root);
+    this.columns = el("div", { class: "wk-moment-columns" }, this.root);
+    const now = el("div", { class: "wk-now" }, this.columns);
+    this.title = el("h3", { class: "wk-sub" }, now);
+    this.now = new ResidualBars(now, ROWS);
+    this.noPicture = el("p", { class: "wk-note" }, now);
+    const draw = el("div", { class: "wk-draw" }, this.columns);
+    const line = el("div", { class: "sq-card-line" }, draw);
+    this.token = el("span", { class: "sq-pill" }, line);
+    this.state = el("span", { class: "sq-state" }, line);
+    this.meter = new DrawMeter(draw);
+    this.why = el("p", { class: "sq-why", "aria-live": "polite", "data-part": "why" }, draw);
+    this.after = el("div", { class: "wk-next" }, this.columns);
+    this.nextTitle = el("h3", { class: "wk-sub" }, this.after);
+    this.next = new ResidualBars(this.after, ROWS);
+  }
+
+  /**
+   * @param {StepView | null} step
+   * @param {NodeId | null} node
+   * @param {boolean} isBefore whether the walk has not begun
+   */
+  paint(step, node, isBefore) {
+    const moment = step && !isBefore ? momentAt(step, node) : null;
+    show(this.columns, moment !== null);
+    show(this.none, moment === null && step !== null);
+    text(this.none, isBefore ? BEFORE : NO_TRIAL);
+    if (moment) this.paintMoment(step, moment);
+  }
+
+  paintMoment(step, { title, trial, state, label, why, now, next, nextTitle, entered }) {
+    text(this.title, title);
+    this.now.paint(now, step.greedy);
+    show(this.noPicture, !now && !step.greedy);
+    text(this.noPicture, step.fromLeaves ? pathWords(trial, entered) : UNKNOWN);
+    text(this.token, label);
+    text(this.state, stepWords.states[state] ?? "");
+    for (const part of [this.token, this.state]) attr(part, "data-s", state);
+    this.meter.paint(step.greedy ? null : trial);
+    text(this.why, why);
+    show(this.after, next !== null);
+    if (!next) return;
+    text(this.nextTitle, nextTitle);
+    this.next.paint(next, false);
+  }
+}
+
+/** @type {(trial: Trial | null, entered?: number) => string} */
+function pathWords(trial, entered) {
+  if (!trial || entered === undefined) return PATHS;
+  const before = `${PATHS} When the walk came here, the path stood with probability ${prob(entered)}`;
+  if (Math.abs(entered - trial.p) < ROUNDING)
+    return `${before}, and that is what u is compared with.`;
+  return `${before}. Its children were rejected, which leaves ${prob(trial.p)} to compare u with.`;
+}

@@ -1,0 +1,67 @@
+/* Toys worth looking at. */
+
+/**
+ * @typedef {object} Preset
+ * @property {string} key
+ * @property {string} label
+ * @property {string} about
+ * @property {import("./toy.js").Toy} toy
+ * @property {number} seed with which its first step shows what it is about
+ */
+
+/** @type {Preset[]} the first is the one on which the tab opens */
+export const PRESETS = [
+  {
+    key: "second-child",
+    label: "A second child saves the step",
+    about:
+      "The draft prefers other words than the target, so the first child is often rejected. What is left of p is then tested on the next child.",
+    toy: {
+      p: [0.4, 0.3, 0.2, 0.1],
+      q: [0.1, 0.2, 0.3, 0.4],
+      children: [3, 2],
+      verifier: "sequoia",
+    },
+    seed: 3,
+  },
+  {
+    key: "specinfer-rejects",
+    label: "SpecInfer rejects where Sequoia cannot",
+    about:
+      "SpecInfer draws both children independently: with probability 1/4 both are “green”, which the target never writes. Sequoia’s children are distinct, so one of them is “red”, and it is always accepted.",
+    toy: { p: [1, 0], q: [0.5, 0.5], children: [2, 0], verifier: "specinfer" },
+    seed: 5,
+  },
+  {
+    key: "top-k-fails",
+    label: "Top-k match rejects although p equals q",
+    about:
+      "The only child is “red”. Top-k match accepts it only if the target samples “red” too: 60%. Sequoia tests p/q = 1 and always accepts.",
+    toy: { p: [0.6, 0.4], q: [0.6, 0.4], children: [1, 0], verifier: "topk" },
+    seed: 1,
+  },
+  {
+    key: "all-accept",
+    label: "Every verifier always accepts",
+    about:
+      "p equals q, and every word is a child: top-k match finds the target’s word among them, and the others accept the first child.",
+    toy: { p: [0.5, 0.3, 0.2], q: [0.5, 0.3, 0.2], children: [3, 0], verifier: "sequoia" },
+    seed: 1,
+  },
+  {
+    key: "q-runs-out",
+    label: "Nothing is left of q",
+    about:
+      "The draft is certain of “red”, which the target never writes. Once it is rejected nothing is left of q, so the second child is drawn evenly from the other words.",
+    toy: { p: [0, 0.5, 0.3, 0.2], q: [1, 0, 0, 0], children: [2, 0], verifier: "sequoia" },
+    seed: 5,
+  },
+  {
+    key: "whole-path",
+    label: "Traversal judges whole paths",
+    about:
+      "Traversal starts at the leaves and tests whole paths. A word that the target gives less than the draft does can still stand if the word after it makes up for it.",
+    toy: { p: [0.2, 0.5, 0.3], q: [0.6, 0.2, 0.2], children: [2, 1], verifier: "traversal" },
+    seed: 8,
+  },
+];

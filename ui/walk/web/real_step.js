@@ -1,0 +1,187 @@
+/* A step of a real run: the one on screen in Decode, or one of a recorded run. */
+import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { count, readable } from "../../shared/web/format.js";
+import { Refusal } from "../../shared/web/refusal.js";
+import { shownStep } from "../../shared/web/shown_step.js";
+import { chainEnd } from "../../shared/web/step_captions.js";
+import { viewStep } from "../../shared/web/step_view.js";
+import { topology } from "../../shared/web/tree_layout.js";
+
+/**
+ * @import { StepView } from "../../shared/web/step_view.js"
+ */
+
+/**
+ * A recorded run, and what the server knows of each.
+ * @typedef {object} Run
+ * @property {Record<string, any>} meta
+ * @property {number[][]} trees
+ * @property {Record<string, string>} pieces
+ * @property {import("../../shared/web/step_view.js").Step[]} steps
+ * @property {string} [error]
+ * @typedef {{name: string, title: string, about: string}} Listed
+ */
+
+const DECODE = "decode";
+const USUAL = "code"; // the recorded run that is shown first
+const NO_STEP = "Decode shows no step. Run a prompt there, or choose a recorded run.";
+
+/** Menus of the run and of its step. */
+export class RealStep {
+  /** @type {Map<string, Run>} */
+  runs = new Map();
+  /** @type {Listed[]} */
+  listed = [];
+  /** @type {{name: string, step?: number} | null} to be shown once it is listed */
+  wanted = null;
+  at = 0;
+
+  /**
+   * @param {HTMLElement} host
+   * @param {{ask: (name: string) => Promise<string>,
+   *   take: (step: StepView | null, label: string) => void}} on `ask`: for a recorded run; `take`:
+   *   called with each step that is chosen
+   */
+  constructor(host, on) {
+    this.on = on;
+    this.root = el("div", { class: "wk-form", hidden: "" }, host);
+    const line = el("div", { class: "wk-field" }, this.root);
+    el("label", { for: "wk-run", text: "Step of" }, line);
+    this.menu = el("select", { id: "wk-run", class: "sq-input", "data-part": "run" }, line);
+    this.menu.addEventListener("change", () => this.choose(this.menu.value));
+    this.about = el("p", { class: "wk-note" }, this.root);
+    this.makeStep();
+    this.refusal = new Refusal(this.root, "problem-step");
+    this.offer();
+  }
+
+  makeStep() {
+    this.line = el("div", { class: "wk-field" }, this.root);
+    el("label", { for: "wk-step", text: "Step" }, this.line);
+    const go = (by) => () => this.goTo(this.at + by);
+    this.back = button(this.line, { icon: "back", label: "Step before (←)", act: go(-1) });
+    const look = { class: "sq-input wk-number", inputmode: "numeric", "data-part": "step" };
+    this.field = el("input", { type: "text", id: "wk-step", ...look }, this.line);
+    this.field.addEventListener("change", () => this.type());
+    this.next = button(this.line, { icon: "next", label: "Next step (→)", act: go(1) });
+    this.of = el("span", { class: "wk-note" }, this.line);
+  }
+
+  /** @param {Listed[]} [listed] the recorded runs */
+  offer(listed = this.listed) {
+    this.listed = listed;
+    const { value } = this.menu;
+    this.menu.replaceChildren();
+    el("option", { value: DECODE, text: "the run in Decode" }, this.menu);
+    for (const { name, title } of listed)
+      el("option", { value: name, text: "recorded: " + readable(title) }, this.menu);
+    this.menu.value = value || DECODE;
+    this.openWanted();
+  }
+
+  /** @returns {boolean} whether a recorded run is chosen */
+  get isRecorded() {
+    return this.menu.value !== DECODE;
+  }
+
+  /**
+   * Show a step: that of Decode if there is something to see in it, else a recorded one.
+   * @param {{name: string, step?: number}} [wanted] a recorded run and its step
+   */
+  open(wanted) {
+    this.wanted = wanted ?? null;
+    if (wanted) {
+      this.openWanted();
+      return;
+    }
+    const isDecode = shownStep()?.step.residuals.length > 0 || !this.listed.length;
+    this.choose(this.isRecorded ? this.menu.value : isDecode ? DECODE : USUAL);
+  }
+
+  // The recorded runs are known once the server has listed them.
+  openWanted() {
+    const { wanted, listed } = this;
+    if (!wanted || !listed.length) return;
+    this.wanted = null;
+    if (listed.some(({ name }) => name === wanted.name)) this.choose(wanted.name, wanted.step);
+    else this.refusal.say(`There is no recorded run “${wanted.name}”.`, this.menu);
+  }
+
+  /**
+   * @param {string} name of a recorded run, or that of Decode
+   * @param {number} [step] by default one in which a second child was kept
+   * @returns {Promise<void>}
+   */
+  async choose(name, step) {
+    this.menu.value = name;
+    this.refusal.say("");
+    text(this.about, readable(this.listed.find((one) => one.name === name)?.about ?? ""));
+    show(this.line, this.isRecorded);
+    if (!this.isRecorded) return this.takeShown();
+    const run = await this.recorded(name);
+    if (this.menu.value !== name) return;
+    if (run.error) return this.refusal.say(run.error, this.menu);
+    this.goTo(step ?? tellingStep(run));
+  }
+
+  takeShown() {
+    const shown = shownStep();
+    this.on.take(shown?.step ?? null, shown?.label ?? "");
+    if (!shown) this.refusal.say(NO_STEP, this.menu);
+  }
+
+  async recorded(name) {
+    if (!this.runs.has(name)) {
+      const run = await this.asked(name);
+      if (run.error) return run;
+      this.runs.set(name, run);
+    }
+    return this.runs.get(name);
+  }
+
+  async asked(name) {
+    try {
+      return JSON.parse(await this.on.ask(name));
+    } catch {
+      return { error: "The recorded run could not be loaded. Try again." };
+    }
+  }
+
+  // -- steps -------------------------------------------------------------------------------------
+
+  type() {
+    const typed = this.field.value.trim();
+    const { length } = this.runs.get(this.menu.value).steps;
+    const value = /^\d{1,6}$/.test(typed) ? Number(typed) : NaN;
+    if (value >= 1 && value <= length) return this.goTo(value - 1);
+    this.refusal.say(`“${typed.slice(0, 20)}” is not a step from 1 to ${length}.`, this.field);
+  }
+
+  /** @param {number} i */
+  goTo(i) {
+    const run = this.runs.get(this.menu.value);
+    if (!run) return;
+    const { trees, steps, pieces, meta } = run;
+    this.at = Math.max(0, Math.min(steps.length - 1, i));
+    this.refusal.say("");
+    this.field.value = String(this.at + 1);
+    text(this.of, `of ${count(steps.length, "step")}`);
+    this.back.disabled = this.at === 0;
+    this.next.disabled = this.at === steps.length - 1;
+    attr(this.field, "aria-label", `Step, from 1 to ${steps.length}`);
+    const step = steps[this.at];
+    const view = viewStep(step, topology(trees[step.tree]), new Map(Object.entries(pieces)), meta);
+    this.on.take(view, meta.label);
+  }
+}
+
+// The first step in which a child was kept after one before it was rejected.
+function tellingStep({ trees, steps, pieces, meta }) {
+  const texts = new Map(Object.entries(pieces));
+  const isTelling = (step) => {
+    const view = viewStep(step, topology(trees[step.tree]), texts, meta);
+    const at = chainEnd(view);
+    return at >= 0 && view.trials[at + 1].accepted;
+  };
+  return Math.max(0, steps.findIndex(isTelling));
+}

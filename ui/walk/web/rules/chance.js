@@ -1,0 +1,68 @@
+/* The random operations of a step, and how siblings are drawn. */
+import { scaled, sum } from "./residuals.js";
+
+/**
+ * @typedef {object} Chance
+ * @property {(d: number, r: number) => {accepted: boolean, u: number | null}} accept draws u from
+ *   [0, 1) and accepts if u * d < r
+ * @property {(weights: number[]) => number} pick a token, in proportion to the weights
+ */
+
+/** @implements {Chance} Draws from a source of random numbers. */
+export class Dice {
+  /** @param {() => number} random from 0 to less than 1 */
+  constructor(random) {
+    this.random = random;
+  }
+
+  accept(d, r) {
+    const u = this.random();
+    return { accepted: u * d < r, u };
+  }
+
+  pick(weights) {
+    const mark = this.random() * sum(weights);
+    let passed = 0;
+    const found = weights.findIndex((weight) => (passed += weight) > mark);
+    return found < 0 ? weights.findLastIndex((weight) => weight > 0) : found;
+  }
+}
+
+/**
+ * Distinct tokens, one after another from q without those drawn before; even over the others once
+ * nothing of q is left.
+ * @param {Chance} chance
+ * @param {number[]} q
+ * @param {number} count
+ * @returns {number[]}
+ */
+export function withoutReplacement(chance, q, count) {
+  /** @type {number[]} */
+  const order = [];
+  while (order.length < count) {
+    const isFree = (token) => !order.includes(token);
+    const rest = q.map((one, token) => (isFree(token) ? one : 0));
+    const hasMass = rest.some((one) => one > 0);
+    order.push(chance.pick(hasMass ? rest : q.map((_, token) => (isFree(token) ? 1 : 0))));
+  }
+  return order;
+}
+
+/**
+ * Tokens drawn independently: the same one can come twice.
+ * @param {Chance} chance
+ * @param {number[]} q
+ * @param {number} count
+ * @returns {number[]}
+ */
+export const independent = (chance, q, count) =>
+  Array.from({ length: count }, () => chance.pick(scaled(q)));
+
+/**
+ * The most probable tokens; of equal ones the first.
+ * @param {number[]} q
+ * @param {number} count
+ * @returns {number[]}
+ */
+export const likeliest = (q, count) =>
+  [...q.keys()].sort((a, b) => q[b] - q[a] || a - b).slice(0, count);

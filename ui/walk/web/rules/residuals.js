@@ -1,0 +1,58 @@
+/* How a rejection changes p and q for the next sibling, as in sequoia/algorithm/verifiers. Pure. */
+
+/**
+ * @param {number[]} values
+ * @returns {number}
+ */
+export const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+/**
+ * @param {number[]} values
+ * @returns {number[]} the same with the sum 1
+ */
+export const scaled = (values) => {
+  const total = sum(values);
+  return values.map((value) => value / total);
+};
+
+/**
+ * The target distribution once the common part is taken out, max(R - D, 0) scaled to sum to 1, and
+ * its sum before scaling. Where rounding leaves nothing, the two are equal and R stays.
+ * @param {number[]} residual
+ * @param {number[]} draft
+ * @returns {{residual: number[], mass: number}}
+ */
+export function residualAfter(residual, draft) {
+  const rest = residual.map((one, i) => Math.max(one - draft[i], 0));
+  const mass = sum(rest);
+  return mass > 0 ? { residual: rest.map((one) => one / mass), mass } : { residual, mass };
+}
+
+/**
+ * The draft distribution without a token that was tried; all zero where it had nothing else.
+ * @param {number[]} draft
+ * @param {number} token
+ * @returns {number[]}
+ */
+export function without(draft, token) {
+  const rest = draft.map((one, i) => (i === token ? 0 : one));
+  return rest.some((one) => one > 0) ? scaled(rest) : rest;
+}
+
+/**
+ * The draft distribution once nothing is left of it: even over the tokens not tried yet.
+ * @param {number} count of all tokens
+ * @param {number[]} tried
+ * @returns {number[]}
+ */
+export const evenExcept = (count, tried) =>
+  scaled(Array.from({ length: count }, (_, token) => (tried.includes(token) ? 0 : 1)));
+
+/**
+ * The draft distribution at the next trial.
+ * @param {number[]} draft what is left of it
+ * @param {number[]} tried
+ * @returns {number[]}
+ */
+export const draftAt = (draft, tried) =>
+  tried.length && !draft.some((one) => one > 0) ? evenExcept(draft.length, tried) : draft;

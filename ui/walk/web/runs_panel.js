@@ -1,0 +1,257 @@
+/* Many runs of the toy: what came out beside p, how far it is from p, and the exact answer. */
+import { button, el, show, text } from "../../shared/web/dom.js";
+import { grouped, percent, prob, rate } from "../../shared/web/format.js";
+import { makePanel } from "../../shared/web/panel.js";
+import { prefersStillness } from "../../shared/web/playback.js";
+import { seeded } from "../../shared/web/random.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import { addTerm } from "../../shared/web/tooltips.js";
+import { exactly, MOST_OUTCOMES } from "./exact.js";
+import { VERIFIERS } from "./rules/verifiers.js";
+import { noiseFloor, noiseSpread, squared, Tally, totalVariation } from "./tally.js";
+import { MOST_WORDS, WORDS } from "./toy.js";
+
+/**
+ * @import { Exact } from "./exact.js"
+ * @import { Toy } from "./toy.js"
+ */
+
+const RUNS = 10_000;
+const A_FRAME = 250; // runs between two pictures
+const REST_MS = 250; // without a change before the exact answer is computed
+const ROUNDING = 1e-9; // of a sum of up to 60,000 floats
+const SLICE_MS = 12;
+const TOO_MANY = `over ${grouped(MOST_OUTCOMES)} outcomes`;
+
+/** The panel. */
+export class RunsPanel {
+  /** @type {Tally | null} */
+  tally = null;
+  wanted = 0; // runs
+  #timer = 0;
+  #frame = 0;
+  /** @type {Map<string, Exact | null>} by verifier */
+  exact = new Map();
+
+  /** @param {HTMLElement} host */
+  constructor(host) {
+    const title = "Run it 10,000 times";
+    const panel = makePanel(host, { part: "runs", title, cls: "wk-runs" });
+    this.root = panel.root;
+    el("span", { class: "sq-badge", "data-label": "measured", text: "measured" }, panel.tools);
+    el("span", { class: "sq-badge", text: "exact: computed" }, panel.tools);
+    this.makeButtons(panel.body);
+    this.makeBars(panel.body);
+    this.makeFacts(panel.body);
+    this.makeVerifiers(panel.body);
+  }
+
+  makeButtons(host) {
+    const line = el("div", { class: "wk-line" }, host);
+    this.go = button(line, { part: "run-many", cls: "sq-btn-main", act: () => this.runMore() });
+    this.anew = button(line, { text: "Start over", part: "run-anew", act: () => this.startOver() });
+    rove(line);
+    this.count = el(
+      "span",
+      { class: "wk-note", "aria-live": "polite", "data-part": "count" },
+      line,
+    );
+  }
+
+  makeBars(host) {
+    const table = el("table", { class: "wk-table wk-emitted", "data-part": "emitted" }, host);
+    el("caption", { text: "First word of the output" }, table);
+    const head = el("tr", {}, el("thead", {}, table));
+    for (const name of ["word", "", "p", "measured", "exact"])
+      el(name ? "th" : "td", name ? { scope: "col", text: name, "data-of": name } : {}, head);
+    const body = el("tbody", {}, table);
+    this.rows = Array.from({ length: MOST_WORDS }, (_, i) => {
+      const row = el("tr", {}, body);
+      el("th", { scope: "row", text: WORDS[i] }, row);
+      const bars = el("td", { class: "wk-bars" }, row);
+      const p = el("i", { class: "wk-bar-p" }, bars);
+      const found = el("i", { class: "wk-bar-found" }, bars);
+      const cells = ["p", "found", "exact"].map(() => el("td", {}, row));
+      return { row, p, found, cells };
+    });
+  }
+
+  makeFacts(host) {
+    const table = el("table", { class: "wk-table", "data-part": "facts" }, host);
+    el("caption", { text: "Distance from p, and tokens per step" }, table);
+    const head = el("tr", {}, el("thead", {}, table));
+    el("td", {}, head);
+    for (const name of ["measured", "noise floor", "exact"]) {
+      const cell = el("th", { scope: "col" }, head);
+      if (name === "noise floor") addTerm(cell, name);
+      else cell.append(name);
+    }
+    const body = el("tbody", {}, table);
+    const line = (name, term) => {
+      const row = el("tr", {}, body);
+      addTerm(el("th", { scope: "row" }, row), name, term);
+      return ["measured", "floor", "exact"].map(() => el("td", {}, row));
+    };
+    this.facts = {
+      first: line("total variation, first word", "total variation"),
+      pairs: line("total variation, first two words", "total variation"),
+      tokens: line("tokens per step", "tokens per step"),
+    };
+  }
+
+  makeVerifiers(host) {
+    const table = el("table", { class: "wk-table", "data-part": "verifiers" }, host);
+    el("caption", { text: "All verifiers on this toy, exact" }, table);
+    const head = el("tr", {}, el("thead", {}, table));
+    for (const name of ["verifier", "no child accepted", "tokens per step"])
+      el("th", { scope: "col", text: name }, head);
+    const body = el("tbody", {}, table);
+    this.note = el("p", { class: "wk-note", "data-part": "outcomes" }, host);
+    this.verifiers = VERIFIERS.map(({ key, label }) => {
+      const row = el("tr", {}, body);
+      el("th", { scope: "row", text: label }, row);
+      return { key, row, cells: [el("td", {}, row), el("td", {}, row)] };
+    });
+  }
+
+  // -- runs --------------------------------------------------------------------------------------
+
+  /** @param {boolean} isShown */
+  show(isShown) {
+    show(this.root, isShown);
+  }
+
+  /** @param {Toy} toy */
+  take(toy) {
+    this.toy = toy;
+    this.exact = new Map();
+    this.startOver();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(
+      () => this.compute([toy.verifier, ...VERIFIERS.map(({ key }) => key)]),
+      REST_MS,
+    );
+  }
+
+  /** @type {(keys: string[]) => void} of verifiers, one after the other */
+  compute([...keys]) {
+    const verifier = keys.shift();
+    if (verifier === undefined) return;
+    if (this.exact.has(verifier)) return this.compute(keys);
+    const parts = exactly({ ...this.toy, verifier });
+    this.goOn(parts, (found) => {
+      this.exact.set(verifier, found);
+      this.paint();
+      this.compute(keys);
+    });
+  }
+
+  // A part at a time, so that the page stays responsive.
+  /** @type {(parts: ReturnType<typeof exactly>, then: (found: Exact | null) => void) => void} */
+  goOn(parts, then) {
+    const until = performance.now() + SLICE_MS;
+    let part = parts.next();
+    while (!part.done && performance.now() < until) part = parts.next();
+    if (part.done) then(part.value);
+    else this.#timer = setTimeout(() => this.goOn(parts, then), 0);
+  }
+
+  startOver() {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    this.tally = new Tally(this.toy, seeded(Math.floor(Math.random() * 2 ** 32)));
+    this.wanted = 0;
+    this.paint();
+  }
+
+  runMore() {
+    this.wanted += RUNS;
+    if (prefersStillness()) this.tally.run(RUNS);
+    if (!this.#frame) this.next();
+  }
+
+  next() {
+    const { tally } = this;
+    tally.run(Math.min(A_FRAME, this.wanted - tally.runs));
+    const isOver = tally.runs >= this.wanted;
+    this.#frame = isOver ? 0 : requestAnimationFrame(() => this.next());
+    this.paint();
+  }
+
+  // -- paint -------------------------------------------------------------------------------------
+
+  paint() {
+    const { tally, toy } = this;
+    const { runs } = tally;
+    text(this.go, runs ? "10,000 more" : "Run it 10,000 times");
+    this.anew.disabled = runs === 0;
+    text(this.count, runs ? `${grouped(runs)} steps` : "");
+    const exact = this.exact.get(toy.verifier);
+    this.paintBars(toy.p, exact);
+    text(this.note, exact ? outcomeWords(exact) : "");
+    this.paintFacts(toy.p, exact);
+    for (const { key, row, cells } of this.verifiers) {
+      row.classList.toggle("is-chosen", key === toy.verifier);
+      this.paintVerifier(this.exact.get(key), cells);
+    }
+  }
+
+  paintBars(p, exact) {
+    const { first, runs } = this.tally;
+    const most = Math.max(...p, ...(runs ? first.map((one) => one / runs) : []));
+    this.rows.forEach(({ row, p: bar, found, cells }, i) => {
+      show(row, i < p.length);
+      if (i >= p.length) return;
+      const share = runs ? first[i] / runs : 0;
+      bar.style.width = (100 * p[i]) / most + "%";
+      found.style.width = (100 * share) / most + "%";
+      text(cells[0], percent(p[i], 1));
+      text(cells[1], runs ? percent(share, 1) : "–");
+      text(cells[2], exact ? percent(exact.first[i], 1) : "–");
+    });
+  }
+
+  paintFacts(p, exact) {
+    const { tally, facts } = this;
+    const { runs } = tally;
+    /** @type {(cells: HTMLElement[], counts: number[], to: number[], from?: number[]) => void} */
+    const distance = ([measured, floor, computed], counts, to, from) => {
+      text(measured, runs ? prob(totalVariation(counts, to)) : "–");
+      text(floor, runs ? floorWords(to, runs) : "–");
+      text(computed, distanceWords(exact, from, to));
+    };
+    distance(facts.first, tally.first, p, exact?.first);
+    distance(facts.pairs, tally.pairs, squared(p), exact?.pairs);
+    const [measured, floor, computed] = facts.tokens;
+    text(measured, runs ? rate(tally.tokens / runs) : "–");
+    text(floor, "");
+    text(computed, exact ? rate(exact.tokens) : notYet(exact));
+  }
+
+  /** @type {(exact: Exact | null | undefined, cells: HTMLElement[]) => void} */
+  paintVerifier(exact, [none, tokens]) {
+    const accepted = exact?.byRank.reduce((one, other) => one + other, 0);
+    text(
+      none,
+      exact ? percent(Math.abs(1 - accepted) < ROUNDING ? 0 : 1 - accepted, 1) : notYet(exact),
+    );
+    text(tokens, exact ? rate(exact.tokens) : "");
+  }
+}
+
+// Undefined while it is not computed yet, null where it cannot be.
+const notYet = (exact) => (exact === null ? TOO_MANY : "–");
+
+const outcomeWords = ({ outcomes }) =>
+  `Exact: every outcome of the random draws is visited once, with its probability (${grouped(outcomes)} here).`;
+
+const floorWords = (p, runs) => {
+  const digits = (value) => value.toFixed(4);
+  return `${digits(noiseFloor(p, runs))} ± ${digits(2 * noiseSpread(p, runs))}`;
+};
+
+function distanceWords(exact, from, to) {
+  if (!exact) return notYet(exact);
+  const distance = totalVariation(from, to);
+  return distance < ROUNDING ? "0" : prob(distance);
+}

@@ -1,0 +1,91 @@
+/* The probabilities of a toy, as they are typed and dragged. Pure. */
+import { sum } from "./rules/residuals.js";
+
+const ROUND = 1000; // a dragged probability has three digits
+const SLACK = 1e-6; // by which a typed distribution may miss the sum 1
+const LONGEST = 20; // characters of a typed value that are repeated
+
+/**
+ * Why typed values are not a distribution. at: index of the field it is about; null: all of them.
+ * @typedef {{at: number | null, words: string}} Problem
+ */
+
+/**
+ * The distribution that was typed.
+ * @param {string} name "p" or "q"
+ * @param {string[]} texts
+ * @param {string[]} words what the probabilities are of
+ * @returns {{values: number[], problem: Problem | null}} values: NaN where one is no number
+ */
+export function readShares(name, texts, words) {
+  const values = texts.map(numberOf);
+  const at = values.findIndex((value) => !(value >= 0 && value <= 1));
+  if (at >= 0) {
+    const about = `${name} of “${words[at]}”`;
+    return { values, problem: { at, words: `${about} ${whyNot(texts[at], values[at])}` } };
+  }
+  const total = sum(values);
+  if (Math.abs(total - 1) <= SLACK) return { values, problem: null };
+  const shown = Number(total.toPrecision(6));
+  const what = total > 0 ? `${name} sums to ${shown}` : `${name} is 0 for every word`;
+  return { values, problem: { at: null, words: `${what}; a distribution sums to 1.` } };
+}
+
+const numberOf = (text) => {
+  const plain = text.trim().replace(",", ".");
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
+};
+
+function whyNot(text, value) {
+  if (!text.trim()) return "is empty; enter a number from 0 to 1.";
+  if (Number.isNaN(value))
+    return `is “${text.trim().slice(0, LONGEST)}”; enter a number from 0 to 1.`;
+  const bound = value < 0 ? "below 0" : "above 1";
+  return `is ${text.trim().slice(0, LONGEST)}, which is ${bound}; enter a number from 0 to 1.`;
+}
+
+/**
+ * A distribution in which one probability was changed; the others keep their proportions.
+ * @param {number[]} values
+ * @param {number} at
+ * @param {number} share
+ * @returns {number[]}
+ */
+export function withShare(values, at, share) {
+  const kept = Math.max(0, Math.min(1, share));
+  const others = values.map((value, i) => (i === at ? 0 : safe(value)));
+  const total = sum(others);
+  const even = 1 / (values.length - 1);
+  const scale = (value, i) => {
+    if (i === at) return kept;
+    return (1 - kept) * (total > 0 ? value / total : even);
+  };
+  return rounded(others.map(scale), at);
+}
+
+/**
+ * The same proportions with the sum 1; what is no probability counts as 0.
+ * @param {number[]} values
+ * @returns {number[]}
+ */
+export function scaledShares(values) {
+  const usable = values.map(safe);
+  const total = sum(usable);
+  return rounded(
+    usable.map((value) => (total > 0 ? value / total : 1 / values.length)),
+    -1,
+  );
+}
+
+const safe = (value) => (value > 0 ? Math.min(value, 1) : 0);
+
+// To three digits, with the sum 1: the largest value other than `fixed` takes the difference.
+function rounded(values, fixed) {
+  const made = values.map((value) => Math.round(value * ROUND));
+  const largest = made.reduce(
+    (best, value, i) => (i !== fixed && (best < 0 || value > made[best]) ? i : best),
+    -1,
+  );
+  made[largest] += ROUND - sum(made);
+  return made.map((value) => value / ROUND);
+}

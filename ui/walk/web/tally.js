@@ -1,0 +1,84 @@
+/* Many runs of a toy, counted, and how far the counts are from p. Pure. */
+import { sum } from "./rules/residuals.js";
+import { Dice } from "./rules/chance.js";
+import { childrenOf, emittedBy, toyStep, toyTree } from "./toy.js";
+
+/** @import { Toy } from "./toy.js" */
+
+/** What a toy emitted so far. */
+export class Tally {
+  runs = 0;
+  tokens = 0;
+
+  /**
+   * @param {Toy} toy
+   * @param {() => number} random
+   */
+  constructor(toy, random) {
+    this.toy = toy;
+    this.chance = new Dice(random);
+    this.topo = toyTree(childrenOf(toy));
+    const size = toy.p.length;
+    /** @type {number[]} how often each word came first */
+    this.first = new Array(size).fill(0);
+    /** @type {number[]} the same of the first two words, in rows */
+    this.pairs = new Array(size * size).fill(0);
+    /** @type {number[]} how often child number k of the root was accepted */
+    this.byRank = new Array(this.topo.children[0].length).fill(0);
+  }
+
+  /** @param {number} count of runs to make */
+  run(count) {
+    for (let i = 0; i < count; i++) this.once();
+  }
+
+  // A step that emits a single word is followed by another, for the second word.
+  once() {
+    const { path, emitted } = this.step();
+    this.runs += 1;
+    this.tokens += emitted.length;
+    const [first, second = this.step().emitted[0]] = emitted;
+    this.first[first] += 1;
+    this.pairs[first * this.first.length + second] += 1;
+    if (path.length > 1) this.byRank[path[1] - 1] += 1;
+  }
+
+  step() {
+    const { drafted, verdict } = toyStep(this.toy, this.chance, this.topo);
+    return { path: verdict.path, emitted: emittedBy(drafted, verdict) };
+  }
+}
+
+/**
+ * Total variation: half the sum of the differences.
+ * @param {number[]} weights counts or probabilities
+ * @param {number[]} p
+ * @returns {number} from 0 to 1
+ */
+export function totalVariation(weights, p) {
+  const total = sum(weights);
+  return sum(weights.map((weight, i) => Math.abs(weight / total - p[i]))) / 2;
+}
+
+/**
+ * The total variation that so many draws from p itself have on average, by the normal
+ * approximation: the mean of |count - n p| is sqrt(2 n p (1 - p) / pi).
+ * @param {number[]} p
+ * @param {number} runs
+ * @returns {number}
+ */
+export const noiseFloor = (p, runs) =>
+  sum(p.map((one) => Math.sqrt((2 * one * (1 - one)) / (Math.PI * runs)))) / 2;
+
+/**
+ * The standard deviation of the same, by the same approximation, as if the words' counts did not
+ * depend on each other.
+ * @param {number[]} p
+ * @param {number} runs
+ * @returns {number}
+ */
+export const noiseSpread = (p, runs) =>
+  Math.sqrt(((1 - 2 / Math.PI) * sum(p.map((one) => one * (1 - one)))) / runs) / 2;
+
+/** @type {(p: number[]) => number[]} of two words that do not depend on each other, in rows */
+export const squared = (p) => p.flatMap((one) => p.map((other) => one * other));

@@ -1,0 +1,122 @@
+/* A toy: two models that give the same p and q after every word, a small tree and a verifier. One
+   step of it is a step like that of a run. Pure. */
+import { seeded } from "../../shared/web/random.js";
+import { viewStep } from "../../shared/web/step_view.js";
+import { topology } from "../../shared/web/tree_layout.js";
+import { Dice } from "./rules/chance.js";
+import { Drafted } from "./rules/drafted.js";
+import { verifierNamed } from "./rules/verifiers.js";
+
+/**
+ * @import { StepView } from "../../shared/web/step_view.js"
+ * @import { Topology } from "../../shared/web/tree_layout.js"
+ * @import { Chance } from "./rules/chance.js"
+ * @import { Tried, Verdict } from "./rules/top_down.js"
+ */
+
+/**
+ * @typedef {object} Toy
+ * @property {number[]} p
+ * @property {number[]} q
+ * @property {number[]} children of the root, and of each of its children; 0: none
+ * @property {string} verifier key
+ */
+
+/** The words of a toy, as many as it has. */
+export const WORDS = ["red", "green", "blue", "gold", "grey", "pink", "black", "white"];
+export const LEAST_WORDS = 2;
+export const MOST_WORDS = WORDS.length;
+/** Most children of the root, and of each of its children. */
+export const MOST_CHILDREN = [5, 3];
+
+/**
+ * How many children a toy has in fact: at most as many as there are words, and in a chain one.
+ * @param {Toy} toy
+ * @returns {number[]} below the root, and below each of its children
+ */
+export function childrenOf({ p, children, verifier }) {
+  const most = verifier === "chain" ? 1 : p.length;
+  const [first, second] = children.map((count, i) => Math.min(count, most, MOST_CHILDREN[i]));
+  return [Math.max(first, 1), second];
+}
+
+/**
+ * @param {number[]} children below the root, and below each of its children
+ * @returns {Topology}
+ */
+export function toyTree([first, second]) {
+  const below = Array.from({ length: first * second }, (_, i) => 1 + Math.floor(i / second));
+  return topology([-1, ...new Array(first).fill(0), ...below]);
+}
+
+/**
+ * One step of a toy.
+ * @param {Toy} toy
+ * @param {Chance} chance
+ * @param {Topology} topo
+ * @param {boolean} [isLazy] guesses are drawn when the verification comes to them, which changes
+ *   nothing but the order of the draws
+ * @returns {{drafted: Drafted, verdict: Verdict}}
+ */
+export function toyStep(toy, chance, topo, isLazy = false) {
+  const verifier = verifierNamed(toy.verifier);
+  const draw = (count) => verifier.draw(chance, toy.q, count);
+  const drafted = new Drafted(topo, draw, toy.p.length);
+  if (!isLazy) drafted.complete();
+  return { drafted, verdict: verifier.verify(drafted, toy, chance) };
+}
+
+/** @type {(drafted: Drafted, verdict: Verdict) => number[]} tokens that a step emits */
+export const emittedBy = ({ tokens }, { path, bonus }) => [
+  ...path.slice(1).map((node) => tokens[node]),
+  bonus,
+];
+
+/**
+ * A step as a picture needs it, with the draws of a seed.
+ * @param {Toy} toy
+ * @param {number} seed
+ * @returns {StepView}
+ */
+export function toyView(toy, seed) {
+  const topo = toyTree(childrenOf(toy));
+  const { drafted, verdict } = toyStep(toy, new Dice(seeded(seed)), topo);
+  const { path, bonus, trials } = verdict;
+  const below = drafted.tokens.slice(1);
+  const step = {
+    i: 0,
+    tree: 0,
+    tokens: drafted.tokens,
+    q: [null, ...below.map((token) => toy.q[token])],
+    p: [null, ...below.map((token) => toy.p[token])],
+    trials: trials.map((one) => rowOf(one)),
+    path,
+    bonus,
+    emitted: emittedBy(drafted, verdict),
+    residuals: residualsOf(verdict),
+    entered: trials.map((one) => one.entered),
+  };
+  const words = toy.p.map((_, i) => /** @type {[string, string]} */ ([String(i), WORDS[i]]));
+  const pieces = new Map([...words, [String(toy.p.length), "…"]]);
+  return viewStep(step, topo, pieces, { policy: { temperature: 1 }, verifier: toy.verifier });
+}
+
+/** @type {(tried: Tried) => import("../../shared/web/step_view.js").TrialRow} */
+const rowOf = ({ node, p, q, u, accepted, mass }) => [node, p, q, u, accepted, mass];
+
+/** @type {(verdict: Verdict) => import("../../shared/web/step_view.js").ResidualRow[]} */
+function residualsOf({ trials, bonus, left }) {
+  if (trials.some(({ draft }) => !draft)) return [];
+  const at = trials.map(({ token, residual, draft }) => headOf(token, residual, draft));
+  const [tokens, p] = headOf(bonus, left, left);
+  return [...at, [tokens, p]];
+}
+
+/** @typedef {[number[], number[], number[]]} Head the tried token first, then all others */
+
+/** @type {(token: number, residual: number[], draft: number[]) => Head} */
+function headOf(token, residual, draft) {
+  const others = [...residual.keys()].filter((one) => one !== token);
+  const tokens = [token, ...others];
+  return [tokens, tokens.map((one) => residual[one]), tokens.map((one) => draft[one])];
+}

@@ -1,0 +1,123 @@
+/* The form of a toy: a preset, the verifier, the tree, and both distributions. */
+import { attr, el, show, text } from "../../shared/web/dom.js";
+import { addTerm } from "../../shared/web/tooltips.js";
+import { PRESETS } from "./presets.js";
+import { VERIFIERS, verifierNamed } from "./rules/verifiers.js";
+import { SharesField } from "./shares_field.js";
+import * as toys from "./toy.js";
+
+/** @import { Toy } from "./toy.js" */
+
+const OWN = "own";
+const LAST = "The step shown is still that of the last toy without a mistake.";
+
+/** The form. It keeps what was typed, and passes on each toy that is one. */
+export class ToyForm {
+  /**
+   * @param {HTMLElement} host
+   * @param {(toy: Toy, seed?: number) => void} take
+   */
+  constructor(host, take) {
+    this.take = take;
+    this.root = el("div", { class: "wk-form" }, host);
+    this.preset = this.menu("Start from", "preset", [
+      ...PRESETS.map(({ key, label }) => [key, label]),
+      [OWN, "your own"],
+    ]);
+    this.preset.addEventListener("change", () => this.choose(this.preset.value));
+    this.about = el("p", { class: "wk-note", "data-part": "about" }, this.root);
+    this.makeTree();
+    const changed = () => this.changed();
+    const both = el("div", { class: "wk-both" }, this.root);
+    this.fields = [new SharesField(both, "p", changed), new SharesField(both, "q", changed)];
+    this.last = el("p", { class: "wk-note", hidden: "", text: LAST }, this.root);
+    this.start(PRESETS[0]);
+  }
+
+  makeTree() {
+    const named = VERIFIERS.map(({ key, label }) => [key, label]);
+    this.verifier = this.menu("Verifier", "verifier", named, "verifier");
+    const line = el("div", { class: "wk-counts" }, this.root);
+    const upTo = (least, most) =>
+      Array.from({ length: most - least + 1 }, (_, i) => [String(least + i), String(least + i)]);
+    this.size = this.menu("Words", "words", upTo(toys.LEAST_WORDS, toys.MOST_WORDS), "", line);
+    this.counts = toys.MOST_CHILDREN.map((most, i) => {
+      const label = i ? "Their children" : "Children";
+      return this.menu(label, "children" + i, upTo(i ? 0 : 1, most), "", line);
+    });
+    this.size.addEventListener("change", () => this.resize(Number(this.size.value)));
+    for (const one of [this.verifier, ...this.counts])
+      one.addEventListener("change", () => this.changed());
+  }
+
+  menu(label, part, choices, term = "", host = this.root) {
+    const line = el("div", { class: "wk-field" }, host);
+    const id = "wk-" + part;
+    const name = el("label", { for: id }, line);
+    if (!term) name.append(label);
+    else addTerm(name, label, term);
+    const made = el("select", { id, class: "sq-input", "data-part": part }, line);
+    if (term) attr(made, "aria-label", label);
+    for (const [value, words] of choices) el("option", { value, text: words }, made);
+    return made;
+  }
+
+  // -- what a person does ------------------------------------------------------------------------
+
+  choose(key) {
+    const preset = PRESETS.find((one) => one.key === key);
+    if (preset) this.start(preset);
+  }
+
+  start({ key, about, toy, seed }) {
+    this.put(toy);
+    this.preset.value = key;
+    text(this.about, about);
+    this.take(this.toy, seed);
+  }
+
+  /**
+   * Fill the form.
+   * @param {Toy} toy
+   */
+  put({ p, q, children, verifier }) {
+    this.verifier.value = verifierNamed(verifier)?.key ?? VERIFIERS[0].key;
+    this.counts.forEach((menu, i) => (menu.value = String(children[i] ?? 0)));
+    [p, q].forEach((values, i) => (this.fields[i].texts = values.map(String)));
+    this.size.value = String(p.length);
+    this.paint();
+  }
+
+  resize(count) {
+    for (const field of this.fields) field.resize(count);
+    this.changed();
+  }
+
+  changed() {
+    this.preset.value = OWN;
+    text(this.about, "");
+    this.paint();
+    if (this.toy) this.take(this.toy);
+  }
+
+  /** @returns {Toy | null} null where something typed is refused */
+  get toy() {
+    const [p, q] = this.fields.map((field) => field.read());
+    if (p.problem || q.problem) return null;
+    const children = this.counts.map((menu) => Number(menu.value));
+    return { p: p.values, q: q.values, children, verifier: this.verifier.value };
+  }
+
+  // -- paint -------------------------------------------------------------------------------------
+
+  paint() {
+    for (const field of this.fields) field.paint();
+    const count = Number(this.size.value);
+    const isChain = this.verifier.value === "chain";
+    const most = isChain ? 1 : count;
+    for (const menu of this.counts)
+      for (const option of menu.options) option.disabled = Number(option.value) > most;
+    for (const menu of this.counts) if (Number(menu.value) > most) menu.value = String(most);
+    show(this.last, !this.toy);
+  }
+}

@@ -1,0 +1,49 @@
+/* What the Walk tab contributes to the page's address. */
+import { linkChanged, linkView } from "../../shared/web/page_link.js";
+import { verifierNamed } from "./rules/verifiers.js";
+import { readShares } from "./shares.js";
+import { LEAST_WORDS, WORDS } from "./toy.js";
+
+/** @import { WalkView } from "./walk_view.js" */
+
+const DAMAGED = "The link holds no toy that can be shown";
+
+/** @param {WalkView} view */
+export function linkWalk(view) {
+  linkView("walk", {
+    read: () => valuesOf(view),
+    apply: (values) => apply(view, values),
+    say: (words) => view.say(words),
+  });
+  view.link.changed = () => linkChanged("walk");
+}
+
+function valuesOf({ isReal, real, toy, seed }) {
+  if (!isReal) return { ...toy, seed };
+  return real.isRecorded ? { example: real.menu.value, step: real.at } : {};
+}
+
+/** @type {(view: WalkView, values: Record<string, any>) => void} */
+function apply(view, values) {
+  const { example, step } = values;
+  if (example) view.choose(true, { name: example, step });
+  else if (values.p) applyToy(view, values);
+}
+
+/** @type {(view: WalkView, values: Record<string, any>) => void} */
+function applyToy(view, { p, q = [], children = [1, 0], verifier = "sequoia", seed = 1 }) {
+  const problem = problemOf(p, q, verifier);
+  if (problem) return view.say(`${DAMAGED}: ${problem}`);
+  view.form.put({ p, q, children, verifier });
+  view.form.preset.value = "own";
+  view.choose(false);
+  view.takeToy(view.form.toy, seed);
+}
+
+function problemOf(p, q, verifier) {
+  if (p.length !== q.length || p.length < LEAST_WORDS)
+    return `it has ${p.length} values of p and ${q.length} of q.`;
+  if (!verifierNamed(verifier)) return `“${verifier}” is not a verifier here.`;
+  const [one, other] = [p, q].map((values, i) => readShares("pq"[i], values.map(String), WORDS));
+  return one.problem?.words ?? other.problem?.words ?? "";
+}

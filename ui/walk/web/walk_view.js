@@ -1,0 +1,219 @@
+/* The Walk tab: on the left a toy or a real step is chosen, on the right are its walk, its mask and
+   many runs of the toy. */
+import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { makePanel } from "../../shared/web/panel.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import { StepStage } from "../../shared/web/step_stage.js";
+import { MaskPanel } from "./mask_panel.js";
+import { MomentPanel } from "./moment_panel.js";
+import { seenBy } from "./positions.js";
+import { RealStep } from "./real_step.js";
+import { RunsPanel } from "./runs_panel.js";
+import { ToyForm } from "./toy_form.js";
+import { toyView } from "./toy.js";
+
+/**
+ * @import { StepView } from "../../shared/web/step_view.js"
+ * @import { NodeId } from "../../shared/web/tree_scene.js"
+ * @import { Listed } from "./real_step.js"
+ * @import { Toy } from "./toy.js"
+ */
+
+/**
+ * What the page around the view can do.
+ * @typedef {object} WalkLink
+ * @property {(name: string) => Promise<string>} ask for a recorded run
+ * @property {() => void} [changed] the view shows something else
+ * @property {() => void} [copy] copies a link to it
+ */
+
+const KEYS =
+  "Keys: . and , turn the pictures, space plays, n draws again; ← and → change the real step.";
+const SAME = "Both models give these probabilities after every word.";
+
+/** The view of the tab. */
+export class WalkView {
+  isReal = false;
+  seed = 0;
+  /** @type {Toy | null} */
+  toy = null;
+  /** @type {StepView | null} */
+  step = null;
+  /** @type {NodeId | null} the node pointed at, in the tree or in the mask */
+  node = null;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {WalkLink} link
+   */
+  constructor(root, link) {
+    this.root = root;
+    this.link = link;
+    const grid = el("div", { class: "wk-grid" }, root);
+    const side = el("div", { class: "wk-side" }, grid);
+    const main = el("div", { class: "wk-main" }, grid);
+    this.makeWalk(main);
+    const below = el("div", { class: "wk-below" }, main);
+    this.runs = new RunsPanel(below);
+    this.mask = new MaskPanel(below, (node) => this.light(node));
+    this.makeSide(side);
+    document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  makeSide(host) {
+    const panel = makePanel(host, { part: "source", title: "Example", cls: "wk-source" });
+    const look = { class: "sq-segments", role: "group", "aria-label": "What is shown" };
+    const group = el("div", look, panel.tools);
+    this.toyTab = button(group, { text: "A toy", part: "toy", act: () => this.choose(false) });
+    this.realTab = button(group, {
+      text: "A real step",
+      part: "real",
+      act: () => this.choose(true),
+    });
+    rove(group);
+    this.form = new ToyForm(panel.body, (toy, seed) => this.takeToy(toy, seed));
+    el("p", { class: "wk-note", text: SAME }, this.form.root);
+    this.real = new RealStep(panel.body, {
+      ask: this.link.ask,
+      take: (step, label) => this.takeStep(step, label),
+    });
+    this.paintSource();
+  }
+
+  makeWalk(host) {
+    const title = "One step of verification";
+    const panel = makePanel(host, { part: "walk", title, cls: "wk-walk" });
+    this.badge = el("span", { class: "sq-badge" }, panel.tools);
+    const again = { text: "Draw again", hint: "Other random draws (n)", part: "draw-again" };
+    this.again = button(panel.tools, { ...again, act: () => this.drawAgain() });
+    if (this.link.copy) button(panel.tools, { text: "Copy link", act: () => this.link.copy() });
+    rove(panel.tools);
+    this.notice = el("p", { class: "wk-note", role: "status" }, panel.body);
+    this.stage = new StepStage(panel.body, { hasCard: false });
+    this.moment = new MomentPanel(panel.body);
+    el("p", { class: "wk-note wk-keys", text: KEYS }, panel.foot);
+    this.stage.addEventListener("frame", () => this.paintMoment());
+    this.stage.addEventListener("hover", (event) =>
+      this.light(/** @type {CustomEvent} */ (event).detail.node),
+    );
+  }
+
+  // -- what is shown -----------------------------------------------------------------------------
+
+  /**
+   * @param {boolean} isReal whether a step of a run is shown instead of a toy
+   * @param {{name: string, step?: number}} [wanted] a recorded run and its step
+   */
+  choose(isReal, wanted) {
+    this.isReal = isReal;
+    this.paintSource();
+    if (isReal) this.real.open(wanted);
+    else this.showToy();
+  }
+
+  /** The tab was opened: Decode may show another step by now. */
+  shown() {
+    if (this.isReal && !this.real.isRecorded && !this.real.wanted) this.real.open();
+  }
+
+  /** @param {{runs?: Listed[], error?: string}} message */
+  take({ runs, error }) {
+    if (runs) this.real.offer(runs);
+    if (error) this.say(error);
+  }
+
+  /**
+   * @param {Toy} toy
+   * @param {number} [seed] of the draws that are shown
+   */
+  takeToy(toy, seed = this.seed) {
+    this.toy = toy;
+    this.seed = seed;
+    this.runs.take(toy);
+    if (!this.isReal) this.showToy();
+  }
+
+  drawAgain() {
+    if (this.isReal) return;
+    this.seed += 1;
+    this.showToy();
+  }
+
+  showToy() {
+    this.takeStep(toyView(this.toy, this.seed), "");
+  }
+
+  /** @type {(step: StepView | null, label: string) => void} */
+  takeStep(step, label) {
+    const isFirst = this.step === null;
+    this.step = step;
+    this.node = null;
+    this.stage.source = label;
+    text(this.badge, label);
+    attr(this.badge, "data-label", label);
+    show(this.badge, Boolean(label));
+    this.say("");
+    this.stage.show(step, { reveal: { node: 0, key: "start" } });
+    this.stage.turnTo("walk");
+    this.paintMoment();
+    this.mask.paint(step, null);
+    if (!isFirst) this.link.changed?.();
+  }
+
+  paintSource() {
+    attr(this.toyTab, "aria-pressed", String(!this.isReal));
+    attr(this.realTab, "aria-pressed", String(this.isReal));
+    show(this.form.root, !this.isReal);
+    show(this.real.root, this.isReal);
+    this.again.disabled = this.isReal;
+    this.runs.show(!this.isReal);
+  }
+
+  /** @param {string} words a message; none removes it */
+  say(words) {
+    text(this.notice, words);
+    show(this.notice, Boolean(words));
+  }
+
+  // -- the node pointed at -----------------------------------------------------------------------
+
+  /** @param {NodeId | null} node */
+  light(node) {
+    if (node === this.node || !this.step) return;
+    this.node = node;
+    const isNode = typeof node === "number";
+    const hits = isNode ? seenBy(this.step.topo, node) : [];
+    this.stage.show(this.step, { reveal: { node: 0, key: "start" }, hits });
+    this.mask.paint(this.step, isNode ? node : null);
+    this.paintMoment();
+  }
+
+  // The trial of the node pointed at, else that of the picture.
+  paintMoment() {
+    const { step, stage } = this;
+    if (!step) return this.moment.paint(null, null, false);
+    const { motion } = stage;
+    const phase = motion.shown?.phase ?? "result";
+    const isBefore = phase === "guess" || phase === "check";
+    this.moment.paint(step, this.node ?? motion.explained, isBefore);
+  }
+
+  // -- keys --------------------------------------------------------------------------------------
+
+  key(event) {
+    const { target, key, ctrlKey, metaKey, altKey, defaultPrevented } = event;
+    if (ctrlKey || metaKey || altKey || defaultPrevented || !this.root.offsetParent) return;
+    if (target !== document.body && !this.root.contains(target)) return;
+    if (target.closest("input, select, textarea") || (key === " " && target.closest("button")))
+      return;
+    if (this.act(key)) event.preventDefault();
+  }
+
+  act(key) {
+    if (key === "n") this.drawAgain();
+    else if (key === "ArrowRight" && this.isReal) this.real.goTo(this.real.at + 1);
+    else if (key === "ArrowLeft" && this.isReal) this.real.goTo(this.real.at - 1);
+    else return this.stage.key(key);
+    return true;
+  }
+}
