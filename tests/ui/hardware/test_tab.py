@@ -429,7 +429,7 @@ def test_a_failed_measurement_keeps_the_previous_profile(
     def broken(*_: Any, **__: Any) -> HardwareProfile:
         raise BadProfile("target_seconds: 0 is not a number")
 
-    monkeypatch.setattr("ui.hardware.profile_job.measure_profile", broken)
+    monkeypatch.setattr("ui.serving.measure_machine.measure_profile", broken)
     before = machine(pair)
     updates = [*Reading(tab.measure(asked(tab), request("three")))]
     assert machine(pair) is before
