@@ -60,25 +60,36 @@ def acceptance_of(
 
     texts: the prompts. Recorded vectors counted on the most similar kind of text are preferred.
     """
-    if params.temperature == 0:
-        # every verifier keeps the most probable token, and top-p never cuts it off
-        params = SamplingParams()
-        verifier = DEFAULT_VERIFIER
+    if known := known_acceptance(pair, params, verifier, texts):
+        return known
+    params, verifier = _that_count(params, verifier)
+    quick = SamplingParams(params.temperature, params.top_p, _QUICK_TOKENS, ignore_eos=True)
+    profile = pair.measured.profile
+    ranks = min(
+        _WIDE_RANKS if profile and bounds(profile)[0] > USUAL_NODES else _QUICK_RANKS,
+        pair.target.vocab,
+    )
+    found = count_acceptance(pair, [_SAMPLE], quick, ranks=ranks, verifier=verifier).acceptance
+    pair.measured.acceptances[params.temperature, params.top_p, verifier] = found
+    return found, "measured"
+
+
+def known_acceptance(
+    pair: Pair, params: SamplingParams, verifier: str = DEFAULT_VERIFIER, texts: Sequence[str] = ()
+) -> tuple[Acceptance, str] | None:
+    """What `acceptance_of` returns, if it is recorded or was measured before; else None. Without
+    `texts`, no model runs."""
+    params, verifier = _that_count(params, verifier)
     if recorded := _recorded(pair, params, verifier, texts):
         return recorded.acceptance, " ".join(filter(None, ("recorded", recorded.kind)))
-    key = (params.temperature, params.top_p, verifier)
-    found = pair.measured.acceptances
-    if key not in found:
-        quick = SamplingParams(params.temperature, params.top_p, _QUICK_TOKENS, ignore_eos=True)
-        profile = pair.measured.profile
-        ranks = min(
-            _WIDE_RANKS if profile and bounds(profile)[0] > USUAL_NODES else _QUICK_RANKS,
-            pair.target.vocab,
-        )
-        found[key] = count_acceptance(
-            pair, [_SAMPLE], quick, ranks=ranks, verifier=verifier
-        ).acceptance
-    return found[key], "measured"
+    found = pair.measured.acceptances.get((params.temperature, params.top_p, verifier))
+    return (found, "measured") if found else None
+
+
+def _that_count(params: SamplingParams, verifier: str) -> tuple[SamplingParams, str]:
+    """The settings as far as acceptance depends on them. At temperature 0 every verifier keeps the
+    most probable token, and top-p never cuts it off."""
+    return (SamplingParams(), DEFAULT_VERIFIER) if params.temperature == 0 else (params, verifier)
 
 
 def _recorded(

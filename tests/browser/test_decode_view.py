@@ -926,6 +926,23 @@ def test_live_stops_following_and_resumes(page: Any, canned: dict[str, Any]) -> 
     assert at(page) == 11
 
 
+def test_a_block_has_its_number_once_its_step_is_counted(page: Any, canned: dict[str, Any]) -> None:
+    """In slow motion the present step is on the track before its tokens are written."""
+    shown = """() => { const numbers = document.querySelectorAll('.sq-beat-numbers')[1];
+        const cut = parseFloat(/[\\d.]+(?=%)/.exec(numbers.style.clipPath)) / 100;
+        const end = (1 - cut) * numbers.ownerSVGElement.viewBox.baseVal.width;
+        return [...numbers.children].filter(one => Number(one.getAttribute('x')) < end)
+          .map(one => Number(one.textContent)); }"""
+    run = canned["16"]
+    watch(page, {**run, "steps": run["steps"][:12]}, 3)
+    counts = [len(step["emitted"]) for step in run["steps"]]
+    assert page.evaluate(shown) == counts[:4]
+    page.evaluate("stage.store.slow.turnTo('result'), stage.store.slow.turn(-1)")
+    settle(page)
+    assert page.evaluate("stage.store.slow.isInStep")
+    assert page.evaluate(shown) == counts[:3]
+
+
 def test_track_and_bars_seek(page: Any, canned: dict[str, Any]) -> None:
     """On both time lines a click goes to the step under the pointer; the bars show the time of each
     phase."""

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from running_app import App, Visit
 
 STAGE = "document.querySelector('#pg-view .sq-stage').view"
-LAB = "document.querySelector('#lab-view .sq-lab').view.state"
+LAB = "document.querySelector('#lab-view .sq-lab')?.view?.state"
 LANES = "lane1=plain:sequoia:&lane2=best:topk:32, 8&lane3=none:sequoia:&lane4=none:sequoia:"
 Open = Callable[[str], Page]
 

@@ -11,6 +11,7 @@ from view_pages import opened, part, settle, watch
 
 SCALE = 2.34
 STEP = 8  # two rejected children, then one that is accepted and one more
+PARTS = (".sq-present-head", ".sq-caption", ".sq-tree-split", ".sq-walk-card", ".sq-present-foot")
 SIZES = """() => { const found = {};
     const dialog = document.querySelector('.sq-present');
     const walker = document.createTreeWalker(dialog, 4);
@@ -118,6 +119,34 @@ def test_keys_turn_pictures_and_steps(page: Page) -> None:
     page.keyboard.press("Escape")
     settle(page)
     assert page.evaluate("stage.store.at") == STEP + 1
+
+
+def test_on_a_phone_it_is_large_fits_and_has_buttons(page: Page) -> None:
+    """Held upright the result comes first, held sideways the card is beside the tree; neither needs
+    a keyboard."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    enter(page)
+    plain = "node => parseFloat(getComputedStyle(node).fontSize)"
+    for selector, least in ((".sq-present-number", 36), (".sq-caption", 22), (".sq-prob dt", 18)):
+        assert shown(page, selector).first.evaluate(plain) >= least, selector
+    tops = [shown(page, one).bounding_box()["y"] for one in PARTS]
+    assert tops == sorted(tops)
+    for width, height in ((390, 844), (844, 390)):
+        page.set_viewport_size({"width": width, "height": height})
+        settle(page)
+        settle(page)
+        for one in PARTS:
+            box = shown(page, one).bounding_box()
+            assert 0 <= box["x"] <= width - box["width"], one
+            assert 0 <= box["y"] <= height - box["height"], one
+    page.set_viewport_size({"width": 390, "height": 844})
+    settle(page)
+    shown(page, "[aria-label='One step forward']").click()
+    settle(page)
+    assert shown(page, ".sq-present-place").inner_text().startswith("step 10 of")
+    shown(page, "[aria-label='Leave presenter mode']").click()
+    settle(page)
+    expect(page.locator(".sq-present")).to_be_hidden()
 
 
 def test_it_does_not_open_without_a_step(tab: Page) -> None:

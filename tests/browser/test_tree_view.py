@@ -102,3 +102,33 @@ def test_dots_are_one_path_a_state(page: Any) -> None:
         "(e.getAttribute('d') || '').split('M').length - 1]))"
     )
     assert found == {"never": 2, "untested": 1, "rejected": 1, "accepted": 1, "root": 1}
+
+
+def test_the_way_to_the_node_pointed_at_lights_up(page: Any) -> None:
+    """By pointer and by keyboard; it goes out again, and it stays through a drawing."""
+    above = "[...view.svg.querySelectorAll('.sq-n.is-above')].map(g => g.dataset.key).sort()"
+    lit = "view.svg.querySelector('.sq-way').getAttribute('d') ?? ''"
+    build(page, PILLS)
+    page.locator(".sq-n[data-key=n4]").last.hover()
+    page.evaluate("states => view.draw(scene(states))", STATES)
+    assert page.evaluate(above) == ["n0", "n1"]
+    assert page.evaluate(lit).count("M") == 2
+    page.mouse.move(5, 700)
+    assert page.evaluate(above) == []
+    page.evaluate("view.focus('n5')")
+    assert page.evaluate(above) == ["n0", "n2"]
+    page.evaluate("document.activeElement.blur()")
+    assert page.evaluate(lit) == ""
+
+
+def test_the_way_to_a_dot_lights_up(page: Any) -> None:
+    lit = "view.svg.querySelector('.sq-way').getAttribute('d') ?? ''"
+    build(page, {"cls": "sq-tree-whole", "dots": ["never", "root"]}, ["root", *["never"] * 5])
+    box = page.evaluate(
+        """(({ x, y }, f) => [x + f.x(2), y + f.y(0)])(
+            view.svg.getBoundingClientRect(), view.frame)"""
+    )
+    page.mouse.move(*box)
+    assert page.evaluate(lit).count("M") == 2
+    page.mouse.move(5, 700)
+    assert page.evaluate(lit) == ""

@@ -84,7 +84,7 @@ def opened(tab: Page, name: str, query: str = "", height: int = 800) -> Iterator
     for event, listener in listeners.items():
         tab.remove_listener(event, listener)
     tab.goto("about:blank")
-    assert said == []
+    assert said == [], said
 
 
 def settle(page: Page) -> None:

@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { pack, unpack } from "../../ui/shared/web/packed_data.js";
 import { pageSource } from "../../ui/shared/web/page_source.js";
-import { pageName, recordedMeta, relabelled } from "../../ui/shared/web/save_page.js";
+import {
+  pageName,
+  recordedMeta,
+  relabelled,
+  saveRecording,
+  titleOf,
+} from "../../ui/shared/web/save_page.js";
 
 const HOSTILE = [
   "</script><script>window.pwned=1</script>",
@@ -86,4 +92,24 @@ test("a file is named after its run's date", () => {
   assert.equal(pageName("run", "2026-11-22 12:50"), "sequoia-run-2026-11-22-1250.html");
   for (const wrong of [undefined, null, 5, "../../x", "2026-11-22 12:50/.."])
     assert.equal(pageName("race", wrong), "sequoia-race.html");
+});
+
+test("what cannot be saved yet says so and how to get it", async () => {
+  const said = async (store) => {
+    const found = [];
+    const recording = { view: "race", what: "race", start: "start one", data: null, facts: null };
+    await saveRecording({ ...store, set: ({ error }) => found.push(error) }, recording);
+    return found.join();
+  };
+  const none = await said({ steps: [] });
+  assert.equal(none, "Not saved: there is no race on screen; start one or open a file first");
+  const lost = await said({ steps: [{}, null], done: true });
+  assert.equal(lost, "Not saved: some of its steps did not arrive; start one again");
+  assert.match(await said({ steps: [{}], done: false }), /the race is not over yet/);
+});
+
+test("the title names what it is and the models", () => {
+  const meta = { label: "recorded", target: "large", draft: "small" };
+  assert.equal(titleOf(meta, "run"), "Sequoia: a recorded run, large + small");
+  assert.equal(titleOf({ label: "simulated" }, "race"), "Sequoia: a simulated race");
 });

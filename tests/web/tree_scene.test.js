@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { topology } from "../../ui/shared/web/tree_layout.js";
 import { allCells, keyOf, nodeOf } from "../../ui/shared/web/tree_scene.js";
+import { nearestDot, wayTo } from "../../ui/shared/web/tree_way.js";
 
 test("every node has a cell, after its parent's", () => {
   const topo = topology([-1, 0, 0, 1, 1, 2]);
@@ -20,4 +21,24 @@ test("a cell's key says which node it is, if it is one", () => {
   for (const node of [0, 17, "bonus"]) assert.equal(nodeOf(keyOf(node)), node);
   assert.equal(nodeOf("g3:untried"), null);
   assert.equal(nodeOf(null), null);
+});
+
+test("the way from the root to a node is that node and its ancestors", () => {
+  const topo = topology([-1, 0, 0, 1, 1, 2]);
+  const cells = allCells(topo);
+  const looks = topo.parents.map(() => ({ state: "never" }));
+  const way = (key) => wayTo({ cells, looks, rows: 3, cols: 3 }, key).map((cell) => cell.key);
+  assert.deepEqual(way("n4"), ["n4", "n1", "n0"]);
+  assert.deepEqual(way("n0"), ["n0"]);
+  for (const none of [null, "n99", "bonus"]) assert.deepEqual(way(none), []);
+  looks[4].state = "hidden";
+  assert.deepEqual(way("n4"), []);
+});
+
+test("the dot below the pointer is the nearest, if one is near", () => {
+  const cells = allCells(topology([-1, 0, 0]));
+  const frame = /** @type {any} */ ({ x: (col) => 20 + 60 * col, y: (row) => 20 + 40 * row });
+  assert.equal(nearestDot(cells, frame, { x: 84, y: 24 }), "n1");
+  assert.equal(nearestDot(cells, frame, { x: 78, y: 55 }), "n2");
+  assert.equal(nearestDot(cells, frame, { x: 50, y: 40 }), null);
 });

@@ -12,6 +12,7 @@ from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verifier
 from ui.decode import recordings
 from ui.decode.clocks import HERE, LABEL, clock_choices, clock_name
+from ui.decode.form_tree import FormTrees, tree_picture
 from ui.serving.limits import Limits
 from ui.shared import labels, markup
 from ui.shared.call_modules import call
@@ -186,17 +187,17 @@ class Controls(RunControls):
         return [self.run, self.stop]
 
 
-def controls(limits: Limits, profiles: gr.BrowserState, prompt: str = "") -> Controls:
-    """Lay out the form in the current column. profiles: those saved in the visitor's browser.
-    `prompt`: that of the run the page opens with."""
+def controls(trees: FormTrees, profiles: gr.BrowserState, prompt: str = "") -> Controls:
+    """Lay out the form in the current column. trees: which tree its fields give. profiles: those
+    saved in the visitor's browser. `prompt`: that of the run the page opens with."""
     return Controls(
         profiles=profiles,
         prompt=prompt_box("pg", "Prompt (Ctrl+Enter to run)", 7, prompt),
         chat=chat_box("pg"),
         **_buttons(),
-        **_tree(),
-        **_settings(limits),
-        shared=share_box("pg", limits),
+        **_tree(trees),
+        **_settings(trees.limits),
+        shared=share_box("pg", trees.limits),
         **files("pg", "run"),
         example=_examples(),
     )
@@ -299,7 +300,7 @@ def _buttons() -> dict[str, Any]:
         }
 
 
-def _tree() -> dict[str, Any]:
+def _tree(trees: FormTrees) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     hidden: dict[str, Any] = {"visible": False, "min_width": 60}  # `shaped` gives labels and values
     with gr.Group(elem_classes="pg-group"):
@@ -314,6 +315,7 @@ def _tree() -> dict[str, Any]:
             parts["first"] = gr.Number(elem_id="pg-first", **hidden)
             parts["second"] = gr.Number(elem_id="pg-second", **hidden)
             parts["branching"] = gr.Textbox(max_lines=1, elem_id="pg-branching", **hidden)
+        tree_picture("decode", trees)
         parts["verifier"] = menu(
             [(_named(one), key) for key, one in VERIFIERS.items()],
             "Verifier",

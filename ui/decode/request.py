@@ -45,7 +45,7 @@ class DecodeRequest:
         prompt = _prompt(form["prompt"], limits)
         params = _params(form, limits, labels)
         verifier_named(form["verifier"])
-        tree_request = _tree_request(form, limits)
+        tree_request = tree_request_of(form, limits)
         return cls(
             prompt,
             params,
@@ -124,11 +124,14 @@ def _params(form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str]) 
         raise with_labels(problem, labels) from None
 
 
-def _tree_request(form: Mapping[str, Any], limits: Limits) -> TreeRequest:
-    kind = form["tree"]
+def tree_request_of(form: Mapping[str, Any], limits: Limits) -> TreeRequest:
+    """The tree that the form asks for. Raises a SequoiaError that names the field."""
+    kind = form.get("tree")
     if not isinstance(kind, str):
         raise BadSamplingParams(f"tree: {shown(kind)} is not the name of a shape")
-    numbers = (form["branching"],) if kind in TEXTS else (_int(form["first"]), _int(form["second"]))
+    numbers = (form.get("branching"),)
+    if kind not in TEXTS:
+        numbers = (_int(form.get("first")), _int(form.get("second")))
     return TreeRequest(kind, numbers, limits.nodes)
 
 

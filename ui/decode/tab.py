@@ -16,8 +16,9 @@ from sequoia import Run, SequoiaError
 from ui.decode import messages, recordings
 from ui.decode.component import SKELETON
 from ui.decode.form import EXAMPLES_ABOUT, LOADING, RESUME, RUN, START_OVER, Controls, controls
+from ui.decode.form_tree import FormTrees
 from ui.decode.recordings import RunStore
-from ui.decode.request import DecodeRequest, settings_of
+from ui.decode.request import DecodeRequest, settings_of, tree_request_of
 from ui.decode.run import DecodeJob
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now
@@ -61,7 +62,8 @@ class LiveView(RunView[DecodeJob]):
         side, main = side_and_main("pg")
         with side:
             prompt = self._welcome.prompt if self._welcome else ""
-            self.form: Controls = controls(self._limits, self.profiles, prompt)
+            trees = FormTrees(self._model_host, self._limits, tree_request_of)
+            self.form: Controls = controls(trees, self.profiles, prompt)
             self.chats.append(self.form.chat)
         with main:
             self.stage = drawn(

@@ -12,9 +12,9 @@ import gradio as gr
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from ui.decode.clocks import HERE, LABEL, clock_choices
 from ui.decode.form import RUN, RunControls, chat_box, files, prompt_box, share_box
+from ui.decode.form_tree import FormTrees, tree_picture
 from ui.race.presets import PRESETS, FormLane, RacePreset
 from ui.race.request import NO_LANE
-from ui.serving.limits import Limits
 from ui.shared import labels
 from ui.shared.events import FormData, Updates
 from ui.shared.layout import busy_buttons, menu, sampling_fields, start_button, stop_button
@@ -132,8 +132,9 @@ class RaceControls(RunControls):
         return {**self.resting(False), self.run: gr.update(interactive=True)}
 
 
-def race_controls(limits: Limits, profiles: gr.BrowserState) -> RaceControls:
-    """Lay out the form in the current column. profiles: those saved in the visitor's browser."""
+def race_controls(profiles: gr.BrowserState, trees: FormTrees) -> RaceControls:
+    """Lay out the form in the current column. profiles: those saved in the visitor's browser.
+    trees: which tree the fields of a lane give."""
     prompt = prompt_box("rc", "Prompt for all lanes (Ctrl+Enter to start)", 3)
     second = gr.Textbox(
         label="Second prompt (optional)",
@@ -146,11 +147,15 @@ def race_controls(limits: Limits, profiles: gr.BrowserState) -> RaceControls:
     with gr.Row(elem_classes="pg-go"):
         buttons = {"run": start_button(RUN, "rc-run"), "stop": stop_button("rc-stop")}
     presets, about = _presets()
-    lanes = tuple(_lane(number, lane) for number, lane in enumerate(PRESETS[0].all_lanes, start=1))
+    lanes = tuple(
+        _lane(number, lane, trees) for number, lane in enumerate(PRESETS[0].all_lanes, start=1)
+    )
     with gr.Group(elem_classes="pg-group"):
         clock = menu(clock_choices(), LABEL, "rc-clock", HERE)
         with gr.Row():
-            fields = sampling_fields("rc", labels.RACE, min(_TOKENS, limits.tokens), min_width=50)
+            fields = sampling_fields(
+                "rc", labels.RACE, min(_TOKENS, trees.limits.tokens), min_width=50
+            )
         check = gr.Checkbox(
             label="Verify losslessness after the race (T > 0)",
             value=False,
@@ -167,7 +172,7 @@ def race_controls(limits: Limits, profiles: gr.BrowserState) -> RaceControls:
         lanes=lanes,
         clock=clock,
         check=check,
-        shared=share_box("rc", limits),
+        shared=share_box("rc", trees.limits),
         **buttons,
         **fields,
         **files("rc", "race", has_example=True),
@@ -192,7 +197,7 @@ def _presets() -> tuple[tuple[gr.Button, ...], gr.Markdown]:
     return buttons, gr.Markdown(PRESETS[0].about, elem_id="rc-about")
 
 
-def _lane(number: int, lane: FormLane) -> LaneControls:
+def _lane(number: int, lane: FormLane, trees: FormTrees) -> LaneControls:
     kind, _, _ = lane
     numbers, verifier = details_of(kind)
     choices = [*((shape.name, kind) for kind, shape in SHAPES.items()), ("no lane", NO_LANE)]
@@ -219,6 +224,7 @@ def _lane(number: int, lane: FormLane) -> LaneControls:
             elem_classes="rc-numbers",
             visible=numbers["visible"],
         )
+        tree_picture("race", trees, str(number))
     return LaneControls(kinds, verifiers, text)
 
 

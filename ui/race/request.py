@@ -8,17 +8,16 @@ from typing import Any
 
 from sequoia import SamplingParams, SequoiaError
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS, verifier_named
-from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
+from sequoia.errors import BadPrompt, BadSamplingParams
 from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.saved_files.race_file import MOST_LANES
-from sequoia.validate_input import shown
 from ui.decode import clocks
 from ui.decode.request import DecodeRequest
 from ui.race.more_prompts import kind_of
 from ui.serving.limits import Limits
 from ui.shared.labels import RACE
 from ui.shared.saved_profiles import Entry
-from ui.shared.tree_menu import SHAPES, TEXTS, TreeRequest, typed_numbers
+from ui.shared.tree_menu import SHAPES, TreeRequest, listed_numbers
 
 NO_LANE = "none"
 LEAST_LANES = 2
@@ -125,36 +124,23 @@ def prompt_names(prompts: tuple[str, str]) -> tuple[str, str]:
     return ("prompt 1", "prompt 2") if first == second else (first, second)
 
 
+def lane_tree(form: Mapping[str, Any], limits: Limits) -> TreeRequest:
+    """The tree that the `kind` and `numbers` of a lane ask for. Raises a SequoiaError."""
+    kind: Any = form.get("kind")
+    return TreeRequest(kind, listed_numbers(kind, form.get("numbers")), limits.nodes)
+
+
 def _lane(
     number: int, lane: tuple[Any, Any, Any], limits: Limits, clock: Entry | None
 ) -> tuple[TreeRequest, str]:
     kind, numbers, verifier = lane
     try:
         verifier_named(verifier)
-        tree_request = TreeRequest(kind, _numbers(kind, numbers), limits.nodes)
+        tree_request = lane_tree({"kind": kind, "numbers": numbers}, limits)
         clocks.require_timeable(clock, kind)
         return tree_request, verifier
     except SequoiaError as problem:
         raise type(problem)(f"Lane {number}: {problem}") from None
-
-
-def _numbers(kind: Any, text: Any) -> tuple[Any, ...]:
-    """The numbers of a shape, typed as one text such as "64, 8". Shapes with a text field get the
-    text unchanged."""
-    if not isinstance(kind, str) or kind not in SHAPES:
-        raise BadTree(f"tree: {shown(kind)} is not the name of a shape; known: {', '.join(SHAPES)}")
-    fields = SHAPES[kind].fields
-    if not fields or kind in TEXTS:
-        return (text,)[: len(fields)]
-    numbers = typed_numbers(text, 100)
-    if numbers is None or len(numbers) != len(fields) or min(numbers) < 0:
-        wanted = "a whole number" if len(fields) == 1 else f"{len(fields)} whole numbers"
-        typed = f"{shown(text)}; " if text else ""
-        raise BadTree(
-            f"{', '.join(fields)}: {typed}enter {wanted} such as "
-            f"{', '.join(map(str, SHAPES[kind].start))}"
-        )
-    return tuple(numbers)
 
 
 def _named(lanes: Sequence[tuple[TreeRequest, str]]) -> tuple[LaneRequest, ...]:

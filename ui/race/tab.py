@@ -18,13 +18,14 @@ from sequoia.saved_files.race_file import LaneLog, RaceLog
 from sequoia.saved_files.run_file import MAX_CHARS, Run
 from sequoia.validate_input import whole
 from ui.decode import recordings
+from ui.decode.form_tree import FormTrees
 from ui.decode.recordings import RunStore, file_name
 from ui.decode.tab import LiveView, download
 from ui.race.form import RaceControls, details_of, race_controls
 from ui.race.messages import OpenedRace, StoredRace, notice_message
 from ui.race.presets import preset_named
 from ui.race.race_on import RaceOnJob
-from ui.race.request import NO_LANE, RaceRequest
+from ui.race.request import NO_LANE, RaceRequest, lane_tree
 from ui.race.run import RaceJob
 from ui.serving.inbox import SECONDS_PER_BATCH
 from ui.serving.limits import Limits
@@ -80,8 +81,9 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
     def build(self) -> None:
         """Lay the view out in the current container."""
         side, main = side_and_main("rc")
+        trees = FormTrees(self._model_host, self._limits, lane_tree)
         with side:
-            self.form: RaceControls = race_controls(self._limits, self._live.profiles)
+            self.form: RaceControls = race_controls(self._live.profiles, trees)
             self._live.chats.append(self.form.chat)
         with main:
             self.board = drawn(

@@ -35,7 +35,7 @@ def drawn(
     """The component that `script`, a module of the page, draws into; its value is a message. The
     ids of its elements begin with `view`. missed, asked: methods that the browser may call, by
     their own names: for what it has missed, and for details that no message has."""
-    functions = [_function(method) for method in (missed, asked) if method]
+    functions = [server_function(method) for method in (missed, asked) if method]
     return gr.HTML(
         html_template=template,
         apply_default_css=False,
@@ -46,7 +46,9 @@ def drawn(
     )
 
 
-def _function(method: Callable[[Any], str]) -> Callable[[Any], str]:
+def server_function(method: Callable[[Any], str]) -> Callable[[Any], str]:
+    """`method` as a function that the browser may call by its name."""
+
     @wraps(method)
     def function(asked: Any) -> str:  # Gradio marks the function, which a method would not allow
         return method(asked)

@@ -23,7 +23,7 @@ from sequoia import (
 )
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.errors import BadTree
-from sequoia.measuring.defaults import SLACK, default_chain
+from sequoia.measuring.defaults import SLACK, default_chain, known_acceptance
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.validate_input import shown, whole
@@ -227,6 +227,29 @@ def tree_choices(clock: str = "") -> list[tuple[str, str]]:
     return [(label, kind) for kind, label in labels.items()]
 
 
+def listed_numbers(kind: Any, text: Any) -> tuple[Any, ...]:
+    """The numbers of a shape, typed as one text such as "64, 8". Shapes with a text field get the
+    text unchanged."""
+    if not isinstance(kind, str) or kind not in SHAPES:
+        raise BadTree(f"tree: {shown(kind)} is not the name of a shape; known: {', '.join(SHAPES)}")
+    fields = SHAPES[kind].fields
+    if not fields or kind in TEXTS:
+        return (text,)[: len(fields)]
+    numbers = typed_numbers(text, 100)
+    if numbers is None or len(numbers) != len(fields) or min(numbers) < 0:
+        wanted = "a whole number" if len(fields) == 1 else f"{len(fields)} whole numbers"
+        typed = f"{shown(text)}; " if text else ""
+        raise BadTree(
+            f"{', '.join(fields)}: {typed}enter {wanted} such as "
+            f"{', '.join(map(str, SHAPES[kind].start))}"
+        )
+    return tuple(numbers)
+
+
+def _texts(prompt: str) -> list[str]:
+    return [prompt] if prompt else []
+
+
 def _is_wide(tree: Tree) -> bool:
     return len(tree) >= LEAST_WIDE and tree != Tree.chain(len(tree))
 
@@ -290,20 +313,40 @@ class TreeRequest:
         prompt: str,
         clock: SimulatedClock | None = None,
     ) -> ChosenTree:
-        """The tree for continuing `prompt`, planned for the machine of `clock`, or for this one
-        without it. A planned or fitted tree may need a measurement first."""
+        """The tree for continuing `prompt` (empty: for the usual kind of text), planned for the
+        machine of `clock`, or for this one without it. A planned or fitted tree may need a
+        measurement first."""
         if self.kind in PLANNED:
             return self._planned(pair, params, verifier, prompt, clock)
         if self.kind == "wide":
             return self._wide(pair, params, verifier, prompt, clock)
         if self.kind in FITTED:
-            acceptance, source = acceptance_of(pair, params, verifier, [prompt])
+            acceptance, source = acceptance_of(pair, params, verifier, _texts(prompt))
             profile = clock.profile if clock else None
             tree = self._fitted(pair, acceptance.smoothed(), params, profile)
             words = f"{self._words()}, from {source} acceptance"
             return ChosenTree(tree, words, acceptance, source)
         shape = SHAPES[self.kind]
         return ChosenTree(shape.make(*self.numbers), self._words())  # pyright: ignore[reportOptionalCall]
+
+    def known_tree(
+        self,
+        pair: Pair | None,
+        params: SamplingParams,
+        verifier: str,
+        clock: SimulatedClock | None = None,
+    ) -> Tree | None:
+        """The tree for the usual kind of text, if no model has to run for it; of a tree that is
+        replanned, the first. None for a dynamic tree, and while models load (no `pair`)."""
+        if make := SHAPES[self.kind].make:
+            return self._made(make)
+        if pair is None or self.kind == "dynamic" or not known_acceptance(pair, params, verifier):
+            return None
+        if clock is None and pair.measured.profile is None:
+            return None
+        tree = self.tree(pair, params, verifier, "", clock).tree
+        tree = tree.tree if isinstance(tree, Replanned) else tree
+        return tree if isinstance(tree, Tree) else None
 
     def _planned(
         self,
@@ -314,7 +357,7 @@ class TreeRequest:
         clock: SimulatedClock | None,
     ) -> ChosenTree:
         plan_tree = default_chain if self.kind == "tuned_chain" else default_plan
-        asked = (pair, params, verifier, [prompt])
+        asked = (pair, params, verifier, _texts(prompt))
         words = self._words()
         if clock is None:
             plan = plan_tree(*asked, self.most)
@@ -343,7 +386,7 @@ class TreeRequest:
         )
         if isinstance(planned.tree, Tree) and _is_wide(planned.tree):
             return planned
-        acceptance, source = acceptance_of(pair, params, verifier, [prompt])
+        acceptance, source = acceptance_of(pair, params, verifier, _texts(prompt))
         nodes = min(WIDE_NODES, self.most)
         tree = best_tree(acceptance.smoothed(), nodes, WIDE_LEVELS)
         words = SHAPES["wide"].how.format(nodes, WIDE_LEVELS)

@@ -16,6 +16,8 @@ from sequoia import Decoder, Run
 from ui.decode import form as controls
 from ui.decode import recordings
 from ui.decode import run as runner
+from ui.decode.form_tree import FormTrees
+from ui.decode.request import tree_request_of
 from ui.decode.tab import LiveView
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
@@ -367,9 +369,10 @@ def test_missed_steps_are_given(view: LiveView) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*controls.SHAPES, None, 3, "nothing", []])
-def test_fields_of_any_shape(kind: Any) -> None:
+def test_fields_of_any_shape(model_host: ModelHost, kind: Any) -> None:
     with gr.Blocks():
-        form = controls.controls(LOCAL, gr.BrowserState([]))
+        trees = FormTrees(model_host, LOCAL, tree_request_of)
+        form = controls.controls(trees, gr.BrowserState([]))
     updates = form.shaped(kind)
     shown = [updates[field]["visible"] for field in (form.first, form.second, form.branching)]
     wanted = {

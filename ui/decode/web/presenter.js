@@ -3,7 +3,7 @@
    view. */
 import { headlineNumber } from "./headline.js";
 import { PresenterBeat } from "./presenter_beat.js";
-import { el, show, text } from "../../shared/web/dom.js";
+import { button, el, setIcon, show, text } from "../../shared/web/dom.js";
 import { isSimulated, paintSimulated } from "../../shared/web/run_words.js";
 import { StepStage } from "../../shared/web/step_stage.js";
 
@@ -19,6 +19,8 @@ const KEYS = [
   ["← →", "step"],
   ["Esc", "leave"],
 ];
+const SCALE = 2.34; // 12 px of the page are 28 on the wall
+const ROOM = { wide: 1000, tall: 700 }; // px of a window, below which less is shown as large
 const MOST_ROWS = 9; // of a whole tree; a taller one shows its path with the neighbours
 
 /** A dialog over the window, made when it is first opened. */
@@ -70,7 +72,13 @@ export class Presenter {
     this.place = el("span", { class: "sq-present-place" }, head);
     this.stage = new StepStage(page, { motion: this.store.slow });
     this.beat = new PresenterBeat(this.store, page);
-    const keys = el("p", { class: "sq-present-keys" }, page);
+    const foot = el("div", { class: "sq-present-foot" }, page);
+    this.listKeys(foot);
+    this.makeButtons(foot);
+  }
+
+  listKeys(host) {
+    const keys = el("p", { class: "sq-present-keys" }, host);
     for (const [key, what] of KEYS) {
       const entry = el("span", {}, keys);
       el("kbd", { text: key }, entry);
@@ -78,11 +86,37 @@ export class Presenter {
     }
   }
 
+  // For a window without keys.
+  makeButtons(host) {
+    const { store } = this;
+    const row = el(
+      "div",
+      { class: "sq-present-buttons", role: "group", "aria-label": "Play" },
+      host,
+    );
+    const add = (icon, label, act) => button(row, { icon, label, act });
+    add("first", "One step back", () => store.step(-1));
+    add("back", "Picture before", () => store.slow.turn(-1));
+    this.playing = add("play", "Play or pause", () => store.toggle());
+    add("next", "Next picture", () => store.slow.turn(1));
+    add("last", "One step forward", () => store.step(1));
+    add("close", "Leave presenter mode", () => this.close());
+  }
+
+  // As large as for a lecture hall, or as large as the window can hold.
+  fit() {
+    const { innerWidth: wide, innerHeight: tall } = window;
+    const share = Math.min(1, wide / ROOM.wide, tall / ROOM.tall);
+    this.dialog.style.setProperty("--sq-scale", (SCALE * share).toFixed(3));
+  }
+
   /** Show the present state; does nothing while the dialog is closed. */
   paint() {
     if (!this.isOpen) return;
     const { store, stage } = this;
     const step = store.view();
+    this.fit();
+    setIcon(this.playing, store.playing ? "pause" : "play");
     text(this.number, headlineNumber(store));
     this.paintBadge();
     text(this.place, `step ${store.at + 1} of ${store.steps.length}`);

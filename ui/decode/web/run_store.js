@@ -4,6 +4,7 @@ import { PlainClock } from "./plain_clock.js";
 import { SlowMotion } from "./slow_motion.js";
 import { bestStep, openingStep } from "./steps_to_show.js";
 import { LARGE } from "../../shared/web/focus_layout.js";
+import { SHARES } from "../../shared/web/speeds.js";
 import { draftedOf, secondsOf, viewStep } from "../../shared/web/step_view.js";
 import * as treeLayout from "../../shared/web/tree_layout.js";
 
@@ -56,7 +57,6 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
  * @typedef {Sums & Ratios} Totals
  */
 
-const RATES = [0.02, 0.05, 0.1, 0.25, 0.5]; // shares of real time
 const EASY = 5; // seconds that a run takes at least at an easy pace
 const STEP = 0.2; // seconds that a step takes at least, at the pace "easy"
 const VIEWS_KEPT = 200;
@@ -324,7 +324,7 @@ export class RunStore extends Playback {
   // The rate at which the whole run takes a few seconds, or real time where that takes longer.
   get easyRate() {
     const { seconds } = this.sums[this.last];
-    const rate = RATES.findLast((one) => seconds / one >= EASY) ?? RATES[0];
+    const rate = SHARES.findLast((one) => seconds / one >= EASY) ?? SHARES[0];
     return seconds >= EASY ? "x1" : "x" + rate;
   }
 

@@ -4,6 +4,7 @@ import { attr, el, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { PlaybackBar } from "../../shared/web/playback_bar.js";
 import { sourced } from "../../shared/web/run_words.js";
+import { REAL, SHARES, SLOW, slowed } from "../../shared/web/speeds.js";
 import { secondsOf } from "../../shared/web/step_view.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
@@ -16,14 +17,10 @@ const LEAST_NUMBER = 10; // px of a row's blocks, in the median, that have their
 const GROWTH = 1.25; // of the track's time, when a run that goes on outgrows it
 const LEAST_WIDE = 1.6; // px that a block is drawn at least
 const RATES = [
-  ["slow", "slow motion"],
+  SLOW,
   ["easy", "easy pace"],
-  ["x0.02", "1/50 of real speed"],
-  ["x0.05", "1/20 of real speed"],
-  ["x0.1", "1/10 of real speed"],
-  ["x0.25", "1/4 of real speed"],
-  ["x0.5", "1/2 of real speed"],
-  ["x1", "real speed"],
+  ...SHARES.map(slowed),
+  REAL,
   ["s1", "1 step / s"],
   ["s2", "2 steps / s"],
   ["s5", "5 steps / s"],
@@ -48,10 +45,20 @@ const WORDS = {
  * @property {number} tokens
  */
 
+/**
+ * Which group has a row's numbers, and which paths its blocks.
+ * @typedef {{row: "plain" | "run", drafting: string, passing: string}} Row
+ */
+
+/** @type {Row} */
+const PLAIN_ROW = { row: "plain", drafting: "plain", passing: "plain" };
+/** @type {Row} */
+const RUN_ROW = { row: "run", drafting: "draft", passing: "pass" };
+
 /** The playback's controls. */
 export class Scrubber extends PlaybackBar {
   shape = ""; // what the blocks were drawn for
-  written = 0; // numbers of tokens
+  written = { plain: 0, run: 0 }; // numbers of tokens in each row
   /** @type {{from: number, to: number} | null} the steps whose times are shown below */
   range = null;
 
@@ -86,7 +93,8 @@ export class Scrubber extends PlaybackBar {
     this.plain = svg("path", { class: "sq-beat-plain" }, this.past);
     this.draft = svg("path", { class: "sq-beat-draft" }, this.past);
     this.pass = svg("path", { class: "sq-beat-pass" }, this.past);
-    this.numbers = svg("g", { class: "sq-beat-numbers" }, this.past);
+    const numbers = () => svg("g", { class: "sq-beat-numbers" }, this.past);
+    this.numbers = { plain: numbers(), run: numbers() };
   }
 
   /** Seconds of the whole track. While a run goes on they grow now and then, not with each step. */
@@ -112,13 +120,25 @@ export class Scrubber extends PlaybackBar {
   // Nothing is drawn beyond the moment on screen.
   paintTime() {
     const { store } = this;
-    const share = Math.min(1, store.time / this.span) * 100;
-    this.head.style.left = share + "%";
-    this.past.style.clipPath = `view-box inset(0 ${(100 - share).toFixed(3)}% 0 0)`;
-    const made = store.totals(store.written).tokens;
+    const { ends } = store.plain;
+    this.head.style.left = this.share(store.time) * 100 + "%";
+    this.cut(this.past, store.time);
+    const { tokens, seconds } = store.totals(store.written);
     const alone = store.plain.tokens(store.time);
-    text(this.counts[0], store.plain.ends.length ? format.count(alone, "token") : "");
-    text(this.counts[1], format.count(made, "token"));
+    this.cut(this.numbers.plain, ends[alone - 1] ?? 0);
+    this.cut(this.numbers.run, seconds);
+    text(this.counts[0], ends.length ? format.count(alone, "token") : "");
+    text(this.counts[1], format.count(tokens, "token"));
+  }
+
+  share(seconds) {
+    return Math.min(1, seconds / this.span);
+  }
+
+  // Hide what is later. A number is shown once its block is over.
+  cut(part, seconds) {
+    const right = 100 - this.share(seconds) * 100;
+    part.style.clipPath = `view-box inset(0 ${right.toFixed(3)}% 0 0)`;
   }
 
   paintBlocks() {
@@ -142,12 +162,13 @@ export class Scrubber extends PlaybackBar {
     this.names[0].style.display = hasPlain ? "" : "none";
     this.counts[0].style.display = hasPlain ? "" : "none";
     const parts = { plain: "", draft: "", pass: "", lost: "" };
-    this.written = 0;
-    if (hasPlain) this.drawRow(this.plainBlocks(), GAP, wide, parts, ["plain", "plain"]);
+    this.written = { plain: 0, run: 0 };
+    if (hasPlain) this.drawRow(this.plainBlocks(), GAP, wide, parts, PLAIN_ROW);
     const top = hasPlain ? ROW + 2 * GAP : GAP;
-    this.drawRow(this.stepBlocks(), top, wide, parts, ["draft", "pass"]);
+    this.drawRow(this.stepBlocks(), top, wide, parts, RUN_ROW);
     this.drawLost(top, wide, parts);
-    while (this.numbers.children.length > this.written) this.numbers.lastChild.remove();
+    for (const [row, count] of Object.entries(this.written))
+      while (this.numbers[row].children.length > count) this.numbers[row].lastChild.remove();
     for (const key of Object.keys(parts)) attr(this[key], "d", parts[key]);
   }
 
@@ -170,8 +191,8 @@ export class Scrubber extends PlaybackBar {
   }
 
   /** @type {(blocks: Block[], y: number, wide: number, parts: Record<string, string>,
-   *   names: string[]) => void} */
-  drawRow(blocks, y, wide, parts, [drafting, passing]) {
+   *   names: Row) => void} */
+  drawRow(blocks, y, wide, parts, { row, drafting, passing }) {
     const scale = wide / this.span;
     const widths = blocks.map(({ pass, to }) => (to - pass) * scale).sort((a, b) => a - b);
     const isNumbered = widths[widths.length >> 1] >= LEAST_NUMBER;
@@ -183,18 +204,20 @@ export class Scrubber extends PlaybackBar {
       const middle = Math.max(pass * scale, start);
       if (middle - start > SEAM) parts[drafting] += block(start, middle, y);
       if (end - middle > SEAM) parts[passing] += block(middle, end - SEAM, y);
-      if (isNumbered && end - middle > LEAST_NUMBER - 2) this.number((middle + end) / 2, y, tokens);
+      const isWide = end - middle > LEAST_NUMBER - 2;
+      if (isNumbered && isWide) this.number(row, (middle + end) / 2, y, tokens);
       free = end;
     }
   }
 
   // Those of steps before stay as they are: a new text is laid out, and there are many.
-  number(x, y, tokens) {
-    const made = this.numbers.children[this.written] ?? svg("text", {}, this.numbers);
+  number(row, x, y, tokens) {
+    const made =
+      this.numbers[row].children[this.written[row]] ?? svg("text", {}, this.numbers[row]);
     attr(made, "x", x.toFixed(1));
     attr(made, "y", y + ROW / 2);
     text(made, String(tokens));
-    this.written += 1;
+    this.written[row] += 1;
   }
 
   // Steps that did not come have no time: each is a mark where it belongs.

@@ -26,7 +26,7 @@ const LETTER = 6.5; // px of a letter, about
 const AIR = 5; // px below the names of columns
 const PAGE_ONLY = /^(class|style|role|tabindex|(data|aria)-.*)$/; // attributes that mean nothing away from the page
 // What the page shows of its visitor's choices, and of its zoom.
-const MARKS = ["sq-dots", "sq-searching", "is-selected", "is-pinned", "is-match"];
+const MARKS = ["sq-dots", "sq-searching", "is-selected", "is-above", "is-pinned", "is-match"];
 /** @type {Record<string, string>} */
 const USUAL = {
   "stroke-width": "1px",
@@ -82,7 +82,8 @@ function looks(node, colour) {
 function standalone(node, colour) {
   const copy = node.cloneNode(true);
   const { width, height } = node.viewBox.baseVal; // its size when it is not zoomed
-  for (const part of copy.querySelectorAll("*")) if (part.style.display === "none") part.remove();
+  for (const part of copy.querySelectorAll("*"))
+    if (part.style.display === "none" || part.matches(".sq-way")) part.remove();
   const all = [copy, ...copy.querySelectorAll("*")];
   for (const one of all) one.classList.remove(...MARKS);
   copy.style.cssText = "position: absolute; left: -100000px; visibility: hidden";

@@ -4,6 +4,7 @@ import { drawLine, laneStyles } from "./lane_style.js";
 import { text } from "../../shared/web/dom.js";
 import { PlaybackBar, TRACK_HEIGHT } from "../../shared/web/playback_bar.js";
 import { PlaybackKeys } from "../../shared/web/playback_keys.js";
+import { REAL, slowed } from "../../shared/web/speeds.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
@@ -15,12 +16,7 @@ const WORDS = {
   first: "Start of the race (Home)",
   last: "End of the race (End)",
   live: TOOLTIPS["button live in a race"],
-  rates: [
-    ["x1", "real time"],
-    ["x0.25", "¼× real time"],
-    ["x0.1", "⅒× real time"],
-    ["s4", "4 steps / s"],
-  ],
+  rates: [REAL, slowed(0.25), slowed(0.1), ["s4", "4 steps / s"]],
 };
 
 /** The bar with the playback buttons and the track. */

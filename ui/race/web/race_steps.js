@@ -56,17 +56,18 @@ export class RaceSteps {
     this.#built = built;
     for (; this.#indexed < steps.length; this.#indexed++) {
       const step = steps[this.#indexed];
-      if (step) this.byLane[step.lane]?.push(step);
+      if (step) this.byLane[step.lane]?.push(complete(step));
     }
   }
 
   /**
    * @param {number} lane
    * @param {number} i index of the step in its lane
-   * @returns {StepView | null} null where there is no such step
+   * @returns {StepView | null} null where there is no such step, or its tree is not known
    */
   at(lane, i) {
-    if (!this.byLane[lane]?.[i]) return null;
+    const made = this.byLane[lane]?.[i];
+    if (!made || !this.store.trees[made.tree]) return null;
     return this.whole[lane][i] ?? (this.plain[lane][i] ??= this.outline(lane, i));
   }
 
@@ -149,8 +150,8 @@ export class RaceSteps {
    */
   rows(lane) {
     const used = new Set(this.byLane[lane].map((step) => step.tree));
-    const rows = [...used].map((tree) => this.topology(this.store.trees[tree]).rows);
-    return Math.max(1, ...rows);
+    const trees = [...used].map((tree) => this.store.trees[tree]).filter(Boolean);
+    return Math.max(1, ...trees.map((parents) => this.topology(parents).rows));
   }
 
   /**
@@ -162,4 +163,19 @@ export class RaceSteps {
     const counts = this.byLane[lane].map((step) => step.text.length);
     return counts.indexOf(Math.max(...counts));
   }
+}
+
+/**
+ * A step that keeps its place in its lane even where a broken message left a part of it out.
+ * @param {RaceStep} step
+ * @returns {RaceStep}
+ */
+function complete(step) {
+  const { text, path, seconds } = step;
+  return {
+    ...step,
+    text: Array.isArray(text) ? text : [],
+    path: Array.isArray(path) ? path : [0],
+    seconds: seconds ?? { draft: 0, verify: 0, overhead: 0 },
+  };
 }

@@ -26,7 +26,7 @@ export class DrawMeter {
     if (!isShown) return;
     const ratio = acceptanceRatio(trial);
     this.bar.paint(trial.u, ratio);
-    this.top.style.left = Math.max(8, Math.min(92, trial.u * 100)) + "%";
+    this.top.style.setProperty("--at", trial.u * 100 + "%");
     const [u, bound] = apart(trial.u, ratio);
     text(this.top, "u " + u);
     text(this.ratio, (trial.q === 1 ? "accepted below " : "accepted below p/q = ") + bound);

@@ -5,6 +5,8 @@ import { linkChanged } from "./page_link.js";
 const noted = new Map();
 /** @type {Map<string, ((values: Record<string, any>) => void)[]>} who waits for the first ones */
 const waiting = new Map();
+/** @type {Map<string, ((values: Record<string, any>) => void)[]>} who follows them */
+const watching = new Map();
 
 /**
  * The values of a tab's form, when the page is loaded and after each change.
@@ -19,6 +21,7 @@ export function note(tab, names, values) {
   noted.set(tab, now);
   for (const call of waiting.get(tab) ?? []) call(now);
   waiting.delete(tab);
+  for (const call of watching.get(tab) ?? []) call(now);
   if (!isFirst) linkChanged(tab);
   return [];
 }
@@ -37,4 +40,14 @@ export const formValues = (tab) => noted.get(tab) ?? {};
 export function withFormValues(tab, act) {
   if (noted.has(tab)) act(noted.get(tab));
   else waiting.set(tab, [...(waiting.get(tab) ?? []), act]);
+}
+
+/**
+ * Call `act` with the values of a tab's form: now, if they are known, and after each change.
+ * @param {string} tab
+ * @param {(values: Record<string, any>) => void} act
+ */
+export function watchFormValues(tab, act) {
+  watching.set(tab, [...(watching.get(tab) ?? []), act]);
+  if (noted.has(tab)) act(noted.get(tab));
 }

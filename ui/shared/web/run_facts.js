@@ -6,6 +6,7 @@ import { rove } from "./roving_focus.js";
 import { addTerm } from "./tooltips.js";
 
 const WIDE = 68; // characters of a line below a picture's title
+const PAGE_WIDE = 160; // and at the top of a saved page
 
 /**
  * What a run or a race was made with: `recorded` in ui/decode/messages.py has the fields of a run.
@@ -91,3 +92,10 @@ const cut = (words, wide) => {
   const all = [...readable(words)];
   return all.length > wide ? all.slice(0, wide - 1).join("") + "…" : all.join("");
 };
+
+/**
+ * Facts as the lines at the top of a saved page, whose models are in its title.
+ * @param {Fact[]} facts
+ * @returns {string[]}
+ */
+export const pageLines = (facts) => factLines({}, facts, PAGE_WIDE);

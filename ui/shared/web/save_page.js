@@ -1,8 +1,11 @@
 /* Saves what a view shows as one HTML file that works offline: the scripts and styles come from
    the server once, everything else happens in the browser. */
+import { readable } from "./format.js";
 import { pack } from "./packed_data.js";
 import { pageSource } from "./page_source.js";
 import { saveText } from "./save_file.js";
+
+/** @import { Playback } from "./playback.js" */
 
 /**
  * What a saved page shows.
@@ -27,6 +30,57 @@ export async function savePage({ view, name, title, facts, data }) {
   const nonce = randomName();
   const source = pageSource({ title, facts, view, script, styles, packed, nonce });
   saveText(name, source, "text/html");
+}
+
+/**
+ * What a view with a playback saves.
+ * @typedef {object} Recording
+ * @property {string} view the folder of its module `saved_page`
+ * @property {string} what "run" or "race"
+ * @property {string} start how to get one that can be saved
+ * @property {(store: any) => any} data what `saved_page` of the view gets
+ * @property {(meta: any) => string[]} facts its settings and the machine, in lines
+ */
+
+/**
+ * Save what a view with a playback shows. A problem becomes the `error` of its store.
+ * @param {Playback} store
+ * @param {Recording} recording
+ * @returns {Promise<void>}
+ */
+export async function saveRecording(store, { view, what, start, data, facts }) {
+  try {
+    const problem = whyNot(store, what, start);
+    if (problem) throw new Error(problem);
+    const saved = data(store);
+    const { meta } = saved;
+    await savePage({
+      view,
+      name: pageName(what, meta.date),
+      title: titleOf(meta, what),
+      facts: facts(meta),
+      data: saved,
+    });
+  } catch (failure) {
+    store.set({ error: `Not saved: ${failure.message}` });
+  }
+}
+
+/** @type {(store: any, what: string, start: string) => string} */
+function whyNot({ steps, done }, what, start) {
+  if (!steps.length) return `there is no ${what} on screen; ${start} or open a file first`;
+  if (steps.includes(null)) return `some of its steps did not arrive; ${start} again`;
+  return done ? "" : `the ${what} is not over yet; save it when it has ended, or stop it first`;
+}
+
+/**
+ * @param {Record<string, any>} meta
+ * @param {string} what "run" or "race"
+ * @returns {string}
+ */
+export function titleOf({ label, target, draft }, what) {
+  const models = [target, draft].filter(Boolean).map(readable).join(" + ");
+  return [`Sequoia: a ${label} ${what}`, models].filter(Boolean).join(", ");
 }
 
 async function served(name) {

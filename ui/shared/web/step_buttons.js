@@ -1,9 +1,10 @@
 /* Buttons and speeds that play one step. */
 import { attr, button, el, setIcon, show } from "./dom.js";
-import { STEP_RATES } from "./step_player.js";
+import { STEP_RATES } from "./speeds.js";
 
 /**
- * @import { StepPlayer, StepRate } from "./step_player.js"
+ * @import { StepRate } from "./speeds.js"
+ * @import { StepPlayer } from "./step_player.js"
  */
 
 /** Back, play or pause, and the menu of speeds. */

@@ -1,22 +1,13 @@
 /* Plays one step picture by picture: slowed for reading, or on the step's own clock at a share of
    real time. */
 import { SLOWEST_FRAME, prefersStillness } from "./playback.js";
+import { STEP_RATES } from "./speeds.js";
 import { StepMotion } from "./step_motion.js";
 
-/** @import { StepView } from "./step_view.js" */
-
-/** @typedef {"slow" | "x0.02" | "x0.05" | "x0.1" | "x0.25" | "x0.5" | "x1"} StepRate */
-
-/** @type {[StepRate, string][]} each speed with its name */
-export const STEP_RATES = [
-  ["slow", "slow motion"],
-  ["x0.02", "1/50 of real speed"],
-  ["x0.05", "1/20 of real speed"],
-  ["x0.1", "1/10 of real speed"],
-  ["x0.25", "1/4 of real speed"],
-  ["x0.5", "1/2 of real speed"],
-  ["x1", "real speed"],
-];
+/**
+ * @import { StepRate } from "./speeds.js"
+ * @import { StepView } from "./step_view.js"
+ */
 
 /** A step with a clock of its own. */
 export class StepPlayer extends StepMotion {

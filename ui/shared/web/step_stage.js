@@ -23,7 +23,7 @@ import { WalkCard } from "./walk_card.js";
 
 /**
  * @import { StepMotion } from "./step_motion.js"
- * @import { StepRate } from "./step_player.js"
+ * @import { StepRate } from "./speeds.js"
  * @import { StepActions, StepLook } from "./step_tree.js"
  * @import { StepView } from "./step_view.js"
  * @import { NodeId } from "./tree_scene.js"

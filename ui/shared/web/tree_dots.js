@@ -2,10 +2,12 @@
    tree is drawn as quickly as a small one. */
 import { attr, pool, svg, text } from "./dom.js";
 import * as treeFrame from "./tree_frame.js";
+import { TreeWay } from "./tree_way.js";
 
 /**
  * @import { Frame } from "./tree_frame.js"
  * @import { Cell, Look, Scene } from "./tree_scene.js"
+ * @import { TreeView } from "./tree_view.js"
  */
 
 const MOST = 7.5; // px of a dot
@@ -43,7 +45,9 @@ export class TreeDots {
   constructor(root, states) {
     this.root = root;
     this.edges = new StatePaths(root, "sq-edge", states);
+    this.way = new TreeWay(root);
     this.dots = new StatePaths(root, "sq-dot", states);
+    this.above = svg("path", { class: "sq-dot-above" }, root);
     this.ring = svg("circle", { class: "sq-ring" }, root);
     this.labels = pool(() => svg("text", { class: "sq-dot-label" }, root));
   }
@@ -54,10 +58,9 @@ export class TreeDots {
    */
   draw({ cells, looks, marks }, frame) {
     const state = (i) => looks[i].state;
-    const dot = ({ col, row }) => `M${frame.x(col).toFixed(1)} ${frame.y(row).toFixed(1)}h0`;
     const line = (cell) => (cell.parent ? treeFrame.edge(frame, cell.parent, cell) : "");
     this.edges.draw(cells.map((cell, i) => [state(i), line(cell)]));
-    this.dots.draw(cells.map((cell, i) => [state(i), dot(cell)]));
+    this.dots.draw(cells.map((cell, i) => [state(i), dotAt(frame, cell)]));
     const size = Math.max(LEAST, Math.min(MOST, frame.pitch * 0.7, frame.column * 0.5));
     this.root.style.setProperty("--sq-dot", size + "px");
     const [selected] = marks?.["is-selected"] ?? [];
@@ -66,6 +69,16 @@ export class TreeDots {
       frame,
     );
     this.write(cells, looks, frame, selected);
+  }
+
+  /**
+   * Light the way to the dot pointed at.
+   * @param {Scene} scene
+   * @param {TreeView} view
+   */
+  point(scene, { frame, pointed }) {
+    this.way.draw(scene, frame, pointed);
+    attr(this.above, "d", this.way.cells.map((cell) => dotAt(frame, cell)).join(""));
   }
 
   /**
@@ -94,3 +107,6 @@ export class TreeDots {
     });
   }
 }
+
+/** @type {(frame: Frame, cell: Cell) => string} */
+const dotAt = (frame, { col, row }) => `M${frame.x(col).toFixed(1)} ${frame.y(row).toFixed(1)}h0`;

@@ -30,14 +30,22 @@ const keyAt = ({ target }) => target.closest?.(".sq-n")?.dataset.key ?? null;
  */
 export function listen(view, actions) {
   const { svg, scroller, pan } = view;
-  svg.addEventListener("pointerover", (event) => actions.hover(keyAt(event)));
-  svg.addEventListener("pointerleave", () => actions.hover(null));
+  svg.addEventListener("pointerover", (event) => {
+    const key = keyAt(event);
+    view.point(key ?? focusedIn(svg));
+    actions.hover(key);
+  });
+  svg.addEventListener("pointerleave", () => {
+    view.point(focusedIn(svg));
+    actions.hover(null);
+  });
   svg.addEventListener("click", (event) => {
     const key = keyAt(event);
     if (key && !pan.dragged) actions.press(key, event.shiftKey);
   });
   // On the SVG itself, a listener for the focus would make it a tab stop.
-  scroller.addEventListener("focusin", (event) => focused(actions, event));
+  scroller.addEventListener("focusin", (event) => focused(view, actions, event));
+  scroller.addEventListener("focusout", () => view.point(null));
   scroller.addEventListener("keydown", (event) => {
     if (!typed(view, actions, event)) return;
     event.preventDefault();
@@ -45,9 +53,13 @@ export function listen(view, actions) {
   });
 }
 
-function focused(actions, event) {
+// The cell that has the focus, if the keyboard gave it.
+const focusedIn = (svg) => svg.querySelector(".sq-n:focus-visible")?.dataset.key ?? null;
+
+function focused(view, actions, event) {
   const key = keyAt(event);
   if (!key) return;
+  view.point(key);
   attr(event.target, "aria-label", actions.name(key));
   actions.focus(key);
 }

@@ -3,6 +3,7 @@
 import { attr, pool, svg, text } from "./dom.js";
 import { short } from "./format.js";
 import * as treeFrame from "./tree_frame.js";
+import { TreeWay } from "./tree_way.js";
 
 /**
  * @import { Frame } from "./tree_frame.js"
@@ -57,6 +58,7 @@ export class TreePills {
     this.base = svg("g", { class: "sq-edges" }, root);
     this.halo = svg("g", { class: "sq-halos" }, root);
     this.active = svg("g", { class: "sq-edges" }, root);
+    this.way = new TreeWay(root);
     this.root = svg("g", tree, root);
     this.halos = pool(() => svg("path", { class: "sq-halo" }, this.halo));
     this.paths = pool(() => svg("path", { class: "sq-edge" }, this.active));
@@ -67,6 +69,7 @@ export class TreePills {
     this.base.replaceChildren();
     this.root.replaceChildren();
     this.light([], null);
+    this.way.draw(null, null, null);
   }
 
   /**
@@ -74,7 +77,7 @@ export class TreePills {
    * @param {TreeView} view
    */
   draw(scene, view) {
-    const { cells, looks, marks = {}, home, isEased } = scene;
+    const { cells, looks, home, isEased } = scene;
     const shown = cells
       .map((cell, i) => ({ cell, look: looks[i] }))
       .filter(({ look }) => look.state !== "hidden");
@@ -83,7 +86,7 @@ export class TreePills {
     this.drawCells(shown, scene, view);
     this.sweep();
     this.light(shown, view.frame);
-    this.mark(marks);
+    this.point(scene, view);
     if (view.pan) this.setHome(home);
   }
 
@@ -223,6 +226,15 @@ export class TreePills {
       attr(paths[i], "d", d);
       if (paths[i].dataset.s !== s) paths[i].dataset.s = s;
     });
+  }
+
+  /**
+   * Light the way to the cell pointed at.
+   * @param {Scene} scene
+   * @param {TreeView} view
+   */
+  point(scene, { frame, pointed }) {
+    this.mark({ ...scene.marks, "is-above": this.way.draw(scene, frame, pointed) });
   }
 
   // Marks are classes, changed on the few cells concerned.

@@ -7,6 +7,7 @@ import { TreeDots } from "./tree_dots.js";
 import * as treeFrame from "./tree_frame.js";
 import { listen } from "./tree_keys.js";
 import { TreePills } from "./tree_pills.js";
+import { nearestDot } from "./tree_way.js";
 
 /**
  * @import { Frame } from "./tree_frame.js"
@@ -51,6 +52,8 @@ export class TreeView {
   /** @type {PanAndZoom | null} */
   pan = null;
   shape = ""; // what the frame was made for
+  /** @type {string | null} key of the cell below the pointer, or with the focus */
+  pointed = null;
   #family = "";
   #sans = "";
   #waiting = false; // for the frame after a scroll
@@ -80,6 +83,7 @@ export class TreeView {
     if (dots) this.dots = new TreeDots(this.svg, dots);
     else this.pills = new TreePills(this.svg, label, numbers);
     if (dots) this.describe(label);
+    if (dots) this.pointAtDots();
     if (hasColumns) this.columns = new TreeColumns(this.scroller);
     if (fades) this.fades = el("div", { class: "sq-fades" }, host);
     this.head = hasColumns ? COLUMNS_HEIGHT : 0;
@@ -138,12 +142,30 @@ export class TreeView {
     this.frame = this.frameFor(scene);
     attr(this.svg, "viewBox", `0 0 ${this.frame.width} ${this.frame.height}`);
     this.dots?.draw(scene, this.frame);
+    this.dots?.point(scene, this);
     if (this.dots) return;
     this.scale();
     this.svg.classList.toggle("sq-dots", treeFrame.hidesLabels(this.frame, this.zoom));
     this.pills.draw(scene, this);
     this.columns?.paint(scene.columns ?? [], this);
     if (this.fades) this.fade();
+  }
+
+  /**
+   * Light the way from the root to a cell.
+   * @param {string | null} key of the cell pointed at; null: none
+   */
+  point(key) {
+    if (this.pointed === key) return;
+    this.pointed = key;
+    if (this.scene && this.frame) (this.dots ?? this.pills).point(this.scene, this);
+  }
+
+  pointAtDots() {
+    this.svg.addEventListener("pointermove", ({ offsetX: x, offsetY: y }) =>
+      this.point(this.scene && this.frame && nearestDot(this.scene.cells, this.frame, { x, y })),
+    );
+    this.svg.addEventListener("pointerleave", () => this.point(null));
   }
 
   /** Draw nothing, and forget the elements of the tree before. */

@@ -2,7 +2,7 @@
 import { attr, el, svg, text } from "../../shared/web/dom.js";
 import { filled } from "./filled.js";
 import { freePlaces, without } from "./placing.js";
-import { drawPlaces, placesHeight, spotOf } from "./places_picture.js";
+import { drawPlaces, lightWays, placesHeight, spotOf } from "./places_picture.js";
 
 /** @import { Answer } from "./tour_state.js" */
 
@@ -23,6 +23,7 @@ export class PlaceControl {
     const look = { class: "sq-tour-place", role: "group", "aria-label": words.label };
     this.box = el("div", look, host);
     this.lines = svg("svg", { class: "sq-tour-lines", "aria-hidden": "true" }, this.box);
+    lightWays(this.box);
     this.hint = el("p", { class: "sq-tour-rest", "aria-live": "polite" }, host);
     this.paint();
   }
@@ -34,7 +35,8 @@ export class PlaceControl {
     const all = [...placed, ...free].sort();
     this.box.style.height = placesHeight(all) + "px";
     drawPlaces(this.lines, all, free);
-    const root = el("span", { class: "sq-tour-root", text: "now" }, this.box);
+    const look = { class: "sq-tour-root", "data-place": "", text: "now" };
+    const root = el("span", look, this.box);
     this.put_at(root, "", all);
     for (const place of all) this.spot(place, all, free.includes(place));
     text(this.hint, filled(this.words.hint, { placed: placed.length, nodes }));

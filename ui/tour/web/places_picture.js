@@ -46,8 +46,25 @@ export function drawPlaces(host, all, free) {
     const y = to.y + TALL / 2;
     const d = `M${x} ${from.y + TALL / 2}H${x + 8}V${y}H${to.x}`;
     const cls = "sq-tour-edge" + (free.includes(place) ? " is-free" : "");
-    svg("path", { class: cls, d }, host);
+    svg("path", { class: cls, d, "data-to": place }, host);
   }
+}
+
+/**
+ * Light the way from the root to the place that is pointed at or has the focus.
+ * @param {HTMLElement} box
+ */
+export function lightWays(box) {
+  /** @type {(place: string | null) => void} */
+  const light = (place) => {
+    for (const one of box.querySelectorAll("[data-place], [data-to]")) {
+      const { place: at, to } = /** @type {HTMLElement} */ (one).dataset;
+      one.classList.toggle("is-way", place?.startsWith(at ?? to) ?? false);
+    }
+  };
+  const point = ({ target }) => light(target.closest("[data-place]")?.dataset.place ?? null);
+  for (const name of ["pointerover", "focusin"]) box.addEventListener(name, point);
+  for (const name of ["pointerleave", "focusout"]) box.addEventListener(name, () => light(null));
 }
 
 /**
@@ -61,9 +78,11 @@ export function showPlaces(host, places, rates) {
   const box = el("div", { class: "sq-tour-place" }, host);
   box.style.height = placesHeight(all) + "px";
   drawPlaces(svg("svg", { class: "sq-tour-lines", "aria-hidden": "true" }, box), all, []);
+  lightWays(box);
   for (const place of ["", ...all]) {
     const words = place ? String(Number(chanceAt(place, rates).toFixed(4))) : "now";
-    const made = el("span", { class: place ? "sq-tour-spot" : "sq-tour-root", text: words }, box);
+    const cls = place ? "sq-tour-spot" : "sq-tour-root";
+    const made = el("span", { class: cls, "data-place": place, text: words }, box);
     const { x, y } = spotOf(place, all);
     made.style.left = x + "px";
     made.style.top = y + "px";

@@ -1,0 +1,96 @@
+"""Which tree the fields of a form give, for the picture beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import fakes
+import pytest
+
+from sequoia import Pair, SamplingParams, Tree
+from sequoia.measuring import defaults
+from ui.decode.form_tree import FormTrees
+from ui.decode.request import tree_request_of
+from ui.race.request import lane_tree
+from ui.serving.limits import LOCAL
+from ui.serving.model_host import ModelHost
+from ui.shared.tree_menu import TreeRequest
+
+FORM = {"verifier": "sequoia", "temperature": 0.6, "top_p": 1.0, "clock": ""}
+LANES: list[tuple[str, str, Tree | None]] = [
+    ("chain", "4", Tree.chain(4)),
+    ("sequences", "2, 3", Tree.sequences(2, 3)),
+    ("kary", "2 3", Tree.kary(2, 3)),
+    ("branching", "3, 1", Tree.from_branching([3, 1])),
+    ("lab", "-1 0 0 1", Tree.from_parents([-1, 0, 0, 1])),
+    ("plain", "", None),
+    ("dynamic", "64, 12", None),
+    ("kary", "2, 99", None),
+    ("kary", "2,", None),
+    ("lab", "-1 7", None),
+    ("none", "", None),
+    ("no such kind", "", None),
+]
+
+
+def parents(trees: FormTrees, form: Mapping[str, Any]) -> Any:
+    return json.loads(trees.get_tree({**FORM, **form}))["parents"]
+
+
+@pytest.mark.parametrize(("kind", "numbers", "tree"), LANES)
+def test_a_lane_shows_its_tree_and_an_invalid_one_none(
+    model_host: ModelHost, kind: str, numbers: str, tree: Tree | None
+) -> None:
+    trees = FormTrees(model_host, LOCAL, lane_tree)
+    wanted = list(tree.parents) if tree else None
+    assert parents(trees, {"kind": kind, "numbers": numbers}) == wanted
+
+
+def test_the_fields_of_a_run_give_its_tree(model_host: ModelHost) -> None:
+    trees = FormTrees(model_host, LOCAL, tree_request_of)
+    assert parents(trees, {"tree": "kary", "first": 3, "second": 2}) == [-1, 0, 0, 0]
+    assert parents(trees, {"tree": "branching", "branching": "1 2"}) == [-1, 0, 1, 1]
+    for first in (None, 2.5, "x", -1, 10**9):
+        assert parents(trees, {"tree": "chain", "first": first}) is None
+
+
+def test_a_fitted_tree_is_the_one_that_runs(model_host: ModelHost, pair: Pair) -> None:
+    """Once its acceptance is known; until then no model runs for the picture."""
+    params = SamplingParams(temperature=0.6)
+    defaults.machine(pair)
+    defaults.acceptance_of(pair, params)
+    trees = FormTrees(model_host, LOCAL, tree_request_of)
+    for kind, numbers in (("best", (9, 4)), ("planned", ()), ("tuned_chain", ())):
+        tree = TreeRequest(kind, numbers).tree(pair, params, "sequoia", "").tree
+        assert isinstance(tree, Tree)
+        first, second = [*numbers, None, None][:2]
+        wanted = list(tree.parents) if len(tree) > 1 else None
+        assert parents(trees, {"tree": kind, "first": first, "second": second}) == wanted
+
+
+def test_nothing_is_measured_for_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = fakes.tiny_pair()
+    for name in ("measure_profile", "count_acceptance", "shared_mass"):
+        monkeypatch.setattr(defaults, name, lambda *_, **__: pytest.fail("something is measured"))
+    for kind in ("planned", "wide", "best", "replanned", "dynamic"):
+        request = TreeRequest(kind, (9, 4))
+        assert request.known_tree(pair, SamplingParams(temperature=1), "sequoia") is None
+    assert request.known_tree(None, SamplingParams(), "sequoia") is None
+
+
+@pytest.mark.parametrize(
+    "asked", [None, 3, [], "x", {"kind": []}, {"kind": "chain", "numbers": {}}]
+)
+def test_whatever_a_browser_asks_has_an_answer(model_host: ModelHost, asked: Any) -> None:
+    for read in (lane_tree, tree_request_of):
+        answer = json.loads(FormTrees(model_host, LOCAL, read).get_tree(asked))
+        assert answer == {"parents": None, "waits": False}
+
+
+def test_a_larger_tree_than_allowed_is_not_drawn(model_host: ModelHost) -> None:
+    trees = FormTrees(model_host, replace(LOCAL, nodes=16), lane_tree)
+    assert parents(trees, {"kind": "chain", "numbers": "16"}) is not None
+    assert parents(trees, {"kind": "chain", "numbers": "17"}) is None

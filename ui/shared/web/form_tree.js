@@ -1,0 +1,94 @@
+/* The small picture of the tree that a form asks for, beside its field. It follows the fields; the
+   server says which tree they give, and an invalid field gives none. */
+import { el, show, text } from "./dom.js";
+import { watchFormValues } from "./form_values.js";
+import { TreeThumbnail, sizeInWords } from "./tree_thumbnail.js";
+
+/** @import { Server } from "./connect_component.js" */
+
+/** @type {[number, number]} px */
+const SIZE = [96, 40];
+const PAUSE = 120; // ms without another change, after which the server is asked
+const AGAIN = 1000; // ms, while models load
+const OF_ALL = ["temperature", "top_p", "clock"];
+const OF_DECODE = ["tree", "first", "second", "branching", "verifier"];
+const OF_A_LANE = ["kind", "numbers", "verifier"];
+
+/**
+ * The values that a tree depends on.
+ * @param {Record<string, any>} values of the form
+ * @param {string} lane its number; "" in Decode
+ * @returns {Record<string, any>} by the names that the server reads
+ */
+export function asked(values, lane) {
+  const own = (lane ? OF_A_LANE : OF_DECODE).map((name) => [name, values[name + lane]]);
+  return Object.fromEntries([...own, ...OF_ALL.map((name) => [name, values[name]])]);
+}
+
+/** The picture of one tree field. */
+class FormTree {
+  #question = ""; // the values that were last asked for
+  #timer = 0;
+
+  /**
+   * @param {HTMLElement} host
+   * @param {string} lane
+   * @param {Server} server
+   */
+  constructor(host, lane, server) {
+    this.host = host;
+    this.lane = lane;
+    this.server = server;
+    this.picture = new TreeThumbnail(host, ...SIZE);
+    this.words = el("span", {}, host);
+  }
+
+  /** @param {Record<string, any>} values of the form */
+  follow(values) {
+    const question = asked(values, this.lane);
+    const key = JSON.stringify(question);
+    if (key === this.#question) return;
+    this.#question = key;
+    this.askAfter(PAUSE, question);
+  }
+
+  askAfter(pause, question) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.ask(question), pause);
+  }
+
+  async ask(question) {
+    const key = this.#question;
+    try {
+      const { parents, waits } = JSON.parse(await this.server.get_tree(question));
+      if (key !== this.#question) return; // the fields changed meanwhile
+      this.paint(parents);
+      if (!parents && waits) this.askAfter(AGAIN, question);
+    } catch {
+      this.paint(null);
+    }
+  }
+
+  /** @param {number[] | null} parents */
+  paint(parents) {
+    show(this.host, Boolean(parents));
+    this.picture.show(parents);
+    text(this.words, parents ? sizeInWords(parents) : "");
+  }
+}
+
+/**
+ * Called from the component's js_on_load with what Gradio gives it.
+ * @param {HTMLElement} element
+ * @param {object} _props
+ * @param {object} _watch
+ * @param {object} _trigger
+ * @param {Server} server
+ */
+export function connect(element, _props, _watch, _trigger, server) {
+  /** @type {HTMLElement} */
+  const host = element.querySelector(".sq-form-tree");
+  const { tab, lane } = host.dataset;
+  const picture = new FormTree(host, lane, server);
+  watchFormValues(tab, (values) => picture.follow(values));
+}

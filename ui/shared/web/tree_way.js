@@ -1,0 +1,72 @@
+/* The way from the root to the node that a person points at: its edges and nodes light up. One for
+   every tree view. */
+import { attr, svg } from "./dom.js";
+import * as treeFrame from "./tree_frame.js";
+
+/**
+ * @import { Frame } from "./tree_frame.js"
+ * @import { Cell, Scene } from "./tree_scene.js"
+ */
+
+const NEAR = 14; // px from a dot within which it is pointed at
+
+/**
+ * A drawn cell and those above it, the root last.
+ * @param {Scene} scene
+ * @param {string | null} key
+ * @returns {Cell[]} empty where the cell is not drawn
+ */
+export function wayTo({ cells, looks }, key) {
+  const at = cells.findIndex((cell) => cell.key === key);
+  if (at < 0 || looks[at].state === "hidden") return [];
+  const way = [];
+  for (let cell = cells[at]; cell; cell = cell.parent) way.push(cell);
+  return way;
+}
+
+/**
+ * The cell whose dot is nearest to a point.
+ * @param {Cell[]} cells
+ * @param {Frame} frame
+ * @param {{x: number, y: number}} point in the frame
+ * @returns {string | null} its key; null where none is near
+ */
+export function nearestDot(cells, frame, { x, y }) {
+  const far = ({ col, row }) => Math.hypot(frame.x(col) - x, frame.y(row) - y);
+  let best = null;
+  for (const cell of cells) if (!best || far(cell) < far(best)) best = cell;
+  return best && far(best) <= NEAR ? best.key : null;
+}
+
+/** The lit edges in an SVG element. */
+export class TreeWay {
+  /** @type {Cell[]} from the cell pointed at to the root */
+  cells = [];
+
+  /** @param {SVGElement} root */
+  constructor(root) {
+    this.path = svg("path", { class: "sq-way" }, root);
+  }
+
+  /**
+   * @param {Scene | null} scene null: nothing is lit
+   * @param {Frame | null} frame
+   * @param {string | null} key of the cell pointed at
+   * @returns {string[]} keys of the cells above it
+   */
+  draw(scene, frame, key) {
+    this.cells = scene && frame ? wayTo(scene, key) : [];
+    const edges = this.cells.filter(({ parent }) => parent);
+    const d = (cell) => edgeOf(scene, cell)(frame, cell.parent, cell);
+    attr(this.path, "d", edges.map(d).join(""));
+    return this.cells.slice(1).map((cell) => cell.key);
+  }
+}
+
+// A correction stands behind the rejected children in its row, and its edge goes past them.
+/** @type {(scene: Scene, cell: Cell) => typeof treeFrame.edge} */
+function edgeOf({ cells, looks }, cell) {
+  const { state } = looks[cells.indexOf(cell)];
+  const isPast = state === "correction" && cell.row === cell.parent.row;
+  return isPast ? treeFrame.lifted : treeFrame.edge;
+}
