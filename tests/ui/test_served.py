@@ -63,6 +63,7 @@ def test_all_model_work_shares_one_queue(blocks: gr.Blocks) -> None:
         str(one["name"]) for one in endpoints(blocks) if one.get("concurrency") == "engine"
     )
     wanted = ["change", "check", "count", "measure", "race_on", "run", "run_1", "run_2", "step"]
+    wanted.append("test_losslessness")
     assert found == wanted
 
 
