@@ -16,12 +16,11 @@ os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 import pytest
 import torch
 
-from sequoia.this_machine import container_memory
-
 if not torch.cuda.is_available():
     # Read when Triton is first imported, even by another library: with it, kernels run on the CPU.
     os.environ["TRITON_INTERPRET"] = "1"
 
+from sequoia.this_machine import container_memory
 
 _NOT_QUICK = {"slow", "gpu", "nightly"}
 

@@ -20,8 +20,9 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verifier
+from sequoia.exactness.losslessness import table_step
 from sequoia.exactness.losslessness.enumerator import Distribution, Enumerator, distribution
-from sequoia.exactness.losslessness.table_step import Model, Text, drafted, over_torch, step
+from sequoia.exactness.losslessness.table_step import Model, Text, drafted, step
 
 __all__ = [
     "Distribution",
@@ -146,6 +147,11 @@ def _top(_chance: Any, q: np.ndarray, counts: Sequence[int]) -> list[list[int]]:
 
 # torch cannot hold Fractions. Every other draw and every verification is the real one.
 EXACT = {**VERIFIERS, "topk": replace(VERIFIERS["topk"], draw=_top)}
+
+
+def over_torch(name: str) -> Verifier:
+    """The real verifier for models that return numpy arrays."""
+    return table_step.over_torch(VERIFIERS[name])
 
 
 def steps(count: int, tree: Tree, verifier: Verifier, p: Model, q: Model, chance: Any) -> Text:

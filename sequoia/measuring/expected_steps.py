@@ -42,8 +42,9 @@ class FixedLane:
 def fixed_lane(tree: Tree | object, verifier: str) -> FixedLane | None:
     """The lane, if its steps can be expected: it has one tree, and its verifier goes down from the
     root child by child."""
-    can_be_expected = isinstance(tree, Tree) and verifier_named(verifier).chances is not None
-    return FixedLane(tree, verifier) if can_be_expected else None
+    if not isinstance(tree, Tree) or verifier_named(verifier).chances is None:
+        return None
+    return FixedLane(tree, verifier)
 
 
 def expected_steps(
@@ -104,10 +105,10 @@ def expected_step_starts(
                 rule = verifier_named(name)
                 if rule.reject is None:
                     (siblings,) = rule.draw(chance, q_rows[row : row + 1], [children])
-                    found: Sequence[float] = match_chances(drawn, siblings)
+                    chances[name].append([*map(float, match_chances(drawn, siblings))])
                 else:
                     found = _mean_chances(p[row], q[row], drawn, children, rule, chance)
-                chances[name].append([*found])
+                    chances[name].append(found.tolist())
     return [np.array(step_starts(lane.tree, chances[lane.verifier])) for lane in lanes]
 
 

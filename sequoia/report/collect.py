@@ -13,7 +13,7 @@ from sequoia.report.run_stage import run_stage
 from sequoia.report.stage import Outcome, Stage
 
 _OTHERS = "not asked for"
-_TO_END = 5.0  # seconds of a budget that are left for ending
+_TO_END = 10.0  # seconds of a budget that are left for ending
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
+import psutil
+
 from sequoia.bench.command import option_parser
 from sequoia.errors import SequoiaError
 from sequoia.report.adopt import adopt
@@ -31,6 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _options(argv)
     try:
         folder = Folder(options.out.resolve())
+        if options.adopt:
+            folder.identity()  # raises before the folder is made
         with folder.opened():
             is_good = adopt(folder) if options.adopt else _collected(folder, options)
     except SequoiaError as problem:
@@ -40,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _collected(folder: Folder, options: Namespace) -> bool:
-    started = time.monotonic()
+    started = time.monotonic() - _seconds_since_start()
     machine = examined(folder)
     folder.identify(machine.name, program_version())
     stages = all_stages(machine)
@@ -48,6 +52,11 @@ def _collected(folder: Folder, options: Namespace) -> bool:
     print(f"{machine.name}: {len(stages)} stages, results in {folder.path}")
     wanted = Wanted(options.budget, frozenset(options.only), frozenset(options.skip))
     return collect(stages, folder, wanted, started, lambda text: print(text, flush=True))
+
+
+def _seconds_since_start() -> float:
+    """Seconds since this process was started: importing everything counts as well."""
+    return max(time.time() - psutil.Process().create_time(), 0.0)
 
 
 def _refuse_unknown(names: Sequence[str], stages: Sequence[Stage]) -> None:

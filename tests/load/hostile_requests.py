@@ -182,7 +182,7 @@ def main() -> int:
     arguments = made.parse_args()
     app = MeasuredApp("--trusted-proxy", "127.0.0.1")
     try:
-        app.answer(180)
+        app.answer(600)
         app.await_models()
         goals = asyncio.run(attack(app, arguments))
         failures = [line for line in app.lines if "Traceback" in line or "handler failed" in line]

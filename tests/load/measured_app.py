@@ -48,7 +48,7 @@ class MeasuredApp(App):
         self.process.wait(timeout=20)
         return "".join(self.lines)
 
-    def await_models(self, seconds: float = 180) -> None:
+    def await_models(self, seconds: float = 600) -> None:
         """Wait until runs can start."""
         end = time.monotonic() + seconds
         while not any("models ready" in line for line in self.lines):

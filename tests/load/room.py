@@ -61,7 +61,7 @@ def main() -> int:
     arguments = made.parse_args()
     app = MeasuredApp("--public")
     try:
-        app.answer(180)
+        app.answer(600)
         return measure(app, arguments)
     finally:
         printed = app.stop().splitlines()

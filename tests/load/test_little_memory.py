@@ -22,7 +22,7 @@ PAGES = 20  # at once
 def limited(request: pytest.FixtureRequest) -> Iterator[MeasuredApp]:
     app = MeasuredApp()
     resource.prlimit(app.process.pid, resource.RLIMIT_AS, (request.param * GIB,) * 2)
-    app.answer(180)
+    app.answer(600)
     app.await_models()
     yield app
     app.stop()

@@ -30,7 +30,7 @@ LIBRARIES = (gradio, torch, transformers)
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 300  # a test that takes longer counts as failed
 FAILED = 1  # exit status of pytest if a test failed
-KEPT = {".git", ".venv", "node_modules", "__pycache__", ".pytest_cache", ".ruff_cache"}
+KEPT = {".git", ".venv", "node_modules", ".pytest_cache", ".ruff_cache"}
 
 
 def copy_of_the_project(folder: Path) -> Path:
@@ -46,36 +46,37 @@ def outcome(mutation: Mutation, copy: Path) -> str:
         return "NOT TRIED: the text is not there once"
     path.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
     try:
-        return _run(mutation.test, copy)
+        status, printed = exit_status([mutation.test], copy)
     finally:
         path.write_text(text, encoding="utf-8")
+    if status is None:
+        return "noticed: the test does not end"
+    return "noticed" if status == FAILED else f"MISSED: exit status {status}, {printed[:80]}"
 
 
-def _run(test: str, copy: Path) -> str:
-    """Run the test in a process of its own, which has the libraries already."""
+def exit_status(tests: list[str], copy: Path) -> tuple[int | None, str]:
+    """Runs tests in a process of its own, which has the libraries already. Returns pytest's exit
+    status, None if it takes too long, and what it printed."""
     with tempfile.TemporaryFile() as printed:
         child = multiprocessing.get_context("fork").Process(
-            target=_pytest, args=(test, copy, printed.fileno())
+            target=_pytest, args=(tests, copy, printed.fileno())
         )
         child.start()
         child.join(SECONDS)
         if child.is_alive():
             child.kill()
-            return "noticed: the test does not end"
-        if child.exitcode == FAILED:
-            return "noticed"
+            return None, ""
         printed.seek(0)
-        last = [*printed.read().decode().strip().splitlines(), "no output"][0]
-        return f"MISSED: exit status {child.exitcode}, {last[:80]}"
+        return child.exitcode, printed.read().decode("utf-8", "replace")
 
 
-def _pytest(test: str, copy: Path, output: int) -> None:
+def _pytest(tests: list[str], copy: Path, output: int) -> None:
     os.chdir(copy)
     sys.dont_write_bytecode = True  # a change of the same second and size would be overlooked
     for stream in (1, 2):
         os.dup2(output, stream)
     sys.path[:] = [path for path in sys.path if not path.startswith(str(ROOT / "tests"))]
-    os._exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", test]))
+    os._exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *tests]))
 
 
 def main(words: list[str]) -> int:
@@ -85,6 +86,10 @@ def main(words: list[str]) -> int:
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         copy = copy_of_the_project(Path(folder))
+        status, printed = exit_status([*dict.fromkeys(one.test for one in chosen)], copy)
+        if status != 0:
+            print(f"{printed}\nThese tests fail with all defences in place.")
+            return 1
         for one in chosen:
             found = outcome(one, copy)
             missed += not found.startswith("noticed")

@@ -25,6 +25,8 @@ def _two_stages(modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa
 @pytest.mark.usefixtures("_two_stages")
 def test_the_status_says_whether_a_stage_has_failed(tmp_path: Path) -> None:
     out = str(tmp_path / "out")
+    assert main([out, "--adopt"]) == 2
+    assert not (tmp_path / "out").exists()
     assert main([out, "--only", "a"]) == 0
     assert main([out]) == 1
     assert main([out, "--adopt"]) == 0

@@ -6,6 +6,7 @@ import {
   lanePlaces,
   leadingLane,
   placeInWords,
+  placesByPrompt,
   referenceLane,
   speedInterval,
   speedRatio,
@@ -157,4 +158,18 @@ test("the lane with the most tokens leads, of equals the one that had them first
   const at = (t) => leadingLane(lanes, t);
   assert.equal(leadingLane([], 1), -1);
   assert.deepEqual([0, 0.95, 1.5, 2.05, 2.5, 3, 9].map(at), [-1, 1, 1, 0, 2, 2, 2]);
+});
+
+test("in a race of two prompts, each has its own reference and its own places", () => {
+  const lanes = [{ plain: true, on: "a" }, { on: "a" }, { plain: true, on: "b" }, { on: "b" }];
+  const totals = [even(4), even(1), even(3), even(2)];
+  assert.deepEqual(
+    lanes.map((_, i) => referenceLane(lanes, totals, 9e9, i)),
+    [0, 0, 2, 2],
+  );
+  const places = placesByPrompt(lanes, totals, Infinity, true);
+  assert.deepEqual(
+    places.map(({ place }) => place),
+    [2, 1, 2, 1],
+  );
 });

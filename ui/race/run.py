@@ -357,10 +357,10 @@ class RaceJob(RunJob):
         yield from check.rounds()
 
     def _why_unchecked(self, awaited: bool) -> str:
-        if not self.request.check:
-            return "tick “Verify losslessness after the race” to check it"
         if self.request.second_prompt:
             return "a race of two prompts is not checked; race one of them alone"
+        if not self.request.check:
+            return "tick “Verify losslessness after the race” to check it"
         if self._late:
             return "the race reached its time limit"
         return "another run is waiting for the models" if awaited else "the race was stopped"

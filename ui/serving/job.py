@@ -225,7 +225,7 @@ class Job(ABC, Generic[Event]):
                     self.release()
             except Exception:
                 _log.exception("the caches of a %s could not be freed", self.name)
-            finally:  # whatever happens: whoever reads `batches` waits for it
+            finally:  # whatever happens: the reader of `batches` waits for it
                 self._inbox.put(self.stopped(self._parting) if self._parting else last, last=True)
 
     def _unexpected(self) -> str:

@@ -47,9 +47,11 @@ def _speedups(
     """By the lane's name: logarithm of its pace over plain decoding, and the comparison."""
     plain = next((i for i in group if lanes[i].kind == "plain"), None)
     found = dict[str, tuple[float, Comparison]]()
+    if plain is None:
+        return found
     for i in group:
-        pair = None if plain is None else (min(i, plain), max(i, plain))
-        if pair in compared and i != plain:
+        pair = min(i, plain), max(i, plain)
+        if pair in compared:
             comparison = compared[pair]
             sign = 1 if pair[0] == i else -1
             found[lanes[i].name] = sign * comparison.pace, comparison

@@ -23,6 +23,7 @@ pytest.importorskip("triton", reason="there is no Triton for this system")
 from fakes import PROMPTS, tiny_pair
 from goodness_of_fit import fit
 
+from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
@@ -249,6 +250,33 @@ def test_a_step_has_the_trace_of_the_host_step() -> None:
 def test_the_first_token_follows_the_target(verifier: str) -> None:
     """A chi-square over seeds, pooled to the target's five likeliest tokens and the rest.
     False alarm 1e-6."""
+    assert _first_tokens(verifier, 300) > 1e-6
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("verifier", ["sequoia", "specinfer"])
+def test_the_first_token_follows_the_target_on_a_gpu(verifier: str) -> None:
+    assert _first_tokens(verifier, 2000) > 1e-6
+
+
+@pytest.mark.gpu
+def test_the_draws_on_a_gpu_follow_the_draft() -> None:
+    """Without replacement: pairs of tokens in order, against the exact probabilities."""
+    q = torch.tensor([0.4, 0.3, 0.2, 0.1, 0.0], device="cuda")
+    expected = {
+        (one, other): float(q[one] * q[other] / (1 - q[one]))
+        for one in range(4)
+        for other in range(4)
+        if one != other
+    }
+    drawn = Seeded(1, "cuda").successive(q.expand(20_000, -1), 2).tolist()
+    assert fit([*map(tuple, drawn)], expected) > 1e-6
+    alone = Seeded(2, "cuda").repeated(q.expand(20_000, -1), 1)[:, 0].tolist()
+    assert fit(alone, {token: float(q[token]) for token in range(4)}) > 1e-6
+
+
+def _first_tokens(verifier: str, seeds: int) -> float:
+    """The p-value of the first tokens of so many runs."""
     pair = placed()
     distribution = (own_logits(pair.target, list(pair.encode(PROMPTS[0]))) / 0.7).softmax(-1)
     best = distribution.topk(5).indices.tolist()
@@ -257,13 +285,13 @@ def test_the_first_token_follows_the_target(verifier: str) -> None:
         "other": 1 - float(distribution[best].sum()),
     }
     seen = []
-    for seed in range(300):
+    for seed in range(seeds):
         params = SamplingParams(temperature=0.7, max_new_tokens=2, ignore_eos=True, seed=seed)
         token = next(
             run(Decoder(pair, PROMPTS[0], params, Tree.from_branching([2]), verifier))
         ).emitted[0]
         seen.append(token if token in best else "other")
-    assert fit(seen, expected) > 1e-6
+    return fit(seen, expected)
 
 
 @pytest.mark.usefixtures("on_device")
@@ -309,6 +337,7 @@ def test_numbers_that_overflowed_where_the_walk_does_not_go_end_no_run() -> None
         assert not layer.values[:, :, length + 1 : length + 4].any()
 
 
+@pytest.mark.skipif(DEVICE == "cuda", reason="a card's own events give the times there")
 @pytest.mark.usefixtures("on_device")
 def test_the_time_of_drawing_children_is_not_draft_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects predictions: a profile's draft times are those of passes only, and the rest of a

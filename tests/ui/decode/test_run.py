@@ -374,19 +374,38 @@ def test_an_unexpected_error_shows_no_path_and_the_next_run_is_unaffected(
     assert sum(len(step["emitted"]) for step in steps_of(list(after.messages()))) == 6
 
 
+OUT_OF_MEMORY_AT = [
+    "sequoia.models.tree_forward.TreeModel.open",
+    "sequoia.decoding.engine.Decoder.prefill",
+    "sequoia.decoding.drafter.Drafter.fill",
+    "sequoia.decoding.host_step.HostStep._verify",
+    "sequoia.models.kv_cache.KVCache.keep",
+]
+
+
 @pytest.mark.parametrize(
     "problem",
-    [MemoryError(), torch.OutOfMemoryError(), RuntimeError("CPU: can't allocate memory")],
-    ids=lambda one: type(one).__name__,
+    [
+        MemoryError(),
+        torch.OutOfMemoryError(),
+        RuntimeError("CPU: can't allocate memory"),
+        RuntimeError("CUDA error: out of memory\nCompile with..."),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+    ],
+    ids=["Python", "torch", "a CPU", "CUDA", "cuBLAS"],
 )
+@pytest.mark.parametrize("point", OUT_OF_MEMORY_AT)
 def test_out_of_memory_is_shown_and_the_next_run_is_unaffected(
-    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch, problem: Exception
+    make: Callable[..., DecodeJob],
+    monkeypatch: pytest.MonkeyPatch,
+    problem: Exception,
+    point: str,
 ) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise problem
 
     with monkeypatch.context() as patch:
-        patch.setattr(Decoder, "prefill", full)
+        patch.setattr(point, full)
         live = make()
         live.start(None)
         assert "Out of memory" in json.loads(list(live.messages())[-1])["error"]

@@ -20,7 +20,7 @@ from sequoia.saved_files.race_file import RaceLog
 from ui.decode.recordings import RunStore
 from ui.race import more_prompts, pooled
 from ui.race.messages import OpenedRace, RaceRecording
-from ui.race.more_prompts import further_runs, kind_of, prompts_of
+from ui.race.more_prompts import FurtherRun, further_runs, kind_of, prompts_of
 from ui.race.race_on import PairChanged, RaceOnJob
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
@@ -188,7 +188,7 @@ def test_a_race_of_two_prompts_goes_on_with_both(
     assert again.judged["verdict"]["sentence"] == verdict["sentence"]
     assert again.log().pool.to_dict() == log.pool.to_dict()
     first, *others = again.judged["pool"]["runs"]
-    assert first["prompt"] == "def add(a, b): / On the first mornin"
+    assert first["prompt"] == "def add(a, b): / On the first morni"
     assert others[0]["prompt"] == "def f(x): / def add(a, b):"
 
 
@@ -244,10 +244,10 @@ def test_stop_keeps_the_runs_that_are_complete(
     job = RaceOnJob(race, model_host, LOCAL)
     one_run = job._one_run
 
-    def halted_in_the_second(prompt: str, params: SamplingParams) -> PooledRun | None:
-        if prompt == job._runs[1][0]:
+    def halted_in_the_second(further: FurtherRun) -> PooledRun | None:
+        if further == job._runs[1]:
             job.halt()
-        return one_run(prompt, params)
+        return one_run(further)
 
     monkeypatch.setattr(job, "_one_run", halted_in_the_second)
     job.start()
@@ -307,19 +307,12 @@ def test_the_file_of_a_race_has_its_further_runs(
     last = all_messages(race, model_host)[-1]
     file = race.log().to_json()
     again = OpenedRace(RaceLog.from_json(file))
-    assert RaceLog.from_json(file).pool.runs == tuple(
-        type(run)(
-            run.prompt,
-            run.seed,
-            tuple(
-                type(lane)(
-                    tuple((tokens, round(seconds, 7)) for tokens, seconds in lane.steps), lane.text
-                )
-                for lane in run.lanes
-            ),
-        )
-        for run in race.pool.runs
-    )
+    runs = RaceLog.from_json(file).pool.runs
+    assert [run.to_dict() for run in runs] == [run.to_dict() for run in race.pool.runs]
+    for run in runs:
+        fixed, dynamic = run.lanes[:2], run.lanes[2]
+        assert all(set(lane.expected.tokens) == {24} for lane in fixed)
+        assert dynamic.expected is None  # its trees are not known beforehand
     shown = json.loads(again.whole())
     assert shown["verdict"]["sentence"] == last["verdict"]["sentence"]
     assert len(shown["pool"]["runs"]) == 1 + FURTHER

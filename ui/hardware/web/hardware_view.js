@@ -93,6 +93,7 @@ class HardwareView {
       makePanel(this.body, { ...about, cls: "hw-by-level-panel" }),
     );
     this.followTheme();
+    this.say("", "This machine is timed as soon as the models are loaded.");
   }
 
   // -- building ----------------------------------------------------------------------------------

@@ -47,9 +47,9 @@ export class LabTree {
     const panel = makePanel(host, { part: "lab-tree", title: "Tree", cls: "sq-lab-tree" });
     this.controls = new LabTreeControls(panel, this);
     this.caption = new LabTreeCaption(panel.body);
-    const box = el("div", { class: "sq-lab-box" }, panel.body);
+    this.box = el("div", { class: "sq-lab-box" }, panel.body);
     const look = { cls: "sq-lab-scroll", isLazy: true, fades: true };
-    this.view = new TreeView(box, look, new LabTreePointer(this));
+    this.view = new TreeView(this.box, look, new LabTreePointer(this));
   }
 
   // -- what a person asks for ------------------------------------------------------------
@@ -158,6 +158,7 @@ export class LabTree {
     const { shown } = state;
     const hits = this.hits();
     const last = items.filter(({ col, end }) => end && col === cols - 1);
+    this.box.style.setProperty("--rows", String(rows));
     const isGrown = shown === "best" && topo.n > 1;
     this.view.draw({
       cells: items,

@@ -54,7 +54,7 @@ function room(left, budget) {
 function verdict(size, own, best, optimal) {
   if (size === 1) return "Click the root to give it a child.";
   if (optimal) return `${own.toFixed(3)} tokens: no tree of ${size} nodes is better.`;
-  const gap = `${(best - own).toFixed(3)} tokens (${((1 - own / best) * 100).toFixed(1)} %)`;
+  const gap = `${(best - own).toFixed(3)} tokens (${((1 - own / best) * 100).toFixed(1)}%)`;
   return `${own.toFixed(3)} tokens; the best tree of ${size} nodes has ${best.toFixed(3)}: you are ${gap} short of the optimum.`;
 }
 

@@ -3,7 +3,8 @@
 import { canStop } from "../../shared/web/form_buttons.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
-import { attr, el, show, text } from "../../shared/web/dom.js";
+import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { formBeside } from "../../shared/web/form_buttons.js";
 import { progressBar } from "../../shared/web/progress_bar.js";
 import { BugPanel } from "./bug_panel.js";
 import { CellTable } from "./cell_table.js";
@@ -57,7 +58,9 @@ class LosslessView {
     this.progress = progressBar(frame, "Sampling");
     const part = { "data-part": "banner", hidden: "" };
     this.banner = el("p", { class: "sq-banner", role: "status", ...part }, frame);
-    this.intro = el("p", { class: "ls-say", "data-part": "intro", text: INTRO }, frame);
+    this.intro = el("div", { class: "ls-intro", "data-part": "intro" }, frame);
+    el("p", { class: "ls-say", text: INTRO }, this.intro);
+    button(this.intro, { text: "Run the test", act: () => formBeside("ls").run() });
     this.bug = new BugPanel(frame);
     this.verdict = new VerdictPanel(frame);
     const columns = el("div", { class: "ls-columns" }, frame);

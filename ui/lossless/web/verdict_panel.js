@@ -1,6 +1,6 @@
 /* The verdict in a sentence, and the figures behind it. */
 import { el, show, text } from "../../shared/web/dom.js";
-import { percent, short } from "../../shared/web/format.js";
+import { count, percent, short } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -38,7 +38,7 @@ export class VerdictPanel {
     text(this.words, test.verdict);
     const { draws, square, p, distance } = this.tiles;
     put(draws, test.draws.toLocaleString("en-US"), `of ${test.wanted.toLocaleString("en-US")}`);
-    put(square, squareText(test.statistic), `${test.freedom} degrees of freedom`);
+    put(square, squareText(test.statistic), `${count(test.freedom, "degree")} of freedom`);
     put(p, short(test.p_value), test.going ? "so far" : "differs below 0.000001");
     put(distance, percent(test.distance, 1), `${percent(test.floor, 1)} by chance alone`);
   }

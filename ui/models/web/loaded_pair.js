@@ -18,7 +18,7 @@ import { makePanel } from "../../shared/web/panel.js";
  * @property {string} numbers
  * @property {string} forward
  * @property {string} no_fast_forward why not
- * @property {string} no_gpu_verification why the host verifies trees, though the models are on a GPU
+ * @property {string} no_gpu_verification why the host verifies, with models on a GPU
  * @property {string} device
  * @property {string} placement
  */

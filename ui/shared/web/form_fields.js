@@ -1,5 +1,6 @@
 /* The labels of the forms, which Gradio makes: each is explained from tooltips.json, to the pointer
    and to the Tab key. */
+import { showForm } from "./form_side.js";
 import { rove } from "./roving_focus.js";
 import { markTerm, openTooltip } from "./tooltips.js";
 
@@ -65,13 +66,19 @@ function explain(event) {
   if (event.type === "focusin" ? tabbed : label.contains(event.target)) openTooltip(label);
 }
 
-/** Move the focus to the field that was refused, if there is one. */
+/** Move the focus to the field of the open tab that was refused, if there is one. */
 export function focusWrong() {
-  /** @type {HTMLElement | null} */
-  const field = document.querySelector(".is-wrong :is(input, textarea)");
-  field?.focus();
-  field?.scrollIntoView({ block: "center" });
+  /** @type {NodeListOf<HTMLElement>} */
+  const wrong = document.querySelectorAll(".pg-page .is-wrong :is(input, textarea)");
+  const field = [...wrong].find((one) => isOpen(one.closest(".pg-page")));
+  if (!field) return;
+  showForm(field, true);
+  field.focus();
+  field.scrollIntoView({ block: "center" });
 }
+
+/** @type {(page: HTMLElement) => boolean} */
+const isOpen = (page) => Boolean(page.offsetParent);
 
 function noteTab(event) {
   tabbed = event.key === "Tab";

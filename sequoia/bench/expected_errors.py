@@ -1,0 +1,142 @@
+"""How often the interval of a ratio of tokens per step is wrong, where two lanes are compared by
+the steps expected of both on the same texts.
+
+Texts of several prompts were decoded at a temperature above 0, and the steps that each of some
+trees needs for them on average were recorded. A race takes three texts of a prompt at random; the
+other texts of that prompt stand for the truth, whose own error is allowed for. An interval of 95%
+should miss it in about 5% of races or fewer.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from sequoia.algorithm.best_tree import best_tree
+from sequoia.algorithm.expected_steps import ExpectedSteps
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.step_trace import emitted_tokens
+from sequoia.algorithm.tree import Tree
+from sequoia.assets_folder import ASSETS
+from sequoia.bench.command import option_parser, reports_errors
+from sequoia.bench.prompts import text_list
+from sequoia.decoding.engine import plain
+from sequoia.diagnosis.race_verdict.compare_pair import compare_expected
+from sequoia.diagnosis.race_verdict.student_t import critical_value
+from sequoia.loading.load import load_pair
+from sequoia.measuring.defaults import acceptance_of
+from sequoia.measuring.expected_steps import FixedLane, expected_steps
+from sequoia.models.pair import Pair
+
+FILE = ASSETS / "bench" / "recorded_steps" / "expected.json"
+TEXTS = 3  # of a race: one of each lane
+FREEDOM = 7  # of the verdict's errors after one race
+TEMPERATURE = 0.6
+Texts = Sequence[Mapping[str, list[float]]]  # by lane: the steps in each segment
+
+
+def trees_of(pair: Pair, params: SamplingParams, prompt: str) -> dict[str, Tree]:
+    """The lanes that are recorded."""
+    acceptance = acceptance_of(pair, params, texts=[prompt])[0].smoothed()
+    return {
+        "plain": Tree.chain(1),
+        "chain of 6": Tree.chain(6),
+        "chain of 10": Tree.chain(10),
+        "tree of 12": best_tree(acceptance, 12),
+        "tree of 64": best_tree(acceptance, 64),
+        "4 levels of 2": Tree.kary(2, 4),
+    }
+
+
+def record(
+    pair: Pair, prompts: Sequence[str], params: SamplingParams, count: int
+) -> list[list[dict[str, list[float]]]]:
+    """For each prompt `count` texts, with the steps of every lane in each segment."""
+    trees = trees_of(pair, params, prompts[0])
+    lanes = [FixedLane(tree, "sequoia") for tree in trees.values()]
+    made = []
+    for number, prompt in enumerate(prompts):
+        texts = []
+        for text in range(count):
+            mine = params.further(number * count + text)
+            emitted = emitted_tokens(plain(pair, prompt, mine))
+            found = expected_steps(pair, pair.encode(prompt), [emitted], mine, lanes)
+            steps = [[round(value, 3) for value in one.steps[0]] for one in found if one]
+            texts.append(dict(zip(trees, steps, strict=True)))
+        made.append(texts)
+    return made
+
+
+def outside(prompts: Sequence[Texts], one: str, other: str, races: int, seed: int) -> float:
+    """Share of races whose interval misses the ratio that the other texts of the prompt give."""
+    rng = random.Random(seed)
+    return sum(_misses(rng.choice(prompts), one, other, rng) for _ in range(races)) / races
+
+
+def _misses(texts: Texts, one: str, other: str, rng: random.Random) -> bool:
+    mixed = rng.sample(texts, len(texts))
+    found = compared(mixed[:TEXTS], one, other)
+    truth = compared(mixed[TEXTS:], one, other)
+    if found is None or truth is None:
+        return False
+    log, variance = found
+    reach = critical_value(0.05, FREEDOM) * math.sqrt(variance)
+    allowed = math.sqrt(1 + TEXTS / (len(texts) - TEXTS))  # the truth is a mean of few texts too
+    return abs(log - truth[0]) > reach * allowed
+
+
+def compared(texts: Texts, one: str, other: str) -> tuple[float, float] | None:
+    """Logarithm of the tokens per step of `one` over `other`, and its variance."""
+    pair = (
+        ExpectedSteps((1,) * len(texts), tuple(tuple(text[name]) for text in texts))
+        for name in (one, other)
+    )
+    return compare_expected(*pair, drafted=(one != "plain") + (other != "plain"))
+
+
+def report(prompts: Sequence[Texts], races: int, seed: int) -> None:
+    """Print the figures of each pair of lanes."""
+    for one, other in combinations(prompts[0][0], 2):
+        found = [compared(texts[:TEXTS], one, other) for texts in prompts]
+        errors = [math.sqrt(variance) for _, variance in filter(None, found)]
+        share = outside(prompts, one, other, races, seed)
+        print(
+            f"{one} and {other}: outside the 95% interval in {share:.1%} of races; standard error "
+            f"of one race {np.mean(errors):.1%}"
+        )
+
+
+@reports_errors
+def main(argv: Sequence[str] | None) -> None:
+    parser = option_parser("python -m sequoia.bench.expected_errors", __doc__)
+    parser.add_argument("--steps", type=Path, default=FILE, help="file of expected steps")
+    parser.add_argument("--record", action="store_true", help="first record with the bundled pair")
+    parser.add_argument("--texts", type=int, default=8, help="recorded texts of each prompt")
+    parser.add_argument("--prompts", type=int, default=6, help="recorded prompts of each kind")
+    parser.add_argument("--races", type=int, default=2000, help="resampled for each pair of lanes")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(argv)
+    if options.record:
+        params = SamplingParams(temperature=TEMPERATURE, max_new_tokens=128, ignore_eos=True)
+        texts = [
+            text
+            for kind in ("code", "prose")
+            for text in text_list(kind, ASSETS / "bench")[: options.prompts]
+        ]
+        made = record(load_pair(), texts, replace(params, seed=options.seed), options.texts)
+        options.steps.write_text(json.dumps(made, separators=(",", ":")) + "\n", encoding="utf-8")
+    prompts = json.loads(options.steps.read_text(encoding="utf-8"))
+    print(f"{len(prompts)} prompts of {len(prompts[0])} texts, temperature {TEMPERATURE:g}")
+    report(prompts, options.races, options.seed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+"""The recorded expected steps, and how often an interval from three texts misses the others."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+
+import pytest
+from fakes import tiny_pair
+
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.bench.expected_errors import FILE, compared, outside, record
+
+PROMPTS = json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def test_the_interval_of_any_two_recorded_lanes_seldom_misses() -> None:
+    for one, other in combinations(PROMPTS[0][0], 2):
+        assert outside(PROMPTS, one, other, 200, 1) <= 0.1
+
+
+def test_a_ratio_that_is_off_by_a_quarter_is_outside() -> None:
+    """Guards against intervals so wide that they could never miss."""
+    wrong = [
+        [
+            {**text, "tree of 12": [0.75 * steps for steps in text["tree of 12"]]}
+            for text in texts[:3]
+        ]
+        for texts in PROMPTS
+    ]
+    apart = []
+    for right, other in zip(PROMPTS, wrong, strict=True):
+        log, variance = compared(other, "tree of 12", "tree of 64")
+        truth, _ = compared(right, "tree of 12", "tree of 64")
+        apart.append(abs(log - truth) > 2.36 * variance**0.5)
+    assert sum(apart) >= 0.9 * len(apart)
+
+
+def test_expected_steps_are_recorded_by_lane_and_segment() -> None:
+    params = SamplingParams(temperature=0.9, max_new_tokens=32, ignore_eos=True)
+    (texts,) = record(tiny_pair(), ["def area("], params, 2)
+    assert len(texts) == 2
+    for text in texts:
+        assert text["plain"] == pytest.approx([4] * 8)
+        assert all(len(steps) == 8 for steps in text.values())
+        assert all(sum(steps) <= 32.01 for steps in text.values())
