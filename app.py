@@ -136,6 +136,19 @@ def parser() -> argparse.ArgumentParser:
         "repeated)",
     )
     server.add_argument(
+        "--per-address",
+        type=int,
+        metavar="N",
+        help="at most N runs in line from one network address (default: no bound, as a room behind "
+        "a router is one address)",
+    )
+    server.add_argument(
+        "--measure",
+        action="store_true",
+        help="time this machine for half a minute at the start, which plans better trees (default: "
+        "two seconds, or a profile that comes with the models)",
+    )
+    server.add_argument(
         "--share",
         action="store_true",
         help="create a temporary public address through Gradio's service",
@@ -169,6 +182,8 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
         made.error("--offload uses one device, --device spread several; leave out one of the two")
     if arguments.port is not None and not 0 < arguments.port < 65536:
         made.error(f"--port {arguments.port} is not a port from 1 to 65535")
+    if arguments.per_address is not None and arguments.per_address < 1:
+        made.error(f"--per-address {arguments.per_address} is not a number of runs from 1 up")
     for proxy in arguments.trusted_proxy:
         try:
             ip_network(proxy, strict=False)
@@ -233,7 +248,9 @@ def main() -> None:
     from ui.page import launch_options, page
     from ui.serving.gradio_changes import change_gradio
     from ui.serving.guards.all_guards import Address
+    from ui.serving.measure_machine import measure_machine
     from ui.serving.model_host import ModelHost
+    from ui.serving.one_each import OneEach
     from ui.serving.short_pauses import ShortPauses
 
     change_gradio()
@@ -247,12 +264,17 @@ def main() -> None:
         arguments.dtype,
         arguments.offload,
     )
-    model_host = ModelHost(lambda: load(request, online, model_host.on_progress), limits.waiting)
+    address = Address([*arguments.allow_host, arguments.host], arguments.trusted_proxy)
+    model_host = ModelHost(
+        lambda: load(request, online, model_host.on_progress),
+        limits.waiting,
+        OneEach(arguments.per_address, address.proxies),
+        *([measure_machine] if arguments.measure else []),
+    )
     model_host.open()
     ShortPauses(model_host).start()
     keep_small(folder, limits.kept)
     blocks = page(model_host, limits, online)
-    address = Address([*arguments.allow_host, arguments.host], arguments.trusted_proxy)
     _, url, share_url = blocks.launch(
         server_name=arguments.host,
         server_port=port,

@@ -76,7 +76,7 @@ def launch_options(limits: Limits, address: Address | None = None) -> dict[str, 
         "ssr_mode": False,
         "mcp_server": False,
         "max_file_size": limits.upload,
-        "max_threads": limits.threads,
+        "max_threads": limits.handlers,
         "state_session_capacity": 96,
         "quiet": True,
     }

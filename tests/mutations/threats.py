@@ -410,6 +410,42 @@ VISITORS = (
         "tests/ui/serving/test_fair_queue.py::test_a_full_queue_refuses_at_once",
     ),
     Mutation(
+        "one visitor has a job in line in every view",
+        "ui/serving/one_each.py",
+        "if mine := self._entries.get(who):",
+        "if mine := self._entries.get(who + '?'):",
+        "tests/ui/serving/test_one_each.py::test_a_second_job_is_refused_until_the_first_has_ended",
+    ),
+    Mutation(
+        "one address has any number of jobs in line",
+        "ui/serving/one_each.py",
+        "for entry in self._entries.values()) >= most:",
+        "for entry in self._entries.values()) > 99:",
+        "tests/ui/serving/test_one_each.py::test_an_address_has_so_many_jobs_in_line",
+    ),
+    Mutation(
+        "a job that nobody reads keeps its place",
+        "ui/serving/job.py",
+        "if not self._inbox.is_read(UNREAD_SECONDS):",
+        "if False:",
+        "tests/ui/serving/test_session_view.py::test_a_job_that_nobody_reads_is_dropped",
+    ),
+    Mutation(
+        "a stranger's prompt is on other screens",
+        "ui/serving/job.py",
+        "return self.busy and self.is_shared and self.recording is not None",
+        "return self.busy and self.recording is not None",
+        "tests/ui/serving/test_following.py::"
+        "test_among_strangers_nobody_follows_unless_the_visitor_lets_them",
+    ),
+    Mutation(
+        "any visitor of a public page measures the machine",
+        "ui/hardware/tab.py",
+        "if self._limits.measures:",
+        "if True:",
+        "tests/ui/test_served.py::test_a_public_page_cannot_measure_the_machine",
+    ),
+    Mutation(
         "one visitor runs twice at once",
         "ui/serving/sessions.py",
         "if last and last.busy:",

@@ -10,6 +10,7 @@ import gradio as gr
 import pytest
 
 import app
+from sequoia import Pair
 from ui import page
 from ui.serving.limits import LOCAL, PUBLIC
 from ui.serving.model_host import ModelHost
@@ -91,6 +92,14 @@ def test_temporary_files_are_deleted(blocks: gr.Blocks) -> None:
     assert age <= 3600
 
 
+def test_a_public_page_cannot_measure_the_machine(pair: Pair) -> None:
+    """Guards against measurements that make others wait for half a minute each, and that replace
+    the profile all visitors' trees are planned with."""
+    names = [one["name"] for one in endpoints(page.page(ModelHost(lambda: pair, 4), PUBLIC))]
+    assert "run" in names
+    assert not [name for name in names if "measur" in name]
+
+
 def test_templates_take_no_values(blocks: gr.Blocks) -> None:
     """Guards against a template that a model's token could be evaluated in."""
     templates = [
@@ -142,6 +151,7 @@ def test_presets_differ_in_kind_and_fit_the_form() -> None:
         ["--offload", "-1"],
         ["--offload", "--device", "spread"],
         ["--pair", "nope"],
+        ["--per-address", "0"],
         ["--pair", "qwen3-8b", "--public"],
         ["--pair", "bundled", "--target", "a", "--draft", "b"],
     ],

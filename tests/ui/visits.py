@@ -3,10 +3,11 @@ and steps that wait or take longer."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -78,9 +79,35 @@ def request(who: str = "one", **query: str) -> SimpleNamespace:
     return SimpleNamespace(session_hash=who, query_params=query)
 
 
-def sent(messages: Iterable[str]) -> list[dict[str, Any]]:
-    """All messages for a stage."""
-    return [json.loads(message) for message in messages]
+class Reading:
+    """What a handler yields, read by a test as Gradio reads it: one at a time, and `close` ends
+    it."""
+
+    def __init__(self, handler: AsyncIterable[Any]) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._received = aiter(handler)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return self._loop.run_until_complete(anext(self._received))
+        except StopAsyncIteration:
+            self._loop.close()
+            raise StopIteration from None
+
+    def close(self) -> None:
+        """The page was closed."""
+        assert isinstance(self._received, AsyncGenerator)
+        self._loop.run_until_complete(self._received.aclose())
+        self._loop.close()
+
+
+def sent(messages: Iterable[str] | AsyncIterable[str]) -> list[dict[str, Any]]:
+    """All messages for a stage, from a job or from a handler."""
+    received = messages if isinstance(messages, Iterable) else Reading(messages)
+    return [json.loads(message) for message in received]
 
 
 class Gate:

@@ -65,11 +65,16 @@ class RunControls:
     profiles: gr.BrowserState
     save: gr.DownloadButton
     open: gr.UploadButton
+    shared: gr.Checkbox
 
     @property
     def form(self) -> set[Any]:
-        """The components whose values form a request."""
-        return {self.profiles, *(getattr(self, name) for name in self.names)}
+        """The components whose values form a request, and who may follow its run."""
+        return {self.shared, self.profiles, *(getattr(self, name) for name in self.names)}
+
+    def is_shared(self, data: FormData) -> bool:
+        """Whether other visitors may follow the run."""
+        return data.get(self.shared) is True
 
     def values(self, data: FormData) -> dict[str, Any]:
         """Their values, by name."""
@@ -192,6 +197,7 @@ def controls(trees: FormTrees, profiles: gr.BrowserState, prompt: str = "") -> C
         **_buttons(),
         **_tree(trees),
         **_settings(trees.limits),
+        shared=share_box("pg", trees.limits),
         **files("pg", "run"),
         example=_examples(),
     )
@@ -241,6 +247,17 @@ def chat_box(form: str) -> gr.Checkbox:
         visible=False,
         container=False,
         elem_id=f"{form}-chat",
+    )
+
+
+def share_box(form: str, limits: Limits) -> gr.Checkbox:
+    """Whether other visitors may follow a run. They are not asked where all runs are shared."""
+    return gr.Checkbox(
+        label="Others may watch my runs",
+        value=limits.shares,
+        visible=not limits.shares,
+        container=False,
+        elem_id=f"{form}-shared",
     )
 
 

@@ -1,11 +1,14 @@
 """Messages from the server to the Decode view, as JSON strings. Pure: steps in the form of
 `sequoia.saved_files.run_file.Packer` in, text out.
 
-A message: {v, run, from, meta?, stored?, trees?, pieces?, steps, done, end?, tail?, error, notice}.
+A message: {v, run, from, meta?, stored?, trees?, pieces?, steps, done, end?, tail?, error, notice,
+wait?, follow?}.
 `stored`: the run can be loaded again by its name. `trees` and `pieces` contain only what earlier
 messages of the run did not. `from` is the index of the first step, so that a reader notices a gap.
 `end` says why a finished run ended (see ui.serving.job.Ended), and `tail` is the incomplete
-character that its last token left.
+character that its last token left. `wait`: how many runs are ahead, and for how many seconds;
+`follow`: the one that is on can be followed (both are `ahead` here). `followed`: it is another
+visitor's run (see ui.serving.following).
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sequoia.saved_files.run_file import MAX_STEPS, Run, clock_of
+from ui.serving.wait_times import NOTHING
 from ui.shared.message_text import message_text
 from ui.shared.saved_profiles import MAX_NOTE
 
@@ -53,6 +57,7 @@ class RunMessages:
         tail: str = "",
         error: str | None = None,
         notice: str | None = None,
+        ahead: Mapping[str, Any] = NOTHING,
     ) -> str:
         """One message with the steps of `added`, each as returned by `Recorder.add`. With an `end`
         it is the last message for now."""
@@ -75,13 +80,16 @@ class RunMessages:
                 **({"end": end, "tail": tail} if end else {}),
                 "error": error,
                 "notice": notice,
+                **ahead,
             }
         )
 
 
-def notice_message(*, error: str | None = None, notice: str | None = None) -> str:
+def notice_message(
+    *, error: str | None = None, notice: str | None = None, ahead: Mapping[str, Any] = NOTHING
+) -> str:
     """A message without a run: the words are shown in a banner, and the screen stays."""
-    return message_text({"v": VERSION, "error": error, "notice": notice})
+    return message_text({"v": VERSION, "error": error, "notice": notice, **ahead})
 
 
 def whole(run: Run, name: str, stored: bool = False) -> str:
@@ -90,9 +98,10 @@ def whole(run: Run, name: str, stored: bool = False) -> str:
     return message_text({**_slice(run, name, 0), **state})
 
 
-def since(run: Run, name: str, first: int) -> str:
-    """Steps of `run` from `first` on, with all trees and pieces, for a reader that missed some."""
-    return message_text(_slice(run, name, first))
+def since(run: Run, name: str, first: int, **state: Any) -> str:
+    """Steps of `run` from `first` on, with all trees and pieces, for a reader that missed some.
+    state: further fields."""
+    return message_text({**_slice(run, name, first), **state})
 
 
 def _slice(run: Run, name: str, first: int) -> dict[str, Any]:

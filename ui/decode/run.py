@@ -25,6 +25,7 @@ from ui.decode.request import DecodeRequest
 from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, named
+from ui.serving.wait_times import Demand
 from ui.shared.speedup_meta import compared_with_plain, step_of
 from ui.shared.tree_menu import ChosenTree, TreeRequest
 
@@ -64,6 +65,9 @@ class DecodeJob(RunJob):
         self._decoder: Decoder | None = None
         self._meta: dict[str, Any] = {}
         self._made: list[Step] = []
+        self._steps: int | None = None  # asked for in this turn
+        self._emitted = 0  # tokens so far
+        self._emitted_before = 0  # before this turn
 
     @property
     def holding(self) -> bool:
@@ -73,6 +77,23 @@ class DecodeJob(RunJob):
     def free_caches(self) -> None:
         self._decoder = None
 
+    def demand(self) -> Demand:
+        if self._steps is not None:
+            return Demand("step", self._steps, self._limits.seconds)
+        kind = self.request.tree_request.kind if self.request.tree_request.kind == "plain" else ""
+        compared = "compared" if self._is_compared else ""
+        return Demand(f"{kind} {compared} run", self._left, self._limits.seconds)
+
+    def share(self) -> float:
+        if self._is_compared:  # the plain run comes after it
+            return 0.0
+        return (self._emitted - self._emitted_before) / self._left if self._left else 0.0
+
+    @property
+    def _left(self) -> int:
+        """Tokens that this turn may add."""
+        return self.request.params.max_new_tokens - self._emitted_before
+
     def _take(self, event: Event) -> None:
         super()._take(event)
         if isinstance(event, Started):
@@ -80,7 +101,7 @@ class DecodeJob(RunJob):
 
     def _message(self, events: Sequence[Event]) -> str:
         if self.recording is None:
-            return messages.notice_message(error=self.error, notice=self._notice)
+            return messages.notice_message(error=self.error, notice=self._notice, ahead=self._ahead)
         metas = [
             event.meta for event in events if isinstance(event, Started | Ended) and event.meta
         ]
@@ -95,7 +116,12 @@ class DecodeJob(RunJob):
             tail=self.recording.pending,
             error=self.error,
             notice=self._notice,
+            ahead=self._ahead,
         )
+
+    def _so_far(self) -> str:
+        assert self.recording is not None
+        return messages.since(self.recording.run(), self.recording.name, 0, done=False)
 
     def _record(self, started: Started) -> None:
         self._notice = None
@@ -108,6 +134,8 @@ class DecodeJob(RunJob):
     # -- in the thread -----------------------------------------------------------------------------
 
     def work(self, steps: int | None) -> Ended:
+        self._steps = steps
+        self._emitted_before = self._emitted
         with self.turn(self.request.chat) as pair:
             if self._decoder and self._decoder.pair.target is not pair.target:
                 raise PairChanged(
@@ -164,6 +192,7 @@ class DecodeJob(RunJob):
                 break
             trace = retimed(decoder.step(), self._clock)
             self._made.append(step_of(trace))
+            self._emitted += len(trace.emitted)
             self.post(trace)
             if time.monotonic() > end:
                 return self.overdue()

@@ -4,7 +4,8 @@ any value."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 import gradio as gr
@@ -22,7 +23,7 @@ from ui.decode.run import DecodeJob
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import SessionView, parse_missed, sent_with
+from ui.serving.session_view import ASKED, FOLLOWING, RunView, parse_missed, sent_with
 from ui.serving.sessions import Busy
 from ui.shared import markup
 from ui.shared.call_modules import call
@@ -39,7 +40,7 @@ from ui.shared.layout import drawn, side_and_main
 from ui.shared.menus import on_choice
 
 
-class LiveView(SessionView[DecodeJob]):
+class LiveView(RunView[DecodeJob]):
     """The view's components and their handlers."""
 
     def __init__(self, model_host: ModelHost, limits: Limits, header: gr.HTML) -> None:
@@ -66,7 +67,11 @@ class LiveView(SessionView[DecodeJob]):
             self.chats.append(self.form.chat)
         with main:
             self.stage = drawn(
-                "pg", "decode/connect", ["come", "take", "link"], SKELETON, self.get_steps
+                "pg",
+                "decode/connect",
+                ["come", "take", "link", "ask", "follow"],
+                SKELETON,
+                self.get_steps,
             )
 
     def wire(self, blocks: gr.Blocks) -> None:
@@ -74,14 +79,9 @@ class LiveView(SessionView[DecodeJob]):
         form = self.form
         run = [form.run.click, form.prompt.submit]
         step = [form.step.click]
-        gr.on(
-            [*run, *step],
-            form.going,
-            None,
-            form.buttons,
-            js=call("decode/form_changes", "web.began()"),
-            **UNQUEUED,
-        )
+        gr.on([*run, *step], None, None, form.buttons, js=began(form), api_visibility="private")
+        self.stage.follow(self.follow, None, self.stage, **FOLLOWING)
+        self.stage.ask(self.job_state, None, [self.stage, *form.buttons], **ASKED)
         for start, handler in (
             (run, self.run),
             (step, self.step),
@@ -140,14 +140,18 @@ class LiveView(SessionView[DecodeJob]):
 
     # -- runs --------------------------------------------------------------------------------------
 
-    def run(self, data: FormData, request: gr.Request) -> Iterator[str]:
+    async def run(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
         """Run to the end: a new run, or the paused one if the form was not changed since."""
-        yield from self._carry_out(data, request, None)
+        async with aclosing(self._carry_out(data, request, None)) as received:
+            async for message in received:
+                yield message
 
-    def step(self, data: FormData, request: gr.Request) -> Iterator[str]:
+    async def step(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
         """Make one step of the paused run, or of a new one if there is none or the form was changed
         since."""
-        yield from self._carry_out(data, request, 1)
+        async with aclosing(self._carry_out(data, request, 1)) as received:
+            async for message in received:
+                yield message
 
     def stop_or_discard(self, label: Any, request: gr.Request) -> Updates:
         """Stop the run after its current step, or discard the paused run if the button says "Start
@@ -164,19 +168,27 @@ class LiveView(SessionView[DecodeJob]):
             **self._discarded(request),
         }
 
-    def _carry_out(self, data: FormData, request: gr.Request, steps: int | None) -> Iterator[str]:
+    async def _carry_out(
+        self, data: FormData, request: gr.Request, steps: int | None
+    ) -> AsyncGenerator[str, None]:
         try:
-            run = self._chosen(
-                DecodeRequest.parse(self.form.values(data), self._limits), visitor(request)
-            )
-            self.sessions.go(visitor(request), run, steps)
+            run = await asyncio.to_thread(self._begin, data, request, steps)
         except SequoiaError as problem:
             yield messages.notice_message(error=f"Not run: {problem}")
             return
         try:
-            yield from run.messages()
+            async for message in run.messages():
+                yield message
         finally:  # also when the page is closed, which ends this generator at its next yield
             run.halt()
+
+    def _begin(self, data: FormData, request: gr.Request, steps: int | None) -> DecodeJob:
+        """The run that the form asks for, started. Raises SequoiaError if it is refused."""
+        asked = DecodeRequest.parse(self.form.values(data), self._limits)
+        run = self._chosen(asked, visitor(request))
+        run.is_shared = self._limits.shares or self.form.is_shared(data)
+        self.start(request, run, steps)
+        return run
 
     def rested(self, request: gr.Request) -> Updates:
         """The buttons and the file after a run, a step, or a refused request."""
@@ -189,6 +201,9 @@ class LiveView(SessionView[DecodeJob]):
         if not run.holding:
             run.forget()
         return updates
+
+    def unheard(self, words: str) -> Updates:
+        return {self.stage: messages.notice_message(error=words)}
 
     def _chosen(self, decode_request: DecodeRequest, who: str) -> DecodeJob:
         last = self.sessions.get(who)
@@ -358,6 +373,14 @@ class LiveView(SessionView[DecodeJob]):
         pair = pair_now(self._model_host)
         able = pair is not None and pair.template is not None
         return {box: gr.update(visible=able, value=True) for box in self.chats}
+
+
+def began(form: Controls) -> str:
+    """JavaScript for the press of Run or Step. The browser sets the buttons by itself, so that no
+    late answer can do so after the run has ended."""
+    updates = form.going()
+    buttons = markup.literal([updates[button] for button in form.buttons])
+    return call("decode/form_changes", f"web.began({buttons})")
 
 
 def anew(when: str) -> str:

@@ -5,13 +5,12 @@ A measurement that is stopped or fails leaves the previous profile unchanged.
 
 from __future__ import annotations
 
-from sequoia import HardwareProfile, Pair, measure_profile
+from sequoia import HardwareProfile, Pair
 from sequoia.measuring.hardware import PASSES
 from ui.serving.job import MeasurementJob
+from ui.serving.measure_machine import SECONDS, measure_machine
 from ui.serving.model_host import ModelHost
-
-SECONDS = 28.0
-ROUNDS = 90
+from ui.serving.wait_times import Demand
 
 
 class ProfileJob(MeasurementJob):
@@ -24,11 +23,11 @@ class ProfileJob(MeasurementJob):
         super().__init__(model_host)
         self._seconds = seconds
 
+    def demand(self) -> Demand:
+        return Demand("profile", limit=1.5 * self._seconds)
+
     def measure(self, pair: Pair) -> HardwareProfile:
-        pair.measured.profile = measure_profile(
-            pair, seconds=self._seconds, rounds=ROUNDS, progress=self._progress
-        )
-        return pair.measured.profile
+        return measure_machine(pair, self._seconds, self._progress)
 
     def _progress(self, share: float) -> None:
         self.report(

@@ -4,7 +4,7 @@ any value."""
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Set
+from collections.abc import AsyncIterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from ui.serving.job import Report
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost, made_with
-from ui.serving.session_view import SessionView, sent_with
+from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import saved_profiles
 from ui.shared.call_modules import call
 from ui.shared.events import (
@@ -82,13 +82,13 @@ class HardwareTab(SessionView[ProfileJob]):
             self.board = drawn(
                 "hw",
                 "hardware/hardware_view",
-                ["select", "link"],
+                ["select", "link", "ask"],
                 '<div class="sq-stage hw-stage"></div>',
             )
 
     def _form(self) -> None:
         self.store = self._live.profiles
-        with gr.Row(elem_classes="pg-go"):
+        with gr.Row(elem_classes="pg-go", visible=self._limits.measures):
             self.measure_it = start_button("Measure this machine", "hw-measure")
             self.stop_it = stop_button("hw-stop")
         with gr.Group(elem_classes="pg-group"):
@@ -124,13 +124,8 @@ class HardwareTab(SessionView[ProfileJob]):
         """Connect components and handlers."""
         form = {self.profile, self.against, self.rates, self.nodes, self.store}
         menus = [self.board, self.profile, self.against, self.rates]
-        self.measure_it.click(
-            self.measure,
-            form,
-            [*menus, self.measure_it, self.stop_it],
-            **model_work(self._limits.waiting),
-        )
-        self.stop_it.click(self.stop, None, None, api_name="stop_measuring", **UNQUEUED)
+        if self._limits.measures:
+            self._wire_measuring(form, menus)
         self.board.select(self.come, form, menus, concurrency_limit=None, **QUIET)
         asks = [
             self.profile.input,
@@ -155,6 +150,13 @@ class HardwareTab(SessionView[ProfileJob]):
         self.open.upload(self.take, {self.open, *form}, [*menus, self.store], **QUIET)
         self._wire_own(form, menus)
         blocks.unload(self.close)
+
+    def _wire_measuring(self, form: set[Any], menus: list[Any]) -> None:
+        buttons = [self.measure_it, self.stop_it]
+        work = model_work(self._limits.waiting)
+        self.measure_it.click(self.measure, form, [*menus, *buttons], **work)
+        self.stop_it.click(self.stop, None, None, api_name="stop_measuring", **UNQUEUED)
+        self.board.ask(self.job_state, None, [self.board, *buttons], **ASKED)
 
     def _wire_own(self, form: set[Any], menus: list[Any]) -> None:
         own = self.own
@@ -304,20 +306,20 @@ class HardwareTab(SessionView[ProfileJob]):
 
     # -- measuring ---------------------------------------------------------------------------------
 
-    def measure(self, data: FormData, request: gr.Request) -> Iterator[Updates]:
+    async def measure(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
         """Measure this machine and show the new profile. After Stop, everything stays as it was."""
         task = ProfileJob(self._model_host)
         pair = pair_now(self._model_host)
         before = pair and pair.measured.profile
         try:
-            self.sessions.go(visitor(request), task)
+            self.start(request, task)
         except SequoiaError as problem:
             yield self._refused(problem, "Not measured")
             return
         yield busy_buttons(self.measure_it, self.stop_it, True)
         shown: Updates = {}
         try:
-            for report in task.reports():
+            async for report in task.reports():
                 yield {self.board: _report_message(report)}
                 if isinstance(report.result, HardwareProfile):
                     notice = view.change_words(before, report.result)
@@ -325,6 +327,13 @@ class HardwareTab(SessionView[ProfileJob]):
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
         yield {**busy_buttons(self.measure_it, self.stop_it, False), **shown}
+
+    def rested(self, request: gr.Request) -> Updates:
+        job = self.sessions.get(visitor(request))
+        return busy_buttons(self.measure_it, self.stop_it, job is not None and job.busy)
+
+    def unheard(self, words: str) -> Updates:
+        return {self.board: notice_message(error=words)}
 
     # -- saving ------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from sequoia.measuring.acceptance_by_level import counting_tree
 from sequoia.measuring.acceptance_teacher_forced import teacher_forced_acceptance
 from ui.serving.job import MeasurementJob
 from ui.serving.model_host import ModelHost
+from ui.serving.wait_times import Demand
 
 Way = Callable[[Pair, Sequence[str], SamplingParams, Progress], CountedAcceptance]
 RANKS = 16
@@ -76,6 +77,11 @@ class AcceptanceJob(MeasurementJob):
         self._params = params
         self._seconds = seconds
         self._way = WAYS[way][1]
+        self._kind, _ = WAYS[way]
+
+    def demand(self) -> Demand:
+        tokens = len(self._prompts) * self._params.max_new_tokens
+        return Demand(self._kind, tokens, self._seconds)
 
     def measure(self, pair: Pair) -> CountedAcceptance:
         self._end = time.monotonic() + self._seconds

@@ -7,7 +7,7 @@ value.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,17 +19,17 @@ from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.text_files import load_json
 from sequoia.validate_input import shown, whole
 from ui.decode import clocks
-from ui.decode.tab import LiveView
+from ui.decode.tab import LiveView, began
 from ui.hardware.view import by_level_table, rates_of
 from ui.lab.acceptance_job import WAYS, AcceptanceJob
 from ui.serving.job import Report
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import SessionView, sent_with
+from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import markup, saved_profiles
 from ui.shared.call_modules import call, connect
-from ui.shared.events import QUIET, UNQUEUED, Updates, model_work, visitor
+from ui.shared.events import QUIET, UNQUEUED, Updates, model_work
 from ui.shared.message_text import message_text
 from ui.shared.prompts import presets
 from ui.shared.saved_profiles import Entry
@@ -64,7 +64,7 @@ class LabTab(SessionView[AcceptanceJob]):
             html_template='<div class="sq-stage sq-lab"></div>',
             apply_default_css=False,
             elem_id="lab-view",
-            js_on_load=connect("lab/connect", ["select", "decode", "count", "halt"]),
+            js_on_load=connect("lab/connect", ["select", "decode", "count", "halt", "ask"]),
         )
 
     def wire(self, blocks: gr.Blocks) -> None:
@@ -80,6 +80,7 @@ class LabTab(SessionView[AcceptanceJob]):
         )
         self.board.count(self.count, None, self.board, **engine)
         self.board.halt(self.stop, None, None, api_name="halt", **UNQUEUED)
+        self.board.ask(self.job_state, None, self.board, **ASKED)
         chosen = self.board.decode(
             self.decode, self._live.profiles, [*form.tree_fields, form.clock], **QUIET
         )
@@ -90,7 +91,7 @@ class LabTab(SessionView[AcceptanceJob]):
             js=call("shared/tabs", "web.showDecode()"),
             api_visibility="private",
         )
-        left.success(form.going, None, form.buttons, **UNQUEUED)
+        left.success(None, None, form.buttons, js=began(form), api_visibility="private")
         left.success(self._live.run, form.form, self._live.stage, **engine).then(
             self._live.rested, None, form.buttons, **UNQUEUED
         )
@@ -145,7 +146,7 @@ class LabTab(SessionView[AcceptanceJob]):
 
     # -- measuring ---------------------------------------------------------------------------------
 
-    def count(self, event: gr.EventData, request: gr.Request) -> Iterator[str]:
+    async def count(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
         """Measure the pair's acceptance with the same sampler that decodes, at the temperature and
         top-p of `event`."""
         try:
@@ -153,15 +154,21 @@ class LabTab(SessionView[AcceptanceJob]):
             task = AcceptanceJob(
                 self._model_host, asked.prompts, asked.params, self._limits.seconds, asked.way
             )
-            self.sessions.go(visitor(request), task)
+            self.start(request, task)
         except SequoiaError as problem:
             yield message_text({"count": {"error": str(problem)}})
             return
         try:
-            for report in task.reports():
+            async for report in task.reports():
                 yield message_text({"count": _count_message(report, asked)})
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
+
+    def rested(self, request: gr.Request) -> Updates:  # noqa: ARG002  the browser draws the button
+        return {self.board: gr.skip()}
+
+    def unheard(self, words: str) -> Updates:
+        return {self.board: message_text({"count": {"error": words.removesuffix(".")}})}
 
     def _asked(self, data: Mapping[str, Any]) -> CountRequest:
         way = data.get("way", "decode")

@@ -15,6 +15,7 @@ from sequoia.exactness.losslessness.losslessness_test import Findable, Losslessn
 from sequoia.exactness.losslessness.settings import PAIR, Setting
 from ui.serving.job import MeasurementJob, Report
 from ui.serving.model_host import ModelHost
+from ui.serving.wait_times import Demand
 
 SECONDS_PER_REPORT = 0.4
 BATCH = 10  # samples between two looks at the clock
@@ -42,6 +43,11 @@ class LosslessJob(MeasurementJob):
         self._setting = setting
         self._seconds = seconds
         self._last: Report | None = None
+
+    def demand(self) -> Demand:
+        """A sample takes as long as a few tokens; how many is learned."""
+        where = self._setting.where
+        return Demand(f"test of losslessness, {where}", self._setting.samples, self._seconds)
 
     def measure(self, pair: Pair) -> Sampled:
         end = time.monotonic() + self._seconds

@@ -3,7 +3,7 @@ handler is safe for any caller and any value."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import gradio as gr
@@ -15,7 +15,7 @@ from ui.lossless.form import LosslessForm, field_of, lossless_form
 from ui.lossless.lossless_job import LosslessJob
 from ui.lossless.messages import bug_chosen_message, refusal_message, report_message
 from ui.serving.job import Report
-from ui.serving.session_view import SessionView
+from ui.serving.session_view import ASKED, SessionView
 from ui.shared.call_modules import call
 from ui.shared.events import UNQUEUED, FormData, Updates, model_work, visitor
 from ui.shared.layout import busy_buttons, drawn, side_and_main
@@ -36,7 +36,9 @@ class LosslessTab(SessionView[LosslessJob]):
         with side:
             self.form = lossless_form()
         with main:
-            self.board = drawn("ls", "lossless/lossless_view", [], '<div class="sq-stage"></div>')
+            self.board = drawn(
+                "ls", "lossless/lossless_view", ["ask"], '<div class="sq-stage"></div>'
+            )
 
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect components and handlers."""
@@ -56,6 +58,7 @@ class LosslessTab(SessionView[LosslessJob]):
             api_visibility="private",
         )
         form.stop.click(self.stop, None, None, api_name="stop_losslessness", **UNQUEUED)
+        self.board.ask(self.job_state, None, [self.board, form.run, form.stop], **ASKED)
         shown = [self.board, *fields]
         on_choice(form.fields["bug"], self.break_on_purpose, [], shown, **UNQUEUED)
         on_choice(form.fields["where"], self.choose_distributions, [], fields, **UNQUEUED)
@@ -69,26 +72,35 @@ class LosslessTab(SessionView[LosslessJob]):
         """Show the fields of a toy, or those of the pair."""
         return self.form.shaped(where)
 
-    def test_losslessness(self, data: FormData, request: gr.Request) -> Iterator[Updates]:
+    async def test_losslessness(
+        self, data: FormData, request: gr.Request
+    ) -> AsyncIterator[Updates]:
         """Sample and count. A refused value is named at its field; nothing typed is lost."""
         form = self.form
         try:
             setting = form.setting(data)
             self._check(setting)
             task = LosslessJob(self._model_host, setting, min(SECONDS, self._limits.seconds))
-            self.sessions.go(visitor(request), task)
+            self.start(request, task)
         except SequoiaError as problem:
             yield self._refused(problem)
             return
         yield {**busy_buttons(form.run, form.stop, True), **form.refused(None)}
         refused: Updates = {}
         try:
-            for report in task.reports():
+            async for report in task.reports():
                 refused = self._refused_late(report)
                 yield refused or {self.board: report_message(report, setting)}
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
         yield {**refused, **busy_buttons(form.run, form.stop, False)}
+
+    def rested(self, request: gr.Request) -> Updates:
+        job = self.sessions.get(visitor(request))
+        return busy_buttons(self.form.run, self.form.stop, job is not None and job.busy)
+
+    def unheard(self, words: str) -> Updates:
+        return {self.board: refusal_message(words)}
 
     def _check(self, setting: Setting) -> None:
         """Raises BadPrompt for a prompt that is too long for a visitor."""

@@ -15,11 +15,13 @@ from sequoia.loading.hub.download import Progress
 from sequoia.loading.load import fetch, load
 from sequoia.loading.pair_checks import PassedCheck
 from sequoia.loading.pair_request import PairRequest
-from ui.serving.fair_queue import position_words
+from ui.serving.fair_queue import wait_words
 from ui.serving.job import Job
 from ui.serving.model_host import ModelHost
+from ui.serving.wait_times import Demand, Wait
 
 KEPT = "The current models stay loaded."
+_USUAL_SECONDS = 60.0  # of a load that has not been timed yet, and at most expected of any
 _ERROR_NUMBER = re.compile(r"\[Errno -?\d+\] ")  # of the operating system, before its words
 
 
@@ -57,8 +59,11 @@ class LoadJob(Job[Report]):
         # all checks are made again while it is loaded
         self._last = replace(self._last, progress=None, checks=())
         self._on_progress("waiting for the current run to end")
-        self._model_host.change(self._load, self.halted, self._on_position)
+        self._model_host.change(self._load, self.halted, self._on_wait, self._next_turn())
         return replace(self.stopped(""), done=True)
+
+    def demand(self) -> Demand:
+        return Demand("loading of models", limit=_USUAL_SECONDS)
 
     def notice(self, words: str) -> Report:
         return replace(self._last, words=words, progress=None)
@@ -91,5 +96,5 @@ class LoadJob(Job[Report]):
         if self.busy:
             self.post(self._last)
 
-    def _on_position(self, ahead: int) -> None:
-        self._on_progress(position_words(ahead, "loading"))
+    def _on_wait(self, wait: Wait) -> None:
+        self._on_progress(wait_words(wait, "loading"))

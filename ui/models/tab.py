@@ -6,7 +6,7 @@ A public page does not have this view; the handlers refuse its visitors all the 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import gradio as gr
@@ -22,7 +22,7 @@ from ui.models.request import OWN, field_of, parse
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import SessionView, sent_with
+from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import markup
 from ui.shared.events import QUIET, UNQUEUED, FormData, Updates, model_work, visitor
 from ui.shared.layout import busy_buttons, drawn, menu, side_and_main, start_button, stop_button
@@ -47,7 +47,7 @@ class ModelsTab(SessionView[LoadJob]):
             self.board = drawn(
                 "md",
                 "models/models_view",
-                ["select", "choose"],
+                ["select", "choose", "ask"],
                 '<div class="sq-stage md-stage"></div>',
             )
 
@@ -83,6 +83,8 @@ class ModelsTab(SessionView[LoadJob]):
             **model_work(self._limits.waiting),
         )
         self.stop_it.click(self.stop, None, None, **UNQUEUED)
+        shown = [self.board, self.problem, self.load_it, self.stop_it]
+        self.board.ask(self.job_state, None, shown, **ASKED)
         fields = [self.target, self.draft, self.offload]
         on_choice(self.pair, self.fields, [], fields, **UNQUEUED)
         self.board.select(self.come, None, self.board, concurrency_limit=None, **QUIET)
@@ -118,7 +120,7 @@ class ModelsTab(SessionView[LoadJob]):
 
     # -- loading -----------------------------------------------------------------------------------
 
-    def change(self, data: FormData, request: gr.Request) -> Iterator[Updates]:
+    async def change(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
         """Download and load the requested models; all tabs use them afterwards. If that fails, the
         current models stay. A refused request is the form's only error: that of an earlier load is
         cleared."""
@@ -127,26 +129,34 @@ class ModelsTab(SessionView[LoadJob]):
             pair_request = parse(form, self._limits)
             view.require_fit(pair_request)
             task = LoadJob(self._model_host, pair_request, self._online)
-            self.sessions.go(visitor(request), task)
+            self.start(request, task)
         except SequoiaError as problem:
-            yield {
-                self.board: view.no_load_message(field_of(str(problem), form)),
-                self.problem: gr.update(
-                    value=markup.error_banner(f"Not loaded: {problem}"), visible=True
-                ),
-            }
+            yield self._refused(f"Not loaded: {problem}", field_of(str(problem), form))
             return
         yield {
             self.problem: gr.update(visible=False),
             **busy_buttons(self.load_it, self.stop_it, True),
         }
         try:
-            for report in task.reports():
+            async for report in task.reports():
                 field = field_of(report.error, form) if report.error else None
                 yield {self.board: view.report_message(report, field)}
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
         yield {self.board: self._whole(), **busy_buttons(self.load_it, self.stop_it, False)}
+
+    def rested(self, request: gr.Request) -> Updates:
+        job = self.sessions.get(visitor(request))
+        return busy_buttons(self.load_it, self.stop_it, job is not None and job.busy)
+
+    def unheard(self, words: str) -> Updates:
+        return self._refused(words)
+
+    def _refused(self, words: str, field: str | None = None) -> Updates:
+        return {
+            self.board: view.no_load_message(field),
+            self.problem: gr.update(value=markup.error_banner(words), visible=True),
+        }
 
 
 def _model_field(label: str, elem_id: str) -> gr.Textbox:

@@ -11,7 +11,7 @@ import gradio as gr
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from ui.decode.clocks import HERE, LABEL, clock_choices
-from ui.decode.form import RUN, RunControls, chat_box, files, prompt_box
+from ui.decode.form import RUN, RunControls, chat_box, files, prompt_box, share_box
 from ui.decode.form_tree import FormTrees, tree_picture
 from ui.race.presets import PRESETS, FormLane, RacePreset
 from ui.race.request import NO_LANE
@@ -172,6 +172,7 @@ def race_controls(profiles: gr.BrowserState, trees: FormTrees) -> RaceControls:
         lanes=lanes,
         clock=clock,
         check=check,
+        shared=share_box("rc", trees.limits),
         **buttons,
         **fields,
         **files("rc", "race", has_example=True),

@@ -33,6 +33,7 @@ from ui.race.pooled import pool_state
 from ui.race.race_plan import plan_meta
 from ui.race.report import verdict_of
 from ui.race.request import RaceRequest
+from ui.serving.wait_times import NOTHING
 from ui.shared.memory_size import memory_size
 from ui.shared.message_text import message_text
 from ui.shared.speedup_meta import compared_with_plain, step_of
@@ -165,9 +166,10 @@ class StoredRace:
             }
         )
 
-    def since(self, first: int) -> str:
-        """Steps from `first` on, with all trees, for a reader that missed some."""
-        return message_text(self._from(first))
+    def since(self, first: int, **state: Any) -> str:
+        """Steps from `first` on, with all trees, for a reader that missed some. state: further
+        fields."""
+        return message_text({**self._from(first), **state})
 
     @property
     def _stopped(self) -> bool:
@@ -305,6 +307,7 @@ def batch(
     notice: str | None = None,
     results: Sequence[Result | None] | None = None,
     judged: Mapping[str, Any] | None = None,
+    ahead: Mapping[str, Any] = NOTHING,
 ) -> str:
     """One message with what was `added`; the `first` one also describes the lanes. judged: see
     StoredRace, once there is a verdict."""
@@ -320,13 +323,16 @@ def batch(
             **({"stopped": stopped} if done else {}),
             "error": error,
             "notice": notice,
+            **ahead,
             **({"results": results} if results else {}),
             **(judged or {}),
         }
     )
 
 
-def pooled_message(race: StoredRace, error: str | None, notice: str | None) -> str:
+def pooled_message(
+    race: StoredRace, error: str | None, notice: str | None, ahead: Mapping[str, Any] = NOTHING
+) -> str:
     """One message with the verdict on the race and its further runs so far."""
     return message_text(
         {
@@ -335,11 +341,15 @@ def pooled_message(race: StoredRace, error: str | None, notice: str | None) -> s
             "moves": [],
             "error": error,
             "notice": notice,
+            **ahead,
             **race.judged,
         }
     )
 
 
-def notice_message(*, error: str | None = None, notice: str | None = None) -> str:
+def notice_message(
+    *, error: str | None = None, notice: str | None = None, ahead: Mapping[str, Any] = NOTHING
+) -> str:
     """A message without a race: the words are shown in a banner, and the screen stays."""
-    return message_text({"v": VERSION, "race": None, "error": error, "notice": notice})
+    words = {"error": error, "notice": notice}
+    return message_text({"v": VERSION, "race": None, **words, **ahead})

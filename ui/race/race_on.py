@@ -26,6 +26,7 @@ from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.sessions import Busy
+from ui.serving.wait_times import Demand
 
 TIME_LIMITS = (
     10  # all further runs of one series together take at most so many time limits of a run
@@ -84,7 +85,15 @@ class RaceOnJob(RunJob):
             self._is_over = True
 
     def _message(self, events: Sequence[Any]) -> str:  # noqa: ARG002  all are in the race by now
-        return messages.pooled_message(self._race, self.error, self._notice)
+        return messages.pooled_message(self._race, self.error, self._notice, self._ahead)
+
+    def demand(self) -> Demand:
+        asked = self._asked.request
+        tokens = len(asked.lanes) * asked.params.max_new_tokens
+        return Demand("race that goes on", tokens, self._limits.seconds)
+
+    def _so_far(self) -> str:
+        return self._race.whole()
 
     # -- in the thread -----------------------------------------------------------------------------
 

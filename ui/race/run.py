@@ -30,6 +30,7 @@ from ui.race.request import LaneRequest, RaceRequest
 from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
+from ui.serving.wait_times import Demand
 
 _OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
 
@@ -99,10 +100,28 @@ class RaceJob(RunJob):
         self.request = race_request
         self._run_store = run_store
         self.checking = False
+        self._emitted = 0  # tokens of all lanes
         self._over: StepsEnded | None = None
         self._lanes_sent = False  # whether the page knows the lanes
         self._raced: tuple[LaneRequest, ...] = ()  # without those that repeat another lane
         self._end = 0.0  # of steps and analysis, on the monotonic clock
+
+    @property
+    def in_line(self) -> bool:
+        """The check of losslessness gives way to any other run, so it does not count."""
+        return self.busy and not self.checking
+
+    def demand(self) -> Demand:
+        checked = self.request.check and self.request.params.temperature > 0
+        return Demand("checked race" if checked else "race", self._tokens, self._limits.seconds)
+
+    def share(self) -> float:
+        return self._emitted / self._tokens
+
+    @property
+    def _tokens(self) -> int:
+        """Of all lanes, at most."""
+        return len(self.request.lanes) * self.request.params.max_new_tokens
 
     def _take(self, event: Any) -> None:
         super()._take(event)
@@ -115,7 +134,7 @@ class RaceJob(RunJob):
 
     def _message(self, events: Sequence[Any]) -> str:
         if self.recording is None:
-            return messages.notice_message(error=self.error, notice=self._notice)
+            return messages.notice_message(error=self.error, notice=self._notice, ahead=self._ahead)
         added = self.recording.add(
             (event.lane, event.trace) for event in events if isinstance(event, StepMade)
         )
@@ -140,7 +159,12 @@ class RaceJob(RunJob):
             notice=self._notice,
             results=results,
             judged=judged,
+            ahead=self._ahead,
         )
+
+    def _so_far(self) -> str:
+        assert self.recording is not None
+        return self.recording.since(0, done=self._over is not None)
 
     def _record(self, started: Started) -> None:
         self._notice = None
@@ -238,6 +262,7 @@ class RaceJob(RunJob):
         while race.running and not self.halted():
             lane, trace = race.step()
             tallies[lane].add(trace)
+            self._emitted += len(trace.emitted)
             self.post(StepMade(lane, trace))
             if self._late:
                 return tallies, self.overdue()

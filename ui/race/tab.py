@@ -3,8 +3,9 @@ any value."""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -26,10 +27,10 @@ from ui.race.presets import preset_named
 from ui.race.race_on import RaceOnJob
 from ui.race.request import NO_LANE, RaceRequest, lane_tree
 from ui.race.run import RaceJob
-from ui.serving.job import SECONDS_PER_BATCH
+from ui.serving.inbox import SECONDS_PER_BATCH
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import SessionView, parse_missed, sent_with
+from ui.serving.session_view import ASKED, FOLLOWING, RunView, parse_missed, sent_with
 from ui.shared import markup
 from ui.shared.call_modules import call
 from ui.shared.events import (
@@ -66,7 +67,7 @@ def welcome() -> OpenedRace | None:
         return None
 
 
-class RaceTab(SessionView[RaceJob | RaceOnJob]):
+class RaceTab(RunView[RaceJob | RaceOnJob]):
     """The view's components and their handlers."""
 
     def __init__(self, model_host: ModelHost, limits: Limits, live: LiveView) -> None:
@@ -88,7 +89,7 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             self.board = drawn(
                 "rc",
                 "race/connect",
-                ["apply", "open", "come", "more", "link"],
+                ["apply", "open", "come", "more", "link", "ask", "follow"],
                 missed=self.get_moves,
                 asked=self.get_steps,
             )
@@ -98,7 +99,9 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
         form = self.form
         live = self._live
         starts = [form.run.click, form.prompt.submit]
-        gr.on(starts, self.going, None, form.buttons, **UNQUEUED)
+        gr.on(starts, None, None, form.buttons, js=began(form), api_visibility="private")
+        self.board.follow(self.follow, None, self.board, **FOLLOWING)
+        self.board.ask(self.job_state, None, [self.board, *form.buttons], **ASKED)
         # one output: every output costs milliseconds per message
         work = model_work(self._limits.waiting)
         raced = gr.on(starts, self.run, form.form, self.board, **work)
@@ -107,9 +110,10 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             self.check, None, self.board, **work
         )
         checked.then(self.rested, None, form.buttons, **UNQUEUED)
-        self.board.more(self.form.interruptible, None, form.buttons, **UNQUEUED)
-        further = self.board.more(self.race_on, None, self.board, **work)
-        further.then(self.rested, None, form.buttons, **UNQUEUED)
+        further = began(form, form.interruptible())
+        self.board.more(None, None, form.buttons, js=further, api_visibility="private")
+        made = self.board.more(self.race_on, None, self.board, **work)
+        made.then(self.rested, None, form.buttons, **UNQUEUED)
         form.stop.click(self.stop, None, None, **UNQUEUED)
         for lane in form.lanes:
             on_choice(
@@ -159,16 +163,16 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
 
     # -- races -------------------------------------------------------------------------------------
 
-    def run(self, data: FormData, request: gr.Request) -> Iterator[str]:
+    async def run(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
         """A race to its end and its analysis, except for the check of losslessness. Ends the check
         of the visitor's last race, and its further runs."""
         try:
-            race = self._start(visitor(request), data)
+            race = await self._start(request, data)
         except SequoiaError as problem:
             yield notice_message(error=f"Not started: {problem}")
             return
         try:
-            for message in race.messages():
+            async for message in race.messages():
                 yield message
                 if race.checking:
                     return
@@ -176,64 +180,68 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             if not race.checking:
                 race.halt()
 
-    def _start(self, who: str, data: FormData) -> RaceJob:
+    async def _start(self, request: gr.Request, data: FormData) -> RaceJob:
         """A new race of the visitor, running. Raises SequoiaError if it is refused."""
+        who = visitor(request)
         self._starting.add(who)
         try:
-            self._end_replaceable(who)
+            await self._end_replaceable(who)
             race_request = RaceRequest.parse(self.form.values(data), self._limits)
             race = RaceJob(race_request, self._model_host, self._limits, self.run_store)
-            self.sessions.go(who, race)
+            race.is_shared = self._limits.shares or self.form.is_shared(data)
+            self.start(request, race)
         finally:
             self._starting.discard(who)
         return race
 
-    def check(self, request: gr.Request) -> Iterator[str]:
+    async def check(self, request: gr.Request) -> AsyncIterator[str]:
         """The check of losslessness after the visitor's race, if there is one."""
         race = self.sessions.get(visitor(request))
         if not isinstance(race, RaceJob) or not race.checking:
             return
         try:
-            yield from race.messages()
+            async for message in race.messages():
+                yield message
         finally:
             race.halt()
 
-    def race_on(self, event: gr.EventData, request: gr.Request) -> Iterator[str]:
+    async def race_on(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
         """Go on with the race that the browser names, over further prompts and seeds. Ends the
         check of the visitor's last race."""
         try:
-            job = self._go_on(visitor(request), sent_with(event).get("race"))
+            job = await self._go_on(request, sent_with(event).get("race"))
         except SequoiaError as problem:
             yield notice_message(error=f"Not continued: {problem}")
             return
         try:
-            yield from job.messages()
+            async for message in job.messages():
+                yield message
         finally:
             job.halt()
 
-    def _go_on(self, who: str, name: Any) -> RaceOnJob:
+    async def _go_on(self, request: gr.Request, name: Any) -> RaceOnJob:
         """Further runs of the race `name`, being made. Raises SequoiaError if it is refused."""
         kept = self.run_store.get(name)
         if kept is None:
             raise BadTrace("this race is no longer stored; run it again")
-        self._await_analysis(who)
-        self._end_replaceable(who)
+        await self._await_analysis(visitor(request))
+        await self._end_replaceable(visitor(request))
         job = RaceOnJob(kept, self._model_host, self._limits)
         try:
-            self.sessions.go(who, job)
+            self.start(request, job)
         except SequoiaError:
             kept.planned = None
             raise
         return job
 
-    def _await_analysis(self, who: str) -> None:
+    async def _await_analysis(self, who: str) -> None:
         """Wait until the visitor's last race is analysed: its verdict is on screen before that."""
         race = self.sessions.get(who)
         end = time.monotonic() + _ANALYSED_WITHIN
         while race and race.busy and not race.is_replaceable and time.monotonic() < end:
-            time.sleep(SECONDS_PER_BATCH)
+            await asyncio.sleep(SECONDS_PER_BATCH)
 
-    def _end_replaceable(self, who: str) -> None:
+    async def _end_replaceable(self, who: str) -> None:
         """End the check of the visitor's last race, or its further runs, if they are being made.
         Waits until the last message has been sent: a later one would bring the old race back to the
         screen."""
@@ -242,8 +250,8 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
             return
         race.halt()
         end = time.monotonic() + _REPLACED_WITHIN
-        while (race.busy or race.is_replaceable) and time.monotonic() < end:
-            time.sleep(SECONDS_PER_BATCH)
+        while (race.busy or race.is_replaceable) and race.is_read and time.monotonic() < end:
+            await asyncio.sleep(SECONDS_PER_BATCH)
         self._keep(race)
 
     def going(self) -> Updates:
@@ -256,7 +264,7 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
         race = self.sessions.get(who)
         if who in self._starting:
             return self.going()
-        if race and race.is_replaceable:
+        if race and race.busy and race.is_replaceable:
             return self.form.interruptible()
         if race and race.busy:
             return self.going()
@@ -264,6 +272,9 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
         if kept is None:
             return self.form.resting()
         return {**self.form.resting(), self.form.save: self._file(kept)}
+
+    def unheard(self, words: str) -> Updates:
+        return {self.board: notice_message(error=words)}
 
     def _keep(self, race: RaceJob | RaceOnJob) -> StoredRace | None:
         """Leave the recording of a race that has ended to the store, and return it."""
@@ -408,6 +419,14 @@ class RaceTab(SessionView[RaceJob | RaceOnJob]):
         except SequoiaError as problem:
             gr.Warning(markup.toast(f"The race cannot be saved: {problem}"), duration=7)
             return gr.update(interactive=False)
+
+
+def began(form: RaceControls, updates: Updates | None = None) -> str:
+    """JavaScript for the buttons when a race begins, or with other `updates`. The browser sets them
+    by itself, so that no late answer can do so after the race has ended."""
+    updates = form.resting(False) if updates is None else updates
+    buttons = markup.literal([updates[button] for button in form.buttons])
+    return f"() => {buttons}"
 
 
 def _is_index(value: Any) -> TypeGuard[int]:

@@ -9,23 +9,27 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from sequoia import Pair, SequoiaError
 from sequoia.errors import Stopped
 from sequoia.this_machine.gpu_health import free_unused_gpu_memory
 from sequoia.this_machine.memory import is_out_of_memory
-from ui.serving.fair_queue import Cancelled, position_words
+from ui.serving.fair_queue import Cancelled, Work, wait_words
+from ui.serving.following import Followers
+from ui.serving.inbox import Inbox, Received
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
+from ui.serving.sessions import Busy
+from ui.serving.wait_times import Demand, Wait, wait_field
 
-SECONDS_PER_BATCH = 0.08  # a dozen messages per second, as many as a browser can draw
+# A job whose events nobody has asked for that long is dropped: its page has gone.
+UNREAD_SECONDS = 30.0
+_JUST_NOW = 2.0  # seconds between two batches that are read, at most
 _log = logging.getLogger(__name__)
 
 Event = TypeVar("Event")
@@ -33,9 +37,11 @@ Event = TypeVar("Event")
 
 @dataclass(frozen=True)
 class Notice:
-    """A message for the visitor, such as the position in the queue; None clears it."""
+    """A message for the visitor, such as the position in the queue; None clears it. wait: while the
+    visitor waits in the queue, what is ahead."""
 
     text: str | None
+    wait: Wait | None = None
 
 
 @dataclass(frozen=True)
@@ -48,13 +54,6 @@ class Ended:
     error: str | None = None
     notice: str | None = None
     meta: dict[str, Any] | None = None
-
-
-@dataclass(frozen=True)
-class _Last(Generic[Event]):
-    """The last event of a thread."""
-
-    event: Event
 
 
 class Job(ABC, Generic[Event]):
@@ -70,7 +69,8 @@ class Job(ABC, Generic[Event]):
 
     def __init__(self, model_host: ModelHost) -> None:
         self._model_host = model_host
-        self._queue = SimpleQueue[Event | _Last[Event]]()
+        self._inbox = Inbox[Event]()
+        self._turns = 0
         self._halt = threading.Event()
         self._busy = False
         self._released = False
@@ -82,8 +82,20 @@ class Job(ABC, Generic[Event]):
         Stopped once the job is `halted`."""
 
     @abstractmethod
+    def demand(self) -> Demand:
+        """What it asks of the models in its next turn."""
+
+    def share(self) -> float:
+        """The share of that work that is done, from 0 to 1; 0 if it is not known."""
+        return 0.0
+
+    @abstractmethod
     def notice(self, words: str) -> Event:
         """An event that says what the job is doing now."""
+
+    def waiting(self, wait: Wait) -> Event:
+        """An event that says what is ahead in the queue."""
+        return self.notice(wait_words(wait))
 
     @abstractmethod
     def stopped(self, words: str) -> Event:
@@ -106,6 +118,16 @@ class Job(ABC, Generic[Event]):
         return self._busy
 
     @property
+    def in_line(self) -> bool:
+        """Whether it keeps its visitor from having another job."""
+        return self._busy
+
+    @property
+    def is_read(self) -> bool:
+        """Whether somebody reads what it posts just now."""
+        return self._inbox.is_read(_JUST_NOW)
+
+    @property
     def holding(self) -> bool:
         """Whether the job is paused and still has the caches it needs to continue."""
         return False
@@ -113,6 +135,8 @@ class Job(ABC, Generic[Event]):
     def start(self, steps: int | None = None) -> None:
         """Make `steps` more steps in the background, or all that remain."""
         self._halt.clear()
+        self._turns = 0
+        self._inbox.reopen()
         self._busy = True
         threading.Thread(target=self._run, args=(steps,), name=self.name, daemon=True).start()
 
@@ -128,10 +152,12 @@ class Job(ABC, Generic[Event]):
     def abandon(self) -> None:
         """Post the last event now, without waiting for the current step. Called after `end`."""
         if self._busy and self._parting is not None:
-            self._queue.put(_Last(self.stopped(self._parting)))
+            self._inbox.put(self.stopped(self._parting), last=True)
 
     def halted(self) -> bool:
-        """Whether it was asked to stop."""
+        """Whether it was asked to stop, or nobody reads what it posts."""
+        if not self._inbox.is_read(UNREAD_SECONDS):
+            self.halt()
         return self._halt.is_set()
 
     def release(self) -> None:
@@ -142,37 +168,19 @@ class Job(ABC, Generic[Event]):
             self.free_caches()
             free_unused_gpu_memory()
 
-    def batches(self) -> Iterator[list[Event]]:
+    def batches(self) -> Received[Event, list[Event]]:
         """The events since the last batch, at least one, until the thread has ended."""
-        while True:
-            events, over = self._collect()
-            yield events
-            if over:
-                return
-            time.sleep(SECONDS_PER_BATCH)
+        return Received(self._inbox, lambda events: events)
 
-    def reports(self) -> Iterator[Event]:
+    def reports(self) -> Received[Event, Event]:
         """The newest event of each batch, for jobs whose every event reports the progress."""
-        for events in self.batches():
-            yield events[-1]
-
-    def _collect(self) -> tuple[list[Event], bool]:
-        """All events posted so far, at least one, and whether the last event is among them."""
-        events: list[Event] = []
-        event = self._queue.get()
-        while not isinstance(event, _Last):
-            events.append(event)
-            try:
-                event = self._queue.get_nowait()
-            except Empty:
-                return events, False
-        return [*events, event.event], True
+        return Received(self._inbox, lambda events: events[-1])
 
     # -- in the thread -----------------------------------------------------------------------------
 
     def post(self, event: Event) -> None:
         """Add an event for `batches` to yield."""
-        self._queue.put(event)
+        self._inbox.put(event)
 
     @contextmanager
     def turn(self, chat: bool = False) -> Iterator[Pair]:
@@ -182,11 +190,15 @@ class Job(ABC, Generic[Event]):
             self.post(
                 self.notice(f"waiting for the models to load; the {self.name} starts automatically")
             )
-        with self._model_host.turn(self.halted, self._on_position) as pair:
+        with self._model_host.turn(self.halted, self._on_wait, self._next_turn()) as pair:
             yield pair.as_chat() if chat and pair.template else pair
 
-    def _on_position(self, ahead: int) -> None:
-        self.post(self.notice(position_words(ahead)))
+    def _next_turn(self) -> Work:
+        self._turns += 1
+        return Work(self.demand(), self.share, self, returns=self._turns > 1)
+
+    def _on_wait(self, wait: Wait) -> None:
+        self.post(self.waiting(wait))
 
     def _run(self, steps: int | None) -> None:
         last = self.failed(self._unexpected())
@@ -214,7 +226,7 @@ class Job(ABC, Generic[Event]):
             except Exception:
                 _log.exception("the caches of a %s could not be freed", self.name)
             finally:  # whatever happens: the reader of `batches` waits for it
-                self._queue.put(_Last(self.stopped(self._parting) if self._parting else last))
+                self._inbox.put(self.stopped(self._parting) if self._parting else last, last=True)
 
     def _unexpected(self) -> str:
         return (
@@ -233,24 +245,68 @@ class RunJob(Job[Any]):
     def __init__(self, model_host: ModelHost, limits: Limits) -> None:
         super().__init__(model_host)
         self._limits = limits
+        self.is_shared = limits.shares
         self.recording: Any = None
         self.error: str | None = None
         self._notice: str | None = None
+        self._wait: Wait | None = None
+        self._can_follow = False
+        self._followers = Followers()
 
-    def messages(self) -> Iterator[str]:
+    def messages(self) -> Received[Any, str]:
         """Messages for the browser until the thread has ended."""
-        for events in self.batches():
-            for event in events:
-                self._take(event)
-            yield self._message(events)
+        return Received(self._inbox, self._next_message)
+
+    def _next_message(self, events: list[Any]) -> str:
+        return self._followers.made(lambda: self._taken(events))
+
+    def _taken(self, events: list[Any]) -> str:
+        for event in events:
+            self._take(event)
+        return self._message(events)
+
+    def follow(self) -> AsyncGenerator[str, None]:
+        """The messages of the run for another visitor, from its first step on. It has begun."""
+        return self._followers.follow(self._so_far, lambda: self.busy)
+
+    @property
+    def can_be_followed(self) -> bool:
+        """Whether it is going, has begun, and its visitor lets others see it."""
+        return self.busy and self.is_shared and self.recording is not None
+
+    @abstractmethod
+    def _so_far(self) -> str:
+        """What is recorded so far, as one message of a run that goes on."""
+
+    @property
+    def _ahead(self) -> dict[str, Any]:
+        """The fields of a message that say what is ahead, and that a run can be followed
+        meanwhile."""
+        can_follow = {"follow": True} if self._can_follow else {}
+        return {**wait_field(self._wait), **can_follow}
+
+    def _look_for_a_run_to_follow(self) -> str:
+        """What to do meanwhile, in words, if a run of the same kind can be followed."""
+        current = self._model_host.queue.current
+        job = current.job if current else None
+        self._can_follow = isinstance(job, type(self)) and job is not self and job.can_be_followed
+        return "; follow the run that is on meanwhile" if self._can_follow else ""
+
+    def refused(self, problem: SequoiaError) -> str:
+        meanwhile = self._look_for_a_run_to_follow() if isinstance(problem, Busy) else ""
+        return super().refused(problem) + meanwhile
 
     def _take(self, event: Any) -> None:
         """Record what the next message depends on."""
+        self._wait = None
         if isinstance(event, Notice):
             self._notice = event.text
+            self._wait = event.wait
         elif isinstance(event, Ended):
             self._notice = event.notice
             self.error = event.error
+        else:
+            self._can_follow = False
 
     @abstractmethod
     def _message(self, events: Sequence[Any]) -> str:
@@ -262,6 +318,9 @@ class RunJob(Job[Any]):
 
     def notice(self, words: str | None) -> Notice:
         return Notice(words)
+
+    def waiting(self, wait: Wait) -> Notice:
+        return Notice(wait_words(wait) + self._look_for_a_run_to_follow(), wait)
 
     def stopped(self, words: str) -> Ended:
         return Ended("stopped", notice=words)
@@ -289,6 +348,8 @@ class Report:
 class MeasurementJob(Job[Report]):
     """Measures the loaded pair once."""
 
+    _share = 0.0
+
     @abstractmethod
     def measure(self, pair: Pair) -> Any:
         """Measure `pair` during this job's turn, and call `report` with the progress."""
@@ -301,7 +362,11 @@ class MeasurementJob(Job[Report]):
     def report(self, share: float, words: str) -> None:
         """Post the progress. Raises Cancelled if the job was asked to stop."""
         self.raise_if_halted()
+        self._share = share
         self.post(Report(share, words))
+
+    def share(self) -> float:
+        return self._share
 
     def raise_if_halted(self) -> None:
         """Raises Cancelled if the job was asked to stop."""

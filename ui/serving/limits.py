@@ -15,7 +15,10 @@ class Limits:
     in the queue, the one being served included. sessions: how many are remembered. held: paused
     runs that keep their caches. runs, weight: finished runs stored for reload, and their nodes in
     total (one node of one step is about 100 bytes). models: whether a visitor may load other
-    models, which includes downloading them.
+    models, which includes downloading them. measures: whether a visitor may measure this machine,
+    whose profile is the same for all. shares: whether other visitors may follow any run, read-only:
+    on this machine or in a workshop everyone in the room may. Among strangers a prompt is private,
+    so there a visitor is asked, and by default nobody follows.
 
     In bytes: request: of a request that uploads no file. upload: of an opened file.
     uploads_each, uploads: uploaded in `upload_seconds` from one address, and by all. kept: of the
@@ -38,6 +41,8 @@ class Limits:
     upload_seconds: float = 600.0
     kept: int = 512 * MIB
     models: bool = True
+    measures: bool = True
+    shares: bool = True
 
     @property
     def requests(self) -> int:
@@ -46,9 +51,10 @@ class Limits:
         return 8 * self.waiting
 
     @property
-    def threads(self) -> int:
-        """Threads for handlers. Each run that waits holds one."""
-        return 2 * self.waiting + 40
+    def handlers(self) -> int:
+        """Handlers that may be going at once. Each run that waits is one, and another if its
+        visitor follows the run that is on; both are awaited and hold no thread."""
+        return 4 * self.waiting + 40
 
     def sizes(self) -> dict[str, str]:
         """The limits on what is sent, for --help."""
@@ -76,4 +82,6 @@ PUBLIC = Limits(
     uploads=256 * MIB,
     kept=256 * MIB,
     models=False,
+    measures=False,
+    shares=False,
 )

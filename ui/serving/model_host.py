@@ -22,10 +22,12 @@ from sequoia.errors import OutOfMemory
 from sequoia.loading.find_pair import LoadNews, printer
 from sequoia.loading.pair_checks import PassedCheck
 from sequoia.this_machine.gpu_health import free_unused_gpu_memory, gpu_problem
-from ui.serving.fair_queue import Cancelled, FairQueue, OnPosition
+from ui.serving.fair_queue import Cancelled, FairQueue, OnWait, Work
+from ui.serving.one_each import OneEach
 
 _log = logging.getLogger(__name__)
 Load = Callable[[], Pair]
+Measure = Callable[[Pair], object]  # times the pair on this machine
 
 
 class RunningJobs(Protocol):
@@ -60,11 +62,19 @@ class ModelHost:
 
     `version` counts the pairs loaded so far. Callbacks in `before_unload` are called before a pair
     is unloaded; code that keeps part of a pair after its turn must register one. `sessions` has
-    the jobs of each view.
+    the jobs of each view, `one_each` whose they are. `measure` times each pair before it is served.
     """
 
-    def __init__(self, load: Load, waiting: int) -> None:
+    def __init__(
+        self,
+        load: Load,
+        waiting: int,
+        one_each: OneEach | None = None,
+        measure: Measure = machine,
+    ) -> None:
         self.queue = FairQueue(waiting)
+        self.one_each = one_each or OneEach()
+        self._measure = measure
         self.before_unload: list[Callable[[], None]] = []
         self.sessions: list[RunningJobs] = []
         self.version = 0
@@ -114,20 +124,24 @@ class ModelHost:
         return self._lost
 
     @contextmanager
-    def turn(self, should_stop: ShouldStop, on_position: OnPosition) -> Iterator[Pair]:
+    def turn(
+        self, should_stop: ShouldStop, on_wait: OnWait, work: Work | None = None
+    ) -> Iterator[Pair]:
         """Wait for the caller's turn and yield the pair that is loaded then. The turn lasts until
-        the context ends. `on_position` is called with the number of visitors ahead. Raises
+        the context ends. `on_wait` is called with what is ahead. work: what the turn is for. Raises
         NotLoaded, Busy or Cancelled."""
         self.pair(should_stop)
-        with self._engine(should_stop, on_position):
+        with self._engine(should_stop, on_wait, work):
             yield self.pair(should_stop)
 
-    def change(self, load: Load, should_stop: ShouldStop, on_position: OnPosition) -> Pair:
+    def change(
+        self, load: Load, should_stop: ShouldStop, on_wait: OnWait, work: Work | None = None
+    ) -> Pair:
         """Wait for the caller's turn, load another pair and serve it from then on. If that fails,
         the current pair stays. If memory cannot hold both, the current one is unloaded first and
         loaded again after a failure. Raises what `load` raises, NotLoaded, Busy or Cancelled."""
         self._wait(should_stop)
-        with self._engine(should_stop, on_position):
+        with self._engine(should_stop, on_wait, work):
             before = self.status
             self._settled.clear()
             self.status = Status("loading", "loading other models")
@@ -160,8 +174,10 @@ class ModelHost:
                 raise Cancelled
 
     @contextmanager
-    def _engine(self, should_stop: ShouldStop, on_position: OnPosition) -> Iterator[None]:
-        with self.queue.turn(should_stop, on_position):
+    def _engine(
+        self, should_stop: ShouldStop, on_wait: OnWait, work: Work | None
+    ) -> Iterator[None]:
+        with self.queue.turn(should_stop, on_wait, work):
             # so that the process's thread count also holds in this thread
             torch.set_num_threads(torch.get_num_threads())
             yield
@@ -192,7 +208,7 @@ class ModelHost:
         the timing."""
         pair = load()
         self.status = Status("measuring", "timing the models on this machine")
-        machine(pair)
+        self._measure(pair)
         default_plan(
             pair.as_chat() if pair.template else pair, SamplingParams()
         )  # the pair caches it
@@ -201,6 +217,7 @@ class ModelHost:
     def _serve(self, pair: Pair) -> None:
         self._unload()
         status = Status("ready", words_for(pair))
+        self.queue.times.forget(machine(pair).plain_seconds)
         self._pair = pair
         self._lost = ""
         self.status = status

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
 from typing import Any, Generic
 
 import gradio as gr
 
+from ui.serving.job import RunJob
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import R, Sessions
-from ui.shared.events import visitor
+from ui.serving.sessions import R, SessionRun, Sessions
+from ui.shared.events import QUIET, UNQUEUED, Updates, visitor
+
+# How a page asks about its job: it may ask again before the last answer has come.
+ASKED: dict[str, Any] = {**UNQUEUED, "trigger_mode": "multiple"}
 
 
-class SessionView(Generic[R]):
+FOLLOWING: dict[str, Any] = {**QUIET, "concurrency_limit": None}
+# Between two runs that are followed, until the next one has begun.
+_NEXT_SECONDS = 0.5
+
+
+class SessionView(ABC, Generic[R]):
     """A view whose handlers start, stop and forget the jobs of its visitors. One object serves all
     visitors."""
 
@@ -23,6 +35,33 @@ class SessionView(Generic[R]):
         self.sessions: Sessions[R] = Sessions(limits)
         model_host.sessions.append(self.sessions)
 
+    def start(self, request: gr.Request, job: R, steps: int | None = None) -> None:
+        """Start `job`, new or paused, as the visitor's; `steps` None means to its end. Raises Busy
+        if the visitor has a job in line already, here or in another view, or if there is no
+        room."""
+        who = visitor(request)
+        with self._model_host.one_each.entering(who, request, job):
+            self.sessions.go(who, job, steps)
+
+    def job_state(self, event: gr.EventData, request: gr.Request) -> Updates:
+        """What a page asks for that hears nothing of its job: the buttons as the job is, and a
+        sentence if none is going. The press may have been refused before a handler saw it, or the
+        stream of messages may have broken."""
+        job = self.sessions.get(visitor(request))
+        updates = self.rested(request)
+        if job is not None and job.busy:
+            return updates
+        heard = sent_with(event).get("heard") is True
+        return {**updates, **self.unheard(_what_became_of(job, heard))}
+
+    @abstractmethod
+    def rested(self, request: gr.Request) -> Updates:
+        """The buttons as the visitor's job is now; at least one update."""
+
+    @abstractmethod
+    def unheard(self, words: str) -> Updates:
+        """Say why the job that the page shows is not going."""
+
     def stop(self, request: gr.Request) -> None:
         """Stop the visitor's job after its current step."""
         self.sessions.stop(visitor(request))
@@ -30,6 +69,49 @@ class SessionView(Generic[R]):
     def close(self, request: gr.Request) -> None:
         """The page was closed: stop the visitor's job after its current step and forget it."""
         self.sessions.close(visitor(request))
+
+
+class RunView(SessionView[R]):
+    """A view of runs, which other visitors may follow, read-only, while theirs waits."""
+
+    async def follow(self, request: gr.Request) -> AsyncIterator[str]:
+        """The run that is on, and the next ones while the visitor's own waits. Ends when that
+        begins."""
+        who = visitor(request)
+        while True:
+            if (job := self._run_to_follow(who)) is not None:
+                async with aclosing(job.follow()) as received:
+                    async for message in received:
+                        if self._is_served(who):
+                            return
+                        yield message
+            own = self.sessions.get(who)
+            if own is None or not own.busy or self._is_served(who):
+                return
+            await asyncio.sleep(_NEXT_SECONDS)
+
+    def _run_to_follow(self, who: str) -> RunJob | None:
+        """The run of another visitor that has the engine, if it is of this view and shared."""
+        current = self._model_host.queue.current
+        job = current.job if current else None
+        is_ours = isinstance(job, RunJob) and self.sessions.has(job)
+        mine = job is self.sessions.get(who)
+        return job if is_ours and not mine and job.can_be_followed else None
+
+    def _is_served(self, who: str) -> bool:
+        """Whether the visitor's own job has the engine."""
+        current = self._model_host.queue.current
+        return current is not None and current.job is self.sessions.get(who) is not None
+
+
+def _what_became_of(job: SessionRun | None, heard: bool) -> str:
+    """The sentence for a page that shows a job which is not going. heard: whether the page had
+    messages of it."""
+    if not heard:
+        return "Not started: the server did not take the request. Try again in a moment."
+    name = job.name if job else "run"
+    further = " Press Resume to continue." if job and job.holding else ""
+    return f"The connection to the server was lost, so this {name} has ended.{further}"
 
 
 def sent_with(event: gr.EventData) -> Mapping[str, Any]:

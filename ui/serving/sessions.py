@@ -19,8 +19,12 @@ class Busy(SequoiaError):
 
 
 class SessionRun(Protocol):
-    """The job that a session holds."""
+    """The job that a session holds. name: what messages call it."""
 
+    name: str
+
+    @property
+    def in_line(self) -> bool: ...
     @property
     def busy(self) -> bool: ...
     @property
@@ -53,6 +57,11 @@ class Sessions(Generic[R]):
     def get(self, who: str) -> R | None:
         with self._lock:
             return self._runs.get(who)
+
+    def has(self, run: object) -> bool:
+        """Whether `run` is the run of one of the visitors."""
+        with self._lock:
+            return any(one is run for one in self._runs.values())
 
     def go(self, who: str, run: R, steps: int | None = None) -> None:
         """Start `run`, new or paused, as the visitor's; `steps` None means to its end. Raises Busy

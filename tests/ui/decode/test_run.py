@@ -312,7 +312,7 @@ def test_a_second_run_shows_its_position_and_then_begins(
     first.start(None)
     assert gate.begun.acquire(timeout=10)
     second.start(None)
-    received = second.messages()
+    received = iter(second.messages())
     assert json.loads(next(received))["notice"].startswith("1 run ahead of you")
     gate.passes.release(10)
     list(first.messages())
@@ -325,7 +325,7 @@ def test_an_early_run_waits_for_the_models(pair: Pair, make: Callable[..., Decod
     model_host.open()
     live = make(model_host=model_host, tokens=4)
     live.start(None)
-    texts = live.messages()
+    texts = iter(live.messages())
     first = json.loads(next(texts))
     assert "waiting for the models" in first["notice"]
     assert "run" not in first

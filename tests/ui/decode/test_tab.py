@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from visits import filled, request, sent, slowed, wait
+from visits import Reading, filled, request, sent, slowed, wait
 
 from sequoia import Decoder, Run
 from ui.decode import form as controls
@@ -52,7 +52,7 @@ def test_a_run_that_was_stopped_before_its_first_step_has_no_file(
 
 
 def test_the_buttons_follow_the_run(view: LiveView, slow: None) -> None:
-    running = view.run(filled(view, max_new_tokens=400, tree="plain"), request())
+    running = Reading(view.run(filled(view, max_new_tokens=400, tree="plain"), request()))
     next(running)
     assert view.rested(request()) == view.form.going()
     assert view.form.going()[view.form.stop]["interactive"] is True
@@ -87,7 +87,7 @@ def test_text_from_a_visitor_is_not_markup_in_a_pop_up() -> None:
 def test_a_second_run_of_the_same_visitor_is_refused_while_one_is_running(
     view: LiveView, popups: list[str]
 ) -> None:
-    first = view.run(filled(view, max_new_tokens=400), request())
+    first = Reading(view.run(filled(view, max_new_tokens=400), request()))
     next(first)
     assert "one run at a time" in sent(view.run(filled(view), request()))[0]["error"]
     view.stop_or_discard("Stop", request())
@@ -102,7 +102,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_closed_page_frees_the_engine(view: LiveView, model_host: ModelHost, slow: None) -> None:
     """Guards against an abandoned run that continues to its end, here 4 seconds: closing the
     generator is what Gradio does."""
-    running = view.run(filled(view, max_new_tokens=400, tree="plain"), request())
+    running = Reading(view.run(filled(view, max_new_tokens=400, tree="plain"), request()))
     next(running)
     next(running)
     run = view.sessions.get("one")
@@ -114,21 +114,21 @@ def test_a_closed_page_frees_the_engine(view: LiveView, model_host: ModelHost, s
 @pytest.mark.slow
 def test_run_after_stop_continues(view: LiveView, slow: None) -> None:
     form = filled(view, max_new_tokens=400, tree="plain")
-    running = view.run(form, request())
+    running = Reading(view.run(form, request()))
     first = [next(running) for _ in range(4)][-1]
     view.stop_or_discard("Stop", request())
     rest = sent(running)
     assert rest[-1]["done"]
     made = rest[-1]["from"] + len(rest[-1]["steps"])
     assert view.rested(request())[view.form.run]["value"] == "Resume"
-    again = view.run(form, request())
+    again = Reading(view.run(form, request()))
     second = json.loads(next(again))
     again.close()
     assert (second["run"], second["from"]) == (json.loads(first)["run"], made)
 
 
 def test_a_visitor_who_left_is_forgotten(view: LiveView, slow: None) -> None:
-    running = view.run(filled(view, max_new_tokens=500, tree="plain"), request())
+    running = Reading(view.run(filled(view, max_new_tokens=500, tree="plain"), request()))
     next(running)
     run = view.sessions.get("one")
     view.close(request())
@@ -183,7 +183,7 @@ def test_starting_over_works_if_the_paused_run_is_gone_already(view: LiveView) -
 
 
 def test_other_models_leave_the_buttons_of_a_running_run(view: LiveView, slow: None) -> None:
-    running = view.run(filled(view, max_new_tokens=400, tree="plain"), request())
+    running = Reading(view.run(filled(view, max_new_tokens=400, tree="plain"), request()))
     next(running)
     assert view.form.stop not in view.renew(request())
     view.stop_or_discard("Stop", request())
@@ -195,7 +195,7 @@ def test_other_models_leave_the_buttons_of_a_running_run(view: LiveView, slow: N
 def test_a_run_that_is_being_stopped_is_not_discarded(view: LiveView, slow: None) -> None:
     """Step continues it, whenever Stop was pressed."""
     form = filled(view, max_new_tokens=400, tree="plain")
-    running = view.run(form, request())
+    running = Reading(view.run(form, request()))
     name = json.loads([next(running) for _ in range(4)][-1])["run"]
     assert view.stop_or_discard("Stop", request()) == {view.form.stop: gr.skip()}
     sent(running)

@@ -14,7 +14,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from visits import request, wait
+from visits import Reading, request, wait
 
 from sequoia import HardwareProfile, Pair, Run, machine
 from sequoia.errors import BadProfile
@@ -400,7 +400,7 @@ def test_a_measurement_becomes_this_machines_profile(
         hardware_tab, "ProfileJob", lambda model_host: ProfileJob(model_host, seconds=0.5)
     )
     before = machine(pair)
-    updates = [*tab.measure(asked(tab), request())]
+    updates = [*Reading(tab.measure(asked(tab), request()))]
     assert machine(pair) is not before
     assert view(tab, updates[-1])["plan"]["plain"] == machine(pair).plain_seconds
     shares = [json.loads(update[tab.board]).get("share") for update in updates[1:-1]]
@@ -413,7 +413,7 @@ def test_a_measurement_becomes_this_machines_profile(
 
 def test_a_stopped_measurement_keeps_the_previous_profile(tab: HardwareTab, pair: Pair) -> None:
     before = machine(pair)
-    steps = tab.measure(asked(tab), request("two"))
+    steps = Reading(tab.measure(asked(tab), request("two")))
     assert next(steps)[tab.measure_it]["interactive"] is False
     tab.stop(request("two"))
     *earlier, last = steps
@@ -429,9 +429,9 @@ def test_a_failed_measurement_keeps_the_previous_profile(
     def broken(*_: Any, **__: Any) -> HardwareProfile:
         raise BadProfile("target_seconds: 0 is not a number")
 
-    monkeypatch.setattr("ui.hardware.profile_job.measure_profile", broken)
+    monkeypatch.setattr("ui.serving.measure_machine.measure_profile", broken)
     before = machine(pair)
-    updates = [*tab.measure(asked(tab), request("three"))]
+    updates = [*Reading(tab.measure(asked(tab), request("three")))]
     assert machine(pair) is before
     assert json.loads(updates[-2][tab.board])["error"] == (
         "Not measured: target_seconds: 0 is not a number"
@@ -446,7 +446,7 @@ def test_a_measurement_waits_for_the_run_before_it(model_host: ModelHost, pair: 
     with model_host.queue.turn(lambda: False, lambda _: None):
         task.start()
         wait(lambda: len(model_host.queue) == 2)
-        task_reports = task.reports()
+        task_reports = iter(task.reports())
         reports.append(next(task_reports))
     reports += task_reports
     assert reports[-1].result == machine(pair)
@@ -455,9 +455,9 @@ def test_a_measurement_waits_for_the_run_before_it(model_host: ModelHost, pair: 
 
 def test_one_measurement_per_visitor(tab: HardwareTab) -> None:
     with tab._model_host.queue.turn(lambda: False, lambda _: None):
-        first = tab.measure(asked(tab), request("four"))
+        first = Reading(tab.measure(asked(tab), request("four")))
         next(first)
-        second = [*tab.measure(asked(tab), request("four"))]
+        second = [*Reading(tab.measure(asked(tab), request("four")))]
         assert "one run at a time" in error(tab, second[0])
         tab.close(request("four"))
         assert len([*first]) >= 1

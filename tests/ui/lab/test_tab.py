@@ -13,7 +13,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from visits import wait
+from visits import Reading, wait
 
 from sequoia import Acceptance, HardwareProfile, SamplingParams, Tree, best_tree, profile_names
 from ui.decode.request import DecodeRequest
@@ -52,7 +52,7 @@ def made(model_host: ModelHost) -> Callable[..., LabTab]:
 
 def counted(tab: LabTab, who: Any = None, **data: Any) -> list[dict[str, Any]]:
     asked = {"temperature": "0.6", "top_p": "1", "prompts": "class", **data}
-    return [json.loads(text)["count"] for text in tab.count(ask(asked), who or visit())]
+    return [json.loads(text)["count"] for text in Reading(tab.count(ask(asked), who or visit()))]
 
 
 def test_the_lab_opens_with_recorded_vectors_and_this_machines_times(
@@ -207,7 +207,7 @@ def test_a_bad_measurement_is_refused_with_value_and_bound(
 
 @pytest.mark.slow
 def test_a_request_without_data_is_refused_too(made: Callable[..., LabTab]) -> None:
-    (only,) = made().count(ask(None), visit())
+    (only,) = Reading(made().count(ask(None), visit()))
     assert "prompts" in json.loads(only)["count"]["error"]
 
 
@@ -216,7 +216,9 @@ def test_a_stopped_measurement_has_no_result_and_the_next_one_runs(
     made: Callable[..., LabTab],
 ) -> None:
     tab = made()
-    going = tab.count(ask({"temperature": "0.6", "top_p": "1", "prompts": "code"}), visit())
+    going = Reading(
+        tab.count(ask({"temperature": "0.6", "top_p": "1", "prompts": "code"}), visit())
+    )
     next(going)
     tab.stop(visit())
     rest = [json.loads(text)["count"] for text in going]
@@ -259,7 +261,9 @@ def test_a_stop_takes_effect_within_a_prompt(
 
 def test_one_measurement_per_visitor_at_a_time(made: Callable[..., LabTab]) -> None:
     tab = made()
-    going = tab.count(ask({"temperature": "0.6", "top_p": "1", "prompts": "code"}), visit())
+    going = Reading(
+        tab.count(ask({"temperature": "0.6", "top_p": "1", "prompts": "code"}), visit())
+    )
     next(going)
     assert "one run at a time" in counted(tab)[0]["error"]
     going.close()  # the page was closed

@@ -11,6 +11,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
+from visits import Reading
 
 from sequoia import SamplingParams, plain
 from sequoia.exactness.losslessness.broken import BUGS
@@ -56,7 +57,7 @@ def messages(tab: LosslessTab, updates: Any) -> Reports:
 
 def results_of(tab: LosslessTab, preset: str = "none", **changes: Any) -> Reports:
     data = filled(tab, preset, samples=2000, **changes)
-    return messages(tab, tab.test_losslessness(data, visit()))
+    return messages(tab, Reading(tab.test_losslessness(data, visit())))
 
 
 def test_the_correct_decoder_passes(made: Callable[..., LosslessTab]) -> None:
@@ -136,7 +137,7 @@ def test_a_bad_value_is_refused_at_its_field(
 ) -> None:
     """Nothing that was typed changes: the updates hold no values."""
     tab = made()
-    (updates,) = tab.test_losslessness(filled(tab, **{field: value}), visit())
+    (updates,) = Reading(tab.test_losslessness(filled(tab, **{field: value}), visit()))
     fields = tab.form.fields
     assert updates[fields[field]]["info"].startswith(words)
     assert updates[fields[field]]["elem_classes"] == ["is-wrong"]
@@ -160,7 +161,7 @@ def test_a_bad_value_for_the_pair_is_refused_at_its_field(
 ) -> None:
     tab = made(PUBLIC)
     last: dict[Any, Any] = {}
-    for updates in tab.test_losslessness(filled(tab, "dropped", **changes), visit()):
+    for updates in Reading(tab.test_losslessness(filled(tab, "dropped", **changes), visit())):
         last |= updates
     (field,) = changes
     assert last[tab.form.fields[field]]["info"].startswith(words)
@@ -194,7 +195,7 @@ def test_a_test_ends_at_its_time_limit(model_host: ModelHost) -> None:
 
 def test_one_test_per_visitor_at_a_time(made: Callable[..., LosslessTab]) -> None:
     tab = made()
-    going = tab.test_losslessness(filled(tab, samples=100_000), visit())
+    going = Reading(tab.test_losslessness(filled(tab, samples=100_000), visit()))
     next(going)
     (message,) = results_of(tab)
     assert "one run at a time" in message["error"]

@@ -8,7 +8,7 @@ import html
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterable, Callable
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ import psutil
 import pytest
 import torch
 import transformers
-from visits import decode_request, request, wait
+from visits import Reading, decode_request, request, wait
 
 from sequoia import Pair
 from sequoia.errors import BadModel, NotDownloaded, Stopped
@@ -91,14 +91,14 @@ def own(tab: ModelsTab, folders: tuple[str, str], **changes: Any) -> dict[Any, A
     return filled(tab, pair=OWN, target=folders[0], draft=folders[1], **changes)
 
 
-def board_messages(tab: ModelsTab, updates: Iterator[dict[Any, Any]]) -> list[dict[str, Any]]:
+def board_messages(tab: ModelsTab, updates: AsyncIterable[dict[Any, Any]]) -> list[dict[str, Any]]:
     """All messages for the board."""
-    return [json.loads(one[tab.board]) for one in updates if tab.board in one]
+    return [json.loads(one[tab.board]) for one in Reading(updates) if tab.board in one]
 
 
-def refusal(tab: ModelsTab, updates: Iterator[dict[Any, Any]]) -> str:
+def refusal(tab: ModelsTab, updates: AsyncIterable[dict[Any, Any]]) -> str:
     """The error at the form, which is all that a refused request shows."""
-    (update,) = updates
+    (update,) = Reading(updates)
     assert json.loads(update[tab.board])["load"] is None
     assert update[tab.problem]["visible"] is True
     return html.unescape(update[tab.problem]["value"])
@@ -263,7 +263,7 @@ def test_a_bad_request_is_refused_once_and_at_the_form(
 
 
 def test_text_from_a_visitor_is_not_markup_in_a_refusal(tab: ModelsTab) -> None:
-    (update,) = tab.change(filled(tab, pair="<img src=x>${1}{{2}}"), request())
+    (update,) = Reading(tab.change(filled(tab, pair="<img src=x>${1}{{2}}"), request()))
     shown = update[tab.problem]["value"]
     assert not any(mark in shown for mark in ("<img", "${", "{{"))
     assert "&lt;img" in shown
@@ -286,13 +286,15 @@ def test_an_error_is_about_one_field(error: str, field: str | None) -> None:
 
 
 def test_a_refusal_names_its_field(tab: ModelsTab) -> None:
-    (update,) = tab.change(filled(tab, pair=OWN, target="a/b"), request())
+    (update,) = Reading(tab.change(filled(tab, pair=OWN, target="a/b"), request()))
     assert json.loads(update[tab.board])["field"] == "draft"
 
 
 def test_the_next_load_clears_the_refusal(tab: ModelsTab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load_job, "fetch", lambda *_: (_ for _ in ()).throw(Stopped("stopped")))
-    first = next(tab.change(filled(tab), request()))
+    going = Reading(tab.change(filled(tab), request()))
+    first = next(going)
+    going.close()
     assert first[tab.problem]["visible"] is False
 
 
@@ -419,7 +421,7 @@ def test_a_pair_is_loaded_with_its_checks_shown_and_used_from_then_on(
 
 @pytest.mark.slow
 def test_the_buttons_follow_the_load(tab: ModelsTab, folders: tuple[str, str]) -> None:
-    updates = list(tab.change(own(tab, folders), request()))
+    updates = list(Reading(tab.change(own(tab, folders), request())))
     assert updates[0] == {
         tab.problem: gr.update(visible=False),
         tab.load_it: gr.update(interactive=False),
@@ -497,7 +499,7 @@ def test_a_closed_page_ends_the_load(
         raise Stopped("stopped")
 
     monkeypatch.setattr(load_job, "fetch", slow)
-    updates = tab.change(own(tab, folders), request())
+    updates = Reading(tab.change(own(tab, folders), request()))
     next(updates)
     next(updates)
     updates.close()

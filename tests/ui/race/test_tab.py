@@ -11,7 +11,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from visits import request, sent, slowed, wait
+from visits import Reading, request, sent, slowed, wait
 
 import ui.race.run
 from sequoia import Race, SamplingParams
@@ -122,7 +122,7 @@ def test_a_race_has_one_output_and_waits_in_the_common_queue(model_host: ModelHo
 
 
 def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
-    racing = tab.run(filled(tab, max_new_tokens=400), request())
+    racing = Reading(tab.run(filled(tab, max_new_tokens=400), request()))
     next(racing)
     assert tab.rested(request()) == tab.going()
     assert tab.going()[tab.form.stop]["interactive"] is True
@@ -138,7 +138,7 @@ def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
 def test_a_closed_page_frees_the_engine(tab: RaceTab, model_host: ModelHost, slow: None) -> None:
     """Guards against an abandoned race that continues to its end, here 10 seconds: closing the
     generator is what Gradio does."""
-    racing = tab.run(filled(tab, max_new_tokens=400), request())
+    racing = Reading(tab.run(filled(tab, max_new_tokens=400), request()))
     next(racing)
     next(racing)
     race = tab.sessions.get("one")
@@ -152,7 +152,7 @@ def test_a_closed_page_frees_the_engine(tab: RaceTab, model_host: ModelHost, slo
 def test_a_second_race_of_the_same_visitor_is_refused_while_one_is_running(
     tab: RaceTab, slow: None
 ) -> None:
-    first = tab.run(filled(tab, max_new_tokens=400), request())
+    first = Reading(tab.run(filled(tab, max_new_tokens=400), request()))
     next(first)
     assert "one run at a time" in sent(tab.run(filled(tab), request()))[0]["error"]
     tab.stop(request())

@@ -4,12 +4,14 @@ place."""
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 
 import pytest
 from visits import wait
 
-from ui.serving.fair_queue import Cancelled, FairQueue
+from ui.serving.fair_queue import Cancelled, FairQueue, OnWait, Work
 from ui.serving.sessions import Busy
+from ui.serving.wait_times import Demand, Wait
 
 
 def stand(
@@ -23,7 +25,7 @@ def stand(
         try:
             with line.turn(
                 lambda: bool(has_left and has_left.is_set()),
-                lambda before: log.append(f"{name} behind {before}"),
+                lambda wait: log.append(f"{name} behind {wait.ahead}"),
             ):
                 log.append(name)
                 go.wait(10)
@@ -106,3 +108,60 @@ def test_an_error_ends_the_turn() -> None:
         raise ZeroDivisionError
     with line.turn(lambda: False, lambda _: None):
         assert len(line) == 1
+
+
+def test_who_comes_again_for_a_further_part_is_never_refused() -> None:
+    """Guards against a race that goes on and loses its place when the room fills up meanwhile."""
+    line = FairQueue(1)
+    go = threading.Event()
+    thread = stand(line, "a", [], go)
+    passed = threading.Event()
+
+    def again() -> None:
+        with line.turn(lambda: False, lambda _: None, Work(returns=True)):
+            passed.set()
+
+    other = threading.Thread(target=again, daemon=True)
+    other.start()
+    wait(lambda: len(line) == 2)
+    go.set()
+    thread.join(10)
+    other.join(10)
+    assert passed.is_set()
+
+
+def test_the_wait_is_what_those_ahead_are_expected_to_take() -> None:
+    now = [0.0]
+    line = FairQueue(4, lambda: now[0])
+    line.times.forget(0.1)
+    waits: list[Wait] = []
+    left = threading.Event()
+    first = Work(Demand("run", 100, 60), lambda: 0.0)
+    with line.turn(lambda: False, waits.append, first):
+        now[0] = 4.0
+        for work in (Work(Demand("run", 50, 60)), Work(Demand("profile", 0, 30))):
+            threading.Thread(target=queued, args=(line, work, left, waits.append)).start()
+            wait(lambda: len(waits) == len(line) - 1)
+    assert [wait.ahead for wait in waits[:2]] == [1, 2]
+    assert [round(wait.seconds) for wait in waits[:2]] == [6, 11]
+    wait(lambda: len(line) == 0)
+
+
+def queued(line: FairQueue, work: Work, left: threading.Event, on_wait: OnWait) -> None:
+    with suppress(Cancelled), line.turn(left.is_set, on_wait, work):
+        pass
+
+
+def test_a_job_that_was_stopped_teaches_nothing() -> None:
+    now = [0.0]
+    line = FairQueue(4, lambda: now[0])
+    line.times.forget(0.1)
+    run = Work(Demand("run", 100, 60))
+    stopped = threading.Event()
+    with line.turn(stopped.is_set, lambda _: None, run):
+        now[0] += 1
+        stopped.set()
+    assert line.times.expected(run.demand) == pytest.approx(10)
+    with line.turn(lambda: False, lambda _: None, run):
+        now[0] += 1
+    assert line.times.expected(run.demand) < 4

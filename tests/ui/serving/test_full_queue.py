@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import gradio as gr
 import pytest
@@ -14,6 +15,7 @@ from http_client import Client
 
 from sequoia import Pair
 from ui import page
+from ui.decode import recordings
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 
@@ -44,9 +46,9 @@ def busy(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[gr.Blocks]:
     blocks.close(verbose=False)
 
 
-def reply(client: Client, name: str) -> str:
+def reply(client: Client, name: str, **fields: Any) -> str:
     """What the server sends until the handler has ended."""
-    assert client.join(name).status_code == 200
+    assert client.join(name, **fields).status_code == 200
     return "".join(json.dumps(event) for event in client.events())
 
 
@@ -57,9 +59,21 @@ def test_pages_open_while_as_many_runs_wait_as_may(busy: gr.Blocks) -> None:
     for client in first:
         assert client.join("run").status_code == 200
         events = client.events()
-        while "ahead of you" not in json.dumps(next(events)):
+        while "ahead of you, " not in (said := json.dumps(next(events))):
             pass
+        assert "seconds" in said  # how long it will take
     for client in clients[len(first) :]:
-        assert "runs are waiting already" in reply(client, "run")
+        said = reply(client, "run")
+        assert "runs are waiting already, " in said
+        assert "try again later" in said
+    limiter = busy.limiter
+    assert limiter is not None
+    assert limiter.borrowed_tokens == 0  # those who wait hold no thread
     newcomer = Client(busy.local_url)
     assert "recorded" in reply(newcomer, "load")
+    for example in recordings.examples():
+        assert "max_new_tokens" in reply(newcomer, "example", pg_example=example.name)
+    assert "moves" in reply(newcomer, "load_2")  # a recorded race
+    tabs = "".join(reply(newcomer, name) for name in ("come", "come_1", "come_2"))
+    assert "survey" in tabs  # the Lab, which computes in the browser
+    assert "overhead" in tabs  # Hardware

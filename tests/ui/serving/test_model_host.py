@@ -27,6 +27,7 @@ from ui.serving.limits import LOCAL
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost, NotLoaded, Status, words_for
 from ui.serving.sessions import Sessions
+from ui.serving.wait_times import Wait
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def never() -> bool:
     return False
 
 
-def ignore(_: int) -> None:
+def ignore(_: Wait) -> None:
     pass
 
 
@@ -171,6 +172,9 @@ def test_loading_waits_for_a_running_decode_and_later_runs_get_the_new_pair(
     go_on = threading.Event()
     loading = threading.Event()
 
+    def count(wait: Wait) -> None:
+        places.append(wait.ahead)
+
     def run() -> None:
         with model_host.turn(never, ignore):
             running.set()
@@ -181,13 +185,13 @@ def test_loading_waits_for_a_running_decode_and_later_runs_get_the_new_pair(
         return other
 
     def behind() -> None:
-        with model_host.turn(never, places.append) as pair:
+        with model_host.turn(never, count) as pair:
             got.append(pair)
 
     threads = [threading.Thread(target=run)]
     threads[0].start()
     assert running.wait(10)
-    threads.append(threading.Thread(target=model_host.change, args=(load, never, places.append)))
+    threads.append(threading.Thread(target=model_host.change, args=(load, never, count)))
     threads[1].start()
     wait(lambda: places == [1])
     threads.append(threading.Thread(target=behind))

@@ -9,6 +9,7 @@ from visits import wait
 
 from ui.serving.job import Job
 from ui.serving.model_host import ModelHost
+from ui.serving.wait_times import Demand
 
 
 class OneStep(Job[str]):
@@ -22,6 +23,9 @@ class OneStep(Job[str]):
     def work(self, steps: int | None) -> str:
         assert self.goes_on.wait(10)
         return "done"
+
+    def demand(self) -> Demand:
+        return Demand()
 
     def notice(self, words: str) -> str:
         return words

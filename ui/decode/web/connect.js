@@ -1,8 +1,11 @@
 /* Joins the Decode tab's component to its view. */
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { publishRun } from "../../shared/web/finished_run.js";
-import { formBeside } from "../../shared/web/form_buttons.js";
+import { noteFollowing } from "../../shared/web/follow_bar.js";
+import { canStop, formBeside } from "../../shared/web/form_buttons.js";
 import { showForm } from "../../shared/web/form_side.js";
+import { sayInterrupted } from "../../shared/web/interrupted.js";
+import { watchJob } from "../../shared/web/job_watch.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
 import { offerStep } from "../../shared/web/shown_step.js";
 import { mountDecode } from "./decode_view.js";
@@ -26,18 +29,24 @@ export function connect(element, props, watch, trigger, server) {
     showForm(root, true);
     trigger("take", meta);
   };
-  const page = { ...formBeside("pg"), isPaced: true, take };
+  const page = { ...formBeside("pg"), isPaced: true, take, follow: () => trigger("follow") };
   const view = mountDecode(root, { server, page });
+  const isBusy = () => canStop("pg");
+  const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
+  sayInterrupted("decode", isBusy, "run");
   let hasOpened = false; // later the form stays as the visitor left it
-  const receive = (message) => {
+  const receive = (received) => {
+    const message = noteFollowing(view.store, received);
     view.ingest(message);
+    if (message.followed) return;
+    job.take(message.done === false || Boolean(message.wait));
     if (message.meta?.opening && !hasOpened) showForm(root, false);
     hasOpened ||= Boolean(message.meta);
     rememberInAddress(message, "run");
     if (message.error) refused();
     if (message.done) publishOwn(view.store);
   };
-  connectComponent(root, props, watch, { ...view, take: receive }, () => trigger("come"));
+  connectComponent(root, props, watch, { ...view, take: receive }, { ask: () => trigger("come") });
   linkRun(view.store, (values) => trigger("link", values));
   offerStep(() => {
     const step = view.store.view();

@@ -26,6 +26,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
  * What the page around the view can do.
  * @typedef {object} ForRuns
  * @property {(meta: Meta) => void} [take] shows its form, with the settings of a run
+ * @property {() => void} [follow] asks for the run of another visitor that is on
  * @property {boolean} [isPaced] whether a run that is made here plays at an easy pace
  * @typedef {FormBeside & ForRuns} Page
  */
@@ -92,7 +93,7 @@ class DecodeView {
     this.tree = new TreePanel(store, left, this.scrubber.root);
     this.bars = new StepBars(store, left, this.scrubber);
     this.inspector = new Inspector(store, right);
-    this.header = new RunHeader(store, frame);
+    this.header = new RunHeader(store, frame, page.follow);
     frame.prepend(this.header.banners);
     this.empty = this.makeEmpty(frame);
     this.presenter = this.makePresenter();

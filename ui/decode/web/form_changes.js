@@ -5,12 +5,13 @@ let changedBefore = false; // what that was until the last press of Run or Step
 
 /**
  * Run or Step was pressed.
- * @returns {any[]} no outputs
+ * @param {any[]} buttons what becomes of them
+ * @returns {any[]} the same
  */
-export function began() {
+export function began(buttons) {
   changedBefore = changedSince;
   changedSince = false;
-  return [];
+  return buttons;
 }
 
 /** The press was refused: the form is still compared with the run before. */

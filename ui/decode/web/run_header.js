@@ -1,5 +1,6 @@
 /* The header: what ran, where the numbers come from, and the running totals as read-outs. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
+import { FollowBar } from "../../shared/web/follow_bar.js";
 import { count, known, ms, rate, readable, grouped } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
@@ -35,8 +36,9 @@ export class RunHeader {
   /**
    * @param {RunStore} store
    * @param {Element} host
+   * @param {() => void} [follow] asks for another visitor's run
    */
-  constructor(store, host) {
+  constructor(store, host, follow) {
     this.store = store;
     const root = el("header", { class: "sq-head", "data-part": "head" }, host);
     const about = el("div", { class: "sq-about" }, root);
@@ -49,6 +51,7 @@ export class RunHeader {
     this.error = this.banner("error", "alert");
     this.notice = this.banner("notice", "status");
     this.gap = this.banner("gap", "status");
+    this.following = new FollowBar(store, this.banners, follow);
     this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, root);
   }
 
@@ -95,6 +98,7 @@ export class RunHeader {
       text(this[name], words);
       show(this[name], Boolean(words));
     }
+    this.following.paint();
   }
 
   paintMeta() {

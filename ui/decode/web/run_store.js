@@ -77,6 +77,8 @@ export class RunStore extends Playback {
   mode = null;
   heat = false;
   query = "";
+  canFollow = false; // see shared/web/follow_bar.js
+  isFollowed = false;
   isPaced = false; // a run that is made here is played at an easy pace, not at its own
   plain = new PlainClock(this);
   slow = new SlowMotion(this);

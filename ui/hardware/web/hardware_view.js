@@ -1,7 +1,9 @@
 /* The Hardware view: a profile, the tree it makes fastest, and the latest run beside its
    prediction. It shows what ui/hardware/view.py sends and computes nothing. */
 import { AcceptancePanel } from "../../shared/web/acceptance_table.js";
+import { canStop } from "../../shared/web/form_buttons.js";
 import { formValues, withFormValues } from "../../shared/web/form_values.js";
+import { watchJob } from "../../shared/web/job_watch.js";
 import { linkView } from "../../shared/web/page_link.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
 import { attr, el, show, text } from "../../shared/web/dom.js";
@@ -204,7 +206,9 @@ export function connect(element, props, watch, trigger) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".hw-stage");
   const view = new HardwareView(root);
-  connectComponent(root, props, watch, view);
+  const job = watchJob({ isBusy: () => canStop("hw"), ask: (asked) => trigger("ask", asked) });
+  const taken = ({ share }) => job.take(typeof share === "number");
+  connectComponent(root, props, watch, view, { taken });
   /** @type {Record<string, any> | null} the values of a link, until they are sent */
   let linked = null;
   let isWaiting = false; // the link waits for the form's other values

@@ -1,5 +1,6 @@
 /* Joins the Lab tab's component to its view. */
 import { connectComponent } from "../../shared/web/connect_component.js";
+import { watchJob } from "../../shared/web/job_watch.js";
 import { copyLink } from "../../shared/web/page_link.js";
 import { PLOTLY } from "../../shared/web/plotly.js";
 import { linkLab } from "./lab_link.js";
@@ -22,6 +23,9 @@ export function connect(element, props, watch, trigger) {
     copy: () => copyLink("lab"),
     plotly: PLOTLY,
   });
-  connectComponent(root, props, watch, { ...view, take: view.ingest });
+  const isBusy = () => view.lab.editor.counting.busy;
+  const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
+  const taken = () => job.take(false); // its button follows the messages
+  connectComponent(root, props, watch, { ...view, take: view.ingest }, { taken });
   linkLab(view.lab);
 }

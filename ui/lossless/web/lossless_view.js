@@ -1,5 +1,7 @@
 /* The Lossless tab: counts of samples beside the target's exact distribution, the verdict, and what
    the test would find. It shows what ui/lossless/messages.py sends and computes nothing. */
+import { canStop } from "../../shared/web/form_buttons.js";
+import { watchJob } from "../../shared/web/job_watch.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { formBeside } from "../../shared/web/form_buttons.js";
@@ -98,9 +100,12 @@ class LosslessView {
  * @param {HTMLElement} element
  * @param {{value?: string}} props
  * @param {(name: string, changed: () => void) => void} watch
+ * @param {(name: string, data?: object) => void} trigger
  */
-export function connect(element, props, watch) {
+export function connect(element, props, watch, trigger) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".sq-stage");
-  connectComponent(root, props, watch, new LosslessView(root));
+  const job = watchJob({ isBusy: () => canStop("ls"), ask: (asked) => trigger("ask", asked) });
+  const taken = ({ share }) => job.take(typeof share === "number");
+  connectComponent(root, props, watch, new LosslessView(root), { taken });
 }

@@ -1,6 +1,8 @@
 /* The Models view: the pair in use, how far a load is, and which pairs and model types there are.
    It shows what ui/models/view.py sends and decides nothing. */
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
+import { canStop } from "../../shared/web/form_buttons.js";
+import { watchJob } from "../../shared/web/job_watch.js";
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { LoadPanel } from "./load_panel.js";
 import { LoadedPair } from "./loaded_pair.js";
@@ -80,6 +82,9 @@ function markField(wrong, error) {
 export function connect(element, props, watch, trigger) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".md-stage");
-  connectComponent(root, props, watch, new ModelsView(root, trigger));
+  const view = new ModelsView(root, trigger);
+  const job = watchJob({ isBusy: () => canStop("md"), ask: (asked) => trigger("ask", asked) });
+  const taken = ({ load }) => job.take(Boolean(load) && !load.over);
+  connectComponent(root, props, watch, view, { taken });
   whenShown(root, () => trigger("select", {}));
 }

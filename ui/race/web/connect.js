@@ -1,6 +1,9 @@
 /* Joins the Race tab's component to its view. */
 import { connectComponent } from "../../shared/web/connect_component.js";
-import { formBeside } from "../../shared/web/form_buttons.js";
+import { noteFollowing } from "../../shared/web/follow_bar.js";
+import { canStop, formBeside } from "../../shared/web/form_buttons.js";
+import { sayInterrupted } from "../../shared/web/interrupted.js";
+import { watchJob } from "../../shared/web/job_watch.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
 import { PLOTLY } from "../../shared/web/plotly.js";
 import { linkRace } from "./race_link.js";
@@ -18,12 +21,19 @@ import { rove } from "../../shared/web/roving_focus.js";
 export function connect(element, props, watch, trigger, server) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".sq-stage");
-  const view = mountRace(root, { trigger, server, plotly: PLOTLY, page: formBeside("rc") });
-  const take = (message) => {
+  const page = { ...formBeside("rc"), follow: () => trigger("follow") };
+  const view = mountRace(root, { trigger, server, plotly: PLOTLY, page });
+  const isBusy = () => canStop("rc");
+  const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
+  sayInterrupted("race", isBusy, "race");
+  const take = (received) => {
+    const message = noteFollowing(view.store, received);
     view.ingest(message);
+    if (message.followed) return;
+    job.take(message.done === false || Boolean(message.wait));
     rememberInAddress(message, "race");
   };
-  connectComponent(root, props, watch, { ...view, take }, () => trigger("come"));
+  connectComponent(root, props, watch, { ...view, take }, { ask: () => trigger("come") });
   /** @type {NodeListOf<HTMLElement>} */
   const groups = document.querySelectorAll("#rc-side .pg-chips");
   for (const group of groups) rove(group);

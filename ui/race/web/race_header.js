@@ -1,4 +1,5 @@
 /* The header: what races, where the numbers come from, how far the race is, and what went wrong. */
+import { FollowBar } from "../../shared/web/follow_bar.js";
 import { laneName } from "./lane.js";
 import { placeInWords, placesByPrompt } from "./lane_totals.js";
 import { attr, el, pool, show, text } from "../../shared/web/dom.js";
@@ -22,8 +23,9 @@ export class RaceHeader {
   /**
    * @param {RaceStore} store
    * @param {HTMLElement} host
+   * @param {() => void} [follow] asks for another visitor's race
    */
-  constructor(store, host) {
+  constructor(store, host, follow) {
     this.store = store;
     this.meta = null;
     this.root = el("header", { class: "sq-head", "data-part": "head" }, host);
@@ -40,6 +42,7 @@ export class RaceHeader {
       notice: this.banner("notice", "status"),
       gap: this.banner("gap", "status"),
     };
+    this.following = new FollowBar(store, this.root, follow);
     this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, this.root);
   }
 
@@ -82,6 +85,7 @@ export class RaceHeader {
       text(this.banners[name], words ? readable(words) : "");
       show(this.banners[name], Boolean(words));
     }
+    this.following.paint();
     const over = store.done && store.end;
     if (store.pool?.planned) return; // the verdict changes with each run; the last one is read out
     text(

@@ -45,8 +45,9 @@ export class RaceOn {
 
   paint() {
     const { pool, verdict, error } = this.store;
-    const going = Boolean(pool?.planned) && this.trigger !== null;
-    const more = this.trigger ? (pool?.more ?? 0) : 0;
+    const mayGoOn = this.trigger !== null && !this.store.isFollowed;
+    const going = Boolean(pool?.planned) && mayGoOn;
+    const more = mayGoOn ? (pool?.more ?? 0) : 0;
     const waits = this.pressed === pool && !error;
     show(this.root, Boolean(pool) && (going || more > 0 || pool.runs.length > 1));
     if (!pool) return;

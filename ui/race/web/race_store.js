@@ -75,6 +75,9 @@ const SHORT = 2; // seconds; a recorded race shorter than this plays slower
 
 /** The state of the Race view. */
 export class RaceStore extends Playback {
+  canFollow = false; // see shared/web/follow_bar.js
+  isFollowed = false;
+
   /**
    * Forget the race; the next messages are of another.
    * @param {string | null} race its name

@@ -50,7 +50,7 @@ class RaceView {
    */
   build(frame, plotly, page) {
     const { store } = this;
-    this.header = new RaceHeader(store, frame);
+    this.header = new RaceHeader(store, frame, page.follow);
     this.verdict = new RaceVerdict(store, frame, this.trigger, page);
     this.scrubber = new RaceScrubber(store, frame);
     this.grid = el("div", { class: "race-lanes", "data-part": "lanes" }, frame);

@@ -13,21 +13,25 @@ const ASK_MS = 2000; // a value that has not come by then is asked for
 
 /**
  * Give `view.take` every new value of a component, parsed, or {error} where it is not JSON.
- * A tab that is built while the page loads can be too late for its first value: then `ask` is
- * called. `root.view` is set to the view, for tests and for the browser's console.
+ * `root.view` is set to the view, for tests and for the browser's console.
  * @template M the component's messages
  * @param {HTMLElement} root
  * @param {Props} props
  * @param {Watch} watch
  * @param {{take: (message: M) => void}} view
- * @param {() => void} [ask]
+ * @param {object} [around]
+ * @param {() => void} [around.ask] called for the first value, for which a tab that is built while
+ *   the page loads can be too late
+ * @param {(message: M) => void} [around.taken] called after each message
  */
-export function connectComponent(root, props, watch, view, ask) {
+export function connectComponent(root, props, watch, view, { ask, taken } = {}) {
   let last = "";
   const update = () => {
     if (!props.value || props.value === last) return;
     last = props.value;
-    view.take(parsed(last));
+    const message = parsed(last);
+    view.take(message);
+    taken?.(message);
   };
   Object.assign(root, { view });
   update();

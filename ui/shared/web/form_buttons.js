@@ -16,6 +16,8 @@ const HINTS = {
  * @property {() => string | undefined} [prompt] its text
  * @property {() => boolean} [run] presses Run; false where it cannot be pressed
  * @property {() => boolean} [stop] presses Stop; false where nothing can be stopped
+ * @property {() => void} [follow] asks for the run of another visitor that is on
+ * @property {() => boolean} [isBusy] whether something can be stopped
  */
 
 /**
@@ -26,11 +28,18 @@ export const formBeside = (form) => ({
   prompt: () =>
     /** @type {HTMLTextAreaElement} */ (document.querySelector(`#${form}-prompt textarea`))?.value,
   run: () => press(form + "-run"),
-  stop: () => {
-    const isStop = document.getElementById(form + "-stop")?.textContent.trim() === "Stop";
-    return isStop ? press(form + "-stop") : false;
-  },
+  stop: () => (canStop(form) ? press(form + "-stop") : false),
+  isBusy: () => canStop(form),
 });
+
+/**
+ * @param {string} form how the ids of the form's elements begin
+ * @returns {boolean} whether its Stop can be pressed, as while a job is going
+ */
+export function canStop(form) {
+  const stop = /** @type {HTMLButtonElement} */ (document.getElementById(form + "-stop"));
+  return Boolean(stop) && !stop.disabled && stop.textContent.trim() === "Stop";
+}
 
 function press(id) {
   const button = /** @type {HTMLButtonElement} */ (document.getElementById(id));

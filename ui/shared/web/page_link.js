@@ -53,6 +53,15 @@ export function linkChanged(tab) {
   timer = setTimeout(() => tab === openTab() && write("replaceState"), QUIET_MS);
 }
 
+/**
+ * Show a notice in a tab's view, as soon as it is there.
+ * @param {string} tab
+ * @param {string} words
+ */
+export function sayIn(tab, words) {
+  whenThere(tab, (view) => view.say(words, false));
+}
+
 /** Show what the address says, now and when it changes. Called once. */
 export function followAddress() {
   document.addEventListener("click", noteTab);

@@ -15,7 +15,7 @@ export function connect(element, props, watch, trigger) {
   /** @type {HTMLElement} */
   const root = element.querySelector(".sq-tour");
   const view = new TourView(root);
-  connectComponent(root, props, watch, view, () => trigger("come"));
+  connectComponent(root, props, watch, view, { ask: () => trigger("come") });
   whenShown(root, () => {
     if (!view.isReady) trigger("come");
     view.shown();

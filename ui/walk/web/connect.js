@@ -19,7 +19,7 @@ export function connect(element, props, watch, trigger, server) {
   const root = element.querySelector(".sq-walk");
   const ask = (name) => server.get_recorded_run(name);
   const view = new WalkView(root, { ask, copy: () => copyLink("walk") });
-  connectComponent(root, props, watch, view, () => trigger("list"));
+  connectComponent(root, props, watch, view, { ask: () => trigger("list") });
   linkWalk(view);
   whenShown(root, () => {
     if (!view.real.listed.length) trigger("list");

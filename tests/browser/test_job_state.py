@@ -1,0 +1,62 @@
+"""No button is ever stuck: the server refuses a press before any handler sees it, or the stream of
+messages breaks. Guards against buttons that wait for a chain of events which then never comes: they
+stayed off until a reload."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Browser, Page, expect
+from running_app import App, Visit, open_tab
+from test_page import enter, ready, until
+
+JOIN = "**/queue/join*"
+STREAM = "**/queue/data*"
+FULL = '{"detail": "Queue is full. Max size is 480 and size is 480."}'
+NOT_TAKEN = "Not started: the server did not take the request."
+WAIT = 30_000  # milliseconds
+
+
+def error(page: Page, view: str) -> str:
+    return page.locator(f"#{view}-view [data-part=error]").inner_text()
+
+
+def test_buttons_come_back_after_a_refused_press_and_a_broken_stream(
+    browser: Browser, app: App
+) -> None:
+    """The console is not looked at: the browser reports both failures there."""
+    page = Visit(browser, app.url).page
+    ready(page)
+    page.route(JOIN, lambda route: route.fulfill(status=503, body=FULL))
+    open_tab(page, "Race")
+    page.click("#rc-run")
+    expect(page.locator("#rc-run")).to_be_disabled()
+    open_tab(page, "Decode")
+    page.click("#pg-run")
+    expect(page.locator("#pg-run")).to_be_disabled()
+    for button in ("run", "step", "open"):
+        expect(page.locator(f"#pg-{button}")).to_be_enabled(timeout=WAIT)
+    assert NOT_TAKEN in error(page, "pg")
+    open_tab(page, "Race")
+    expect(page.locator("#rc-run")).to_be_enabled(timeout=WAIT)
+    assert NOT_TAKEN in error(page, "rc")
+    page.unroute(JOIN)
+    open_tab(page, "Decode")
+    enter(page, tokens=24)
+    page.click("#pg-run")
+    until(page, "s.meta.label === 'measured' && s.done")
+
+    # Gradio loads the page again when the stream breaks
+    expect(page.locator("#pg-run")).to_be_enabled(timeout=WAIT)
+    enter(page, tokens=25)
+    page.wait_for_function("location.hash.includes('25')")
+    page.evaluate("window.isOld = true")
+    page.route(STREAM, lambda route: route.abort())
+    page.click("#pg-run")
+    page.wait_for_timeout(500)
+    page.unroute(STREAM)
+    page.wait_for_function("!window.isOld", timeout=WAIT)
+    notice = page.locator("#pg-view [data-part=notice]")
+    expect(notice).to_contain_text("which ended the run that was going", timeout=WAIT)
+    for button in ("run", "step"):
+        expect(page.locator(f"#pg-{button}")).to_be_enabled(timeout=WAIT)
+    expect(page.locator("#pg-tokens input")).to_have_value("25")
+    page.context.close()

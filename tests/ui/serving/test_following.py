@@ -1,0 +1,136 @@
+"""A visitor who waits follows the run that is on: they see what its visitor sees, read-only, and
+only if that visitor lets them. Guards against a stranger's prompt on other screens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import gradio as gr
+import pytest
+from visits import Gate, Reading, filled, request, sent, wait
+
+import ui.decode.run
+from sequoia import Decoder
+from ui.decode.component import header
+from ui.decode.tab import LiveView
+from ui.serving.limits import LOCAL, PUBLIC, Limits
+from ui.serving.model_host import ModelHost
+
+PROMPT = "def secret(x):"
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    gate = Gate()
+    monkeypatch.setattr(ui.decode.run, "Decoder", gate.before(Decoder))
+    yield gate
+    gate.open()
+
+
+@pytest.fixture
+def make_view(model_host: ModelHost) -> Callable[[Limits], LiveView]:
+    def made(limits: Limits) -> LiveView:
+        with gr.Blocks():
+            view = LiveView(model_host, limits, header())
+            view.build()
+        return view
+
+    return made
+
+
+def form(view: LiveView, shared: bool = False) -> dict[Any, Any]:
+    return {**filled(view, prompt=PROMPT, tree="plain"), view.form.shared: shared}
+
+
+def begin(view: LiveView, gate: Gate, shared: bool = False) -> Reading:
+    """Visitor one's run, whose first two steps are made and read."""
+    running = Reading(view.run(form(view, shared), request("one")))
+    gate.passes.release(2)
+    steps = 0
+    while steps < 2:
+        steps += len(json.loads(next(running)).get("steps", ()))
+    return running
+
+
+def test_a_follower_gets_the_whole_run_as_someone_elses(
+    make_view: Callable[[Limits], LiveView], gate: Gate
+) -> None:
+    view = make_view(LOCAL)
+    running = begin(view, gate)
+    following = Reading(view.follow(request("two")))
+    first = json.loads(next(following))
+    assert len(first["steps"]) == 2
+    assert first["meta"]["prompt"] == PROMPT
+    assert first["done"] is False
+    gate.open()
+    own = sent(running)
+    rest = sent(following)
+    assert all(message["followed"] for message in [first, *rest])
+    assert "followed" not in own[-1]
+    numbers = [
+        message["from"] + k for message in [first, *rest] for k in range(len(message["steps"]))
+    ]
+    assert numbers == list(range(12))
+    assert rest[-1]["done"] is True
+
+
+def test_a_visitor_who_waits_is_offered_the_run_and_gets_their_own_when_it_starts(
+    make_view: Callable[[Limits], LiveView], gate: Gate
+) -> None:
+    view = make_view(LOCAL)
+    running = begin(view, gate)
+    waiting = Reading(view.run(form(view), request("two")))
+    message = json.loads(next(waiting))
+    assert "1 run ahead of you, " in message["notice"]
+    assert message["notice"].endswith("; follow the run that is on meanwhile")
+    assert message["follow"] is True
+    assert message["wait"]["ahead"] == 1
+    assert message["wait"]["seconds"] > 0
+    following = Reading(view.follow(request("two")))
+    assert json.loads(next(following))["followed"] is True
+    gate.open()
+    sent(running)
+    last = sent(waiting)[-1]
+    assert last["done"] is True
+    assert "follow" not in last
+    assert all(message["followed"] for message in sent(following))
+
+
+def test_among_strangers_nobody_follows_unless_the_visitor_lets_them(
+    make_view: Callable[[Limits], LiveView], gate: Gate
+) -> None:
+    view = make_view(replace(PUBLIC, waiting=4))
+    assert view.form.shared.visible is True
+    assert view.form.shared.value is False
+    running = begin(view, gate)
+    assert sent(view.follow(request("two"))) == []
+    waiting = Reading(view.run(form(view), request("two")))
+    message = json.loads(next(waiting))
+    assert "follow" not in message
+    assert "follow" not in message["notice"]
+    waiting.close()
+    gate.open()
+    sent(running)
+    gate.passes = type(gate.passes)(0)
+    wait(lambda: not view.sessions.busy)
+    running = begin(view, gate, shared=True)
+    following = Reading(view.follow(request("two")))
+    assert json.loads(next(following))["meta"]["prompt"] == PROMPT
+    following.close()
+    gate.open()
+    sent(running)
+
+
+def test_a_run_whose_page_has_gone_ends_for_its_followers(
+    make_view: Callable[[Limits], LiveView], gate: Gate
+) -> None:
+    view = make_view(LOCAL)
+    running = begin(view, gate)
+    following = Reading(view.follow(request("two")))
+    next(following)
+    running.close()
+    gate.open()
+    assert all(message["followed"] for message in sent(following))

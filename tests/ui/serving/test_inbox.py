@@ -1,0 +1,92 @@
+"""Reading a job without a thread. Guards against handlers that hold a worker thread while they
+wait: sixty of them left none for anything else."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from ui.serving import inbox
+from ui.serving.inbox import Inbox, Received
+
+
+def test_a_hundred_waiting_readers_hold_no_thread() -> None:
+    async def read(one: Inbox[int]) -> list[int]:
+        return [event async for events in Received(one, list) for event in events]
+
+    async def room() -> list[list[int]]:
+        boxes = [Inbox[int]() for _ in range(100)]
+        readers = [asyncio.create_task(read(one)) for one in boxes]
+        await asyncio.sleep(0.2)
+        assert threading.active_count() == before
+        for number, one in enumerate(boxes):
+            threading.Thread(target=one.put, args=(number, True)).start()
+        return await asyncio.gather(*readers)
+
+    before = threading.active_count()
+    assert asyncio.run(room()) == [[number] for number in range(100)]
+
+
+def test_events_come_in_order_and_reading_ends_with_the_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(inbox, "SECONDS_PER_BATCH", 0)
+    box = Inbox[int]()
+
+    def post() -> None:
+        for number in range(1000):
+            box.put(number, last=number == 999)
+
+    async def read() -> list[int]:
+        thread = threading.Thread(target=post)
+        thread.start()
+        return [event async for events in Received(box, list) for event in events]
+
+    assert asyncio.run(read()) == list(range(1000))
+    box.put(1000)  # after the last one
+    box.reopen()
+    box.put(1001, last=True)
+    assert [*Received(box, list)] == [[1001]]
+
+
+def test_a_second_reader_continues() -> None:
+    box = Inbox[str]()
+    box.put("a")
+
+    async def first() -> list[str]:
+        return await anext(aiter(Received(box, list)))
+
+    assert asyncio.run(first()) == ["a"]
+    box.put("b", last=True)
+    assert [*Received(box, list)] == [["b"]]
+
+
+def test_a_reader_that_waits_is_one_and_one_that_left_is_none() -> None:
+    box = Inbox[str]()
+
+    async def leave() -> bool:
+        reader = asyncio.create_task(box.awaited())
+        await asyncio.sleep(0.01)
+        waits = box.is_read(0)
+        reader.cancel()
+        await asyncio.gather(reader, return_exceptions=True)
+        return waits
+
+    assert asyncio.run(leave())
+    assert not box.is_read(0)
+    assert box.is_read(60)
+
+
+def test_posting_after_the_server_has_ended_is_harmless() -> None:
+    box = Inbox[str]()
+
+    async def leave() -> None:
+        reader = asyncio.create_task(box.awaited())
+        await asyncio.sleep(0)
+        reader.cancel()
+
+    asyncio.run(leave())
+    box.put("late")
+    assert box.wait().events == ["late"]

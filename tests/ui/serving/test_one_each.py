@@ -1,0 +1,96 @@
+"""One job in line for each visitor, whatever the view, and a bound for each address that cannot be
+evaded by writing headers. Guards against a visitor who fills the queue with five views."""
+
+from __future__ import annotations
+
+from ipaddress import ip_network
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ui.serving.one_each import OneEach
+from ui.serving.sessions import Busy
+
+
+class Stub:
+    name = "race"
+
+    def __init__(self) -> None:
+        self.in_line = True
+
+
+def sent_from(address: str, forwarded: str = "") -> SimpleNamespace:
+    """A request of Gradio that comes from `address`."""
+    headers = [(b"x-forwarded-for", forwarded.encode())] if forwarded else []
+    scope = {
+        "type": "http",
+        "scheme": "http",
+        "client": (address, 1234),
+        "headers": [(b"host", b"localhost"), *headers],
+    }
+    return SimpleNamespace(request=SimpleNamespace(scope=scope))
+
+
+def enter(one_each: OneEach, who: str, request: Any = None) -> Stub:
+    job = Stub()
+    with one_each.entering(who, request, job):
+        pass
+    return job
+
+
+def test_a_second_job_is_refused_until_the_first_has_ended() -> None:
+    one_each = OneEach()
+    first = enter(one_each, "a")
+    with pytest.raises(Busy, match="your race has not ended yet: stop it first"):
+        enter(one_each, "a")
+    enter(one_each, "b")
+    first.in_line = False
+    enter(one_each, "a")
+
+
+def test_a_job_that_could_not_start_does_not_count() -> None:
+    one_each = OneEach()
+    with pytest.raises(ZeroDivisionError), one_each.entering("a", None, Stub()):
+        raise ZeroDivisionError
+    enter(one_each, "a")
+
+
+def test_an_address_has_no_bound_unless_one_is_given() -> None:
+    one_each = OneEach()
+    for number in range(100):
+        enter(one_each, str(number), sent_from("10.0.0.1"))
+
+
+def test_an_address_has_so_many_jobs_in_line() -> None:
+    one_each = OneEach(2)
+    jobs = [enter(one_each, who, sent_from("10.0.0.1")) for who in "ab"]
+    with pytest.raises(Busy, match="2 runs in line"):
+        enter(one_each, "c", sent_from("10.0.0.1"))
+    enter(one_each, "d", sent_from("10.0.0.2"))
+    jobs[0].in_line = False
+    enter(one_each, "c", sent_from("10.0.0.1"))
+
+
+def test_only_a_trusted_proxy_says_where_a_request_comes_from() -> None:
+    direct = OneEach(1)
+    enter(direct, "a", sent_from("10.0.0.1", "1.1.1.1"))
+    with pytest.raises(Busy):
+        enter(direct, "b", sent_from("10.0.0.1", "2.2.2.2"))
+    behind = OneEach(1, [ip_network("10.0.0.1/32")])
+    enter(behind, "a", sent_from("10.0.0.1", "1.1.1.1"))
+    enter(behind, "b", sent_from("10.0.0.1", "2.2.2.2"))
+    with pytest.raises(Busy):
+        enter(behind, "c", sent_from("10.0.0.1", "9.9.9.9, 2.2.2.2"))
+
+
+def test_the_addresses_of_one_household_are_one() -> None:
+    one_each = OneEach(1)
+    enter(one_each, "a", sent_from("2001:db8:1:2::1"))
+    with pytest.raises(Busy):
+        enter(one_each, "b", sent_from("2001:db8:1:2:ffff::9"))
+    enter(one_each, "c", sent_from("2001:db8:1:3::1"))
+    enter(one_each, "d", sent_from("::ffff:10.0.0.1"))
+    enter(one_each, "e", sent_from("::ffff:10.0.0.2"))
+    with pytest.raises(Busy):
+        enter(one_each, "f", sent_from("10.0.0.2"))

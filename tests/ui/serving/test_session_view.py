@@ -1,0 +1,101 @@
+"""What a page is answered that hears nothing of its job, and the jobs of one visitor in all views.
+Guards against buttons that stay off because the end of a job was never heard of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import pytest
+from visits import Reading, filled, request, sent, slowed, wait
+
+import ui.decode.run
+from sequoia import Decoder, Pair
+from ui.decode.run import DecodeJob
+from ui.decode.tab import LiveView
+from ui.hardware.tab import HardwareTab
+from ui.serving import job
+from ui.serving.limits import LOCAL
+from ui.serving.model_host import ModelHost
+
+
+def asked(heard: bool) -> SimpleNamespace:
+    """What the page sends."""
+    return SimpleNamespace(_data={"heard": heard})
+
+
+def error(view: LiveView, updates: dict[Any, Any]) -> str:
+    return json.loads(updates[view.stage])["error"]
+
+
+def test_a_press_that_never_arrived_is_said(view: LiveView) -> None:
+    updates = view.job_state(asked(heard=False), request())
+    assert updates[view.form.run]["interactive"] is True
+    assert updates[view.form.step]["interactive"] is True
+    assert "did not take the request" in error(view, updates)
+
+
+def test_a_run_whose_messages_broke_off_can_be_resumed(
+    view: LiveView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ui.decode.run, "Decoder", slowed(Decoder))
+    running = Reading(view.run(filled(view, max_new_tokens=400, tree="plain"), request()))
+    while "steps" not in json.loads(next(running)):
+        pass
+    updates = view.job_state(asked(heard=True), request())
+    assert view.stage not in updates
+    assert updates == view.form.going()
+    running.close()
+    wait(lambda: not view.sessions.busy)
+    updates = view.job_state(asked(heard=True), request())
+    assert updates[view.form.run] == gr.update(interactive=True, value="Resume")
+    assert "this run has ended. Press Resume to continue." in error(view, updates)
+
+
+def test_one_job_in_line_in_all_views(view: LiveView, model_host: ModelHost) -> None:
+    """Guards against a visitor who has a run, a race and a measurement in line."""
+    with gr.Blocks():
+        view.build()
+        hardware = HardwareTab(model_host, LOCAL, view)
+        hardware.build()
+    with model_host.queue.turn(lambda: False, lambda _: None):
+        running = Reading(view.run(filled(view), request()))
+        next(running)
+        form = dict.fromkeys((hardware.profile, hardware.against, hardware.rates))
+        form |= {hardware.nodes: None, hardware.store: []}
+        (refused,) = Reading(hardware.measure(form, request()))
+        assert "your run has not ended yet" in json.loads(refused[hardware.board])["error"]
+    sent(running)
+    assert not view.sessions.busy
+
+
+def test_a_job_that_nobody_reads_is_dropped(
+    make: Callable[..., DecodeJob], model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "UNREAD_SECONDS", 0.0)
+    with model_host.queue.turn(lambda: False, lambda _: None):
+        unread = make()
+        unread.start()
+        wait(lambda: not unread.busy)
+    assert sent(unread.messages())[-1]["notice"] == "Stopped."
+
+
+def test_a_job_that_is_read_is_not_dropped(
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "UNREAD_SECONDS", 1.0)
+    monkeypatch.setattr(ui.decode.run, "Decoder", slowed(Decoder))
+    read = make(tokens=150)
+    read.start()
+    assert sent(read.messages())[-1]["end"] == "length"
+
+
+def test_the_machine_is_measured_at_the_start_if_asked_for(pair: Pair) -> None:
+    measured: list[Pair] = []
+    model_host = ModelHost(lambda: pair, 4, measure=measured.append)
+    model_host.open()
+    wait(lambda: model_host.settled, 30)
+    assert measured == [pair]

@@ -1,0 +1,140 @@
+"""How long a visitor waits, learned from recent jobs. Guards against estimates of Gradio's kind, an
+average over all jobs, which is wrong wherever short and long ones wait together."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from ui.serving.fair_queue import wait_words
+from ui.serving.wait_times import Demand, Wait, WaitTimes, duration_words
+
+WARM_UP = 60  # jobs before estimates are judged
+REPORT = 3.0  # seconds between two estimates
+
+
+class Job:
+    """A job and how long it will take: runs, some with a plain run after them, steps, races, and
+    now and then a measurement. The same job varies by a fifth."""
+
+    def __init__(self, chance: random.Random) -> None:
+        kinds = ["run", "compared run", "step", "race", "profile"]
+        kind = chance.choices(kinds, (6, 6, 5, 3, 1))[0]
+        tokens = chance.choice([32, 96, 160, 512])
+        amount, seconds, limit = {
+            "run": (tokens, 0.004 * tokens + 0.2, 60),
+            "compared run": (tokens, 0.016 * tokens + 0.3, 63),
+            "step": (1, 0.4, 60),
+            "race": (4 * tokens, 0.02 * tokens + 1.5, 60),
+            "profile": (0, 28.0, 35),
+        }[kind]
+        self.demand = Demand(kind, amount, limit)
+        self.seconds = seconds * chance.lognormvariate(0, 0.2)
+        self.estimate: float | None = None  # the latest one with 10 seconds still to wait
+        self.truth = 0.0
+
+    def share(self, elapsed: float) -> float:
+        """What the job says of its progress."""
+        is_silent = self.demand.kind in ("compared run", "step")
+        return 0.0 if is_silent else elapsed / self.seconds
+
+
+def judged(waiting: int, jobs: int) -> list[bool]:
+    """As many as `waiting` always wait. For each wait over 10 seconds: whether the latest estimate
+    at least 10 seconds before its end was right."""
+    chance = random.Random(waiting)
+    times = WaitTimes()
+    line = [Job(chance) for _ in range(waiting)]
+    right = []
+    for number in range(jobs):
+        first, *others = line
+        if first.estimate is not None and number > WARM_UP:
+            right.append(abs(first.estimate - first.truth) <= max(0.25 * first.truth, 5))
+        elapsed = 0.0
+        while elapsed < first.seconds:
+            estimate = times.remaining(first.demand, elapsed, first.share(elapsed))
+            truth = first.seconds - elapsed
+            for one in others:
+                if truth >= 10:
+                    one.estimate, one.truth = estimate, truth
+                estimate += times.expected(one.demand)
+                truth += one.seconds
+            elapsed += REPORT
+        times.learn(first.demand, first.seconds)
+        line = [*others, Job(chance)]
+    return right
+
+
+@pytest.mark.parametrize("waiting", [6, 24, 60])
+def test_estimates_hold_for_nine_waits_in_ten(waiting: int) -> None:
+    """With fixed seeds, so it cannot fail by chance."""
+    right = judged(waiting, 300)
+    assert len(right) > 100
+    assert sum(right) >= 0.9 * len(right)
+
+
+def test_one_kind_for_all_jobs_would_not_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shows that the test above can fail."""
+    learn, expected = WaitTimes.learn, WaitTimes.expected
+    same = lambda demand: replace(demand, kind="any", tokens=0)  # noqa: E731
+    monkeypatch.setattr(WaitTimes, "learn", lambda times, one, s: learn(times, same(one), s))
+    monkeypatch.setattr(WaitTimes, "expected", lambda times, one: expected(times, same(one)))
+    right = judged(24, 300)
+    assert sum(right) < 0.9 * len(right)
+
+
+def test_a_kind_is_learned_by_itself_and_by_what_it_asks_for() -> None:
+    times = WaitTimes(token_seconds=0.01)
+    run = Demand("run", 100, 60)
+    assert times.expected(run) == pytest.approx(1.0)
+    assert times.expected(Demand("profile", 0, 42)) == pytest.approx(42)
+    for _ in range(20):
+        times.learn(run, 4.0)
+    assert times.expected(run) == pytest.approx(4.0, rel=0.1)
+    assert times.expected(Demand("run", 50, 60)) == pytest.approx(2.0, rel=0.1)
+    assert times.expected(Demand("run", 9999, 60)) == pytest.approx(60)
+    assert times.expected(Demand("race", 100, 60)) == pytest.approx(1.0)
+    times.forget(0.02)
+    assert times.expected(run) == pytest.approx(2.0)
+
+
+def test_the_job_that_is_on_counts_by_its_own_pace() -> None:
+    times = WaitTimes(token_seconds=0.1)
+    run = Demand("run", 100, 60)
+    assert times.remaining(run, 4, 0) == pytest.approx(6)
+    assert times.remaining(run, 4, 0.2) == pytest.approx(10)  # slower than expected: 10 to 20
+    assert times.remaining(run, 4, 0.8) == pytest.approx(1)
+    assert times.remaining(run, 20, 0) == pytest.approx(2)  # overdue
+    assert times.remaining(run, 50, 0.1) == pytest.approx(10)  # ends at its limit
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (2, "a few seconds"),
+        (12, "about 10 seconds"),
+        (58, "about a minute"),
+        (90, "about 1.5 minutes"),
+        (152, "about 2.5 minutes"),
+        (239, "about 4 minutes"),
+        (1800, "about 30 minutes"),
+    ],
+)
+def test_durations_in_words(seconds: float, words: str) -> None:
+    assert duration_words(seconds) == words
+
+
+def test_words_are_within_the_tolerance_of_the_estimate() -> None:
+    """Guards against rounding that uses up what the estimate may be wrong by."""
+    for seconds in range(5, 3600):
+        words = duration_words(seconds)
+        number = 1.0 if "a minute" in words else float(words.split()[1])
+        said = number * (60 if "minute" in words else 1)
+        assert abs(said - seconds) <= max(0.25 * seconds, 5) * 0.8, (seconds, words)
+
+
+def test_the_words_of_a_wait() -> None:
+    assert Wait(24, 240).words == "24 runs ahead of you, about 4 minutes"
+    assert wait_words(Wait(1, 3)) == "1 run ahead of you, a few seconds; yours starts automatically"

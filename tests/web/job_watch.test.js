@@ -1,0 +1,66 @@
+// When a page asks the server about its job.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { JobWatch } from "../../ui/shared/web/job_watch.js";
+
+function watched() {
+  const page = { busy: false, time: 0, asked: [] };
+  const watch = new JobWatch({
+    isBusy: () => page.busy,
+    ask: (asked) => page.asked.push(asked),
+    now: () => page.time,
+  });
+  const pass = (seconds) => {
+    for (let second = 0; second < seconds; second++) {
+      page.time += 1000;
+      watch.look();
+    }
+  };
+  return { page, watch, pass };
+}
+
+test("a press of which nothing is heard is asked about, and again until the buttons rest", () => {
+  const { page, pass } = watched();
+  page.busy = true;
+  pass(5);
+  assert.deepEqual(page.asked, []);
+  pass(1);
+  assert.deepEqual(page.asked, [{ heard: false }]);
+  pass(10);
+  assert.equal(page.asked.length, 3);
+  page.busy = false;
+  pass(20);
+  assert.equal(page.asked.length, 3);
+});
+
+test("a job that is heard of is not asked about, and one that falls silent is", () => {
+  const { page, watch, pass } = watched();
+  page.busy = true;
+  for (let message = 0; message < 10; message++) {
+    pass(4);
+    watch.take(true);
+  }
+  assert.deepEqual(page.asked, []);
+  pass(6);
+  assert.deepEqual(page.asked, [{ heard: true }]);
+});
+
+test("what was heard of one job does not count for the next", () => {
+  const { page, watch, pass } = watched();
+  page.busy = true;
+  watch.take(true);
+  page.busy = false;
+  pass(1);
+  page.busy = true;
+  pass(6);
+  assert.deepEqual(page.asked, [{ heard: false }]);
+});
+
+test("messages of a job that the buttons do not show are asked about once", () => {
+  const { page, watch } = watched();
+  watch.take(false); // a recording
+  assert.deepEqual(page.asked, []);
+  watch.take(true);
+  watch.take(true);
+  assert.equal(page.asked.length, 1);
+});

@@ -1,0 +1,129 @@
+"""What a job's thread posts, and how it is read: by another thread, or awaited by a handler, which
+then holds no thread while the job is silent. Independent of jobs and of the page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+SECONDS_PER_BATCH = 0.08  # a dozen messages per second, as many as a browser can draw
+
+Event = TypeVar("Event")
+Made = TypeVar("Made")
+Wake = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Batch(Generic[Event]):
+    """Events in their order, at least one. over: whether the last one ends the job."""
+
+    events: list[Event]
+    over: bool
+
+
+class Inbox(Generic[Event]):
+    """Events from one thread for one reader."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._events: list[Event] = []
+        self._over = False
+        self._wake: Wake | None = None
+        self._is_awaited = False
+        self._read_at = time.monotonic()
+
+    def put(self, event: Event, last: bool = False) -> None:
+        """Add an event. The `last` one ends the batch it is in, and with it the reading."""
+        with self._changed:
+            if self._over:
+                return
+            self._events.append(event)
+            self._over = last
+            self._changed.notify_all()
+            if self._wake is not None:
+                self._wake()
+                self._wake = None
+
+    def reopen(self) -> None:
+        """More events follow the last one, which has been read or is read with them."""
+        with self._changed:
+            self._over = False
+
+    def is_read(self, seconds: float) -> bool:
+        """Whether somebody waits for events, or has read some in the last `seconds`."""
+        return self._is_awaited or time.monotonic() - self._read_at < seconds
+
+    def wait(self) -> Batch[Event]:
+        """All events so far; waits until there is one."""
+        with self._changed, self._reading():
+            self._changed.wait_for(lambda: self._events)
+            return self._take()
+
+    async def awaited(self) -> Batch[Event]:
+        """The same for a handler: other handlers go on while it waits."""
+        with self._reading():
+            while True:
+                posted = asyncio.Event()
+                with self._changed:
+                    if self._events:
+                        return self._take()
+                    self._wake = _waker(posted)
+                await posted.wait()
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        self._is_awaited = True
+        try:
+            yield
+        finally:
+            self._is_awaited = False
+            self._read_at = time.monotonic()
+
+    def _take(self) -> Batch[Event]:
+        batch = Batch(self._events, self._over)
+        self._events = []
+        return batch
+
+
+def _waker(posted: asyncio.Event) -> Wake:
+    """A function for another thread that sets `posted` in this one's event loop."""
+    loop = asyncio.get_running_loop()
+
+    def wake() -> None:
+        if not loop.is_closed():  # the server may have ended meanwhile
+            loop.call_soon_threadsafe(posted.set)
+
+    return wake
+
+
+class Received(Generic[Event, Made]):
+    """What `make` makes of each batch in `inbox`, until the last event has been read. Read with
+    `for` by a thread, or with `async for` by a handler; a second reader continues where the first
+    left off."""
+
+    def __init__(self, inbox: Inbox[Event], make: Callable[[list[Event]], Made]) -> None:
+        self._inbox = inbox
+        self._make = make
+
+    def __iter__(self) -> Iterator[Made]:
+        while True:
+            batch = self._inbox.wait()
+            yield self._make(batch.events)
+            if batch.over:
+                return
+            time.sleep(SECONDS_PER_BATCH)
+
+    async def __aiter__(self) -> AsyncIterator[Made]:
+        while True:
+            batch = await self._inbox.awaited()
+            # a message of large trees takes milliseconds, in which no other page would be answered
+            yield await asyncio.to_thread(self._make, batch.events)
+            if batch.over:
+                return
+            await asyncio.sleep(SECONDS_PER_BATCH)
