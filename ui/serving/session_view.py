@@ -94,14 +94,16 @@ class RunView(SessionView[R]):
         """The run of another visitor that has the engine, if it is of this view and shared."""
         current = self._model_host.queue.current
         job = current.job if current else None
-        is_ours = isinstance(job, RunJob) and self.sessions.has(job)
-        mine = job is self.sessions.get(who)
-        return job if is_ours and not mine and job.can_be_followed else None
+        if not isinstance(job, RunJob) or not self.sessions.has(job):
+            return None
+        is_own = job is self.sessions.get(who)
+        return job if job.can_be_followed and not is_own else None
 
     def _is_served(self, who: str) -> bool:
         """Whether the visitor's own job has the engine."""
         current = self._model_host.queue.current
-        return current is not None and current.job is self.sessions.get(who) is not None
+        own = self.sessions.get(who)
+        return own is not None and current is not None and current.job is own
 
 
 def _what_became_of(job: SessionRun | None, heard: bool) -> str:
