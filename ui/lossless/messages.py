@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sequoia.exactness.chi_square import ALARM
@@ -63,6 +64,8 @@ def _bug(bug: Bug | None) -> dict[str, str] | None:
 
 
 def _test(sampled: Sampled, going: bool) -> dict[str, Any]:
+    if not going:
+        sampled = replace(sampled, comparison=sampled.comparison.ended)
     comparison = sampled.comparison
     setting = sampled.test.setting
     rows = _rows(sampled)
@@ -100,6 +103,9 @@ def verdict(sampled: Sampled, going: bool) -> str:
         return ""
     if going:
         return f"{draws} so far. The number was fixed beforehand: the verdict comes after the last."
+    wanted = sampled.test.setting.samples
+    if comparison.p_value is None and comparison.draws < wanted:
+        return f"Stopped after {draws} of {wanted:,}: too few to decide anything."
     if comparison.p_value is None:
         return (
             f"Nothing can be decided in {draws}: the target is so sure of one result that no other "
@@ -107,16 +113,17 @@ def verdict(sampled: Sampled, going: bool) -> str:
         )
     if comparison.differs:
         return (
-            f"The output is not the target’s: a correct decoder gives {draws} as far off less than "
-            f"once in {_times(1 / ALARM)}."
+            f"The output is not the target’s: a correct decoder gives {draws} this far off at most "
+            f"about once in {_times(1 / ALARM)} tests."
         )
     return f"No difference found in {draws}{_what_it_would_find(sampled)}."
 
 
 def _what_it_would_find(sampled: Sampled) -> str:
     """The power of the test, for the bug that is hardest to find among those that show here."""
-    if not sampled.comparison.is_complete:
-        return f" of {sampled.comparison.grouping.draws:,}; it was stopped before the end"
+    wanted = sampled.test.setting.samples
+    if sampled.comparison.draws < wanted:
+        return f" of {wanted:,}; it was stopped before the end"
     powers = [
         (round(one.power, 9), one.distance, one.bug.label)
         for one in sampled.findable
