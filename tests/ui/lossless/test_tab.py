@@ -200,7 +200,7 @@ def test_a_few_samples_before_a_stop_decide_nothing() -> None:
     setting = PRESETS["none"]
     test = LosslessnessTest(setting)
     counts = [0] * len(test.cells.all)
-    counts[0] = 10  # the rarest cell
+    counts[-1] = 10  # the rarest cell
     some = Sampled(test, (), Comparison(test.grouping, tuple(counts)), None)
     assert some.comparison.differs  # by the cells that 20,000 samples would have
     message = json.loads(report_message(Report(1, "", result=some, over=True), setting))
