@@ -44,7 +44,7 @@ def report_message(report: Report, setting: Setting) -> str:
         "bug": _bug(setting.decoding.bug),
     }
     if report.result is not None:
-        message["test"] = _test(report.result, going)
+        message["test"] = test_fields(report.result, going)
     elif report.words and not going:
         message["notice"] = report.words
     return message_text(message)
@@ -63,7 +63,8 @@ def _bug(bug: Bug | None) -> dict[str, str] | None:
     }
 
 
-def _test(sampled: Sampled, going: bool) -> dict[str, Any]:
+def test_fields(sampled: Sampled, going: bool) -> dict[str, Any]:
+    """A test as the browser gets it, in the form of JSON."""
     if not going:
         sampled = replace(sampled, comparison=sampled.comparison.ended)
     comparison = sampled.comparison

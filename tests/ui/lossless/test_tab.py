@@ -118,6 +118,16 @@ def test_choosing_a_bug_fills_in_where_it_shows(made: Callable[..., LosslessTab]
         assert list(tab.break_on_purpose(key)) == [tab.board]
 
 
+def test_an_example_of_the_page_chooses_its_bug_too(made: Callable[..., LosslessTab]) -> None:
+    tab = made()
+    bug = tab.form.fields["bug"]
+    updates = tab.fill_form_with_a_bug(gr.EventData(None, {"bug": "walk-u"}))
+    assert updates[bug]["value"] == "walk-u"
+    assert json.loads(updates[tab.board])["bug"]["label"] == BUGS["walk-u"].label
+    for sent in (None, {}, {"bug": []}, {"bug": "x"}):
+        assert bug not in tab.fill_form_with_a_bug(gr.EventData(None, sent))
+
+
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
