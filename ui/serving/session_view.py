@@ -18,8 +18,6 @@ from ui.shared.events import QUIET, UNQUEUED, Updates, visitor
 
 # How a page asks about its job: it may ask again before the last answer has come.
 ASKED: dict[str, Any] = {**UNQUEUED, "trigger_mode": "multiple"}
-
-
 FOLLOWING: dict[str, Any] = {**QUIET, "concurrency_limit": None}
 # Between two runs that are followed, until the next one has begun.
 _NEXT_SECONDS = 0.5
@@ -82,7 +80,7 @@ class RunView(SessionView[R]):
             if (job := self._run_to_follow(who)) is not None:
                 async with aclosing(job.follow()) as received:
                     async for message in received:
-                        if self._is_served(who):
+                        if self._is_served(who) or not job.is_shared:
                             return
                         yield message
             own = self.sessions.get(who)
