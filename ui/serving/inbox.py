@@ -21,16 +21,16 @@ Wake = Callable[[], None]
 
 @dataclass(frozen=True)
 class Batch(Generic[Event]):
-    """Events in their order; none only if another reader had the last one. over: whether the job has
-    ended."""
+    """Events in their order; none only if another reader had the last one. over: whether the job
+    has ended."""
 
     events: list[Event]
     over: bool
 
 
 class Inbox(Generic[Event]):
-    """Events from one thread for one reader. If there are several, as a visitor resumed a run before
-    its last event was read, each event goes to one of them, and all end with the job."""
+    """Events from one thread for one reader. If there are several, as a visitor resumed a run
+    before its last event was read, each event goes to one of them, and all end with the job."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
