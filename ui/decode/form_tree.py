@@ -18,7 +18,7 @@ from ui.serving.model_host import ModelHost
 from ui.shared.call_modules import connect
 from ui.shared.layout import server_function
 from ui.shared.message_text import message_text
-from ui.shared.tree_menu import TreeRequest
+from ui.shared.tree_request import TreeRequest
 
 # Reads the tree of a form from its values by name, which nobody has checked.
 Reader = Callable[[Mapping[str, Any], Limits], TreeRequest]

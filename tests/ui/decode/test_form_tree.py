@@ -17,7 +17,7 @@ from ui.decode.request import tree_request_of
 from ui.race.request import lane_tree
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
-from ui.shared.tree_menu import TreeRequest
+from ui.shared.tree_request import TreeRequest
 
 FORM = {"verifier": "sequoia", "temperature": 0.6, "top_p": 1.0, "clock": ""}
 LANES: list[tuple[str, str, Tree | None]] = [
