@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from typing import Any, Generic
 
@@ -40,6 +40,18 @@ class SessionView(ABC, Generic[R]):
         who = visitor(request)
         with self._model_host.one_each.entering(who, request, job):
             self.sessions.go(who, job, steps)
+
+    async def started(self, request: gr.Request, make: Callable[[], R]) -> R:
+        """The job by `make`, started as the visitor's. Nothing of it holds other pages up: making
+        it may take long, and so may waiting until others have started theirs. It is made and
+        started together even if the page is closed meanwhile. Raises what `make` and `start`
+        raise."""
+        return await asyncio.to_thread(self._make_and_start, request, make)
+
+    def _make_and_start(self, request: gr.Request, make: Callable[[], R]) -> R:
+        job = make()
+        self.start(request, job)
+        return job
 
     def job_state(self, event: gr.EventData, request: gr.Request) -> Updates:
         """What a page asks for that hears nothing of its job: the buttons as the job is, and a

@@ -108,7 +108,9 @@ def test_a_tree_is_planned_once_until_something_new_is_measured(
     assert planned == ["best", "planned"]
     monkeypatch.setattr(pair.measured, "acceptances", {**pair.measured.acceptances, "new": None})
     parents(trees, {"kind": "best", "numbers": "9, 4"})
-    monkeypatch.setattr(pair.measured, "profile", replace(defaults.machine(pair), date="2026-01-02"))
+    monkeypatch.setattr(
+        pair.measured, "profile", replace(defaults.machine(pair), date="2026-01-02")
+    )
     parents(trees, {"kind": "best", "numbers": "9, 4"})
     assert planned == ["best", "planned", "best", "best"]
 
