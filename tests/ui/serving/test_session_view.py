@@ -102,6 +102,7 @@ def test_a_start_that_waits_holds_up_no_other_page(view: LiveView, model_host: M
         return meanwhile
 
     assert asyncio.run(others_are_answered())
+    wait(lambda: not hardware.sessions.busy)
 
 
 def test_a_job_that_nobody_reads_is_dropped(
