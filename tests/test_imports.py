@@ -34,7 +34,7 @@ PAGE = [
     {"race", "hardware", "models", "tour", "walk", "lossless"},
     {"lab"},
     {"page", "record"},
-    {"record_opening", "record_tour"},
+    {"record_opening", "record_tour", "record_losslessness"},
     {"record_examples"},
 ]
 # Training takes many hours and runs from a frozen copy of its own folder and of these two files.

@@ -41,7 +41,8 @@ def child_chances(
     p: np.ndarray, q: np.ndarray, token: int, children: int, reject: Reject, chance: Chance
 ) -> list[Any]:
     """The probability that the first, second, ... of `children` siblings is the accepted one, given
-    that the text goes on with `token`. p, q: (vocab,) distributions at their parent, p[token] > 0.
+    that the text goes on with `token`. p, q: (vocab,) distributions at their parent. p[token] is
+    positive, or 0 by rounding where the text was decoded in other arithmetic.
 
     For rules that draw siblings and update p and q after each rejection. From the second sibling
     on, the probabilities depend on which tokens were rejected. Those tokens are drawn with
@@ -55,7 +56,7 @@ def child_chances(
     for _ in range(children):
         if not draft.any():
             draft = uniform_except(draft, rejected)
-        share = min(1, draft[token] / residual[token])
+        share = _share(draft[token], residual[token])
         found.append(reached * share)
         reached = reached * (1 - share)
         surplus = np.maximum(draft - residual, 0)
@@ -64,6 +65,13 @@ def child_chances(
         rejected.append(chance.pick(surplus / surplus.sum()))
         residual, draft, _ = reject(residual, draft, rejected[-1])
     return [*found, *[0] * (children - len(found))]
+
+
+def _share(d: Any, r: Any) -> Any:
+    """The share of min(d, r) in r."""
+    if d < r:
+        return d / r
+    return 1 if d > 0 else 0
 
 
 def match_chances(token: int, drawn: Sequence[int]) -> list[int]:

@@ -55,9 +55,10 @@ def expected_steps(
     lanes: Sequence[FixedLane | None],
 ) -> tuple[ExpectedSteps | None, ...]:
     """Each lane on all `texts` after `prompt`, which the target could have emitted under `params`;
-    texts of fewer than LEAST_TOKENS tokens are left out. None for a lane that is None, and for all
-    lanes if no text is left. Raises BadModel if a model overflows."""
-    long_enough = [text for text in texts if len(text) >= LEAST_TOKENS]
+    texts of fewer than LEAST_TOKENS tokens are left out, and equal ones count once. None for a lane
+    that is None, and for all lanes if no text is left. Raises BadModel if a model overflows."""
+    distinct = dict.fromkeys(map(tuple, texts))  # lanes with the same draws say nothing twice
+    long_enough = [text for text in distinct if len(text) >= LEAST_TOKENS]
     fixed = [lane for lane in lanes if lane is not None]
     if not long_enough or not fixed:
         return tuple(None for _ in lanes)

@@ -8,6 +8,7 @@ from functools import cache
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 from exact import EXACT, Enumerator, distribution, drafted, table
 
@@ -95,3 +96,11 @@ def test_a_draft_like_the_target_is_always_accepted() -> None:
     chances = child_chances(p, p, token, 1, reject, Enumerator())
     assert chances == [1]
     assert step_starts(Tree.chain(4), [chances] * 9) == [1, 0, 0, 0, 1, 0, 0, 0, 1]
+
+
+def test_a_token_whose_probability_was_rounded_away_is_no_draft_of_a_model_without_it() -> None:
+    """In half precision a text can hold a token just outside the nucleus that is computed here."""
+    p, q = np.array([1.0, 0.0, 0.0]), np.array([0.5, 0.5, 0.0])
+    reject = EXACT["sequoia"].reject
+    assert child_chances(p, q, 2, 2, reject, Enumerator()) == [0, 0]
+    assert child_chances(p, q, 1, 1, reject, Enumerator()) == [1]

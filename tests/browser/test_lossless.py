@@ -25,12 +25,14 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     page = visit(viewport={"width": 390, "height": 844})
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
     open_tab(page, "Lossless")
+    assert "recorded" in text(page, "[data-part=recorded-correct]")  # before any test was made
     page.click("[data-act=panel]")  # in a narrow window the form is a drawer
     page.fill("#ls-samples input", "3000")
     run(page, "fits")
     assert "No difference found in 3,000 samples" in text(page, ".ls-words")
     assert page.locator("#ls-view [data-part=cells] tbody tr").count() == 9
     assert text(page, "[data-part=decoder]") == ""
+    assert page.locator("#ls-view [data-part=recorded]").is_hidden()
 
     page.click("[data-act=panel]")
     page.fill("#ls-p input, #ls-p textarea", "0.1, 0.3, 0.7")

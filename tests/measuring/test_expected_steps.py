@@ -59,3 +59,12 @@ def test_short_texts_and_lanes_that_change_their_trees_are_left_out(pair: Pair) 
     assert other is None
     assert found.tokens == (LEAST_TOKENS,)
     assert expected_steps(pair, prompt, [short], params, lanes) == (None, None)
+
+
+def test_lanes_with_the_same_text_do_not_count_it_twice(pair: Pair) -> None:
+    params = SamplingParams(temperature=0.9, max_new_tokens=LEAST_TOKENS)
+    text = emitted_tokens(speculate(pair, PROMPT, replace(params, ignore_eos=True), tree=TREE))
+    (found,) = expected_steps(
+        pair, pair.encode(PROMPT), [text, list(text)], params, [fixed_lane(TREE, "sequoia")]
+    )
+    assert found.tokens == (LEAST_TOKENS,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sequoia.exactness.chi_square import ALARM
@@ -43,7 +44,7 @@ def report_message(report: Report, setting: Setting) -> str:
         "bug": _bug(setting.decoding.bug),
     }
     if report.result is not None:
-        message["test"] = _test(report.result, going)
+        message["test"] = test_fields(report.result, going)
     elif report.words and not going:
         message["notice"] = report.words
     return message_text(message)
@@ -62,7 +63,10 @@ def _bug(bug: Bug | None) -> dict[str, str] | None:
     }
 
 
-def _test(sampled: Sampled, going: bool) -> dict[str, Any]:
+def test_fields(sampled: Sampled, going: bool) -> dict[str, Any]:
+    """A test as the browser gets it, in the form of JSON."""
+    if not going:
+        sampled = replace(sampled, comparison=sampled.comparison.ended)
     comparison = sampled.comparison
     setting = sampled.test.setting
     rows = _rows(sampled)
@@ -100,6 +104,9 @@ def verdict(sampled: Sampled, going: bool) -> str:
         return ""
     if going:
         return f"{draws} so far. Their number is fixed in advance; the verdict follows the last."
+    wanted = sampled.test.setting.samples
+    if comparison.p_value is None and comparison.draws < wanted:
+        return f"Stopped after {draws} of {wanted:,}: too few to decide anything."
     if comparison.p_value is None:
         return (
             f"{draws} decide nothing: the target is so sure of one result that no other is "
@@ -107,16 +114,17 @@ def verdict(sampled: Sampled, going: bool) -> str:
         )
     if comparison.differs:
         return (
-            f"The output is not the target’s: with a correct decoder, {draws} are this far off "
-            f"less than once in {_times(1 / ALARM)} tests."
+            f"The output is not the target’s: with a correct decoder, {draws} are this far off at "
+            f"most about once in {_times(1 / ALARM)} tests."
         )
     return f"No difference found in {draws}{_what_it_would_find(sampled)}."
 
 
 def _what_it_would_find(sampled: Sampled) -> str:
     """The power of the test, for the bug that is hardest to find among those that show here."""
-    if not sampled.comparison.is_complete:
-        return f" of {sampled.comparison.grouping.draws:,}; the test was stopped early"
+    wanted = sampled.test.setting.samples
+    if sampled.comparison.draws < wanted:
+        return f" of {wanted:,}; the test was stopped early"
     powers = [
         (round(one.power, 9), one.distance, one.bug.label)
         for one in sampled.findable

@@ -10,12 +10,13 @@ import gradio as gr
 
 from sequoia import SequoiaError
 from sequoia.errors import BadPrompt
+from sequoia.exactness.losslessness.broken import BUGS
 from sequoia.exactness.losslessness.settings import PAIR, Setting
 from ui.lossless.form import LosslessForm, field_of, lossless_form
 from ui.lossless.lossless_job import LosslessJob
 from ui.lossless.messages import bug_chosen_message, refusal_message, report_message
 from ui.serving.job import Report
-from ui.serving.session_view import ASKED, SessionView
+from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared.call_modules import call
 from ui.shared.events import UNQUEUED, FormData, Updates, model_work, visitor
 from ui.shared.layout import busy_buttons, drawn, side_and_main
@@ -37,7 +38,7 @@ class LosslessTab(SessionView[LosslessJob]):
             self.form = lossless_form()
         with main:
             self.board = drawn(
-                "ls", "lossless/lossless_view", ["ask"], '<div class="sq-stage"></div>'
+                "ls", "lossless/lossless_view", ["ask", "fill"], '<div class="sq-stage"></div>'
             )
 
     def wire(self, blocks: gr.Blocks) -> None:
@@ -62,11 +63,20 @@ class LosslessTab(SessionView[LosslessJob]):
         shown = [self.board, *fields]
         on_choice(form.fields["bug"], self.break_on_purpose, [], shown, **UNQUEUED)
         on_choice(form.fields["where"], self.choose_distributions, [], fields, **UNQUEUED)
+        self.board.fill(self.fill_form_with_a_bug, None, shown, **UNQUEUED)
         blocks.unload(self.close)
 
     def break_on_purpose(self, bug: Any) -> Updates:
         """Copy the setting in which a bug shows to the form."""
         return {self.board: bug_chosen_message(bug), **self.form.preset(bug)}
+
+    def fill_form_with_a_bug(self, event: gr.EventData) -> Updates:
+        """Choose the decoder {bug} as if in the form's menu."""
+        bug = sent_with(event).get("bug")
+        updates = self.break_on_purpose(bug)
+        if not isinstance(bug, str) or bug not in BUGS:
+            return updates
+        return {**updates, self.form.fields["bug"]: gr.update(value=bug)}
 
     def choose_distributions(self, where: Any) -> Updates:
         """Show the fields of a toy, or those of the pair."""

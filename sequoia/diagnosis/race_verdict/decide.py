@@ -4,7 +4,8 @@ independent of models.
 Two lanes count as different when the p-value of their pair, after Holm's correction over all pairs
 of lanes, is at most 5%. Lanes share a place only if no two of them are different. Plain decoding
 is the one exception: from `PLAIN_TOKENS` tokens on it never ties with a lane measured `PLAIN_RATIO`
-times as fast, whatever p is. In a race of two prompts, only lanes on the same one are compared.
+times as fast, whatever p is: their places differ, but the sentence says that this may be luck. In a
+race of two prompts, only lanes on the same one are compared.
 
 A race that was stopped has intervals and no p-values, because when to stop may depend on who was
 ahead. Where a verdict with p-values came before on some of the same runs, p is multiplied by the
@@ -165,6 +166,7 @@ def _pair_verdict(
         per_step,
         step_time,
         found.expected,
+        p <= LEVEL,
     )
 
 

@@ -15,7 +15,8 @@ class PairVerdict:
     95% confidence intervals are per_step_range and step_time_range. expected: whether the tokens
     per step are those expected on the same texts, see compare_pair.py. p: after Holm's correction
     and that for several looks, None if the race was stopped. apart: whether they count as
-    different.
+    different. certain: whether p says so, so that the interval excludes 1; a lane can be apart from
+    plain decoding without, see decide.py.
     """
 
     faster: int
@@ -30,6 +31,7 @@ class PairVerdict:
     per_step_range: tuple[float, float]
     step_time_range: tuple[float, float]
     expected: bool = False
+    certain: bool = True
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from sequoia.exactness.losslessness.comparison import Comparison, Grouping, mean_deviation
+from sequoia.exactness.chi_square import ALARM
+from sequoia.exactness.losslessness.comparison import (
+    MIN_EXPECTED,
+    Comparison,
+    Grouping,
+    mean_deviation,
+)
 
 
 def test_rare_cells_are_counted_together() -> None:
-    grouping = Grouping((0.5, 0.01, 0.48, 0.01), 300)
+    grouping = Grouping((0.5, 0.01, 0.48, 0.01), 1500)
     assert grouping.groups == ((0,), (2,), (1, 3))
     assert grouping.grouped([1, 2, 3, 4]) == [1, 3, 6]
 
@@ -39,6 +46,37 @@ def test_the_mean_deviation_is_that_of_a_binomial(draws: int, share: float) -> N
         for k in range(draws + 1)
     )
     assert mean_deviation(draws, share) == pytest.approx(expected)
+
+
+def test_a_test_that_is_stopped_early_is_decided_by_cells_of_its_own() -> None:
+    """Ten samples over cells meant for 20,000: nearly any rare one would look impossible."""
+    shares = (0.9, *[0.01] * 9, *[0.001] * 10)
+    counts = [9] + [0] * 19
+    counts[15] = 1
+    found = Comparison(Grouping(shares, 20_000), tuple(counts))
+    assert found.grouping.freedom == 10
+    assert found.ended.grouping.groups == (tuple(range(20)),)
+    assert (found.ended.p_value, found.ended.differs) == (None, False)
+    whole = replace(found, grouping=Grouping(shares, 10))
+    assert whole.ended is whole
+
+
+def test_a_correct_decoder_is_rejected_about_once_in_a_million_in_the_rarest_cells_too() -> None:
+    """Two cells, exactly: the binomial probability of all counts that the test rejects."""
+    draws = 20_000
+    share = MIN_EXPECTED / draws
+    far = sum(
+        math.exp(
+            math.lgamma(draws + 1)
+            - math.lgamma(k + 1)
+            - math.lgamma(draws - k + 1)
+            + k * math.log(share)
+            + (draws - k) * math.log1p(-share)
+        )
+        for k in range(400)
+        if Comparison(Grouping((share, 1 - share), draws), (k, draws - k)).differs
+    )
+    assert 0 < far < 10 * ALARM
 
 
 def test_total_variation_of_counts() -> None:

@@ -69,7 +69,7 @@ def test_a_pair_passes_over_two_tokens(verifier: str) -> None:
     """Traversal judges whole paths, so rows beyond the counted tokens matter to it."""
     found = result(replace(WARM, verifier=verifier), made())
     assert not found.differs
-    assert found.grouping.freedom >= 5
+    assert found.grouping.freedom >= 3
 
 
 @pytest.mark.slow

@@ -15,12 +15,15 @@ from visits import Reading
 
 from sequoia import SamplingParams, plain
 from sequoia.exactness.losslessness.broken import BUGS
+from sequoia.exactness.losslessness.comparison import Comparison
+from sequoia.exactness.losslessness.losslessness_test import LosslessnessTest
 from sequoia.exactness.losslessness.settings import PRESETS
 from ui.decode.tab import LiveView
 from ui.lossless.form import field_of, value_of
-from ui.lossless.lossless_job import LosslessJob
+from ui.lossless.lossless_job import LosslessJob, Sampled
 from ui.lossless.messages import report_message
 from ui.lossless.tab import LosslessTab
+from ui.serving.job import Report
 from ui.serving.limits import LOCAL, PUBLIC, Limits
 from ui.serving.model_host import ModelHost
 
@@ -115,6 +118,16 @@ def test_choosing_a_bug_fills_in_where_it_shows(made: Callable[..., LosslessTab]
         assert list(tab.break_on_purpose(key)) == [tab.board]
 
 
+def test_an_example_of_the_page_chooses_its_bug_too(made: Callable[..., LosslessTab]) -> None:
+    tab = made()
+    bug = tab.form.fields["bug"]
+    updates = tab.fill_form_with_a_bug(gr.EventData(None, {"bug": "walk-u"}))
+    assert updates[bug]["value"] == "walk-u"
+    assert json.loads(updates[tab.board])["bug"]["label"] == BUGS["walk-u"].label
+    for sent in (None, {}, {"bug": []}, {"bug": "x"}):
+        assert bug not in tab.fill_form_with_a_bug(gr.EventData(None, sent))
+
+
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
@@ -191,6 +204,19 @@ def test_a_test_ends_at_its_time_limit(model_host: ModelHost) -> None:
     assert 0 < last.result.comparison.draws < 100_000
     words = json.loads(report_message(last, PRESETS["none"]))["test"]["verdict"]
     assert words.endswith("of 100,000; the test was stopped early.")
+
+
+def test_a_few_samples_before_a_stop_decide_nothing() -> None:
+    setting = PRESETS["none"]
+    test = LosslessnessTest(setting)
+    counts = [0] * len(test.cells.all)
+    counts[-1] = 10  # the rarest cell
+    some = Sampled(test, (), Comparison(test.grouping, tuple(counts)), None)
+    assert some.comparison.differs  # by the cells that 20,000 samples would have
+    message = json.loads(report_message(Report(1, "", result=some, over=True), setting))
+    assert message["test"]["kind"] == "open"
+    words = message["test"]["verdict"]
+    assert words == "Stopped after 10 samples of 20,000: too few to decide anything."
 
 
 def test_one_test_per_visitor_at_a_time(made: Callable[..., LosslessTab]) -> None:

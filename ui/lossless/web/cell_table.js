@@ -1,5 +1,6 @@
 /* The table of cells: how often each was sampled, and how often the target would emit it. */
 import { csvName, csvRows, nameOf } from "./cell_rows.js";
+import { isFar } from "./deviation.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { count, percent } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -11,7 +12,6 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const MOST = 24; // rows shown
 const COLUMNS = ["cell", "probability", "expected", "samples", "difference"];
-const FAR = 3; // standard deviations from which a difference is marked
 
 /** The panel with the table. */
 export class CellTable {
@@ -70,9 +70,7 @@ function paintRow(body, row, draws) {
   el("td", { text: expected.toFixed(expected < 100 ? 1 : 0) }, line);
   el("td", { text: row.seen.toLocaleString("en-US") }, line);
   const away = row.seen - expected;
-  const spread = Math.sqrt(expected * (1 - row.share));
-  const isFar = Math.abs(away) > FAR * spread;
-  el("td", { text: signed(away), class: isFar ? "ls-far" : null }, line);
+  el("td", { text: signed(away), class: isFar(row, draws) ? "ls-far" : null }, line);
 }
 
 const signed = (value) => {

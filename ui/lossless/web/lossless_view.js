@@ -3,12 +3,13 @@
 import { canStop } from "../../shared/web/form_buttons.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
-import { attr, button, el, show, text } from "../../shared/web/dom.js";
-import { formBeside } from "../../shared/web/form_buttons.js";
+import { attr, el, show, text } from "../../shared/web/dom.js";
 import { progressBar } from "../../shared/web/progress_bar.js";
 import { BugPanel } from "./bug_panel.js";
 import { CellTable } from "./cell_table.js";
 import { FindsPanel } from "./finds_panel.js";
+import { introduction } from "./introduction.js";
+import { recordedTests } from "./recorded_tests.js";
 import { VerdictPanel } from "./verdict_panel.js";
 
 /**
@@ -40,17 +41,17 @@ import { VerdictPanel } from "./verdict_panel.js";
  *   hides: string}} Finds
  */
 
-const INTRO =
-  "Press Run: many short texts are sampled and counted, and the counts are compared with the " +
-  "target’s exact distribution. Then choose a broken decoder to see the test find it.";
 const SCOPE =
   "The draws and the verification are those of real runs. p and q come from the reference forward " +
   "pass, with the target in float32. So this test does not cover the forward pass over a tree or " +
   "the KV cache; the self-test at load and the race do.";
 
 class LosslessView {
-  /** @param {HTMLElement} root */
-  constructor(root) {
+  /**
+   * @param {HTMLElement} root
+   * @param {(bug: string) => void} fill the form with a setting in which the bug shows
+   */
+  constructor(root, fill) {
     this.root = root;
     root.classList.add("ls-stage");
     root.replaceChildren();
@@ -58,15 +59,14 @@ class LosslessView {
     this.progress = progressBar(frame, "Sampling");
     const part = { "data-part": "banner", hidden: "" };
     this.banner = el("p", { class: "sq-banner", role: "status", ...part }, frame);
-    this.intro = el("div", { class: "ls-intro", "data-part": "intro" }, frame);
-    el("p", { class: "ls-say", text: INTRO }, this.intro);
-    button(this.intro, { text: "Run the test", act: () => formBeside("ls").run() });
+    this.opening = [introduction(frame, fill)];
     this.bug = new BugPanel(frame);
+    this.opening.push(recordedTests(frame));
     this.verdict = new VerdictPanel(frame);
     const columns = el("div", { class: "ls-columns" }, frame);
     this.cells = new CellTable(columns);
     this.finds = new FindsPanel(columns);
-    el("p", { class: "ls-say ls-dim", text: SCOPE }, frame);
+    this.scope = el("p", { class: "ls-say ls-dim", text: SCOPE, hidden: "" }, frame);
   }
 
   /** @param {Message} message */
@@ -88,7 +88,8 @@ class LosslessView {
 
   /** @param {Test} test */
   showTest(test) {
-    show(this.intro, false);
+    for (const part of this.opening) show(part, false);
+    show(this.scope, true);
     this.verdict.show(test);
     this.cells.show(test);
     this.finds.show(test);
@@ -107,5 +108,6 @@ export function connect(element, props, watch, trigger) {
   const root = element.querySelector(".sq-stage");
   const job = watchJob({ isBusy: () => canStop("ls"), ask: (asked) => trigger("ask", asked) });
   const taken = ({ share }) => job.take(typeof share === "number");
-  connectComponent(root, props, watch, new LosslessView(root), { taken });
+  const view = new LosslessView(root, (bug) => trigger("fill", { bug }));
+  connectComponent(root, props, watch, view, { taken });
 }

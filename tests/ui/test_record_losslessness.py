@@ -1,0 +1,45 @@
+"""What the Lossless tab opens with was recorded with today's settings and shows what it says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sequoia.exactness.losslessness.losslessness_test import LosslessnessTest, decoder_name
+from sequoia.exactness.losslessness.settings import PRESETS
+from ui import record_losslessness
+from ui.record_losslessness import BROKEN_WITH, FILE
+
+
+def test_the_recorded_tests_are_those_of_the_form() -> None:
+    recorded = json.loads(FILE.read_text(encoding="utf-8"))
+    assert recorded["machine"]
+    assert recorded["date"].startswith("20")
+    right, wrong = recorded["tests"]
+    assert (right["kind"], wrong["kind"]) == ("fits", "differs")
+    for found, key in ((right, "none"), (wrong, BROKEN_WITH)):
+        setting = PRESETS[key]
+        grouping = LosslessnessTest(setting).grouping
+        shares = grouping.grouped(grouping.shares)
+        assert found["decoder"] == decoder_name(setting)
+        assert found["draws"] == setting.samples == sum(row["seen"] for row in found["rows"])
+        assert [row["share"] for row in found["rows"]] == pytest.approx(shares)
+    # what the page says of the broken one: first words are right, pairs are not
+    for letter, share in zip("abc", (0.1, 0.3, 0.6), strict=True):
+        seen = sum(row["seen"] for row in wrong["rows"] if row["tokens"][0] == letter)
+        assert seen / wrong["draws"] == pytest.approx(share, abs=0.015)
+    assert wrong["distance"] > 10 * wrong["floor"]
+
+
+def test_the_command_writes_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    few = {key: replace(setting, samples=500) for key, setting in PRESETS.items()}
+    monkeypatch.setattr(record_losslessness, "PRESETS", few)
+    path = tmp_path / "made.json"
+    monkeypatch.setattr("sys.argv", ["record_losslessness", "--out", str(path)])
+    record_losslessness.main()
+    made = json.loads(path.read_text(encoding="utf-8"))
+    assert [test["broken"] for test in made["tests"]] == [None, BROKEN_WITH]
+    assert [test["draws"] for test in made["tests"]] == [500, 500]

@@ -1,0 +1,29 @@
+/* How far counts are from what is expected, without elements of the page. */
+import { percent } from "../../shared/web/format.js";
+
+/** @typedef {import("./lossless_view.js").Row} Row */
+
+const FAR = 3; // standard deviations from which a difference is marked
+
+/**
+ * @param {Row} row
+ * @param {number} draws of all rows
+ * @returns {boolean} whether its count is far from the expected one
+ */
+export function isFar({ share, seen }, draws) {
+  const expected = share * draws;
+  return Math.abs(seen - expected) > FAR * Math.sqrt(expected * (1 - share));
+}
+
+/**
+ * @param {{draws: number, distance: number, floor: number, p_value: number | null}} test
+ * @returns {string} how far all counts are off, and how rare that is by chance
+ */
+export function rareness({ draws, distance, floor, p_value }) {
+  const off = `Total variation ${percent(distance, 1)}, by chance alone ${percent(floor, 1)}`;
+  const p =
+    p_value === null
+      ? ""
+      : `; p ${p_value < 1e-6 ? "below 0.000001" : "= " + p_value.toPrecision(2)}`;
+  return `${draws.toLocaleString("en-US")} texts. ${off}${p}.`;
+}

@@ -1,0 +1,84 @@
+/* A recorded test of the correct decoder beside one of a broken decoder, for a visitor who has not
+   run any. */
+import { el } from "../../shared/web/dom.js";
+import { percent } from "../../shared/web/format.js";
+import { makePanel } from "../../shared/web/panel.js";
+import { nameOf } from "./cell_rows.js";
+import { isFar, rareness } from "./deviation.js";
+import RECORDED from "../../../assets/losslessness.json" with { type: "json" };
+
+/** @typedef {import("./lossless_view.js").Row} Row */
+/**
+ * A recorded test, see ui/record_losslessness.py.
+ * @typedef {object} Recorded
+ * @property {string} decoder
+ * @property {string | null} broken
+ * @property {string} kind
+ * @property {number} draws
+ * @property {number} distance
+ * @property {number} floor
+ * @property {number | null} p_value
+ * @property {Row[]} rows
+ */
+
+const WORDS = {
+  null: "Every text comes out as often as it should, up to chance.",
+  "draft-noise":
+    "The draft’s random numbers were reused. Each first word is still right, but some pairs come " +
+    "out far too often and others far too rarely.",
+};
+const MOST = Math.max(...RECORDED.tests.flatMap(({ rows, draws }) => sharesOf(rows, draws)));
+
+/**
+ * @param {HTMLElement} host
+ * @returns {HTMLElement}
+ */
+export function recordedTests(host) {
+  const root = el("div", { class: "ls-intro", "data-part": "recorded" }, host);
+  const pair = el("div", { class: "ls-pair" }, root);
+  for (const test of /** @type {Recorded[]} */ (RECORDED.tests)) paintTest(pair, test);
+  const { machine, date } = RECORDED;
+  const words =
+    "A toy with three words, a, b and c; the first two words of each text are counted. Bars: share " +
+    `of the texts. Marks and brackets: exact probability. Recorded on ${machine}, ${date}.`;
+  el("p", { class: "ls-say ls-dim", text: words }, root);
+  return root;
+}
+
+/**
+ * @param {HTMLElement} host
+ * @param {Recorded} test
+ */
+function paintTest(host, test) {
+  const title = test.broken ? "A decoder broken on purpose" : "The correct decoder";
+  const part = "recorded-" + (test.broken ?? "correct");
+  const panel = makePanel(host, { part, title, cls: "ls-recorded" });
+  panel.root.dataset.kind = test.kind;
+  el("span", { class: "sq-badge", "data-label": "recorded", text: "recorded" }, panel.tools);
+  el("p", { class: "ls-words", text: WORDS[String(test.broken)] }, panel.body);
+  const bars = el("dl", { class: "ls-bars" }, panel.body);
+  for (const row of test.rows) paintBar(bars, row, test.draws);
+  el("p", { class: "ls-dim", text: rareness(test) }, panel.foot);
+}
+
+/**
+ * @param {HTMLElement} host
+ * @param {Row} row
+ * @param {number} draws
+ */
+function paintBar(host, row, draws) {
+  const { tokens, rest } = nameOf(row);
+  el("dt", { text: [...tokens, rest].filter(Boolean).join(" ") }, host);
+  const far = isFar(row, draws) ? "" : null;
+  const track = el("div", { class: "ls-track", "data-far": far }, el("dd", {}, host));
+  const fill = el("div", { class: "ls-fill" }, track);
+  fill.style.width = wide(row.seen / draws);
+  el("div", { class: "ls-exact" }, track).style.left = wide(row.share);
+  el("dd", { text: `${percent(row.seen / draws, 1)} (${percent(row.share, 1)})` }, host);
+}
+
+function sharesOf(rows, draws) {
+  return rows.flatMap(({ share, seen }) => [share, seen / draws]);
+}
+
+const wide = (share) => `${(100 * share) / MOST}%`;
