@@ -19,7 +19,7 @@ const A_PART = 200; // outcomes between two pauses
  * @property {number} outcomes how many were visited
  */
 
-/** A Chance that follows a script of outcomes and, beyond its end, takes the first outcome each time. */
+/** A Chance that follows a script of outcomes and, after its end, always takes the first. */
 class Enumerator {
   weight = 1;
   /** @type {[number, number][]} number of the outcome, and how many there were */

@@ -1,4 +1,4 @@
-/* The tree attention mask of the step as a picture: a row for each node, with a filled cell for each
+/* The tree attention mask of the step as a picture: a row for each node, a filled cell for each
    token it may attend to. Pointing at a node highlights its row. */
 import { attr, button, el, pool, svg, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";

@@ -54,8 +54,8 @@ export function toyTree([first, second]) {
  * @param {Toy} toy
  * @param {Chance} chance
  * @param {Topology} topo
- * @param {boolean} [isLazy] guesses are drawn when the verification reaches them, which changes only
- *   the order of the draws
+ * @param {boolean} [isLazy] guesses are drawn when the verification reaches them, which changes
+ *   only the order of the draws
  * @returns {{drafted: Drafted, verdict: Verdict}}
  */
 export function toyStep(toy, chance, topo, isLazy = false) {

@@ -16,8 +16,8 @@ export const scaled = (values) => {
 };
 
 /**
- * The target distribution after the draft's is subtracted, max(R - D, 0) scaled to sum to 1, and the
- * sum before scaling. If nothing is left, the two are equal up to rounding, and R stays.
+ * The target distribution after the draft's is subtracted: max(R - D, 0) scaled to sum to 1; and
+ * its sum before scaling. If nothing is left, the two are equal up to rounding, and R stays.
  * @param {number[]} residual
  * @param {number[]} draft
  * @returns {{residual: number[], mass: number}}
