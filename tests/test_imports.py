@@ -44,7 +44,7 @@ WITHOUT_GRADIO = [
     *("ui.decode." + name for name in ("messages", "request", "run", "recordings")),
     *("ui.race." + name for name in ("messages", "request", "run", "report")),
     *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job")),
-    *("ui.shared." + name for name in ("tree_menu", "prompts", "markup")),
+    *("ui.shared." + name for name in ("tree_menu", "tree_request", "prompts", "markup")),
     *("ui.lossless." + name for name in ("lossless_job", "messages")),
     "ui.tour.lesson",
 ]

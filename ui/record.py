@@ -30,7 +30,8 @@ from ui.serving.job import RunJob
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared.prompts import TEMPERATURE, presets
-from ui.shared.tree_menu import SHAPES, TreeRequest
+from ui.shared.tree_menu import SHAPES
+from ui.shared.tree_request import TreeRequest
 
 
 def record(decode_request: DecodeRequest, model_host: ModelHost) -> str:

@@ -31,7 +31,7 @@ from ui.record import record_run
 from ui.record_opening import speedup_of
 from ui.serving.model_host import ModelHost
 from ui.shared.prompts import presets
-from ui.shared.tree_menu import TreeRequest
+from ui.shared.tree_request import TreeRequest
 
 FILE = ASSETS / "examples.json"
 SHUFFLED = "draft with shuffled weights"

@@ -25,7 +25,7 @@ from ui.decode.request import DecodeRequest
 from ui.record import record_run
 from ui.serving.model_host import ModelHost
 from ui.shared.prompts import Preset, read_prompts
-from ui.shared.tree_menu import TreeRequest
+from ui.shared.tree_request import TreeRequest
 
 PROMPTS = ASSETS / "opening_prompts.json"
 

@@ -17,7 +17,7 @@ from ui.decode.request import DecodeRequest
 from ui.record import record_run
 from ui.serving.model_host import ModelHost
 from ui.shared.prompts import presets
-from ui.shared.tree_menu import TreeRequest
+from ui.shared.tree_request import TreeRequest
 from ui.tour import lesson
 
 TIMES = 3

@@ -25,6 +25,7 @@ from sequoia.algorithm.expected_steps import ExpectedSteps
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import emitted_tokens
 from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.assets_folder import ASSETS
 from sequoia.bench.command import option_parser, reports_errors
 from sequoia.bench.prompts import text_list
@@ -61,7 +62,7 @@ def record(
 ) -> list[list[dict[str, list[float]]]]:
     """For each prompt `count` texts, with the steps of every lane in each segment."""
     trees = trees_of(pair, params, prompts[0])
-    lanes = [FixedLane(tree, "sequoia") for tree in trees.values()]
+    lanes = [FixedLane(tree, DEFAULT_VERIFIER) for tree in trees.values()]
     made = []
     for number, prompt in enumerate(prompts):
         texts = []

@@ -79,6 +79,11 @@ class LaneLog:
         names = [field.name for field in fields(self) if field.name != "run"]
         return {name: getattr(self, name) for name in names}
 
+    @property
+    def fields_of_a_file(self) -> dict[str, Any]:
+        """All fields except the run, and without the name of the only prompt."""
+        return {name: value for name, value in self.without_run.items() if value or name != "on"}
+
 
 @dataclass(frozen=True)
 class RaceLog:
@@ -117,7 +122,7 @@ class RaceLog:
 
     def to_json(self) -> str:
         """The text of a file that the app can open. Raises BadTrace if it would be too large."""
-        lanes = [{**lane.without_run, "run": lane.run.to_dict()} for lane in self.lanes]
+        lanes = [{**lane.fields_of_a_file, "run": lane.run.to_dict()} for lane in self.lanes]
         content = {"meta": dict(self.meta), "lanes": lanes, "results": self.results}
         content |= {"pool": self.pool.to_dict()} if self.pool else {}
         if self.expected:

@@ -34,7 +34,7 @@ from ui.page import launch_options, page  # noqa: E402
 from ui.serving.limits import LOCAL  # noqa: E402
 from ui.serving.model_host import ModelHost  # noqa: E402
 from ui.shared.prompts import presets  # noqa: E402
-from ui.shared.tree_menu import TreeRequest  # noqa: E402
+from ui.shared.tree_request import TreeRequest  # noqa: E402
 
 SPEED = "tokens per second"
 

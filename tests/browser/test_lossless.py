@@ -14,7 +14,7 @@ DONE = "#ls-view .ls-verdict[data-kind={}]"
 def run(page: Page, kind: str) -> None:
     page.click("#ls-run")
     page.wait_for_selector(DONE.format(kind), timeout=60_000)
-    page.wait_for_selector("#ls-run:not([disabled])")
+    page.wait_for_selector("#ls-run:not([disabled])", state="attached")
 
 
 def text(page: Page, part: str) -> str:

@@ -60,7 +60,7 @@ def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
     cells = part(page, "facts").locator("tbody tr").first.locator("td")
     expect(cells.nth(2)).to_have_text("0")
     assert float(cells.nth(0).text_content()) < 0.03  # noise: about 0.007
-    assert page.url.endswith("#walk") or "p=0.41" in page.url
+    page.wait_for_function("location.hash.startsWith('#walk&p=0.41')")
 
 
 def test_what_is_no_distribution_is_refused_and_stays_typed(page: Page) -> None:

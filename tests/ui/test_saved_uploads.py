@@ -19,7 +19,7 @@ from ui.race.tab import opened as opened_race
 from ui.serving.limits import LOCAL
 from ui.shared.saved_profiles import load_upload as load_profile
 from ui.shared.saved_profiles import saved_entries as saved_profile_entries
-from ui.shared.tree_menu import TreeRequest
+from ui.shared.tree_request import TreeRequest
 
 SAVED = Path(__file__).resolve().parents[1] / "saved"
 # name: tokens, start of the text, where the time of plain decoding is from, shape asked for

@@ -16,7 +16,7 @@ from ui.decode import clocks
 from ui.decode.form import FORM
 from ui.decode.request import DecodeRequest
 from ui.decode.tab import LiveView
-from ui.shared.tree_menu import TreeRequest
+from ui.shared.tree_request import TreeRequest
 
 
 def decode_request(

@@ -16,7 +16,8 @@ from ui.decode import clocks
 from ui.serving.limits import Limits
 from ui.shared.labels import RUN, with_labels
 from ui.shared.saved_profiles import Entry
-from ui.shared.tree_menu import TEXTS, TreeRequest
+from ui.shared.tree_menu import TEXTS
+from ui.shared.tree_request import TreeRequest
 
 # for settings that a run file does not give
 _DEFAULTS = {"temperature": 1.0, "top_p": 1.0, "max_new_tokens": 128, "seed": 0}

@@ -27,7 +27,7 @@ from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, named
 from ui.serving.wait_times import Demand
 from ui.shared.speedup_meta import compared_with_plain, step_of
-from ui.shared.tree_menu import ChosenTree, TreeRequest
+from ui.shared.tree_request import ChosenTree, TreeRequest
 
 
 @dataclass(frozen=True)

@@ -308,11 +308,10 @@ class HardwareTab(SessionView[ProfileJob]):
 
     async def measure(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
         """Measure this machine and show the new profile. After Stop, everything stays as it was."""
-        task = ProfileJob(self._model_host)
         pair = pair_now(self._model_host)
         before = pair and pair.measured.profile
         try:
-            self.start(request, task)
+            task = await self.started(request, lambda: ProfileJob(self._model_host))
         except SequoiaError as problem:
             yield self._refused(problem, "Not measured")
             return

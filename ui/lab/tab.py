@@ -151,10 +151,7 @@ class LabTab(SessionView[AcceptanceJob]):
         top-p of `event`."""
         try:
             asked = self._asked(sent_with(event))
-            task = AcceptanceJob(
-                self._model_host, asked.prompts, asked.params, self._limits.seconds, asked.way
-            )
-            self.start(request, task)
+            task = await self.started(request, lambda: self._job(asked))
         except SequoiaError as problem:
             yield message_text({"count": {"error": str(problem)}})
             return
@@ -163,6 +160,11 @@ class LabTab(SessionView[AcceptanceJob]):
                 yield message_text({"count": _count_message(report, asked)})
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
+
+    def _job(self, asked: CountRequest) -> AcceptanceJob:
+        return AcceptanceJob(
+            self._model_host, asked.prompts, asked.params, self._limits.seconds, asked.way
+        )
 
     def rested(self, request: gr.Request) -> Updates:  # noqa: ARG002  the browser draws the button
         return {self.board: gr.skip()}

@@ -90,8 +90,7 @@ class LosslessTab(SessionView[LosslessJob]):
         try:
             setting = form.setting(data)
             self._check(setting)
-            task = LosslessJob(self._model_host, setting, min(SECONDS, self._limits.seconds))
-            self.start(request, task)
+            task = await self.started(request, lambda: self._job(setting))
         except SequoiaError as problem:
             yield self._refused(problem)
             return
@@ -104,6 +103,9 @@ class LosslessTab(SessionView[LosslessJob]):
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
         yield {**refused, **busy_buttons(form.run, form.stop, False)}
+
+    def _job(self, setting: Setting) -> LosslessJob:
+        return LosslessJob(self._model_host, setting, min(SECONDS, self._limits.seconds))
 
     def rested(self, request: gr.Request) -> Updates:
         job = self.sessions.get(visitor(request))

@@ -126,10 +126,7 @@ class ModelsTab(SessionView[LoadJob]):
         cleared."""
         form = {name: data[getattr(self, name)] for name in FORM}
         try:
-            pair_request = parse(form, self._limits)
-            view.require_fit(pair_request)
-            task = LoadJob(self._model_host, pair_request, self._online)
-            self.start(request, task)
+            task = await self.started(request, lambda: self._job(form))
         except SequoiaError as problem:
             yield self._refused(f"Not loaded: {problem}", field_of(str(problem), form))
             return
@@ -144,6 +141,12 @@ class ModelsTab(SessionView[LoadJob]):
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
         yield {self.board: self._whole(), **busy_buttons(self.load_it, self.stop_it, False)}
+
+    def _job(self, form: dict[str, Any]) -> LoadJob:
+        """The load that the form asks for. Raises SequoiaError if it is refused."""
+        pair_request = parse(form, self._limits)
+        view.require_fit(pair_request)
+        return LoadJob(self._model_host, pair_request, self._online)
 
     def rested(self, request: gr.Request) -> Updates:
         job = self.sessions.get(visitor(request))

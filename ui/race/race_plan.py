@@ -21,7 +21,8 @@ from ui.decode import clocks
 from ui.race.request import LEAST_LANES, LaneRequest, RaceRequest
 from ui.shared.prompts import surveyed_texts
 from ui.shared.saved_profiles import Entry
-from ui.shared.tree_menu import PLANNED, ChosenTree
+from ui.shared.tree_menu import PLANNED
+from ui.shared.tree_request import ChosenTree
 
 FAMILIAR_CLOCK = "a100-llama-2-7b-eager"  # looked at first for a machine on which a tree wins
 MOST_NOTES = 4

@@ -17,7 +17,8 @@ from ui.race.more_prompts import kind_of
 from ui.serving.limits import Limits
 from ui.shared.labels import RACE
 from ui.shared.saved_profiles import Entry
-from ui.shared.tree_menu import SHAPES, TreeRequest, listed_numbers
+from ui.shared.tree_menu import SHAPES, listed_numbers
+from ui.shared.tree_request import TreeRequest
 
 NO_LANE = "none"
 LEAST_LANES = 2

@@ -4,6 +4,7 @@ any value."""
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -77,6 +78,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         self._welcome = welcome()
         # visitors whose next race is about to replace a check or further runs, which end first
         self._starting: set[str] = set()
+        # a race goes on for one visitor, also if several ask at the same moment
+        self._going_on = threading.Lock()
 
     def build(self) -> None:
         """Lay the view out in the current container."""
@@ -186,12 +189,16 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         self._starting.add(who)
         try:
             await self._end_replaceable(who)
-            race_request = RaceRequest.parse(self.form.values(data), self._limits)
-            race = RaceJob(race_request, self._model_host, self._limits, self.run_store)
-            race.is_shared = self._limits.shares or self.form.is_shared(data)
-            self.start(request, race)
+            return await asyncio.to_thread(self._begin, data, request)
         finally:
             self._starting.discard(who)
+
+    def _begin(self, data: FormData, request: gr.Request) -> RaceJob:
+        """The race that the form asks for, started. Raises SequoiaError if it is refused."""
+        race_request = RaceRequest.parse(self.form.values(data), self._limits)
+        race = RaceJob(race_request, self._model_host, self._limits, self.run_store)
+        race.is_shared = self._limits.shares or self.form.is_shared(data)
+        self.start(request, race)
         return race
 
     async def check(self, request: gr.Request) -> AsyncIterator[str]:
@@ -226,7 +233,11 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             raise BadTrace("this race is no longer stored; run it again")
         await self._await_analysis(visitor(request))
         await self._end_replaceable(visitor(request))
-        job = RaceOnJob(kept, self._model_host, self._limits)
+        return await asyncio.to_thread(self._begin_further_runs, kept, request)
+
+    def _begin_further_runs(self, kept: StoredRace, request: gr.Request) -> RaceOnJob:
+        with self._going_on:
+            job = RaceOnJob(kept, self._model_host, self._limits)
         try:
             self.start(request, job)
         except SequoiaError:

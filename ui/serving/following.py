@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import weakref
 from collections.abc import AsyncGenerator, Callable
 
 from ui.serving.inbox import SECONDS_PER_BATCH, Inbox
@@ -19,7 +20,8 @@ class Followers:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._inboxes: list[Inbox[str]] = []
+        # a follower who leaves, even while they enter, takes theirs away
+        self._inboxes: weakref.WeakSet[Inbox[str]] = weakref.WeakSet()
 
     def made(self, make: Callable[[], str]) -> str:
         """Make the next message and send it to everyone. A visitor who arrives meanwhile gets it
@@ -36,26 +38,22 @@ class Followers:
         """The messages of the run: all earlier ones at once, by `so_far`, then each as it is
         made."""
         inbox = await asyncio.to_thread(self._enter, so_far)
-        try:
-            while True:
-                try:
-                    batch = await asyncio.wait_for(inbox.awaited(), _LOOK_SECONDS)
-                except TimeoutError:
-                    if not is_going():
-                        return
-                    continue
-                for message in batch.events:
-                    yield message
-                await asyncio.sleep(SECONDS_PER_BATCH)
-        finally:
-            with self._lock:
-                self._inboxes.remove(inbox)
+        while True:
+            try:
+                batch = await asyncio.wait_for(inbox.awaited(), _LOOK_SECONDS)
+            except TimeoutError:
+                if not is_going():
+                    return
+                continue
+            for message in batch.events:
+                yield message
+            await asyncio.sleep(SECONDS_PER_BATCH)
 
     def _enter(self, so_far: Callable[[], str]) -> Inbox[str]:
         inbox = Inbox[str]()
         with self._lock:
             inbox.put(as_followed(so_far()))
-            self._inboxes.append(inbox)
+            self._inboxes.add(inbox)
         return inbox
 
 

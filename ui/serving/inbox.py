@@ -8,7 +8,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -21,21 +21,23 @@ Wake = Callable[[], None]
 
 @dataclass(frozen=True)
 class Batch(Generic[Event]):
-    """Events in their order, at least one. over: whether the last one ends the job."""
+    """Events in their order; none only if another reader had the last one. over: whether the job
+    has ended."""
 
     events: list[Event]
     over: bool
 
 
 class Inbox(Generic[Event]):
-    """Events from one thread for one reader."""
+    """Events from one thread for one reader. If there are several, as a visitor resumed a run
+    before its last event was read, each event goes to one of them, and all end with the job."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._events: list[Event] = []
         self._over = False
-        self._wake: Wake | None = None
-        self._is_awaited = False
+        self._wakers: list[Wake] = []
+        self._readers = 0  # who wait just now
         self._read_at = time.monotonic()
 
     def put(self, event: Event, last: bool = False) -> None:
@@ -46,9 +48,9 @@ class Inbox(Generic[Event]):
             self._events.append(event)
             self._over = last
             self._changed.notify_all()
-            if self._wake is not None:
-                self._wake()
-                self._wake = None
+            for wake in self._wakers:
+                wake()
+            self._wakers.clear()
 
     def reopen(self) -> None:
         """Accept more events after the last one, which was read already or is read with them."""
@@ -57,12 +59,12 @@ class Inbox(Generic[Event]):
 
     def is_read(self, seconds: float) -> bool:
         """Whether somebody waits for events, or has read some in the last `seconds`."""
-        return self._is_awaited or time.monotonic() - self._read_at < seconds
+        return self._readers > 0 or time.monotonic() - self._read_at < seconds
 
     def wait(self) -> Batch[Event]:
-        """All events so far; waits until there is one."""
+        """All events so far; waits until there is one, or all are read."""
         with self._changed, self._reading():
-            self._changed.wait_for(lambda: self._events)
+            self._changed.wait_for(lambda: self._events or self._over)
             return self._take()
 
     async def awaited(self) -> Batch[Event]:
@@ -71,19 +73,29 @@ class Inbox(Generic[Event]):
             while True:
                 posted = asyncio.Event()
                 with self._changed:
-                    if self._events:
+                    if self._events or self._over:
                         return self._take()
-                    self._wake = _waker(posted)
-                await posted.wait()
+                    self._wakers.append(wake := _waker(posted))
+                try:
+                    await posted.wait()
+                finally:
+                    self._forget(wake)
+
+    def _forget(self, wake: Wake) -> None:
+        """The reader of `wake` waits no longer."""
+        with self._changed, suppress(ValueError):
+            self._wakers.remove(wake)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        self._is_awaited = True
+        with self._changed:
+            self._readers += 1
         try:
             yield
         finally:
-            self._is_awaited = False
-            self._read_at = time.monotonic()
+            with self._changed:
+                self._readers -= 1
+                self._read_at = time.monotonic()
 
     def _take(self) -> Batch[Event]:
         batch = Batch(self._events, self._over)
@@ -114,7 +126,8 @@ class Received(Generic[Event, Made]):
     def __iter__(self) -> Iterator[Made]:
         while True:
             batch = self._inbox.wait()
-            yield self._make(batch.events)
+            if batch.events:
+                yield self._make(batch.events)
             if batch.over:
                 return
             time.sleep(SECONDS_PER_BATCH)
@@ -123,7 +136,8 @@ class Received(Generic[Event, Made]):
         while True:
             batch = await self._inbox.awaited()
             # large trees take milliseconds, in which the event loop would answer no other page
-            yield await asyncio.to_thread(self._make, batch.events)
+            if batch.events:
+                yield await asyncio.to_thread(self._make, batch.events)
             if batch.over:
                 return
             await asyncio.sleep(SECONDS_PER_BATCH)

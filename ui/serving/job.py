@@ -73,6 +73,7 @@ class Job(ABC, Generic[Event]):
         self._turns = 0
         self._halt = threading.Event()
         self._busy = False
+        self._ending = threading.Lock()  # between the end of the work and the last event
         self._released = False
         self._parting: str | None = None
 
@@ -133,12 +134,21 @@ class Job(ABC, Generic[Event]):
         return False
 
     def start(self, steps: int | None = None) -> None:
-        """Make `steps` more steps in the background, or all that remain."""
-        self._halt.clear()
-        self._turns = 0
-        self._inbox.reopen()
-        self._busy = True
-        threading.Thread(target=self._run, args=(steps,), name=self.name, daemon=True).start()
+        """Make `steps` more steps in the background, or all that remain. Raises Busy if the system
+        lets the program have no further thread."""
+        with self._ending:
+            self._halt.clear()
+            self._turns = 0
+            self._inbox.reopen()
+            self._busy = True
+        try:
+            threading.Thread(target=self._run, args=(steps,), name=self.name, daemon=True).start()
+        except RuntimeError:
+            self._busy = False
+            _log.warning("no thread could be started for a %s", self.name)
+            raise Busy(
+                f"the server has no room for another {self.name} just now; try again in a minute"
+            ) from None
 
     def halt(self) -> None:
         """Stop after the current step."""
@@ -219,14 +229,19 @@ class Job(ABC, Generic[Event]):
                 if lost := self._model_host.check_gpu():
                     last = self.failed(lost)
         finally:
-            self._busy = False
-            try:
-                if broken or self._released:
-                    self.release()
-            except Exception:
-                _log.exception("the caches of a %s could not be freed", self.name)
-            finally:  # whatever happens: the reader of `batches` waits for it
-                self._inbox.put(self.stopped(self._parting) if self._parting else last, last=True)
+            with self._ending:
+                self._rest(broken, last)
+
+    def _rest(self, broken: bool, last: Event) -> None:
+        """The work has ended. broken: it cannot continue. `last`: the last event."""
+        self._busy = False
+        try:
+            if broken or self._released:
+                self.release()
+        except Exception:
+            _log.exception("the caches of a %s could not be freed", self.name)
+        finally:  # whatever happens: the reader of `batches` waits for it
+            self._inbox.put(self.stopped(self._parting) if self._parting else last, last=True)
 
     def _unexpected(self) -> str:
         return (

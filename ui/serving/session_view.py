@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from typing import Any, Generic
 
@@ -18,8 +18,6 @@ from ui.shared.events import QUIET, UNQUEUED, Updates, visitor
 
 # How a page asks about its job: it may ask again before the last answer has come.
 ASKED: dict[str, Any] = {**UNQUEUED, "trigger_mode": "multiple"}
-
-
 FOLLOWING: dict[str, Any] = {**QUIET, "concurrency_limit": None}
 # Between two looks for a run to follow.
 _NEXT_SECONDS = 0.5
@@ -42,6 +40,18 @@ class SessionView(ABC, Generic[R]):
         who = visitor(request)
         with self._model_host.one_each.entering(who, request, job):
             self.sessions.go(who, job, steps)
+
+    async def started(self, request: gr.Request, make: Callable[[], R]) -> R:
+        """The job by `make`, started as the visitor's. Nothing of it holds other pages up: making
+        it may take long, and so may waiting until others have started theirs. It is made and
+        started together even if the page is closed meanwhile. Raises what `make` and `start`
+        raise."""
+        return await asyncio.to_thread(self._make_and_start, request, make)
+
+    def _make_and_start(self, request: gr.Request, make: Callable[[], R]) -> R:
+        job = make()
+        self.start(request, job)
+        return job
 
     def job_state(self, event: gr.EventData, request: gr.Request) -> Updates:
         """The answer to a page that has heard nothing of its job: the buttons as they should be,
@@ -82,7 +92,7 @@ class RunView(SessionView[R]):
             if (job := self._run_to_follow(who)) is not None:
                 async with aclosing(job.follow()) as received:
                     async for message in received:
-                        if self._is_served(who):
+                        if self._is_served(who) or not job.is_shared:
                             return
                         yield message
             own = self.sessions.get(who)

@@ -36,6 +36,7 @@ class ShortPauses:
         """Leave out what exists now, if a pair was loaded since the last time, or none could be."""
         version = self._model_host.version
         if self._model_host.settled and version != self._frozen_for:
+            gc.unfreeze()  # other models may have been unloaded while the last ones were left out
             gc.collect()
             gc.freeze()
             self._frozen_for = version

@@ -17,7 +17,7 @@ from ui.decode.request import tree_request_of
 from ui.race.request import lane_tree
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
-from ui.shared.tree_menu import TreeRequest
+from ui.shared.tree_request import TreeRequest
 
 FORM = {"verifier": "sequoia", "temperature": 0.6, "top_p": 1.0, "clock": ""}
 LANES: list[tuple[str, str, Tree | None]] = [
@@ -88,6 +88,38 @@ def test_whatever_a_browser_asks_has_an_answer(model_host: ModelHost, asked: Any
     for read in (lane_tree, tree_request_of):
         answer = json.loads(FormTrees(model_host, LOCAL, read).get_tree(asked))
         assert answer == {"parents": None, "waits": False}
+
+
+def test_a_tree_is_planned_once_until_something_new_is_measured(
+    model_host: ModelHost, pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards against a room whose pages plan the same trees over and over while a run is timed."""
+    planned: list[str] = []
+    known_tree = TreeRequest.known_tree
+
+    def counted(self: TreeRequest, *arguments: Any) -> Tree | None:
+        planned.append(self.kind)
+        return known_tree(self, *arguments)
+
+    monkeypatch.setattr(TreeRequest, "known_tree", counted)
+    trees = FormTrees(model_host, LOCAL, lane_tree)
+    for kind in ("best", "best", "planned", "best"):
+        parents(trees, {"kind": kind, "numbers": "9, 4"})
+    assert planned == ["best", "planned"]
+    monkeypatch.setattr(pair.measured, "acceptances", {**pair.measured.acceptances, "new": None})
+    parents(trees, {"kind": "best", "numbers": "9, 4"})
+    monkeypatch.setattr(
+        pair.measured, "profile", replace(defaults.machine(pair), date="2026-01-02")
+    )
+    parents(trees, {"kind": "best", "numbers": "9, 4"})
+    assert planned == ["best", "planned", "best", "best"]
+
+
+def test_only_the_last_trees_are_remembered(model_host: ModelHost) -> None:
+    trees = FormTrees(model_host, LOCAL, lane_tree)
+    for nodes in range(1, 100):
+        parents(trees, {"kind": "chain", "numbers": str(nodes)})
+    assert len(trees.last._trees) == 64
 
 
 def test_a_larger_tree_than_allowed_is_not_drawn(model_host: ModelHost) -> None:

@@ -13,7 +13,8 @@ from ui.decode import clocks
 from ui.decode.request import DecodeRequest, settings_of
 from ui.serving.limits import LOCAL, PUBLIC
 from ui.shared import labels
-from ui.shared.tree_menu import SHAPES, TreeRequest, tree_choices
+from ui.shared.tree_menu import SHAPES, tree_choices
+from ui.shared.tree_request import TreeRequest
 
 GOOD = {
     "prompt": "x = 1",

@@ -23,7 +23,7 @@ from ui.decode.run import DecodeJob
 from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
 from ui.shared.speedup_meta import compared_with_plain
-from ui.shared.tree_menu import TreeRequest
+from ui.shared.tree_request import TreeRequest
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_a_planned_chain_says_why(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = Plan(Tree.chain(3), 1.5, 0.1, 1.2, Acceptance((0.5, 0.1)), "recorded")
-    monkeypatch.setattr("ui.shared.tree_menu.default_plan", lambda *_: plan)
+    monkeypatch.setattr("ui.shared.tree_request.default_plan", lambda *_: plan)
     live = make(tree_request=TreeRequest("planned"), tokens=4)
     live.start(None)
     meta = next(message["meta"] for message in sent(live.messages()) if "meta" in message)
@@ -73,7 +73,7 @@ def test_a_run_looks_up_the_acceptance_once(
         return Acceptance((0.5, 0.1)), "recorded"
 
     monkeypatch.setattr("sequoia.measuring.defaults.acceptance_of", counted)
-    monkeypatch.setattr("ui.shared.tree_menu.acceptance_of", counted)
+    monkeypatch.setattr("ui.shared.tree_request.acceptance_of", counted)
     live = make(tree_request=TreeRequest(kind, numbers), tokens=4)
     live.start(None)
     meta = next(message["meta"] for message in sent(live.messages()) if "meta" in message)
@@ -87,7 +87,7 @@ def test_more_tokens_than_the_model_supports_are_refused(
     """Before a tree is planned, which takes seconds."""
     monkeypatch.setattr(pair.target, "limit", 40)
     monkeypatch.setattr(pair.target, "limit_reason", "its rotary positions change")
-    monkeypatch.setattr("ui.shared.tree_menu.default_plan", lambda *_: pytest.fail("planned"))
+    monkeypatch.setattr("ui.shared.tree_request.default_plan", lambda *_: pytest.fail("planned"))
     live = make(tree_request=TreeRequest("planned"), prompt="0123456789", tokens=31)
     live.start(None)
     error = next(message["error"] for message in sent(live.messages()) if message.get("error"))

@@ -24,7 +24,7 @@ from ui.decode.run import DecodeJob
 from ui.decode.tab import LiveView
 from ui.hardware import view as hardware
 from ui.serving.limits import LOCAL
-from ui.shared.tree_menu import TreeRequest
+from ui.shared.tree_request import TreeRequest
 
 KEY = "a100-llama-2-7b-eager"
 NAME = "A100, Llama-2-7B with 68M, eager, as in the paper"
@@ -38,7 +38,7 @@ def acceptance(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tiny pair's own would have to be measured."""
     found = lambda *_: (RATES, "recorded")  # noqa: E731
     monkeypatch.setattr("sequoia.measuring.defaults.acceptance_of", found)
-    monkeypatch.setattr("ui.shared.tree_menu.acceptance_of", found)
+    monkeypatch.setattr("ui.shared.tree_request.acceptance_of", found)
 
 
 def made(live: DecodeJob) -> Run:

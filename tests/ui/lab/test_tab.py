@@ -24,7 +24,8 @@ from ui.serving.limits import LOCAL, PUBLIC, Limits
 from ui.serving.model_host import ModelHost
 from ui.shared import saved_profiles
 from ui.shared.saved_profiles import Entry
-from ui.shared.tree_menu import SHAPES, ChosenTree
+from ui.shared.tree_menu import SHAPES
+from ui.shared.tree_request import ChosenTree
 
 
 def ask(data: Any) -> Any:

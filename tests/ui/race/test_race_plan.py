@@ -54,7 +54,7 @@ def rates() -> dict[str, Any]:
 def acceptance(monkeypatch: pytest.MonkeyPatch, rates: dict[str, Any]) -> None:
     found = lambda *_: (rates["acceptance"], rates["source"])  # noqa: E731
     monkeypatch.setattr("sequoia.measuring.defaults.acceptance_of", found)
-    monkeypatch.setattr("ui.shared.tree_menu.acceptance_of", found)
+    monkeypatch.setattr("ui.shared.tree_request.acceptance_of", found)
     monkeypatch.setattr("ui.race.report.acceptance_of", found)
 
 

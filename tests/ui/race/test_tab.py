@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 import threading
@@ -21,7 +22,7 @@ from sequoia.saved_files.race_file import RaceLog
 from ui.decode.component import header
 from ui.decode.tab import LiveView
 from ui.hardware.own_profile import START, own_profile, start_values
-from ui.race import distribution_check, form, messages
+from ui.race import distribution_check, form, messages, race_on
 from ui.race import tab as race_tab
 from ui.race.presets import PRESETS, RacePreset
 from ui.race.request import RaceRequest
@@ -104,6 +105,27 @@ def test_a_race_streams_ends_and_can_be_saved(tab: RaceTab) -> None:
     saved = RaceLog.from_json(Path(after[tab.form.save]["value"]).read_text())
     assert [lane.name for lane in saved.lanes] == ["Plain", "Chain", "k-ary, SpecInfer"]
     assert tab.sessions.get("one").recording is None
+
+
+def test_a_race_goes_on_for_one_of_those_who_ask_at_once(
+    tab: RaceTab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards against two visitors of one race whose further runs are pooled twice."""
+    monkeypatch.setattr(race_on, "Race", slowed(Race))
+    name = raced(sent(tab.run(filled(tab), request())))
+    tab.rested(request())
+
+    async def both() -> list[dict[str, Any]]:
+        asked = [tab.race_on(event({"race": name}), request(who)) for who in ("one", "two")]
+        first = await asyncio.gather(*map(anext, asked))
+        for going_on in asked:
+            await going_on.aclose()
+        return list(map(json.loads, first))
+
+    errors = [message.get("error") for message in asyncio.run(both())]
+    assert sorted(map(bool, errors)) == [False, True]
+    assert "Not continued: this race is going on already" in errors
+    wait(lambda: not tab.sessions.busy)
 
 
 @pytest.mark.slow

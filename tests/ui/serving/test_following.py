@@ -3,7 +3,9 @@ only if that visitor lets them. Guards against a stranger's prompt on other scre
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -16,6 +18,7 @@ import ui.decode.run
 from sequoia import Decoder
 from ui.decode.component import header
 from ui.decode.tab import LiveView
+from ui.serving.following import Followers
 from ui.serving.limits import LOCAL, PUBLIC, Limits
 from ui.serving.model_host import ModelHost
 
@@ -134,3 +137,38 @@ def test_a_run_whose_page_has_gone_ends_for_its_followers(
     running.close()
     gate.open()
     assert all(message["followed"] for message in sent(following))
+
+
+def test_a_visitor_who_changes_their_mind_is_followed_no_longer(
+    make_view: Callable[[Limits], LiveView], gate: Gate
+) -> None:
+    view = make_view(PUBLIC)
+    running = begin(view, gate, shared=True)
+    following = Reading(view.follow(request("two")))
+    next(following)
+    job = view.sessions.get("one")
+    assert job is not None
+    job.is_shared = False
+    gate.open()
+    sent(running)
+    assert sent(following) == []
+
+
+def test_a_follower_who_leaves_while_they_enter_is_forgotten() -> None:
+    """Guards against messages that are gathered for pages which have gone."""
+    followers = Followers()
+    goes_on = threading.Event()
+
+    def so_far() -> str:
+        assert goes_on.wait(10)
+        return "{}"
+
+    async def enter_and_leave() -> None:
+        entering = asyncio.ensure_future(anext(followers.follow(so_far, lambda: True)))
+        await asyncio.sleep(0.05)
+        entering.cancel()
+        await asyncio.gather(entering, return_exceptions=True)
+        goes_on.set()
+
+    asyncio.run(enter_and_leave())
+    wait(lambda: not followers._inboxes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import suppress
 
 import pytest
 
@@ -61,6 +62,40 @@ def test_a_second_reader_continues() -> None:
     assert asyncio.run(first()) == ["a"]
     box.put("b", last=True)
     assert [*Received(box, list)] == [["b"]]
+
+
+def test_two_readers_at_once_both_end() -> None:
+    """A visitor who resumes a run before its last event was read has two. Guards against one that
+    waits for ever, whose button then never works again."""
+    box = Inbox[str]()
+
+    async def read() -> list[str]:
+        return [event async for events in Received(box, list) for event in events]
+
+    async def both() -> list[list[str]]:
+        readers = [asyncio.create_task(read()) for _ in range(2)]
+        await asyncio.sleep(0.01)
+        box.put("a")
+        await asyncio.sleep(0.01)
+        assert box.is_read(0), "one of them waits"
+        box.put("b", last=True)
+        return await asyncio.wait_for(asyncio.gather(*readers), 5)
+
+    found = asyncio.run(both())
+    assert sorted(event for events in found for event in events) == ["a", "b"]
+    assert [*Received(box, list)] == []
+
+
+def test_a_silent_job_gathers_no_readers_that_left() -> None:
+    box = Inbox[str]()
+
+    async def look() -> None:
+        for _ in range(3):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(box.awaited(), 0.01)
+
+    asyncio.run(look())
+    assert box._wakers == []
 
 
 def test_a_reader_that_waits_is_one_and_one_that_left_is_none() -> None:

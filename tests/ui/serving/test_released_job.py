@@ -1,14 +1,17 @@
-"""A job that its visitor abandons keeps its caches until the current step is done, then frees
-them."""
+"""How the thread of a job begins and ends. A job that its visitor abandons keeps its caches until
+the current step is done, then frees them; one that gets no thread is not going."""
 
 from __future__ import annotations
 
 import threading
 
+import pytest
 from visits import wait
 
 from ui.serving.job import Job
+from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
+from ui.serving.sessions import Busy, Sessions
 from ui.serving.wait_times import Demand
 
 
@@ -54,3 +57,54 @@ def test_a_job_at_rest_is_freed_at_once(model_host: ModelHost) -> None:
     job = OneStep(model_host)
     job.release()
     assert job.freed_while_busy == [False]
+
+
+def test_a_job_that_gets_no_thread_is_not_going(
+    model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards against a visitor whose run counts as busy for ever."""
+    sessions = Sessions[OneStep](LOCAL)
+    job = OneStep(model_host)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", _no_thread)
+        with pytest.raises(Busy, match="no room for another run just now; try again in a minute"):
+            sessions.go("one", job)
+    assert not job.busy
+    assert not job.in_line
+    job.goes_on.set()
+    sessions.go("one", job)
+    assert list(job.reports()) == ["done"]
+
+
+def _no_thread(_: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+class EndsSlowly(OneStep):
+    """Freeing its caches lasts until `freed` is set."""
+
+    def __init__(self, model_host: ModelHost) -> None:
+        super().__init__(model_host)
+        self.freeing = threading.Event()
+        self.freed = threading.Event()
+
+    def free_caches(self) -> None:
+        self.freeing.set()
+        assert self.freed.wait(10)
+
+
+def test_a_job_that_is_ending_starts_again_after_its_last_event(model_host: ModelHost) -> None:
+    """Guards against a second part whose events are thrown away as those of one that is over."""
+    job = EndsSlowly(model_host)
+    job.goes_on.set()
+    job._released = True
+    job.start()
+    assert job.freeing.wait(10)
+    again = threading.Thread(target=job.start)
+    again.start()
+    again.join(0.05)
+    assert again.is_alive(), "it waits for the last event of the first part"
+    job.freed.set()
+    again.join(10)
+    wait(lambda: not job.busy)
+    assert [event for events in job.batches() for event in events] == ["done", "done"]

@@ -3,7 +3,9 @@ Guards against buttons that stay off because the end of a job was never heard of
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +27,12 @@ from ui.serving.model_host import ModelHost
 def asked(heard: bool) -> SimpleNamespace:
     """What the page sends."""
     return SimpleNamespace(_data={"heard": heard})
+
+
+def measuring(hardware: HardwareTab) -> dict[Any, Any]:
+    """The form of the Hardware view when Measure is pressed."""
+    form = dict.fromkeys((hardware.profile, hardware.against, hardware.rates))
+    return {**form, hardware.nodes: None, hardware.store: []}
 
 
 def error(view: LiveView, updates: dict[Any, Any]) -> str:
@@ -64,12 +72,36 @@ def test_one_job_in_line_in_all_views(view: LiveView, model_host: ModelHost) -> 
     with model_host.queue.turn(lambda: False, lambda _: None):
         running = Reading(view.run(filled(view), request()))
         next(running)
-        form = dict.fromkeys((hardware.profile, hardware.against, hardware.rates))
-        form |= {hardware.nodes: None, hardware.store: []}
-        (refused,) = Reading(hardware.measure(form, request()))
+        (refused,) = Reading(hardware.measure(measuring(hardware), request()))
         assert "your run has not ended yet" in json.loads(refused[hardware.board])["error"]
     sent(running)
     assert not view.sessions.busy
+
+
+def test_a_start_that_waits_holds_up_no_other_page(view: LiveView, model_host: ModelHost) -> None:
+    """Guards against a server that answers nobody while one visitor's job is being started."""
+    with gr.Blocks():
+        view.build()
+        hardware = HardwareTab(model_host, LOCAL, view)
+        hardware.build()
+    starting = model_host.one_each._lock
+    starting.acquire()
+    release = threading.Timer(4, starting.release)
+    release.start()
+
+    async def others_are_answered() -> bool:
+        handler = hardware.measure(measuring(hardware), request())
+        measured = asyncio.ensure_future(anext(handler))
+        await asyncio.sleep(0.05)
+        meanwhile = starting.locked()
+        release.cancel()
+        if meanwhile:
+            starting.release()
+        await measured
+        await handler.aclose()
+        return meanwhile
+
+    assert asyncio.run(others_are_answered())
 
 
 def test_a_job_that_nobody_reads_is_dropped(

@@ -21,13 +21,13 @@ def test_objects_are_left_out_once_for_each_pair(
     pauses = ShortPauses(model_host)
     for _ in range(2):
         pauses.look()
-    assert done == ["collect", "freeze"]
+    assert done == ["unfreeze", "collect", "freeze"]
     done.clear()
     model_host.change(fakes.tiny_pair, lambda: False, lambda ahead: None)
     assert done[:2] == ["unfreeze", "collect"], "before the models are unloaded"
     done.clear()
     pauses.look()
-    assert done == ["collect", "freeze"]
+    assert done == ["unfreeze", "collect", "freeze"], "what was unloaded meanwhile is found"
 
 
 def test_nothing_is_left_out_while_models_load() -> None:

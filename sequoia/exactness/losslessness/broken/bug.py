@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sequoia.algorithm.sampling import Chance, Seeded
+from sequoia.algorithm.verifiers import SEQUOIA, SPECINFER, TRAVERSAL
 from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.exactness.losslessness.enumerator import Enumerator
 
 BROKEN = "broken on purpose"
-WALKING = frozenset({"sequoia", "specinfer", "traversal"})  # they accept by comparing u
-DISTINCT = frozenset({"sequoia", "traversal"})  # they draw children without replacement
+WALKING = frozenset({SEQUOIA.key, SPECINFER.key, TRAVERSAL.key})  # they accept by comparing u
+DISTINCT = frozenset({SEQUOIA.key, TRAVERSAL.key})  # they draw children without replacement
 
 ChanceOfStep = Callable[[], Chance]  # called before each step of one sample
 

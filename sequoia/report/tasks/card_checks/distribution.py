@@ -11,13 +11,14 @@ import torch
 from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers import SEQUOIA, SPECINFER
 from sequoia.exactness.same_distribution import FirstTokens, find_position, first_tokens
 from sequoia.loading.load import load_pair
 from sequoia.models.pair import Pair
 from sequoia.report.tasks.found import Found
 
 _CASES = ((0.6, 1.0), (1.0, 1.0), (0.6, 0.9))  # temperature, top-p
-_VERIFIERS = ("sequoia", "specinfer")
+_VERIFIERS = (SEQUOIA.key, SPECINFER.key)
 _TREE = Tree((-1, 0, 0, 0, 1, 1, 2, 4))
 _Q = (0.4, 0.25, 0.2, 0.1, 0.04, 0.01)
 _PAIRS = 100_000

@@ -1,0 +1,212 @@
+"""A tree shape with its numbers, as a visitor asked for it: a TreeRequest is validated when it is
+made; with a pair it becomes a Tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sequoia import (
+    Acceptance,
+    Dynamic,
+    Pair,
+    Replanned,
+    SamplingParams,
+    Tree,
+    TreeChoice,
+    acceptance_of,
+    best_tree,
+    default_plan,
+    machine,
+)
+from sequoia.algorithm.tree import MAX_NODES
+from sequoia.errors import BadTree
+from sequoia.measuring.defaults import SLACK, default_chain, known_acceptance
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.simulated_step_times import SimulatedClock
+from sequoia.validate_input import shown, whole
+from ui.shared.labels import with_labels
+from ui.shared.tree_menu import FITTED, LEAST_WIDE, PLANNED, SHAPES, WIDE_LEVELS, WIDE_NODES
+
+# What the messages of Tree begin with, and the label of the field they are about.
+_LABELS = {
+    "nodes of the chain": "Nodes",
+    "sequences": "Sequences",
+    "length of the sequences": "Tokens in each",
+    "children a node": "Children per node",
+    "levels": "Levels",
+    "branching": "Children, level by level",
+    "parents": "Parent of each node",
+}
+
+
+@dataclass(frozen=True)
+class ChosenTree:
+    """The result of a request: one tree, or a TreeChoice that makes one for each step. `how`: a
+    description in words. `acceptance`: the one it was fitted to, None for a fixed shape, and
+    `source`: where that comes from, such as "recorded code"."""
+
+    tree: Tree | TreeChoice
+    how: str
+    acceptance: Acceptance | None = None
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class TreeRequest:
+    """A shape with its numbers. Raises BadTree if they make no tree, or one of more than `most`
+    nodes."""
+
+    kind: str
+    numbers: tuple[Any, ...] = ()
+    most: int = MAX_NODES
+
+    def __post_init__(self) -> None:
+        if self.kind not in SHAPES:
+            raise BadTree(f"unknown tree {shown(self.kind)}; known: {', '.join(SHAPES)}")
+        shape = SHAPES[self.kind]
+        object.__setattr__(self, "numbers", tuple(self.numbers[: len(shape.fields)]))
+        if self.kind in FITTED:
+            nodes, levels = self.numbers
+            _whole(nodes, shape.fields[0], 1, self.most)
+            _whole(levels, shape.fields[1], 1 if nodes == 1 else 2, MAX_NODES)
+        elif shape.make:
+            nodes = len(self._made(shape.make))
+            if nodes > self.most:
+                raise BadTree(f"a tree of {nodes} nodes; expected 1 to {self.most}")
+
+    def _made(self, make: Callable[..., Tree]) -> Tree:
+        try:
+            return make(*self.numbers)
+        except BadTree as problem:
+            raise with_labels(problem, _LABELS) from None
+
+    def tree(
+        self,
+        pair: Pair,
+        params: SamplingParams,
+        verifier: str,
+        prompt: str,
+        clock: SimulatedClock | None = None,
+    ) -> ChosenTree:
+        """The tree for continuing `prompt` (empty: for the usual kind of text), planned for the
+        machine of `clock`, or for this one without it. A planned or fitted tree may need a
+        measurement first."""
+        if self.kind in PLANNED:
+            return self._planned(pair, params, verifier, prompt, clock)
+        if self.kind == "wide":
+            return self._wide(pair, params, verifier, prompt, clock)
+        if self.kind in FITTED:
+            acceptance, source = acceptance_of(pair, params, verifier, _texts(prompt))
+            profile = clock.profile if clock else None
+            tree = self._fitted(pair, acceptance.smoothed(), params, profile)
+            words = f"{self._words()}, from {source} acceptance"
+            return ChosenTree(tree, words, acceptance, source)
+        shape = SHAPES[self.kind]
+        return ChosenTree(shape.make(*self.numbers), self._words())  # pyright: ignore[reportOptionalCall]
+
+    def known_tree(
+        self,
+        pair: Pair | None,
+        params: SamplingParams,
+        verifier: str,
+        clock: SimulatedClock | None = None,
+    ) -> Tree | None:
+        """The tree for the usual kind of text, if no model has to run for it; of a tree that is
+        replanned, the first. None for a dynamic tree, and while models load (no `pair`)."""
+        if make := SHAPES[self.kind].make:
+            return self._made(make)
+        if pair is None or self.kind == "dynamic" or not known_acceptance(pair, params, verifier):
+            return None
+        if clock is None and pair.measured.profile is None:
+            return None
+        tree = self.tree(pair, params, verifier, "", clock).tree
+        tree = tree.tree if isinstance(tree, Replanned) else tree
+        return tree if isinstance(tree, Tree) else None
+
+    def _planned(
+        self,
+        pair: Pair,
+        params: SamplingParams,
+        verifier: str,
+        prompt: str,
+        clock: SimulatedClock | None,
+    ) -> ChosenTree:
+        plan_tree = default_chain if self.kind == "tuned_chain" else default_plan
+        asked = (pair, params, verifier, _texts(prompt))
+        words = self._words()
+        if clock is None:
+            plan = plan_tree(*asked, self.most)
+        else:
+            words = words.replace("this machine", clock.name)
+            plan = plan_tree(*asked, profile=clock.profile)
+            if (best := len(plan.tree)) > self.most:
+                plan = plan_tree(*asked, self.most, clock.profile)
+                words += f", limited to {self.most} nodes here ({best} would be best)"
+        if plan.predicted_speedup < 1:
+            words += " (slower than plain decoding, predicted)"
+        how = f"{words}, from {plan.source} acceptance"
+        return ChosenTree(plan.tree, how, plan.acceptance, plan.source)
+
+    def _wide(
+        self,
+        pair: Pair,
+        params: SamplingParams,
+        verifier: str,
+        prompt: str,
+        clock: SimulatedClock | None,
+    ) -> ChosenTree:
+        """The planned tree if it is wide, or the best one of a fixed size."""
+        planned = TreeRequest("planned", (), self.most)._planned(
+            pair, params, verifier, prompt, clock
+        )
+        if isinstance(planned.tree, Tree) and _is_wide(planned.tree):
+            return planned
+        acceptance, source = acceptance_of(pair, params, verifier, _texts(prompt))
+        nodes = min(WIDE_NODES, self.most)
+        tree = best_tree(acceptance.smoothed(), nodes, WIDE_LEVELS)
+        words = SHAPES["wide"].how.format(nodes, WIDE_LEVELS)
+        return ChosenTree(tree, f"{words}, from {source} acceptance", acceptance, source)
+
+    def _fitted(
+        self,
+        pair: Pair,
+        acceptance: Acceptance,
+        params: SamplingParams,
+        profile: HardwareProfile | None,
+    ) -> Tree | TreeChoice:
+        """profile: times to plan for; None for those of this machine."""
+        nodes, levels = self.numbers
+        if self.kind == "best":
+            return best_tree(acceptance, nodes, levels)
+        times = profile or machine(pair)
+        if self.kind == "replanned":
+            return Replanned(acceptance, times, nodes, levels, slack=SLACK)
+        return Dynamic(acceptance, times, params.temperature, nodes, levels)
+
+    @property
+    def rule(self) -> str:
+        """How the tree is chosen, if its name does not say so."""
+        within = f"within {SLACK * 100:g}% of the fastest"
+        if self.kind == "planned":
+            return f"among trees {within}, the one with the most expected tokens per step"
+        return f"among chains {within}, the longest" if self.kind == "tuned_chain" else ""
+
+    def _words(self) -> str:
+        return SHAPES[self.kind].how.format(*self.numbers)
+
+
+def _whole(value: Any, label: str, least: int, most: int) -> None:
+    try:
+        whole(value, label, least, most, BadTree)
+    except BadTree as problem:
+        raise with_labels(problem, {label: label}) from None
+
+
+def _texts(prompt: str) -> list[str]:
+    return [prompt] if prompt else []
+
+
+def _is_wide(tree: Tree) -> bool:
+    return len(tree) >= LEAST_WIDE and tree != Tree.chain(len(tree))
