@@ -40,7 +40,7 @@ The page shows a recorded run at once, while the models load. GRADIO_SERVER_PORT
 anywhere and nothing is downloaded, unless you choose models from the Hugging Face Hub, here or in
 that tab, or use --share.
 
-At most, and with --public:
+Limits, and those with --public:
 """
 
 
@@ -139,14 +139,14 @@ def parser() -> argparse.ArgumentParser:
         "--per-address",
         type=int,
         metavar="N",
-        help="at most N runs in line from one network address (default: no bound, as a room behind "
-        "a router is one address)",
+        help="at most N runs in line from one network address (default: no limit, because a whole "
+        "room behind a router has one address)",
     )
     server.add_argument(
         "--measure",
         action="store_true",
-        help="time this machine for half a minute at the start, which plans better trees (default: "
-        "two seconds, or a profile that comes with the models)",
+        help="time this machine for half a minute at the start, to plan better trees (default: two "
+        "seconds, or a profile that comes with the models)",
     )
     server.add_argument(
         "--share",
@@ -183,7 +183,7 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
     if arguments.port is not None and not 0 < arguments.port < 65536:
         made.error(f"--port {arguments.port} is not a port from 1 to 65535")
     if arguments.per_address is not None and arguments.per_address < 1:
-        made.error(f"--per-address {arguments.per_address} is not a number of runs from 1 up")
+        made.error(f"--per-address {arguments.per_address} is not a number of runs of at least 1")
     for proxy in arguments.trusted_proxy:
         try:
             ip_network(proxy, strict=False)

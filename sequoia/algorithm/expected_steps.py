@@ -1,14 +1,14 @@
-"""How many steps a tree needs for a given text, on average over everything that is random besides
-the text: which tokens are drafted, and the draws of the verifier.
+"""The expected number of steps that a tree needs for a given text. The text is fixed; the average
+is over the drafted tokens and the verifier's draws.
 
-A verifier that is lossless leaves the text to the target. Given the text, the steps are a Markov
-chain: at each token a step is at some node of its tree, and either goes on to a child that has this
-token, or ends because the target added the token itself. All it takes are the two models'
-distributions at the positions of the text. So every tree can be compared with every other at the
-same positions of one text, whichever of them the text was decoded with.
+With a lossless verifier, the text's distribution depends on the target alone. Given the text, the
+steps form a Markov chain: at each token the current step is at some node of its tree. It either
+moves to a child with this token, or ends because the target added the token itself. Only the two
+models' distributions at the positions of the text are needed. So all trees can be compared at the
+same positions of one text, whichever tree the text was decoded with.
 
-`child_chances` is the probability of each child, `step_starts` the chain. This is for temperatures
-above 0. At 0 nothing is random, and the steps that are made are those that are expected.
+`child_chances` computes the probability of each child, `step_starts` runs the chain. Both are for
+temperatures above 0: at 0 nothing is random, and the expected steps are the actual ones.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Reject
 from sequoia.algorithm.verifiers.walk import uniform_except
 
-SEGMENTS = 8  # of a text
+SEGMENTS = 8  # into which each text is divided
 
 
 @dataclass(frozen=True)
 class ExpectedSteps:
-    """One lane on the texts of a race. tokens: of each text. steps: the expected number of steps
-    that start in each of SEGMENTS segments of it, with equally many tokens up to one."""
+    """One lane on the texts of a race. tokens: the length of each text. steps: for each text, the
+    expected number of steps that start in each of its SEGMENTS segments, whose lengths differ by
+    at most one token."""
 
     tokens: tuple[int, ...]
     steps: tuple[tuple[float, ...], ...]
@@ -43,9 +44,9 @@ def child_chances(
     that the text goes on with `token`. p, q: (vocab,) distributions at their parent. p[token] is
     positive, or 0 by rounding where the text was decoded in other arithmetic.
 
-    For a rule that draws siblings and changes p and q after a rejection. The probabilities after
-    the first depend on the tokens that were rejected; these are drawn with `chance`, so that the
-    mean over draws is exact.
+    For rules that draw siblings and update p and q after each rejection. From the second sibling
+    on, the probabilities depend on which tokens were rejected. Those tokens are drawn with
+    `chance`, so the result is exact on average over draws.
     """
     residual = p
     draft = q.astype(p.dtype) / q.sum(dtype=p.dtype)
@@ -74,16 +75,16 @@ def _share(d: Any, r: Any) -> Any:
 
 
 def match_chances(token: int, drawn: Sequence[int]) -> list[int]:
-    """The same for a rule that accepts the sibling with the text's token, whatever p and q are:
-    `drawn` are the tokens of the siblings."""
+    """The same for rules that accept the sibling with the text's token, whatever p and q are.
+    drawn: the tokens of the siblings."""
     return [int(sibling == token) for sibling in drawn]
 
 
 def step_starts(tree: Tree, chances: Sequence[Sequence[Any]]) -> list[Any]:
-    """The probability that a step starts at each token of a text; their sum is the expected number
-    of steps. chances: of each token, as from `child_chances` for at least as many children as a
-    node of `tree` has. The first step starts at the first token."""
-    at: list[Any] = [1] + [0] * (len(tree) - 1)  # that the step is at each node, before the token
+    """The probability that a step starts at each token of a text; they sum to the expected number
+    of steps. chances: for each token, what `child_chances` returns for at least as many children
+    as any node of `tree` has. The first step starts at the first token."""
+    at: list[Any] = [1] + [0] * (len(tree) - 1)  # probability of each node, before the token
     starts = []
     for of_children in chances:
         starts.append(at[0])

@@ -157,8 +157,8 @@ def main(argv: Sequence[str] | None) -> None:
     kinds = {Path(name).stem: name for name in options.prompts}
     if len(kinds) < len(options.prompts):
         parser.error(
-            f"--prompts {' '.join(options.prompts)} has two of one name; the name of a file is "
-            "that of its kind, so rename one"
+            f"--prompts {' '.join(options.prompts)} has two of the same name; a file's name is the "
+            "name of its kind, so rename one"
         )
     if options.out:  # before anything is measured, in case it fails
         options.out.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
 """Evaluate a pair by the text it writes: `python -m sequoia.judge_pair --target DIR --draft DIR`.
 
-The excerpts are from texts that neither the current bundled pair nor the one before was trained on.
+The excerpts are from texts that neither the current bundled pair nor the previous one was trained
+on.
 It measures how well the target predicts them and how far the draft agrees with it. It also measures
 the pair's own continuations: how repetitive they are, and whether code is still valid Python.
 """
@@ -337,7 +338,7 @@ def excerpts_of(folder: Path, kind: str, limit: int | None = None) -> list[Excer
             f"{str(path)[:200]!r} is not a list of excerpts: {str(problem)[:200]}"
         ) from None
     if not found:
-        raise SequoiaError(f"{str(path)[:200]!r} contains no excerpt; at least 1 is needed")
+        raise SequoiaError(f"{str(path)[:200]!r} contains no excerpts; at least 1 is needed")
     return found[:limit]
 
 

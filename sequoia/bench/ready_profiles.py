@@ -1,5 +1,5 @@
-"""The tree that the bundled pair's recorded acceptance asks for on each machine that has a ready
-profile, beside the best chain there. Runs no model and measures nothing: all figures are predicted.
+"""The best tree for the bundled pair's recorded acceptance on each machine with a ready profile,
+beside the best chain there. Runs no model and measures nothing: all figures are predicted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _HEADS = ("profile", "times", "nodes", "levels", "speed-up", "chain", "chain's s
 
 @dataclass(frozen=True)
 class ReadyPlan:
-    """The plans for the profile `name`. source: where its times are from. calibrated: nodes up to
+    """The plans for the profile `name`. source: where its times come from. calibrated: nodes up to
     which they were measured, or compared with a measurement."""
 
     name: str
@@ -58,7 +58,7 @@ def recorded(kind: str, temperature: float) -> Acceptance:
             return one.acceptance
     choices = ", ".join(f"{one.kind} {one.temperature:g}" for one in known)
     raise BadAcceptance(
-        f"no acceptance recorded for {kind} at temperature {temperature:g}; there are {choices}"
+        f"no acceptance recorded for {kind} at temperature {temperature:g}; choose one of {choices}"
     )
 
 
@@ -70,8 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "chain with the acceptance recorded for the bundled pair.",
     )
     parser.add_argument("--kind", default="code", help="of text: code or prose")
-    parser.add_argument("--temperature", type=float, default=0.6)
-    parser.add_argument("--profile", action="append", help="only this one; may be repeated")
+    parser.add_argument("--temperature", type=float, default=0.6, help="sampling temperature")
+    parser.add_argument("--profile", action="append", help="only this profile (may be repeated)")
     given = parser.parse_args(arguments)
     try:
         plans = ready_plans(recorded(given.kind, given.temperature), given.profile)

@@ -86,7 +86,7 @@ class Drafted:
     def refuse_nan(self) -> None:
         """Raises BadModel if a draft distribution of the complete tree is NaN. All levels are
         checked at once, as draft passes between them would evict the distributions from the
-        processor's cache. Until then it does no harm: a draw from NaN is some token of the
+        processor's cache. Until then a NaN does no harm: a draw from it is some token of the
         vocabulary."""
         if math.isnan(sum(self.probs)):
             raise overflowed("draft")

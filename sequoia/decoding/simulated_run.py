@@ -16,7 +16,7 @@ def simulated_run(run: Run, clock: SimulatedClock) -> Run:
     """`run` with the times of `clock` in place of its own. Tokens, trees and texts stay.
 
     The meta is labelled simulated and has the clock's name as "clock". The time of plain decoding
-    is simulated too. No field of times keeps a measured one.
+    is simulated too. No measured time is kept.
     """
     meta: dict[str, Any] = {
         name: value for name, value in run.meta.items() if name not in _MEASURED_META

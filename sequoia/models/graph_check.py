@@ -1,5 +1,5 @@
-"""CUDA graphs are tried when a model is loaded, against its plain forward: a graph that was
-captured after one prefix has to give the same logits after others, and to free its memory.
+"""When a model is loaded, its CUDA graphs are compared with its plain forward: a graph that was
+captured after one prefix must give the same logits after others, and must free its memory.
 
 What a graph may get wrong is whatever the model's code decides once, in Python, and not at every
 pass: the length of the cache, for example.
@@ -25,7 +25,7 @@ _TREE = Tree((-1, 0, 0, 1, 1, 2, 5))
 _PATH = (0, 2, 5, 6)  # from the root to its deepest node
 # prefixes: graphs are captured after the first, and replayed after all of them
 _PREFIXES = (3, 7, 41)
-# added to the reach of those graphs: as many prefixes of longer ones
+# added to the reach of those graphs: prefixes that need graphs with a longer reach
 _BEYOND = (3, 29)
 _ROOM = 2 * len(_PATH) + len(_PATH)  # positions that two trees and a token after them take
 _SEED = 1
@@ -50,7 +50,7 @@ def graph_problem(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
 
 @torch.inference_mode()
 def _difference(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
-    capacity = 2 * cuda_graphs.STEP  # as it is rounded: the noise depends on it
+    capacity = 2 * cuda_graphs.STEP  # the rounded size of both caches: the noise depends on it
     context, other = (model.open(capacity) for model in (graphed, plain))
     for prefix in (*_PREFIXES, *(cuda_graphs.STEP + more for more in _BEYOND)):
         for one in (context, other):
@@ -97,8 +97,8 @@ def _set_prefix(context: Context, prefix: int) -> None:
 
 
 def _logits(context: Context) -> Iterator[torch.Tensor]:
-    """The logits (nodes, vocab) of a tree, of another one after a path of the first, and of the one
-    token after a path of that one."""
+    """The logits (nodes, vocab) of three passes: over a tree, over one with other tokens after a
+    path of the first was kept, and over a single token after a path of the second."""
     vocab = context.model.vocab
     layout = whole_tree_layout(context, _TREE)
     for first in (3, 90):

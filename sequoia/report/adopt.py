@@ -1,4 +1,4 @@
-"""Moves results of a report into the assets, after checking each of them."""
+"""Moves the results of a report into the assets, after checking each of them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ Read = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Place:
-    """A file that a stage leaves, and where in the assets it goes. `{machine}` stands for the
-    machine's name. read: raises SequoiaError for a damaged file."""
+    """A file that a stage writes, and where in the assets it goes. `{machine}` stands for the
+    machine's name. read: returns the device that the file names; raises SequoiaError for a damaged
+    file."""
 
     stage: str
     file: str
@@ -64,12 +65,12 @@ def places() -> Iterator[Place]:
 
 
 def adopt(folder: Folder, assets: Path = ASSETS, show: Callable[[str], None] = print) -> bool:
-    """Move every file that passes its checks. Returns whether all of them did. Raises BadReport if
-    there is no report, or one of another version of the program."""
+    """Move every file that passes its checks. Returns whether none was refused. Raises BadReport if
+    there is no report, or one by another version of the program."""
     identity = folder.identity()
     if identity["program"] != program_version():
         raise BadReport(
-            f"{folder.path} is of version {identity['program']} of the program, and this is "
+            f"{folder.path} was made by version {identity['program']} of the program, and this is "
             f"{program_version()}; make a new report"
         )
     passed = [_moved(folder, place, identity["machine"], assets, show) for place in places()]
@@ -96,21 +97,21 @@ def _moved(
 
 
 def checked(folder: Folder, place: Place, machine: str) -> str | None:
-    """The text of a file that is as its stage left it, opens as what it claims to be, and names
-    the machine of the report; None if the stage left none, or it was moved. Raises SequoiaError,
+    """The text of a file, if it is unchanged since its stage wrote it, can be read, and names the
+    machine of the report. None if the stage wrote none, or it was moved. Raises SequoiaError,
     OSError or ValueError."""
     path = folder.stages / place.stage / place.file
     result = folder.result(place.stage)
     if not path.exists() or (result and result.outcome.status != "done"):
         return None
     if result is None:
-        raise BadReport("its stage has no readable result")
+        raise BadReport("the result of its stage cannot be read")
     if result.files.get(place.file) != checksum(path):
-        raise BadReport("it is not as its stage left it")
+        raise BadReport("it was changed after its stage wrote it")
     text = path.read_text(encoding="utf-8")
     device = place.read(text)
     if not device.startswith(machine):
-        raise BadReport(f"it names {device!r}, and the report is of {machine!r}")
+        raise BadReport(f"it is from {device!r}, and the report is from {machine!r}")
     return text
 
 

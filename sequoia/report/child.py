@@ -1,7 +1,7 @@
-"""Runs a Python module as a stage: `python -P child.py MODULE ARGUMENTS`. It ends, with everything
-it started, once its standard input is closed: the command that started it has ended.
+"""Runs a Python module as a stage: `python -P child.py MODULE ARGUMENTS`. Once its standard input
+closes, the command that started it has ended: it then kills itself and everything it started.
 
-Imports nothing of this program, so that it starts at once.
+Imports nothing from this program, so it starts at once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-_KILLED_FIRST = "500"  # out of 1,000: where memory is short, the system ends this process first
+_KILLED_FIRST = "500"  # of 1,000: if memory runs out, the system kills this process first
 
 
 def end_with_parent(pipe: int) -> None:

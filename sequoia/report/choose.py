@@ -1,4 +1,4 @@
-"""Which stages fit into a given time: those worth most in total."""
+"""Which stages to run in a given time: those that fit into it and are worth most in total."""
 
 from __future__ import annotations
 

@@ -13,13 +13,13 @@ from sequoia.report.run_stage import run_stage
 from sequoia.report.stage import Outcome, Stage
 
 _OTHERS = "not asked for"
-_TO_END = 10.0  # seconds of a budget that are left for ending
+_TO_END = 10.0  # seconds of a budget that are kept for finishing
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which stages are asked for. seconds: for all of them together. only: names; empty for all.
-    Stages named there are repeated if they have failed or were skipped."""
+    """Which stages are asked for. seconds: for all of them together. only: names of stages, empty
+    for all; those named are repeated if they failed or were skipped. skip: names of stages."""
 
     seconds: float = math.inf
     only: Collection[str] = ()

@@ -1,8 +1,8 @@
 """Measure, check and record what this machine can: `python -m sequoia.report OUT`.
 
-Every stage runs in a process of its own and has its own time limit; one that fails stops no other.
-The command can be ended at any time. Started again with the same folder, it goes on with the stage
-that was cut. Nothing is downloaded, and nothing is written outside of the folder.
+Every stage runs in a process of its own and has its own time limit; if one fails, the others still
+run. The command can be stopped at any time: started again with the same folder, it continues with
+the stage that was interrupted. Nothing is downloaded, and only --adopt writes outside the folder.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 import time
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -55,7 +56,7 @@ def _collected(folder: Folder, options: Namespace) -> bool:
 
 
 def _seconds_since_start() -> float:
-    """Seconds since this process was started: importing everything counts as well."""
+    """Seconds since this process was started, so that its imports count as well."""
     return max(time.time() - psutil.Process().create_time(), 0.0)
 
 
@@ -67,35 +68,39 @@ def _refuse_unknown(names: Sequence[str], stages: Sequence[Stage]) -> None:
 
 
 def _seconds(text: str) -> float:
-    value = float(text)
-    if not 1 <= value < math.inf:
-        raise ArgumentTypeError(f"{value:g} is not a number of seconds from 1 up")
-    return value
+    with suppress(ValueError):
+        if 1 <= (value := float(text)) < math.inf:
+            return value
+    raise ArgumentTypeError(f"{shown(text)} is not a number of seconds of at least 1")
 
 
 def _options(argv: Sequence[str] | None) -> Namespace:
     parser = option_parser("python -m sequoia.report", __doc__)
-    parser.add_argument("out", type=Path, metavar="OUT", help="folder of the results")
+    parser.add_argument("out", type=Path, metavar="OUT", help="folder for the results")
     parser.add_argument(
         "--budget",
         type=_seconds,
         default=math.inf,
         metavar="SECONDS",
-        help="time for everything: the stages worth most that fit into it",
+        help="total time; the most valuable stages that fit into it are run (default: no limit)",
     )
     parser.add_argument(
         "--only",
         nargs="+",
         default=[],
         metavar="STAGE",
-        help="these stages only, again if they have failed or were skipped",
+        help="run only these stages, again if they failed or were skipped (default: all)",
     )
     parser.add_argument(
-        "--skip", nargs="+", default=[], metavar="STAGE", help="all stages but these"
+        "--skip",
+        nargs="+",
+        default=[],
+        metavar="STAGE",
+        help="do not run these stages (default: none)",
     )
     parser.add_argument(
         "--adopt",
         action="store_true",
-        help="measure nothing; check the results in OUT and move them into the assets",
+        help="run no stage; check the results in OUT and move them into the assets",
     )
     return parser.parse_args(argv)

@@ -1,8 +1,8 @@
 """The folder of a report: a result for each stage that has ended, and work in progress.
 
-OUT/report.json says which machine and which version of the program it is of. OUT/stages/NAME has
-the files of a stage that ended, with result.json; it appears at once, complete. OUT/running is
-work in progress, and is removed when the command starts again.
+OUT/report.json names the machine and the version of the program. OUT/stages/NAME has the files of a
+stage that has ended, with result.json; it appears all at once, complete. OUT/running is work in
+progress, and is removed when the command starts again.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _NOT_KEPT = (OUTCOME,)  # it is part of result.json
 
 
 class BadReport(SequoiaError):
-    """A folder that is no report, is in use, or is of another machine or version."""
+    """A folder that has no report, is in use, or is from another machine or version."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """The end of a stage. files: the SHA-256 of each file by name, without the log."""
+    """The end of a stage. files: the SHA-256 of each file by name, except the log."""
 
     outcome: Outcome
     files: Mapping[str, str]
@@ -84,16 +84,16 @@ class Folder:
             raise BadReport(f"there is no report in {self.path}") from problem
 
     def identify(self, machine: str, program: str) -> None:
-        """Make this the report of `machine` and `program`. Raises BadReport if it is that of
-        another one."""
+        """Make this the report of `machine` and `program`. Raises BadReport if it is already that
+        of another."""
         mine = {"machine": machine, "program": program}
         if not (self.path / "report.json").exists():
             write_at_once(self.path / "report.json", as_file(mine, "report"))
         for name, found in self.identity().items():
             if found != mine[name]:
                 raise BadReport(
-                    f"{self.path} is the report of {name} {found!r}, and this is {mine[name]!r}; "
-                    "name another folder"
+                    f"{self.path} has the report of {name} {found!r}, but this is {mine[name]!r}; "
+                    "choose another folder"
                 )
 
     def work(self, stage: str) -> Path:
@@ -104,8 +104,8 @@ class Folder:
         return path
 
     def finish(self, stage: str, outcome: Outcome) -> None:
-        """Store the outcome with the files in the stage's folder of work, all at once, in place of
-        an earlier one."""
+        """Store the outcome and the files in the stage's working folder, all at once. They replace
+        those of an earlier run."""
         work = self._running / stage
         for name in _NOT_KEPT:
             (work / name).unlink(missing_ok=True)
@@ -150,7 +150,7 @@ def write_text_at_once(path: Path, text: str) -> None:
 
 
 def _lock(file: Any, path: Path) -> None:
-    """Lock `file` until it is closed, where the system can."""
+    """Lock `file` until it is closed, if the system supports it."""
     try:
         import fcntl
     except ImportError:

@@ -1,5 +1,5 @@
-"""What the choice of stages depends on: the machine, as a process of its own finds it. The command
-itself never touches the graphics card."""
+"""The machine, as far as the choice of stages depends on it. A separate process examines it, so the
+command itself never touches the graphics card."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sequoia.report.folder import Folder
 from sequoia.report.run_stage import run_stage
 from sequoia.report.stage import Stage
 
-QUIET_SECONDS = 6.0  # for the process on two cores of a quiet machine; most of it are imports
+QUIET_SECONDS = 6.0  # of that process on two cores of a quiet machine, mostly for imports
 _LIMIT = 240.0
 
 
@@ -22,9 +22,9 @@ class NoMachine(SequoiaError):
 
 @dataclass(frozen=True)
 class Machine:
-    """name: of the card, or of the processor, as torch reports it. free_bytes: on the card, or in
-    the machine's memory where there is none. slowness: how many times longer its processes take
-    than on a quiet machine, which is at least 1."""
+    """name: of the card, or of the processor. free_bytes: on the card, or without one in the
+    machine's memory. slowness: how many times as long processes take as on a quiet machine; at
+    least 1."""
 
     name: str
     card: bool
@@ -36,7 +36,7 @@ class Machine:
 
     @classmethod
     def from_figures(cls, figures: Mapping[str, Any], seconds: float) -> Machine:
-        """The machine that a process with these results found in so many seconds."""
+        """The machine with these figures, which a process found in so many seconds."""
         return cls(**figures, slowness=max(seconds / QUIET_SECONDS, 1.0))
 
 
@@ -46,7 +46,7 @@ def examined(folder: Folder) -> Machine:
     outcome = run_stage(stage, folder.work(stage.name), folder.scratch, _LIMIT)
     if outcome.status != "done":
         raise NoMachine(
-            f"this machine cannot be examined: {outcome.words}. Set CUDA_VISIBLE_DEVICES to "
-            "nothing to do without its graphics card"
+            f"this machine cannot be examined: {outcome.words}. To run without its "
+            "graphics card, set CUDA_VISIBLE_DEVICES to an empty value"
         )
     return Machine.from_figures(outcome.figures, outcome.seconds)

@@ -18,7 +18,7 @@ from sequoia.text_files import load_json
 OUTCOME = "outcome.json"  # where a task writes what it found
 LOG = "log.txt"
 _SCRIPT = Path(__file__).with_name("child.py")
-_LONGEST = 300  # characters of the words of an outcome
+_LONGEST = 300  # characters of an outcome's words
 
 
 def run_stage(stage: Stage, folder: Path, scratch: Path, seconds: float) -> Outcome:
@@ -72,7 +72,7 @@ def _environment(scratch: Path) -> dict[str, str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and whatever it started, also where it has ended by itself."""
+    """Kill the process and everything it started, even if it has ended by itself."""
     with suppress(OSError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
@@ -85,7 +85,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _ended(stage: Stage, folder: Path, limit: float) -> Outcome:
     """The outcome of a stage whose time was up."""
-    words = f"ended after {limit:.0f} s; its last line: {_last_line(folder)}"
+    words = f"stopped after {limit:.0f} s; its last line: {_last_line(folder)}"
     return Outcome("failed" if limit >= stage.limit else "cut", words)
 
 
@@ -94,7 +94,7 @@ def _outcome(stage: Stage, folder: Path, code: int) -> Outcome:
     if code < 0:
         return Outcome("failed", f"killed by {_signal(-code)}; its last line: {_last_line(folder)}")
     if code:
-        return Outcome("failed", f"status {code}: {_last_line(folder)}")
+        return Outcome("failed", f"exit status {code}: {_last_line(folder)}")
     try:
         found = _written(folder) or Outcome("done", _last_line(folder, stage.line))
     except (OSError, ValueError, LookupError, TypeError) as problem:
@@ -106,18 +106,18 @@ def _outcome(stage: Stage, folder: Path, code: int) -> Outcome:
 
 
 def _written(folder: Path) -> Outcome | None:
-    """What a task wrote, None if it is another module that writes no outcome."""
+    """The outcome that a task wrote; None for other modules, which write none."""
     path = folder / OUTCOME
     return Outcome.from_dict(load_json(path)) if path.is_file() else None
 
 
 def _signal(number: int) -> str:
     name = signal.Signals(number).name if number in [*signal.Signals] else f"signal {number}"
-    return f"{name}, most often for want of memory" if name == "SIGKILL" else name
+    return f"{name}, usually because memory ran out" if name == "SIGKILL" else name
 
 
 def _last_line(folder: Path, having: str = "") -> str:
-    """The last line printed that contains `having`; progress bars overwrite theirs."""
+    """The last printed line that contains `having`; each state of a progress bar is a line."""
     text = (folder / LOG).read_text(encoding="utf-8", errors="replace").replace("\r", "\n")
     lines = [line.strip() for line in text.splitlines() if line.strip() and having in line]
     return lines[-1][:_LONGEST] if lines else "nothing was printed"

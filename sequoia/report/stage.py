@@ -15,10 +15,10 @@ STATUSES = (*ENDS, "cut")
 class Stage:
     """A Python module that runs in a process of its own, in an empty folder.
 
-    about: what it finds out. value: what that is worth, from 1 to 100; with little time, stages
+    about: what it finds out. value: what that is worth, from 1 to 100; if time is short, the stages
     worth most in total are run. seconds: how long it is expected to take on this machine. limit:
-    seconds after which it is ended. files: those it has to leave in its folder. line: the table
-    shows the last line printed that contains this. skip: why this machine cannot run it, "" if it
+    seconds after which it is stopped. files: those it must write in its folder. line: the table
+    shows the last printed line that contains this. skip: why this machine cannot run it, "" if it
     can.
     """
 
@@ -59,6 +59,6 @@ class Outcome:
         """Raises KeyError, TypeError or ValueError for other values."""
         status = data["status"]
         if status not in STATUSES:
-            raise ValueError(f"{status!r} is none of {', '.join(STATUSES)}")
+            raise ValueError(f"{status!r} is not one of {', '.join(STATUSES)}")
         seconds = float(data.get("seconds", 0.0))
         return cls(status, str(data["words"]), seconds, dict(data.get("figures", {})))

@@ -1,8 +1,9 @@
 """All stages of a report, each with its value and the seconds it is expected to take.
 
-Values are set by hand: what says whether the program is right here comes first, then its speed,
-then recordings. Seconds are those of a quiet machine with two cores, or with a data-centre card,
-times the machine's slowness; those of shapes on a CPU are computed from its speed.
+Values are set by hand: first the stages that show whether the program works correctly here, then
+those that time it, then recordings. Seconds are those of a quiet machine with two cores, or with a
+data-centre card, times this machine's slowness. For shapes on a CPU they are computed from its
+speed.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _SHAPE_VALUES = {
     "qwen3-32b-0.6b": 65,
     "qwen3-32b-offloaded": 65,
 }
-_LESS_WITHOUT_GRAPHS = 40
+_LESS_WITHOUT_GRAPHS = 40  # value
 _BYTES_A_WEIGHT = 2
 _TIMES_EACH_SIZE = 3  # a warm-up, one round, and steps
 _START = 6.0  # seconds until a process has imported everything
@@ -61,7 +62,7 @@ def all_stages(machine: Machine) -> list[Stage]:
 
 
 def _scaled(stage: Stage, machine: Machine) -> Stage:
-    """`stage` with the seconds it takes on this machine, which those of shapes are already."""
+    """`stage` with its seconds on this machine; those of shapes are for it already."""
     if stage.name.startswith(_SHAPE):
         return stage
     seconds = stage.seconds * machine.slowness
@@ -70,7 +71,7 @@ def _scaled(stage: Stage, machine: Machine) -> Stage:
 
 def _machine() -> Iterator[Stage]:
     yield Stage("environment", "versions, processor, card", TASK, ("environment",), 100, 7)
-    yield Stage("bandwidth", "of memory and of the link", TASK, ("bandwidth",), 60, 8)
+    yield Stage("bandwidth", "of memory, and of the link to a card", TASK, ("bandwidth",), 60, 8)
 
 
 def _tests(machine: Machine) -> Iterator[Stage]:
@@ -82,7 +83,7 @@ def _tests(machine: Machine) -> Iterator[Stage]:
         ("tests-gpu", "the tests marked gpu", 95, ("-m", "gpu", str(ROOT / "tests"))),
         (
             "tests-kernel",
-            "the tests of graphs, of the walk and of draws",
+            "the tests of CUDA graphs, the walk and sampling",
             80,
             tuple(str(ROOT / "tests" / one) for one in _KERNEL_TESTS),
         ),
@@ -93,24 +94,24 @@ def _tests(machine: Machine) -> Iterator[Stage]:
 
 
 def _checks(machine: Machine) -> Iterator[Stage]:
-    """What only a card can answer."""
+    """Checks of the card; one of them also runs without it."""
     skip = "" if machine.card else _NO_CARD
     no_tool = "" if shutil.which(TOOL) else f"needs NVIDIA's {TOOL}"
     rows = (
-        ("check-graphs", "captured passes against eager ones", ("graphs",), 90, 60, skip),
-        ("check-attention", "attention against the formula", ("attention",), 75, 40, skip),
+        ("check-graphs", "captured passes compared with eager ones", ("graphs",), 90, 60, skip),
+        ("check-attention", "attention compared with the formula", ("attention",), 75, 40, skip),
         (
             "check-distribution",
-            "4,000 first tokens a case",
+            "4,000 first tokens in each case",
             ("distribution", "4000"),
             85,
             150,
             skip,
         ),
-        ("check-recovery", "decoding after something failed", ("recovery",), 85, 30, skip),
-        ("check-offload", "streamed layers with delays", ("offload", "50"), 70, 30, skip),
-        ("check-memory", "memory against its prediction", ("memory",), 70, 60, skip),
-        ("check-crossing", "steps where graphs are captured anew", ("crossing",), 50, 15, ""),
+        ("check-recovery", "decoding after a failure", ("recovery",), 85, 30, skip),
+        ("check-offload", "streamed layers with random delays", ("offload", "50"), 70, 30, skip),
+        ("check-memory", "memory compared with its prediction", ("memory",), 70, 60, skip),
+        ("check-crossing", "steps that capture graphs again", ("crossing",), 50, 15, ""),
         ("check-sanitizer", "races and memory errors", ("sanitizer",), 40, 150, skip or no_tool),
     )
     for name, about, arguments, value, seconds, why_not in rows:
@@ -119,7 +120,7 @@ def _checks(machine: Machine) -> Iterator[Stage]:
 
 def _pairs() -> Iterator[Stage]:
     """The self-check of each pair that is on the disk; nothing is downloaded."""
-    about = "loaded, a tree against each model's own logits"
+    about = "loaded, and a tree compared with each model's own logits"
     yield Stage(f"pair-{BUNDLED_NAME}", about, TASK, ("pair", BUNDLED_NAME), 90, 9)
     for one in presets():
         skip = "" if _is_here(one) else "not on this machine's disk"
@@ -185,7 +186,7 @@ def _too_large(needed: float, free: float, where: str) -> str:
 
 
 def seconds_of_shape(shape: PairShape, machine: Machine) -> float:
-    """Seconds to fill the weights and to time all sizes of passes."""
+    """Seconds to fill the weights and to time passes of all sizes."""
     weights = shape.target.parameters + shape.draft.parameters
     if machine.card:
         return 110.0 + weights * _BYTES_A_WEIGHT / (5e8 if shape.streamed else 5e9)

@@ -38,7 +38,7 @@ def free_bytes(device: torch.device) -> int:
 
 
 def _unused_by_graphs(device: torch.device) -> int:
-    """Bytes that are free within the memory of CUDA graphs, which nothing else can have."""
+    """Bytes that are free within the memory of CUDA graphs, which nothing else can use."""
     return sum(
         segment["total_size"] - segment["allocated_size"]
         for segment in torch.cuda.memory_snapshot()
@@ -48,7 +48,7 @@ def _unused_by_graphs(device: torch.device) -> int:
 
 
 def allocated_bytes(device: torch.device) -> int:
-    """Bytes that tensors take on a GPU; 0 for a CPU, where nobody counts them."""
+    """Bytes that tensors take on a GPU; 0 for a CPU, where torch does not count them."""
     return torch.cuda.memory_allocated(device) if device.type == "cuda" else 0
 
 
@@ -70,7 +70,7 @@ def require_possible(needed: float, device: torch.device, together: bool, what: 
     )
     if needed > most:
         where = "the graphics memory" if device.type == "cuda" else "this machine"
-        raise OutOfMemory(f"{what} about {size(needed)}; {where} has {size(most)} in all")
+        raise OutOfMemory(f"{what} about {size(needed)}; {where} has {size(most)} in total")
 
 
 def require_each(needed: Mapping[torch.device, float], what: str, advice: str = "") -> None:

@@ -324,7 +324,7 @@ def test_prompts_of_one_name_are_refused_before_anything_is_measured(
 ) -> None:
     with pytest.raises(SystemExit):
         acceptance_survey.main(arguments)
-    assert "two of one name" in capsys.readouterr().err
+    assert "two of the same name" in capsys.readouterr().err
 
 
 @pytest.mark.slow

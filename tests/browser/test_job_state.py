@@ -11,7 +11,7 @@ from test_page import enter, ready, until
 JOIN = "**/queue/join*"
 STREAM = "**/queue/data*"
 FULL = '{"detail": "Queue is full. Max size is 480 and size is 480."}'
-NOT_TAKEN = "Not started: the server did not take the request."
+NOT_TAKEN = "Not started: the server did not accept the request."
 WAIT = 30_000  # milliseconds
 
 
@@ -55,7 +55,7 @@ def test_buttons_come_back_after_a_refused_press_and_a_broken_stream(
     page.unroute(STREAM)
     page.wait_for_function("!window.isOld", timeout=WAIT)
     notice = page.locator("#pg-view [data-part=notice]")
-    expect(notice).to_contain_text("which ended the run that was going", timeout=WAIT)
+    expect(notice).to_contain_text("which ended the run in progress", timeout=WAIT)
     for button in ("run", "step"):
         expect(page.locator(f"#pg-{button}")).to_be_enabled(timeout=WAIT)
     expect(page.locator("#pg-tokens input")).to_have_value("25")

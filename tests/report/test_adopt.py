@@ -88,14 +88,14 @@ def cut_short(folder: Folder) -> None:
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (cut_short, "it is not as its stage left it"),
+        (cut_short, "it was changed after its stage wrote it"),
         (lambda f: put(f, "profile", "profile.json", "{"), "not a JSON file"),
-        (rewritten(lambda data: data.update(device="NVIDIA A100")), "it names 'NVIDIA A100'"),
+        (rewritten(lambda data: data.update(device="NVIDIA A100")), "it is from 'NVIDIA A100'"),
         (rewritten(lambda data: data.update(source="simulated")), "is simulated, not measured"),
         (rewritten(lambda data: data.pop("target_seconds")), "target_seconds"),
         (
             lambda f: (f.stages / "profile" / "result.json").unlink(),
-            "its stage has no readable result",
+            "the result of its stage cannot be read",
         ),
     ],
 )
@@ -125,7 +125,7 @@ def test_a_run_that_is_no_run_is_refused(tmp_path: Path) -> None:
 
 def test_a_report_of_another_version_is_refused(tmp_path: Path) -> None:
     folder = report(tmp_path / "out", "ba9876543210")
-    with pytest.raises(BadReport, match="of version ba9876543210 of the program"):
+    with pytest.raises(BadReport, match="by version ba9876543210 of the program"):
         adopted(folder, tmp_path / "assets")
 
 

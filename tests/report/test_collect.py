@@ -163,9 +163,9 @@ def test_a_report_is_of_one_machine_and_one_version(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     folder.identify("a card", "1234")
     folder.identify("a card", "1234")
-    with pytest.raises(BadReport, match="report of machine 'a card', and this is 'another card'"):
+    with pytest.raises(BadReport, match="report of machine 'a card', but this is 'another card'"):
         folder.identify("another card", "1234")
-    with pytest.raises(BadReport, match="report of program '1234', and this is '5678'"):
+    with pytest.raises(BadReport, match="report of program '1234', but this is '5678'"):
         folder.identify("a card", "5678")
 
 
@@ -181,6 +181,6 @@ def test_two_commands_do_not_write_to_one_folder(tmp_path: Path) -> None:
 def test_outcomes_are_json(tmp_path: Path) -> None:
     found = Outcome("done", "words", 1.5, {"figure": 3})
     assert Outcome.from_dict(json.loads(json.dumps(found.to_dict()))) == found
-    with pytest.raises(ValueError, match="'mystery' is none of"):
+    with pytest.raises(ValueError, match="'mystery' is not one of"):
         Outcome.from_dict({"status": "mystery", "words": ""})
     assert math.isinf(Wanted().seconds)

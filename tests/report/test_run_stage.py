@@ -24,11 +24,11 @@ def outcome(tmp_path: Path, module: str, seconds: float = 60.0, **values: object
     ("module", "status", "words"),
     [
         ("works", "done", "seven"),
-        ("fails", "failed", "status 1: no such thing"),
+        ("fails", "failed", "exit status 1: no such thing"),
         ("crashes", "failed", "killed by SIGSEGV; its last line: so far"),
         ("skips", "skipped", "needs 99 GB"),
         ("writes_nonsense", "failed", "its outcome.json cannot be read"),
-        ("no_such_module", "failed", "status 1: "),
+        ("no_such_module", "failed", "exit status 1: "),
     ],
 )
 def test_every_end_of_a_process_is_an_outcome(
@@ -42,7 +42,7 @@ def test_every_end_of_a_process_is_an_outcome(
 def test_a_stage_that_takes_too_long_has_failed(tmp_path: Path) -> None:
     found = outcome(tmp_path, "sleeps", limit=1.0)
     assert found.status == "failed"
-    assert found.words.startswith("ended after 1 s; its last line: ")
+    assert found.words.startswith("stopped after 1 s; its last line: ")
 
 
 @pytest.mark.usefixtures("modules")

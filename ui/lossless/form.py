@@ -58,7 +58,7 @@ _FIELDS = {
 
 @dataclass(frozen=True)
 class LosslessForm:
-    """The components. fields: by the names of Setting."""
+    """The components. fields: by their names in Setting."""
 
     fields: Mapping[str, Any]
     run: gr.Button
@@ -112,14 +112,14 @@ class LosslessForm:
 
 
 def field_of(problem: SequoiaError | None) -> str | None:
-    """The field that a message is about; None for one about none of them."""
+    """The field that a message is about; None if it is about none of them."""
     starts = sorted(_FIELDS, key=len, reverse=True)
     found = [start for start in starts if str(problem).startswith((start + ":", start + " "))]
     return _FIELDS[found[0]] if problem and found else None
 
 
 def value_of(setting: Setting, name: str) -> Any:
-    """What stands in a field for `setting`."""
+    """What a field shows for `setting`."""
     value = getattr(setting, name)
     return ", ".join(map(str, value)) if name == "children" else value
 

@@ -45,7 +45,7 @@ class LosslessJob(MeasurementJob):
         self._last: Report | None = None
 
     def demand(self) -> Demand:
-        """A sample takes as long as a few tokens; how many is learned."""
+        """Every sample takes about as long; how long is learned."""
         where = self._setting.where
         return Demand(f"test of losslessness, {where}", self._setting.samples, self._seconds)
 
@@ -54,7 +54,7 @@ class LosslessJob(MeasurementJob):
         self.report(0, "computing the target's exact distribution")
         is_pair = self._setting.where == PAIR
         test = LosslessnessTest(self._setting, pair if is_pair else None)
-        self.report(0, "computing what this test would find")
+        self.report(0, "computing which bugs this test would find")
         findable = test.findable()
         empty = Comparison(test.grouping, (0,) * len(test.cells.all))
         found = Sampled(test, findable, empty, pair.piece if is_pair else None)
@@ -65,7 +65,7 @@ class LosslessJob(MeasurementJob):
         return found
 
     def _comparisons(self, test: LosslessnessTest) -> Iterator[Comparison]:
-        """The counts about every SECONDS_PER_REPORT, and at last all."""
+        """The counts, about every SECONDS_PER_REPORT and after the last sample."""
         last = time.monotonic()
         for comparison in test.comparisons(BATCH):
             self.raise_if_halted()

@@ -24,7 +24,7 @@ _LETTERS = "abcdefgh"  # the words of a toy
 
 
 def refusal_message(error: str) -> str:
-    """A message about a test that was not made; the counts on screen stay."""
+    """A message about a test that did not run; the counts on screen stay."""
     return message_text({"error": error})
 
 
@@ -103,19 +103,19 @@ def verdict(sampled: Sampled, going: bool) -> str:
     if not comparison.draws:
         return ""
     if going:
-        return f"{draws} so far. The number was fixed beforehand: the verdict comes after the last."
+        return f"{draws} so far. Their number is fixed in advance; the verdict follows the last."
     wanted = sampled.test.setting.samples
     if comparison.p_value is None and comparison.draws < wanted:
         return f"Stopped after {draws} of {wanted:,}: too few to decide anything."
     if comparison.p_value is None:
         return (
-            f"Nothing can be decided in {draws}: the target is so sure of one result that no other "
-            "is expected often enough. Try a higher temperature or another prompt."
+            f"{draws} decide nothing: the target is so sure of one result that no other is "
+            "expected often enough to be counted. Try a higher temperature or another prompt."
         )
     if comparison.differs:
         return (
-            f"The output is not the target’s: a correct decoder gives {draws} this far off at most "
-            f"about once in {_times(1 / ALARM)} tests."
+            f"The output is not the target’s: with a correct decoder, {draws} are this far off at "
+            f"most about once in {_times(1 / ALARM)} tests."
         )
     return f"No difference found in {draws}{_what_it_would_find(sampled)}."
 
@@ -124,7 +124,7 @@ def _what_it_would_find(sampled: Sampled) -> str:
     """The power of the test, for the bug that is hardest to find among those that show here."""
     wanted = sampled.test.setting.samples
     if sampled.comparison.draws < wanted:
-        return f" of {wanted:,}; it was stopped before the end"
+        return f" of {wanted:,}; the test was stopped early"
     powers = [
         (round(one.power, 9), one.distance, one.bug.label)
         for one in sampled.findable
@@ -133,7 +133,7 @@ def _what_it_would_find(sampled: Sampled) -> str:
     if not powers:
         return "; none of the bugs below is known to show here, so this says little"
     power, _, label = min(powers)
-    return f"; a bug of the size of “{label}” would be found with probability {_near_one(power)}"
+    return f"; a bug as large as “{label}” would be found with probability {_near_one(power)}"
 
 
 def _near_one(power: float) -> str:
@@ -162,7 +162,7 @@ def _finds(one: Findable) -> dict[str, Any]:
 
 def _rows(sampled: Sampled) -> list[dict[str, Any]]:
     """One row for each group of cells, the most probable first, and one for samples that the target
-    never gives."""
+    would never emit."""
     comparison = sampled.comparison
     grouping = comparison.grouping
     cells = sampled.test.cells.all

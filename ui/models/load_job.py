@@ -21,7 +21,7 @@ from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand, Wait
 
 KEPT = "The current models stay loaded."
-_USUAL_SECONDS = 60.0  # of a load that has not been timed yet, and at most expected of any
+_USUAL_SECONDS = 60.0  # expected of an untimed load, and the most expected of any load
 _ERROR_NUMBER = re.compile(r"\[Errno -?\d+\] ")  # of the operating system, before its words
 
 
@@ -80,8 +80,8 @@ class LoadJob(Job[Report]):
         return f"{text.removesuffix('.')}. {KEPT}" if ready else text
 
     def _load(self) -> Pair:
-        """Load the pair. Called again, long after this job has ended, if the pair has to be
-        reloaded; that cannot be stopped."""
+        """Load the pair. Called again, perhaps long after this job has ended, if the pair has to
+        be reloaded; that load cannot be stopped."""
         return load(
             self._pair_request, False, self._on_progress, lambda: self.busy and self.halted()
         )

@@ -27,6 +27,7 @@ from ui.shared.tree_request import ChosenTree
 FAMILIAR_CLOCK = "a100-llama-2-7b-eager"  # looked at first for a machine on which a tree wins
 MOST_NOTES = 4
 MAX_NOTE = 400
+_NOT_HERE = ", not on this prompt"
 
 
 @dataclass(frozen=True)
@@ -134,25 +135,37 @@ def _same_words(lane: ChosenLane, other: ChosenLane) -> str:
 
 
 def _planned_from(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[str]:
-    """Which texts the acceptance was counted on that trees and chains were planned with."""
-    sources = dict.fromkeys(
-        _source_words(lane.chosen.source, asked.prompt_of(lane.request))
-        for lane in lanes
-        if lane.chosen.source
-    )
-    if sources:
-        words = " and ".join(sources)
-        yield f"Trees and chain lengths are planned from acceptance {words}."
+    """The texts on which the acceptance that trees and chains are planned from was counted. In a
+    race of two prompts, for each of them if they differ."""
+    sources = _sources(asked, lanes)
+    if len(words := set(sources.values())) == 1:
+        yield f"Trees and chain lengths are planned from acceptance {words.pop()}."
+    elif sources:
+        (first, source), *others = sources.items()
+        rest = "".join(f"; on {on}, from acceptance {other}" for on, other in others)
+        yield f"On {first}, trees and chain lengths are planned from acceptance {source}{rest}."
+
+
+def _sources(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> dict[str, str]:
+    """Where the acceptance comes from, in words, by the name of the prompt."""
+    found: dict[str, dict[str, None]] = {}
+    for lane in lanes:
+        if lane.chosen.source:
+            words = _source_words(lane.chosen.source, asked.prompt_of(lane.request))
+            if asked.second_prompt:
+                words = words.removesuffix(_NOT_HERE)
+            found.setdefault(lane.request.on, {})[words] = None
+    return {on: " and ".join(words) for on, words in found.items()}
 
 
 def _source_words(source: str, prompt: str) -> str:
     label, _, kind = source.partition(" ")
     if label != "recorded":
-        return f"{label} on a built-in sample text, not on this prompt"
+        return f"{label} on a built-in sample text{_NOT_HERE}"
     of_kind = f" ({kind})" if kind else ""
     if prompt.strip() in surveyed_texts(kind):
         return f"recorded on texts that include this prompt{of_kind}"
-    return f"recorded on other texts{of_kind}, not on this prompt"
+    return f"recorded on other texts{of_kind}{_NOT_HERE}"
 
 
 def _missing_chains(

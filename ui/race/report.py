@@ -59,9 +59,9 @@ class Tally:
 
 @dataclass(frozen=True)
 class FinishedRace:
-    """A race that has ended. `prompt`: of the lanes without their own. `acceptances`: what each
-    lane's tree was fitted to, None for a fixed shape. `clock`: the one that all lanes were timed
-    on, None for this machine's. `base`: index of the plain lane, None without one."""
+    """A race that has ended. `prompt`: of the lanes without a prompt of their own. `acceptances`:
+    what each lane's tree was fitted to, None for a fixed shape. `clock`: the one that all lanes
+    were timed on, None for this machine's. `base`: index of the plain lane, None without one."""
 
     pair: Pair
     prompt: str
@@ -221,8 +221,8 @@ def exactness_result(
 
 
 def verdict_of(log: RaceLog) -> Verdict:
-    """The verdict of a race that has ended and of its further runs. It was stopped if a lane did
-    not finish, or if not all of the further runs that were planned were made."""
+    """The verdict of a race that has ended and of its further runs. The race counts as stopped if a
+    lane did not finish, or if not all of the planned further runs were made."""
     pool = log.pool or Pool()
     lanes = [_lane_runs(log, i) for i in range(len(log.lanes))]
     stopped = not ran_to_end(log) or pool.stopped

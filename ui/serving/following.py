@@ -1,5 +1,5 @@
-"""Others may follow a run while it is made: they get what its own page gets. Independent of the
-page and of the kind of run.
+"""Other visitors can follow a run in progress: they get the messages that its own page gets.
+Independent of the page and of the kind of run.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import AsyncGenerator, Callable
 
 from ui.serving.inbox import SECONDS_PER_BATCH, Inbox
 
-_LOOK_SECONDS = 1.0  # between two looks whether a silent run is still going
+_LOOK_SECONDS = 1.0  # after which a silent run is checked: it may have ended
 
 
 class Followers:
-    """Those who follow one run. A run's page may be gone before its last message is made; then
-    they notice by themselves that it is over."""
+    """The visitors who follow one run. If the run's own page closes before its last message is
+    made, `follow` finds out by itself that the run is over."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -24,8 +24,8 @@ class Followers:
         self._inboxes: weakref.WeakSet[Inbox[str]] = weakref.WeakSet()
 
     def made(self, make: Callable[[], str]) -> str:
-        """The next message, by `make`, which is sent to everyone. A visitor who comes meanwhile
-        gets it with all earlier ones."""
+        """Make the next message and send it to everyone. A visitor who arrives meanwhile gets it
+        with all earlier ones."""
         with self._lock:
             message = make()
             for inbox in self._inboxes:

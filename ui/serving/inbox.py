@@ -41,7 +41,7 @@ class Inbox(Generic[Event]):
         self._read_at = time.monotonic()
 
     def put(self, event: Event, last: bool = False) -> None:
-        """Add an event. The `last` one ends the batch it is in, and with it the reading."""
+        """Add an event. After the `last` one, further events are dropped and readers stop."""
         with self._changed:
             if self._over:
                 return
@@ -53,7 +53,7 @@ class Inbox(Generic[Event]):
             self._wakers.clear()
 
     def reopen(self) -> None:
-        """More events follow the last one, which has been read or is read with them."""
+        """Accept more events after the last one, which was read already or is read with them."""
         with self._changed:
             self._over = False
 
@@ -115,7 +115,7 @@ def _waker(posted: asyncio.Event) -> Wake:
 
 
 class Received(Generic[Event, Made]):
-    """What `make` makes of each batch in `inbox`, until the last event has been read. Read with
+    """The result of `make` for each batch in `inbox`, until the last event was read. Iterate with
     `for` by a thread, or with `async for` by a handler; a second reader continues where the first
     left off."""
 
@@ -135,7 +135,7 @@ class Received(Generic[Event, Made]):
     async def __aiter__(self) -> AsyncIterator[Made]:
         while True:
             batch = await self._inbox.awaited()
-            # a message of large trees takes milliseconds, in which no other page would be answered
+            # large trees take milliseconds, in which the event loop would answer no other page
             if batch.events:
                 yield await asyncio.to_thread(self._make, batch.events)
             if batch.over:

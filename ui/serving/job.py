@@ -305,7 +305,7 @@ class RunJob(Job[Any]):
         current = self._model_host.queue.current
         job = current.job if current else None
         self._can_follow = isinstance(job, type(self)) and job is not self and job.can_be_followed
-        return "; follow the run that is on meanwhile" if self._can_follow else ""
+        return "; you can follow the current run meanwhile" if self._can_follow else ""
 
     def refused(self, problem: SequoiaError) -> str:
         meanwhile = self._look_for_a_run_to_follow() if isinstance(problem, Busy) else ""

@@ -47,13 +47,13 @@ class Limits:
     @property
     def requests(self) -> int:
         """Requests of pages in Gradio's own queue: a page that opens has three at once. They must
-        never be refused because many runs wait, so these are several for each run."""
+        never be refused because many runs wait, so there is room for several per run."""
         return 8 * self.waiting
 
     @property
     def handlers(self) -> int:
-        """Handlers that may be going at once. Each run that waits is one, and another if its
-        visitor follows the run that is on; both are awaited and hold no thread."""
+        """Handlers that may be active at once. Each waiting run has one, and a second if its
+        visitor follows the current run; both are awaited and hold no thread."""
         return 4 * self.waiting + 40
 
     def sizes(self) -> dict[str, str]:

@@ -19,7 +19,7 @@ from ui.shared.events import QUIET, UNQUEUED, Updates, visitor
 # How a page asks about its job: it may ask again before the last answer has come.
 ASKED: dict[str, Any] = {**UNQUEUED, "trigger_mode": "multiple"}
 FOLLOWING: dict[str, Any] = {**QUIET, "concurrency_limit": None}
-# Between two runs that are followed, until the next one has begun.
+# Between two looks for a run to follow.
 _NEXT_SECONDS = 0.5
 
 
@@ -54,9 +54,9 @@ class SessionView(ABC, Generic[R]):
         return job
 
     def job_state(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """What a page asks for that hears nothing of its job: the buttons as the job is, and a
-        sentence if none is going. The press may have been refused before a handler saw it, or the
-        stream of messages may have broken."""
+        """The answer to a page that has heard nothing of its job: the buttons as they should be,
+        and a sentence if no job is running. The click may have been refused before a handler saw
+        it, or the stream of messages may have broken."""
         job = self.sessions.get(visitor(request))
         updates = self.rested(request)
         if job is not None and job.busy:
@@ -66,11 +66,11 @@ class SessionView(ABC, Generic[R]):
 
     @abstractmethod
     def rested(self, request: gr.Request) -> Updates:
-        """The buttons as the visitor's job is now; at least one update."""
+        """Updates that set the buttons for the visitor's job as it is now; at least one."""
 
     @abstractmethod
     def unheard(self, words: str) -> Updates:
-        """Say why the job that the page shows is not going."""
+        """Updates that say why the job on the page is not running."""
 
     def stop(self, request: gr.Request) -> None:
         """Stop the visitor's job after its current step."""
@@ -82,10 +82,10 @@ class SessionView(ABC, Generic[R]):
 
 
 class RunView(SessionView[R]):
-    """A view of runs, which other visitors may follow, read-only, while theirs waits."""
+    """A view of runs, which other visitors may follow, read-only, while their own wait."""
 
     async def follow(self, request: gr.Request) -> AsyncIterator[str]:
-        """The run that is on, and the next ones while the visitor's own waits. Ends when that
+        """The current run, and the next ones as long as the visitor's own waits. Ends when that one
         begins."""
         who = visitor(request)
         while True:
@@ -117,10 +117,10 @@ class RunView(SessionView[R]):
 
 
 def _what_became_of(job: SessionRun | None, heard: bool) -> str:
-    """The sentence for a page that shows a job which is not going. heard: whether the page had
-    messages of it."""
+    """The sentence for a page that shows a job as running when it is not. heard: whether the page
+    had messages from it."""
     if not heard:
-        return "Not started: the server did not take the request. Try again in a moment."
+        return "Not started: the server did not accept the request. Try again in a moment."
     name = job.name if job else "run"
     further = " Press Resume to continue." if job and job.holding else ""
     return f"The connection to the server was lost, so this {name} has ended.{further}"

@@ -12,18 +12,18 @@ from types import MappingProxyType
 from typing import Any
 
 RECENT = 40  # jobs of a kind that are remembered
-_FADING = 0.95  # weight of a job beside the next one of its kind
-_GUESS_WEIGHT = 0.3  # of what is guessed before the first job, beside one that was timed
-_SAME = 0.01  # if lengths differ by less, squared and relative, time is taken as proportional
-_TRUST = 2.0  # a job's own pace counts alone once half of it is done
-_OVERDUE = 0.1  # share of its time that a job still takes if it is longer than expected
+_FADING = 0.95  # weight of a job relative to the next one of its kind
+_GUESS_WEIGHT = 0.3  # of the guess made without any timed job, relative to a timed job
+_SAME = 0.01  # if lengths vary by less (squared, relative), time is proportional to length
+_TRUST = 2.0  # once half of a job is done, only its own pace counts
+_OVERDUE = 0.1  # an overdue job takes this much longer, as a share of its time so far
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What a job asks of the models. kind: jobs of one kind take equally long for each token.
-    tokens: it decodes at most; 0 if its length does not depend on any. limit: seconds it takes at
-    most."""
+    """What a job asks of the models. kind: jobs of one kind take about as long for each
+    token. tokens: the most that it decodes; 0 if its time does not depend on tokens. limit: the
+    most seconds that it takes."""
 
     kind: str = "run"
     tokens: float = 0.0
@@ -44,7 +44,7 @@ class Wait:
         return f"{runs} ahead of you, {duration_words(self.seconds)}"
 
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})  # is ahead of a visitor who does not wait
+NOTHING: Mapping[str, Any] = MappingProxyType({})  # ahead of a visitor who does not wait
 
 
 def wait_field(wait: Wait | None) -> dict[str, Any]:
@@ -77,19 +77,19 @@ class WaitTimes:
         self._seen: defaultdict[str, deque[tuple[float, float]]] = _no_jobs()
 
     def learn(self, demand: Demand, seconds: float) -> None:
-        """A job that was not stopped took `seconds`."""
+        """Learn from a job that took `seconds` and was not stopped."""
         with self._lock:
             self._seen[demand.kind].append((demand.tokens, seconds))
 
     def forget(self, token_seconds: float) -> None:
-        """Other models are served, which need other times."""
+        """Start over: other models are served, and their times differ."""
         with self._lock:
             self.token_seconds = token_seconds
             self._seen = _no_jobs()
 
     def expected(self, demand: Demand) -> float:
-        """Seconds that a job will take: on the weighted least-squares line through the recent jobs
-        of its kind, seconds over tokens, of which neither end is negative."""
+        """Seconds that a job will take: read from the weighted least-squares line of seconds over
+        tokens through the recent jobs of its kind. Its slope and intercept are never negative."""
         guess = demand.tokens * self.token_seconds if demand.tokens else demand.limit
         with self._lock:
             seen = list(self._seen[demand.kind])
@@ -99,7 +99,7 @@ class WaitTimes:
 
     def remaining(self, demand: Demand, elapsed: float, share: float) -> float:
         """Seconds that a job still takes after `elapsed`. share: of its work that is done, from 0
-        to 1; 0 if it does not say."""
+        to 1; 0 if unknown."""
         expected = self.expected(demand)
         if share > 0:
             trust = min(1.0, _TRUST * share)

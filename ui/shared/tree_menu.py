@@ -38,7 +38,7 @@ _NUMBER = re.compile("-?[0-9]{1,6}")
 
 
 def typed_numbers(text: Any, longest: int) -> list[int] | None:
-    """The whole numbers that `text` lists, apart by commas or spaces; None if it is anything else,
+    """The whole numbers in `text`, separated by commas or spaces; None if it is anything else,
     or has more than `longest` characters."""
     if not isinstance(text, str) or len(text) > longest:
         return None

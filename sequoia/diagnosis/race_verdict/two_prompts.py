@@ -1,8 +1,8 @@
-"""A race of two prompts: the speed-up of each lane over plain decoding on one of them against that
-on the other.
+"""A race on two prompts: each lane's speed-up over plain decoding on one prompt, compared with its
+speed-up on the other.
 
-Texts of two prompts are never compared with each other. Each lane is compared with plain decoding
-of its own prompt, and only the two ratios are compared. The two comparisons share no step, so their
+Texts of different prompts are never compared directly. Each lane is compared with plain decoding of
+its own prompt, and only the two ratios are compared. The two comparisons share no steps, so their
 errors are independent.
 """
 
@@ -26,7 +26,8 @@ def prompts_of(lanes: Sequence[LaneRuns]) -> list[list[int]]:
 
 
 def speedup_ratios(lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[SpeedupRatio, ...]:
-    """The lanes that race on both prompts beside plain decoding."""
+    """The ratio of its two speed-ups for each lane that raced on both prompts; empty unless there
+    are two prompts."""
     groups = prompts_of(lanes)
     return tuple(_ratios(groups, lanes, compared)) if len(groups) == 2 else ()
 
@@ -44,7 +45,8 @@ def _ratios(
 def _speedups(
     group: Sequence[int], lanes: Sequence[LaneRuns], compared: Pairs
 ) -> dict[str, tuple[float, Comparison]]:
-    """By the lane's name: logarithm of its pace over plain decoding, and the comparison."""
+    """For each lane, by name: the logarithm of its speed-up over plain decoding, and the comparison
+    that it comes from."""
     plain = next((i for i in group if lanes[i].kind == "plain"), None)
     found = dict[str, tuple[float, Comparison]]()
     if plain is None:

@@ -1,4 +1,5 @@
-"""Many samples of a decoder against the target's exact distribution, and what such a test can find.
+"""Compares many samples of a decoder with the target's exact distribution, and predicts which bugs
+such a test would find.
 
 losslessness_test (one test from end to end), settings (what is sampled), toy and pair_rows (where p
 and q come from), cells (what is counted), table_step and sampling (the samples), comparison (counts

@@ -1,6 +1,6 @@
-"""What is counted: the first tokens of a text in cells that are fixed before any sample is drawn.
-At each place some tokens have a cell of their own, and all others share one; a text is not followed
-beyond such a shared cell."""
+"""What is counted: the first tokens of each text, in cells that are fixed before any sample is
+drawn. At each position some tokens have a cell of their own, and all others share one. Later tokens
+of a text in a shared cell are not counted."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sequoia.exactness.losslessness.table_step import Model, Text
 
 @dataclass(frozen=True)
 class Cell:
-    """All texts that begin with `tokens`; with `is_rest`, those of them that go on with a token
-    that has no cell of its own. share: the probability under the target."""
+    """All texts that begin with `tokens`; with `is_rest`, only those whose next token has no cell
+    of its own. share: their probability under the target."""
 
     tokens: Text
     is_rest: bool
@@ -25,7 +25,7 @@ class Cell:
 
 class Cells:
     """The cells for the first `places` tokens. top: how many tokens have cells of their own at each
-    place, the most probable after the text before them. p: the target's distributions."""
+    position: the most probable ones, given the text before them. p: the target's distributions."""
 
     def __init__(self, p: Model, places: int, top: int) -> None:
         self.places = places

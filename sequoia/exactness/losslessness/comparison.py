@@ -1,5 +1,5 @@
-"""Counts of samples against the target's exact distribution: chi-square decides, total variation is
-shown beside the value that chance alone gives it."""
+"""Counts of samples against the target's exact distribution. A chi-square test decides; the total
+variation is shown beside its mean for a correct decoder."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class Grouping:
 
 @dataclass(frozen=True)
 class Comparison:
-    """counts: samples in each cell so far. Only the verdict at the end counts: the p-value of a
-    correct decoder wanders, and would sooner or later fall below any level."""
+    """counts: samples in each cell so far. Only the verdict at the end is valid: before
+    that, even a correct decoder's p-value would sooner or later fall below any level."""
 
     grouping: Grouping
     counts: tuple[int, ...]
@@ -107,7 +107,7 @@ class Comparison:
 
     @property
     def differs(self) -> bool:
-        """Whether the test rejects: below ALARM, about once in a million tests of a correct
+        """Whether the p-value is below ALARM, as in about one of a million tests of a correct
         decoder. For the end of a test, see `ended`."""
         return self.p_value is not None and self.p_value < ALARM
 
@@ -123,7 +123,7 @@ class Comparison:
 
     @property
     def noise_floor(self) -> float:
-        """The mean total variation of as many samples of a correct decoder."""
+        """The mean total variation for a correct decoder, with this number of samples."""
         shares = self.grouping.grouped(self.grouping.shares)
         return sum(mean_deviation(self.draws, share) for share in shares) / 2
 

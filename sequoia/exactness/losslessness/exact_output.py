@@ -1,5 +1,5 @@
-"""The exact output distribution of a decoder, so that it is known beforehand how large the bias of
-a bug is, and how probably the test finds it."""
+"""The exact output distribution of a decoder. It gives the size of a bug's bias, and the
+probability that the test finds the bug, before anything is sampled."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ _ONE_CHILD = Tree.chain(2)
 
 def output_shares(models: Models, decoding: Decoding, cells: Cells) -> list[float] | None:
     """The exact probability of each cell for the output of `decoding`. None where it is not
-    computed: for a pair unless only first tokens are counted and the root's one child is a leaf,
-    and for a toy with too many combinations of random outcomes."""
+    computed. For a toy: if there are too many combinations of random outcomes. For a pair: unless
+    only first tokens are counted, the tree is a root with one child, and the verifier is one of
+    WALKING."""
     if isinstance(models, Toy):
         return _of_toy(models, decoding, cells)
     if cells.places == 1 and decoding.tree == _ONE_CHILD and decoding.verifier in WALKING:

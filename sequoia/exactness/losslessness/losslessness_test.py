@@ -18,9 +18,9 @@ from sequoia.models.pair import Pair
 
 @dataclass(frozen=True)
 class Findable:
-    """What this test would find of a bug. distance: the exact total variation between its output
+    """How well this test would find a bug. distance: the exact total variation between its output
     and the target's distribution, over the cells. power: the probability that the test finds it.
-    Both None where they are not computed."""
+    Both are None where they are not computed."""
 
     bug: Bug
     distance: float | None = None
@@ -28,8 +28,8 @@ class Findable:
 
 
 class LosslessnessTest:
-    """The models and cells of a setting. Raises BadPrompt, BadTree, and OutOfMemory without room
-    for a copy of the target in float32. pair: needed unless the setting is a toy."""
+    """The models and cells of a setting. pair: needed unless the setting is a toy. Raises
+    BadPrompt, BadTree, and OutOfMemory if a copy of the target in float32 does not fit."""
 
     def __init__(self, setting: Setting, pair: Pair | None = None) -> None:
         self.setting = setting
@@ -51,12 +51,12 @@ class LosslessnessTest:
             yield Comparison(self.grouping, tuple(counts))
 
     def findable(self) -> tuple[Findable, ...]:
-        """What this test would find of each bug that the verifier has a place for."""
+        """How well this test would find each bug that can be put into the verifier."""
         verifier = self.setting.verifier
         return tuple(self.find(bug) for bug in BUGS.values() if verifier in bug.verifiers)
 
     def find(self, bug: Bug) -> Findable:
-        """What this test would find of one bug."""
+        """How well this test would find `bug`."""
         decoding = replace(self.setting.decoding, bug=bug)
         shares = output_shares(self._models, decoding, self.cells)
         if shares is None:

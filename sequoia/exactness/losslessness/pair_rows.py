@@ -1,5 +1,5 @@
 """p and q of a pair after any text, each computed once: the target in float32 and the draft as
-loaded, both in the reference forward pass over the whole text, without our cache or mask.
+loaded, both by the reference forward pass over the whole text, without our cache or mask.
 
 Any q is lossless, so the draft's precision does not matter.
 """
@@ -25,7 +25,7 @@ Rows = Callable[[torch.Tensor, SamplingParams], torch.Tensor]
 
 class PairRows:
     """The distributions of `pair` after `prompt`. Its caches belong to this object alone. Raises
-    BadPrompt, and OutOfMemory without room for a copy of the target in float32."""
+    BadPrompt, and OutOfMemory if a copy of the target in float32 does not fit."""
 
     def __init__(self, pair: Pair, prompt: str, params: SamplingParams) -> None:
         ids = pair.encode(prompt)

@@ -1,8 +1,8 @@
-"""Samples of the decoder: the draws and the verification of real runs, over distributions that are
-known. With a bug, one of the two is broken on purpose.
+"""Samples of the decoder: drawn and verified as in real runs, but with known distributions. With a
+bug, either the draws or the verification is broken on purpose.
 
-What the samples do not test is the forward pass over a tree and the KV cache: the distributions
-come from the reference forward pass.
+The samples do not test the forward pass over a tree or the KV cache: the distributions come from
+the reference forward pass.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ class Decoding:
         rule = verifier_named(self.verifier)
         if self.bug and self.verifier not in self.bug.verifiers:
             raise BadSamplingParams(
-                f"verifier: {rule.label} has no place for this bug; choose one of "
+                f"verifier: this bug cannot be put into {rule.label}; choose one of "
                 f"{', '.join(sorted(self.bug.verifiers))}"
             )
 
     @property
     def rule(self) -> Verifier:
-        """The verifier, with the bug if it is one of verifiers."""
+        """The verifier, broken if the bug changes verifiers."""
         rule = over_torch(verifier_named(self.verifier))
         return self.bug.wrap(rule) if self.bug else rule
 
@@ -66,7 +66,7 @@ class Decoding:
         """Raises BadTree if a node has more children than there are tokens."""
         widest = max(map(len, self.tree.children))
         if widest > vocab:
-            raise BadTree(f"a node of the tree has {widest} children; there are {vocab} tokens")
+            raise BadTree(f"a node of the tree has {widest} children, but there are {vocab} tokens")
 
 
 def bug_named(key: object) -> Bug | None:
@@ -83,7 +83,7 @@ def samples(models: Models, decoding: Decoding, cells: Cells, seed: int) -> Iter
     BadTree."""
     decoding.require_words(models.vocab)
     rule = decoding.rule
-    # A rule that goes down from the root decides on the counted tokens before it looks further.
+    # A rule that walks down from the root decides on the counted tokens before it needs later ones.
     places = math.inf if rule.chances is None else cells.places
     p = _up_to(models.p, places)
     q = _up_to(models.q, places)
@@ -99,6 +99,6 @@ def samples(models: Models, decoding: Decoding, cells: Cells, seed: int) -> Iter
 
 
 def _up_to(model: Model, places: float) -> Model:
-    """`model`, which after `places` tokens returns any distribution, to save forward passes: the
-    tokens drawn from it are not counted."""
+    """`model`, but after `places` tokens it returns an arbitrary distribution, to save forward
+    passes: tokens drawn from that one are not counted."""
     return lambda context: model(context if len(context) < places else ())

@@ -23,7 +23,7 @@ LEAST_SAMPLES = 100
 MOST_SAMPLES = 100_000
 MOST_CHILDREN = 8  # of a node
 MOST_LEVELS = 6
-TOP = 4  # tokens of a pair with cells of their own at each place, where several places are counted
+TOP = 4  # tokens with cells of their own at each position, for a pair and several positions
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Setting:
     children: of every node on the first level of the tree, the second, and so on. places: how many
     tokens of a text are counted together. samples: texts. bug: a key of BUGS, or CORRECT.
 
-    Raises BadSamplingParams or BadTree, which begins with the field's name, the value and the
-    bound.
+    Raises BadSamplingParams or BadTree. The message begins with the field's name and states the
+    value and the bound.
     """
 
     where: str = TOY

@@ -1,5 +1,5 @@
 """One decoding step with distributions that are known for every text: draft a tree, verify it. The
-draws and the verification are those of real runs; only the forward passes are looked up."""
+draws and the verification are those of real runs; only the forward passes become look-ups."""
 
 from __future__ import annotations
 

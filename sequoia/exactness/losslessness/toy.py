@@ -13,7 +13,7 @@ from sequoia.validate_input import shown
 
 LEAST_WORDS = 2
 MOST_WORDS = 8
-SUM_OFF_BY = 1e-6  # at most; the rest is taken for rounding
+SUM_OFF_BY = 1e-6  # a sum this close to 1 is accepted: it is off by rounding
 MOST_CHARS = 200
 
 
@@ -26,8 +26,8 @@ class Toy:
 
     @classmethod
     def parse(cls, p: Any, q: Any) -> Toy:
-        """The toy with p and q as typed: numbers or fractions, apart by commas or spaces. Raises
-        BadSamplingParams that names p or q, the value and the bound."""
+        """The toy with p and q as typed: numbers or fractions, separated by commas or spaces.
+        Raises BadSamplingParams that names p or q, the value and the bound."""
         target = typed_distribution(p, "p")
         draft = typed_distribution(q, "q")
         if len(draft) != len(target):

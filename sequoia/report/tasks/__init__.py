@@ -1,5 +1,5 @@
-"""What the processes of a report do. Each task returns what it found, which is written to the file
-outcome.json of the folder it runs in.
+"""What the processes of a report do. Each task returns what it found, which is written to
+outcome.json in the folder it runs in.
 
 run_task.py: calls a task and writes its outcome. The others: one kind of task each.
 """

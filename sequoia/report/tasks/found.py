@@ -9,8 +9,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Found:
-    """words: one sentence for the table. figures: JSON values by name. is_right: False where
-    something is not as it should be, so that the stage has failed."""
+    """words: one sentence for the table. figures: JSON values by name. is_right: False if a
+    check did not pass: the stage has then failed."""
 
     words: str
     figures: Mapping[str, Any] = field(default_factory=dict)

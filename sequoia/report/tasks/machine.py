@@ -67,7 +67,7 @@ def _median_seconds(work: Callable[[], Any], device: torch.device) -> float:
 
 
 def environment() -> Found:
-    """Versions, the processor, and with a card what torch and the driver say about it."""
+    """Versions, the processor, and what torch and the driver say about the card, if any."""
     device = checked_device("auto")
     figures: dict[str, Any] = {
         "machine": describe(device),
@@ -123,8 +123,8 @@ def _version_of(package: str) -> str:
 
 
 def bandwidth() -> Found:
-    """Bytes per second of a copy in memory, read and written together, and with a card of the link
-    to it, in each direction."""
+    """Bytes per second of a copy in memory, bytes read and written both counted; with a card, also
+    of the link to it, in each direction."""
     device = checked_device("auto")
     figures = {"host memory": copy_bandwidth(_CPU)}
     if device.type == "cuda":

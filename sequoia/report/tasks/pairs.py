@@ -27,7 +27,7 @@ def pair(name: str) -> Found:
 
 
 def profile(seconds: str) -> Found:
-    """Measure the times of the bundled pair, which is a hardware profile."""
+    """Measure the hardware profile of the bundled pair."""
     measured = measure_profile(load_pair(online=False), seconds=float(seconds))
     name = f"{measured.device}, bundled pair"
     write_at_once(Path(PROFILE), {**measured.to_dict(), "name": name})

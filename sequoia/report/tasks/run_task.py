@@ -48,8 +48,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 def outcome_of(task: Callable[..., Found], arguments: Sequence[str]) -> Outcome:
-    """What `task` found. Where the machine has too little memory for it, it is skipped with what it
-    needs."""
+    """What `task` found. If the machine has too little memory for it, it counts as skipped, and the
+    words say what it needs."""
     try:
         found = task(*arguments)
     except OutOfMemory as problem:

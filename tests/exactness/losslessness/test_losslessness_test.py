@@ -113,7 +113,7 @@ def test_what_is_broken_is_named() -> None:
         ({"samples": None}, BadSamplingParams, "samples: None"),
         ({"children": ()}, BadSamplingParams, "children: 0 levels"),
         ({"children": (9,)}, BadSamplingParams, "children: 9 is not a whole number from 1 to 8"),
-        ({"children": (4,)}, BadTree, "a node of the tree has 4 children; there are 3 tokens"),
+        ({"children": (4,)}, BadTree, "a node of the tree has 4 children, but there are 3 tokens"),
         ({"bug": "typo"}, BadSamplingParams, "bug: 'typo'"),
         ({"verifier": "x"}, BadSamplingParams, "unknown verifier 'x'"),
         ({"where": PAIR, "temperature": 0}, BadSamplingParams, "temperature: 0 leaves one"),

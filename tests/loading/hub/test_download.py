@@ -169,7 +169,7 @@ def test_a_pair_that_this_machine_can_never_hold_is_not_fetched(
         psutil, "virtual_memory", lambda: SimpleNamespace(total=100_000, available=0)
     )
     with pytest.raises(
-        OutOfMemory, match=r"the two models need about .* MB; this machine has 0\.1 MB in all"
+        OutOfMemory, match=r"the two models need about .* MB; this machine has 0\.1 MB in total"
     ):
         fetch(BOTH, True, lambda _: None)
     assert not [path for path in hub.files_asked if "safetensors" in path]

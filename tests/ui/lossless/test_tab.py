@@ -72,7 +72,7 @@ def test_the_correct_decoder_passes(made: Callable[..., LosslessTab]) -> None:
     assert sum(row["seen"] for row in test["rows"]) == 2000
     assert sum(row["share"] for row in test["rows"]) == pytest.approx(1)
     assert test["rows"][0]["tokens"] == ["c", "c"]
-    assert test["verdict"].startswith("No difference found in 2,000 samples; a bug of the size of")
+    assert test["verdict"].startswith("No difference found in 2,000 samples; a bug as large as")
 
 
 @pytest.mark.parametrize("key", ["draft-noise", "walk-u", "last-token"])
@@ -203,7 +203,7 @@ def test_a_test_ends_at_its_time_limit(model_host: ModelHost) -> None:
     assert last.over
     assert 0 < last.result.comparison.draws < 100_000
     words = json.loads(report_message(last, PRESETS["none"]))["test"]["verdict"]
-    assert words.endswith("of 100,000; it was stopped before the end.")
+    assert words.endswith("of 100,000; the test was stopped early.")
 
 
 def test_a_few_samples_before_a_stop_decide_nothing() -> None:

@@ -159,6 +159,22 @@ def test_the_page_says_which_texts_trees_were_planned_on(
     assert plan_race(pair, asked(PLAIN, chain), LOCAL.nodes).notes == ()
 
 
+def test_with_two_prompts_the_page_says_which_texts_were_for_which(
+    pair: Pair, rates: dict[str, Any]
+) -> None:
+    def note(prompt: str) -> str:
+        request = asked(PLAIN, TUNED, prompt=prompt, second_prompt="Once upon a time")
+        return plan_race(pair, request, LOCAL.nodes).notes[0]
+
+    rates["source"] = "recorded code"
+    elsewhere = "recorded on other texts (code)"
+    assert note("def f(x):") == f"Trees and chain lengths are planned from acceptance {elsewhere}."
+    assert note(load_json(ASSETS / "survey" / "code.json")[0]) == (
+        "On code, trees and chain lengths are planned from acceptance recorded on texts that "
+        f"include this prompt (code); on prose, from acceptance {elsewhere}."
+    )
+
+
 def test_a_race_of_trees_without_a_tuned_chain_says_what_it_would_do(pair: Pair) -> None:
     chain = best_chain(RATES, PROFILE, slack=0.01)
     words = (

@@ -1,4 +1,4 @@
-"""A visitor who waits follows the run that is on: they see what its visitor sees, read-only, and
+"""A visitor who waits follows the current run: they see what its visitor sees, read-only, and
 only if that visitor lets them. Guards against a stranger's prompt on other screens."""
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def test_a_visitor_who_waits_is_offered_the_run_and_gets_their_own_when_it_start
     waiting = Reading(view.run(form(view), request("two")))
     message = json.loads(next(waiting))
     assert "1 run ahead of you, " in message["notice"]
-    assert message["notice"].endswith("; follow the run that is on meanwhile")
+    assert message["notice"].endswith("; you can follow the current run meanwhile")
     assert message["follow"] is True
     assert message["wait"]["ahead"] == 1
     assert message["wait"]["seconds"] > 0

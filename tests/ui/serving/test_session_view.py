@@ -43,7 +43,7 @@ def test_a_press_that_never_arrived_is_said(view: LiveView) -> None:
     updates = view.job_state(asked(heard=False), request())
     assert updates[view.form.run]["interactive"] is True
     assert updates[view.form.step]["interactive"] is True
-    assert "did not take the request" in error(view, updates)
+    assert "did not accept the request" in error(view, updates)
 
 
 def test_a_run_whose_messages_broke_off_can_be_resumed(

@@ -13,9 +13,9 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 const ROW = 20; // px
 const GAP = 4; // px between the rows, and above and below them
 const SEAM = 1; // px between blocks
-const LEAST_NUMBER = 10; // px of a row's blocks, in the median, that have their number of tokens
-const GROWTH = 1.25; // of the track's time, when a run that goes on outgrows it
-const LEAST_WIDE = 1.6; // px that a block is drawn at least
+const LEAST_NUMBER = 10; // px; a row whose median block is narrower shows no numbers
+const GROWTH = 1.25; // of the track's time span, when a run in progress outgrows it
+const LEAST_WIDE = 1.6; // px; narrower blocks share one
 const RATES = [
   SLOW,
   ["easy", "easy pace"],
@@ -46,7 +46,7 @@ const WORDS = {
  */
 
 /**
- * Which group has a row's numbers, and which paths its blocks.
+ * The group with a row's numbers, and the paths with its blocks.
  * @typedef {{row: "plain" | "run", drafting: string, passing: string}} Row
  */
 
@@ -97,7 +97,7 @@ export class Scrubber extends PlaybackBar {
     this.numbers = { plain: numbers(), run: numbers() };
   }
 
-  /** Seconds of the whole track. While a run goes on they grow now and then, not with each step. */
+  /** Seconds of the whole track. During a run they grow now and then, not with each step. */
   get span() {
     const { store } = this;
     const plain = store.plain.ends;
@@ -196,7 +196,7 @@ export class Scrubber extends PlaybackBar {
     const scale = wide / this.span;
     const widths = blocks.map(({ pass, to }) => (to - pass) * scale).sort((a, b) => a - b);
     const isNumbered = widths[widths.length >> 1] >= LEAST_NUMBER;
-    let free = 0; // where the next block may begin: those too thin to be seen share one
+    let free = 0; // where the next block may begin
     for (const { from, pass, to, tokens } of blocks) {
       const end = to * scale;
       if (end - free < LEAST_WIDE) continue;
@@ -210,7 +210,7 @@ export class Scrubber extends PlaybackBar {
     }
   }
 
-  // Those of steps before stay as they are: a new text is laid out, and there are many.
+  // Existing numbers are reused: the browser lays out each new text, and there are many.
   number(row, x, y, tokens) {
     const made =
       this.numbers[row].children[this.written[row]] ?? svg("text", {}, this.numbers[row]);
@@ -220,7 +220,7 @@ export class Scrubber extends PlaybackBar {
     this.written[row] += 1;
   }
 
-  // Steps that did not come have no time: each is a mark where it belongs.
+  // Steps that did not arrive have no time: each is marked where it belongs.
   drawLost(y, wide, parts) {
     const { steps, sums } = this.store;
     steps.forEach((step, i) => {

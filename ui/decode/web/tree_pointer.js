@@ -1,4 +1,4 @@
-/* What it means when a person points at a node of the step's tree, presses or focuses it. */
+/* What happens when a person points at a node of the step's tree, clicks it or focuses it. */
 import { spokenNode } from "../../shared/web/step_words.js";
 import { keyOf, nodeOf } from "../../shared/web/tree_scene.js";
 
@@ -27,7 +27,7 @@ export class TreePointer {
   }
 
   /**
-   * A fold opens; a node is pinned or unpinned, and in the focus layout shows its children.
+   * Open a fold; or pin or unpin a node, which in the focus layout shows its children.
    * @param {string} key
    */
   press(key) {
@@ -58,7 +58,7 @@ export class TreePointer {
   }
 
   /**
-   * The focused cell is the one explained.
+   * Explain the cell that has the keyboard focus.
    * @param {string} key
    */
   focus(key) {

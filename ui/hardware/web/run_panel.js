@@ -63,7 +63,7 @@ export class RunPanel {
     addTerm(this.row([say(predicted), ...found]), ...PARTS[name]);
   }
 
-  // A row of the table; gives its first cell, which is empty.
+  // Add a row to the table. Returns its first cell, which is still empty.
   row(values, cls = "") {
     const row = el("tr", { class: cls }, this.table);
     const head = el("th", { scope: "row" }, row);
@@ -75,7 +75,7 @@ export class RunPanel {
 const times = (ratio) => ratio.toFixed(2) + "×";
 
 const about = (run) =>
-  `this machine · ${run.steps} steps measured, tree of ${run.nodes} on ${run.levels} · ` +
+  `this machine · ${run.steps} steps measured, tree of ${run.nodes} nodes, ${run.levels} levels · ` +
   `predicted with acceptance ${run.rates_label}: ${run.rates}`;
 
 function together({ measured, predicted }) {

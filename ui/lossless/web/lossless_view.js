@@ -43,8 +43,8 @@ import { VerdictPanel } from "./verdict_panel.js";
 
 const SCOPE =
   "The draws and the verification are those of real runs. p and q come from the reference forward " +
-  "pass, the target in float32; each is computed once. So this test does not cover the forward pass " +
-  "over a tree and the KV cache: the self-test at load and the race do.";
+  "pass, with the target in float32. So this test does not cover the forward pass over a tree or " +
+  "the KV cache; the self-test at load and the race do.";
 
 class LosslessView {
   /**

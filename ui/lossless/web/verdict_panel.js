@@ -10,7 +10,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
 const TILES = [
   ["draws", "Samples", "lossless samples"],
   ["square", "Chi-square", "chi-square"],
-  ["p", "p-value", "p-value"],
+  ["p", "p-value", "lossless p-value"],
   ["distance", "Total variation", "total variation"],
 ];
 

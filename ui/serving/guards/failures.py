@@ -1,4 +1,4 @@
-"""A request that fails unexpectedly is one line in the log and one sentence in the answer."""
+"""A request that fails unexpectedly leaves one line in the log and gets one sentence as answer."""
 
 from __future__ import annotations
 

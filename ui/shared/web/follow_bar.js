@@ -5,7 +5,7 @@ import { button, el, show } from "./dom.js";
 const WHOSE = "Someone else's run, read-only. Yours is shown as soon as it starts.";
 
 /**
- * What a store of runs or races says of it.
+ * What a store of runs or races knows about following.
  * @typedef {object} Following
  * @property {boolean} canFollow whether there is a run to follow while the visitor's own waits
  * @property {boolean} isFollowed whether the run on screen is someone else's, still being made
@@ -35,13 +35,13 @@ export class FollowBar {
   /**
    * @param {Following} store
    * @param {Element} host
-   * @param {(() => void) | undefined} follow asks the server for the run that is on
+   * @param {(() => void) | undefined} follow asks the server for the current run
    */
   constructor(store, host, follow) {
     this.store = store;
     this.whose = el("p", { class: "sq-banner", role: "status", "data-part": "followed" }, host);
     this.whose.textContent = WHOSE;
-    const look = { text: "Follow the run that is on", part: "follow", cls: "sq-follow" };
+    const look = { text: "Follow the current run", part: "follow", cls: "sq-follow" };
     this.button = button(host, { ...look, act: () => follow?.() });
   }
 

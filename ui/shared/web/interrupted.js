@@ -1,13 +1,13 @@
-/* Says after a reload that it has ended a job: Gradio loads the page again when the stream of
-   messages breaks. The form and the run on screen come back with the page's address. */
+/* After a reload, says that it ended a job: Gradio reloads the page when the stream of messages
+   breaks. The form and the run on screen are restored from the page's address. */
 import { sayIn } from "./page_link.js";
 
 const KEY = "sequoia-interrupted-";
 
 /**
- * Watch over the jobs of a tab, and say if the last page of this browser tab had one.
+ * Note when the page closes during a job of `tab`; the next page in this browser tab says so.
  * @param {string} tab
- * @param {() => boolean} isBusy whether a job is going
+ * @param {() => boolean} isBusy whether a job is running
  * @param {string} job what the sentence calls it
  */
 export function sayInterrupted(tab, isBusy, job) {
@@ -16,11 +16,11 @@ export function sayInterrupted(tab, isBusy, job) {
   store((items) => {
     if (items.getItem(key) === null) return;
     items.removeItem(key);
-    sayIn(tab, `The page was loaded again, which ended the ${job} that was going.`);
+    sayIn(tab, `The page was reloaded, which ended the ${job} in progress.`);
   });
 }
 
-// A browser may forbid any storage; then nothing is said.
+// A browser may forbid all storage; then nothing is said.
 function store(act) {
   try {
     act(sessionStorage);

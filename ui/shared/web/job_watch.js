@@ -1,4 +1,4 @@
-/* Asks the server about the visitor's job when the page hears nothing of it: the press may have
+/* Asks the server about the visitor's job when the page hears nothing of it: the click may have
    been refused, or the stream of messages may have broken. The answer sets the buttons
    (ui/serving/session_view.py). Independent of the DOM. */
 
@@ -8,15 +8,15 @@ const LOOK_MS = 1000;
 /**
  * What the page says when it asks.
  * @typedef {object} Asked
- * @property {boolean} heard whether a message came since the buttons show a job
+ * @property {boolean} heard whether a message has come since the buttons began to show a job
  *
  * @typedef {object} JobView
- * @property {() => boolean} isBusy whether the buttons show that a job is going
+ * @property {() => boolean} isBusy whether the buttons show a running job
  * @property {(asked: Asked) => void} ask
  * @property {() => number} [now] in milliseconds
  */
 
-/** Knows how long nothing was heard of the job. */
+/** Measures how long nothing has been heard of the job. */
 export class JobWatch {
   /** @type {number | null} when the job was last heard of, or was seen to be going */
   since = null;
@@ -44,7 +44,7 @@ export class JobWatch {
 
   /**
    * A message of the view has come.
-   * @param {boolean} isGoing whether it says that the visitor's job is going
+   * @param {boolean} isGoing whether it says that the visitor's job is running
    */
   take(isGoing) {
     const last = this.since;
@@ -52,7 +52,7 @@ export class JobWatch {
       this.since = this.now();
       this.heard = true;
     } else if (isGoing && (last === null || this.now() - last >= SILENT_MS)) {
-      this.askNow(); // the buttons have missed its start
+      this.askNow(); // the buttons missed its start
     }
   }
 

@@ -60,7 +60,7 @@ export const text = (most) => ({
   write: (value) => (typeof value === "string" && value.length <= most ? value : null),
 });
 
-/** @type {<T>(field: Field<T>, most: number) => Field<T[]>} apart by commas */
+/** @type {<T>(field: Field<T>, most: number) => Field<T[]>} separated by commas */
 export const list = (field, most) => ({
   read(value) {
     const parts = value.split(",");

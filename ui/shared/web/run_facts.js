@@ -6,7 +6,7 @@ import { rove } from "./roving_focus.js";
 import { addTerm } from "./tooltips.js";
 
 const WIDE = 68; // characters of a line below a picture's title
-const PAGE_WIDE = 160; // and at the top of a saved page
+const PAGE_WIDE = 160; // characters of a line at the top of a saved page
 
 /**
  * What a run or a race was made with: `recorded` in ui/decode/messages.py has the fields of a run.
@@ -70,7 +70,7 @@ export function sharedFacts({ title, device, clock, dtype, policy: params, date 
 }
 
 /**
- * Models and facts as lines of text: the models, then as many facts in each as it holds.
+ * Models and facts as lines of text: first the models, then as many facts per line as fit.
  * @param {Meta} meta
  * @param {Fact[]} facts
  * @param {number} [wide] characters of a line

@@ -18,7 +18,7 @@ import { saveText } from "./save_file.js";
  */
 
 /**
- * Save a page; rejected where the server does not answer.
+ * Save a page. Rejects if the server does not answer.
  * @param {Saved} saved
  */
 export async function savePage({ view, name, title, facts, data }) {
@@ -95,8 +95,8 @@ const randomName = () =>
     .join("");
 
 /**
- * The name of a saved page, such as sequoia-run-2026-11-22-1250.html; without the date where
- * `date` is none.
+ * The name of a saved page, such as sequoia-run-2026-11-22-1250.html; without the date if `date`
+ * is not one.
  * @param {string} what
  * @param {any} date "2026-11-22 12:50"
  * @returns {string}
@@ -108,8 +108,8 @@ export function pageName(what, date) {
 }
 
 /**
- * `value` with "measured" replaced by "recorded" in every text in it: in a file, nothing is
- * measured any more.
+ * `value` with "measured" replaced by "recorded" in every text in it: what a file has was
+ * measured earlier.
  * @param {any} value
  * @returns {any}
  */

@@ -6,20 +6,20 @@ import { sum } from "./rules/residuals.js";
 
 /** @import { Toy } from "./toy.js" */
 
-/** Outcomes that are visited at most. */
+/** The most outcomes that are visited. */
 export const MOST_OUTCOMES = 60_000;
 const A_PART = 200; // outcomes between two pauses
 
 /**
  * @typedef {object} Exact
  * @property {number[]} first probability of each first token
- * @property {number[]} pairs of each first two tokens, in rows
+ * @property {number[]} pairs probability of each pair of first two tokens, row by row
  * @property {number[]} byRank probability that child number k of the root is accepted
  * @property {number} tokens mean number of tokens that a step emits
- * @property {number} outcomes that were visited
+ * @property {number} outcomes how many were visited
  */
 
-/** A Chance that follows a script of outcomes and, beyond its end, takes the first ones. */
+/** A Chance that follows a script of outcomes and, after its end, always takes the first. */
 class Enumerator {
   weight = 1;
   /** @type {[number, number][]} number of the outcome, and how many there were */

@@ -1,5 +1,5 @@
-/* The tree attention mask of the step as a picture: a row for each node, filled where it may see.
-   The node under the pointer lights what it sees. */
+/* The tree attention mask of the step as a picture: a row for each node, a filled cell for each
+   token it may attend to. Pointing at a node highlights its row. */
 import { attr, button, el, pool, svg, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -8,20 +8,20 @@ import { positionWords, positionsOf, seenBy } from "./positions.js";
 /** @import { StepView } from "../../shared/web/step_view.js" */
 
 const SIDE = 380; // px of all cells together, about
-const CELL = [2, 22]; // px, least and most
-const NAMED = 40; // nodes of the largest tree whose rows are named
+const CELL = [2, 22]; // px, smallest and largest
+const NAMED = 40; // nodes; the rows of larger trees have no names
 const NAME_WIDE = 84; // px
 const LETTERS = 9; // of a name
 const PREFIX = 2; // columns that stand for all tokens before the tree
 const PLACE_WIDE = 44; // px of the positions
 const HINT =
-  "A row for each node, a column for each token it may attend to; the wide first one is the text before the tree. Point at a node, in the tree or here.";
+  "One row per node: the filled cells are the tokens it may attend to. The wide first column is the text before the tree. Point at a node, here or in the tree.";
 
 /** The panel. */
 export class MaskPanel {
   /** @type {StepView | null} */
   step = null;
-  /** @type {number | null} the node that is lit */
+  /** @type {number | null} the node that is highlighted */
   node = null;
   byIndex = false;
   isPointed = false; // the pointer is here
@@ -83,7 +83,7 @@ export class MaskPanel {
 
   /**
    * @param {StepView | null} step
-   * @param {number | null} node to be lit
+   * @param {number | null} node to be highlighted
    */
   paint(step, node) {
     this.step = step;

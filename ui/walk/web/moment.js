@@ -9,7 +9,7 @@ import * as stepWords from "../../shared/web/step_words.js";
  */
 
 const PLACES = 8; // tokens of a picture
-const NOTHING = 1e-6; // of a distribution: rounding
+const NOTHING = 1e-6; // a probability up to this is rounding
 
 /**
  * @typedef {object} Moment
@@ -19,11 +19,11 @@ const NOTHING = 1e-6; // of a distribution: rounding
  * @property {string} label of the node
  * @property {string} why
  * @property {ResidualPicture | null} now
- * @property {ResidualPicture | null} next what is left after a rejection, or p and q below an
- *   accepted node
+ * @property {ResidualPicture | null} next what is left of p and q after a rejection, or p and q
+ *   below an accepted node
  * @property {string} nextTitle
- * @property {number | undefined} entered verified from the leaves: how the path stood when the
- *   walk came to the node
+ * @property {number | undefined} entered verified from the leaves: the probability that the path
+ *   stood when the walk came to the node
  */
 
 /**
@@ -75,7 +75,7 @@ function pictureOf(step, node) {
   return { ...picture, rows: isWhole ? rows.sort((a, b) => Number(a.key) - Number(b.key)) : rows };
 }
 
-// The same before its own trial.
+// The picture of the next trial before its outcome is known.
 /** @type {(picture: ResidualPicture | null, next: NodeId | null) => ResidualPicture | null} */
 function ahead(picture, next) {
   if (!picture || next === "bonus") return picture;

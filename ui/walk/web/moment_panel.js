@@ -13,10 +13,10 @@ import { momentAt } from "./moment.js";
 
 const ROWS = 9;
 const ROUNDING = 1e-9;
-const BEFORE = "The walk has not begun. Go on to the next picture ( . ) to see the first trial.";
+const BEFORE = "The walk has not begun. Press . for the next picture, the first trial.";
 const NO_TRIAL = "This node is not tried in this step.";
 const PATHS = "Traversal tests whole paths, from the leaves up.";
-const UNKNOWN = "What is left of p and q was not recorded at this trial.";
+const UNKNOWN = "What was left of p and q at this trial was not recorded.";
 
 /** Three columns. */
 export class MomentPanel {
@@ -73,8 +73,7 @@ export class MomentPanel {
 /** @type {(trial: Trial | null, entered?: number) => string} */
 function pathWords(trial, entered) {
   if (!trial || entered === undefined) return PATHS;
-  const before = `${PATHS} When the walk came here, the path stood with probability ${prob(entered)}`;
-  if (Math.abs(entered - trial.p) < ROUNDING)
-    return `${before}, and that is what u is compared with.`;
-  return `${before}. Its children were rejected, which leaves ${prob(trial.p)} to compare u with.`;
+  const before = `${PATHS} When the walk came to this node, its path stood with probability ${prob(entered)}`;
+  if (Math.abs(entered - trial.p) < ROUNDING) return `${before}, and u is compared with that.`;
+  return `${before}. Rejecting its children left ${prob(trial.p)}, and u is compared with that.`;
 }

@@ -6,7 +6,7 @@ import { count } from "../../shared/web/format.js";
 const MOST_NAMED = 4;
 
 /**
- * A node and those above it, from the root down: what it may see of the tree.
+ * A node and its ancestors, from the root down: the nodes that it may attend to.
  * @param {Topology} topo
  * @param {number} node
  * @returns {number[]}
@@ -18,7 +18,7 @@ export function seenBy({ parents }, node) {
 }
 
 /**
- * Positions after the root's: right by depth; by index, each node would have its own.
+ * Positions relative to the root's. By depth they are right; by index, every node has its own.
  * @param {Topology} topo
  * @param {boolean} byIndex
  * @returns {number[]}
@@ -26,7 +26,7 @@ export function seenBy({ parents }, node) {
 export const positionsOf = ({ depth }, byIndex) => depth.map((one, node) => (byIndex ? node : one));
 
 /**
- * Nodes to which their index gives another position than their depth.
+ * Nodes that would get a wrong position by index.
  * @param {Topology} topo
  * @returns {number[]}
  */
@@ -43,12 +43,12 @@ export function positionWords(topo, byIndex, label) {
     return "A node’s position is that of the root plus its depth. Siblings share a position: each of them may become the same word of the text.";
   const wrong = misplaced(topo);
   if (!wrong.length)
-    return "This tree is a chain, so that index and depth agree: here the bug does not show.";
+    return "This tree is a chain, so index and depth agree: the bug does not show here.";
   const named = wrong
     .slice(0, MOST_NAMED)
     .map((node) => `“${label(node)}” (node ${node}) at +${node} instead of +${topo.depth[node]}`);
   const rest = wrong.length - named.length;
   const list = [...named, ...(rest ? [`and ${rest} more`] : [])].join(", ");
   const verb = wrong.length === 1 ? "gets" : "get";
-  return `A bug: ${count(wrong.length, "node")} of ${topo.n} ${verb} a wrong position: ${list}. The target then reads a word as if others stood before it, and its p is that of another text. A chain does not show this.`;
+  return `A bug: ${count(wrong.length, "node")} of ${topo.n} ${verb} a wrong position: ${list}. The target then reads these words as if more words stood before them, so its p is that of another text. In a chain the bug does not show.`;
 }

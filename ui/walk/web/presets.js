@@ -15,7 +15,7 @@ export const PRESETS = [
     key: "second-child",
     label: "A second child saves the step",
     about:
-      "The draft prefers other words than the target, so the first child is often rejected. What is left of p is then tested on the next child.",
+      "The draft prefers other words than the target, so the first child is often rejected. The next child is then tested against what is left of p.",
     toy: {
       p: [0.4, 0.3, 0.2, 0.1],
       q: [0.1, 0.2, 0.3, 0.4],
@@ -60,7 +60,7 @@ export const PRESETS = [
     key: "whole-path",
     label: "Traversal judges whole paths",
     about:
-      "Traversal starts at the leaves and tests whole paths. A word that the target gives less than the draft does can still stand if the word after it makes up for it.",
+      "Traversal starts at the leaves and tests whole paths. A word less probable under p than under q can still be kept, if the word after it makes up for it.",
     toy: { p: [0.2, 0.5, 0.3], q: [0.6, 0.2, 0.2], children: [2, 1], verifier: "traversal" },
     seed: 8,
   },

@@ -12,7 +12,7 @@ import { topology } from "../../shared/web/tree_layout.js";
  */
 
 /**
- * A recorded run, and what the server knows of each.
+ * A recorded run, and what the server lists of each.
  * @typedef {object} Run
  * @property {Record<string, any>} meta
  * @property {number[][]} trees
@@ -85,7 +85,7 @@ export class RealStep {
   }
 
   /**
-   * Show a step: that of Decode if there is something to see in it, else a recorded one.
+   * Show a step: the one in Decode if its residuals are known, else a recorded one.
    * @param {{name: string, step?: number}} [wanted] a recorded run and its step
    */
   open(wanted) {
@@ -109,7 +109,7 @@ export class RealStep {
 
   /**
    * @param {string} name of a recorded run, or that of Decode
-   * @param {number} [step] by default one in which a second child was kept
+   * @param {number} [step] by default the one that `tellingStep` finds
    * @returns {Promise<void>}
    */
   async choose(name, step) {
@@ -175,7 +175,7 @@ export class RealStep {
   }
 }
 
-// The first step in which a child was kept after one before it was rejected.
+// The first step in which a child was kept after a sibling had been rejected.
 function tellingStep({ trees, steps, pieces, meta }) {
   const texts = new Map(Object.entries(pieces));
   const isTelling = (step) => {

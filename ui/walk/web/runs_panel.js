@@ -1,4 +1,4 @@
-/* Many runs of the toy: what came out beside p, how far it is from p, and the exact answer. */
+/* Many runs of the toy: their output beside p, its distance from p, and the exact answer. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { grouped, percent, prob, rate } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";

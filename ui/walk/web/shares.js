@@ -2,8 +2,8 @@
 import { sum } from "./rules/residuals.js";
 
 const ROUND = 1000; // a dragged probability has three digits
-const SLACK = 1e-6; // by which a typed distribution may miss the sum 1
-const LONGEST = 20; // characters of a typed value that are repeated
+const SLACK = 1e-6; // by which the sum of a typed distribution may differ from 1
+const LONGEST = 20; // characters of a typed value that a message quotes
 
 /**
  * Why typed values are not a distribution. at: index of the field it is about; null: all of them.
@@ -15,7 +15,7 @@ const LONGEST = 20; // characters of a typed value that are repeated
  * @param {string} name "p" or "q"
  * @param {string[]} texts
  * @param {string[]} words what the probabilities are of
- * @returns {{values: number[], problem: Problem | null}} values: NaN where one is no number
+ * @returns {{values: number[], problem: Problem | null}} values: NaN for one that is not a number
  */
 export function readShares(name, texts, words) {
   const values = texts.map(numberOf);
@@ -64,7 +64,7 @@ export function withShare(values, at, share) {
 }
 
 /**
- * The same proportions with the sum 1; what is no probability counts as 0.
+ * The same proportions, scaled to sum to 1; anything but a probability counts as 0.
  * @param {number[]} values
  * @returns {number[]}
  */

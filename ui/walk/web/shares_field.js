@@ -1,5 +1,5 @@
 /* The probabilities of one distribution: for each word a bar, dragged or moved with the arrow keys,
-   and a field beside it. What is typed stays, also where it is refused. */
+   and a field beside it. What is typed stays, even if it is refused. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { Refusal } from "../../shared/web/refusal.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -69,7 +69,7 @@ export class SharesField {
   }
 
   /**
-   * Have another number of words; a new one gets the probability 0.
+   * Change the number of words; new ones get the probability 0.
    * @param {number} count
    */
   resize(count) {

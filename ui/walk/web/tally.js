@@ -21,7 +21,7 @@ export class Tally {
     const size = toy.p.length;
     /** @type {number[]} how often each word came first */
     this.first = new Array(size).fill(0);
-    /** @type {number[]} the same of the first two words, in rows */
+    /** @type {number[]} the same for the first two words, row by row */
     this.pairs = new Array(size * size).fill(0);
     /** @type {number[]} how often child number k of the root was accepted */
     this.byRank = new Array(this.topo.children[0].length).fill(0);
@@ -71,8 +71,8 @@ export const noiseFloor = (p, runs) =>
   sum(p.map((one) => Math.sqrt((2 * one * (1 - one)) / (Math.PI * runs)))) / 2;
 
 /**
- * The standard deviation of the same, by the same approximation, as if the words' counts did not
- * depend on each other.
+ * The standard deviation of that total variation, by the same approximation, as if the words'
+ * counts were independent.
  * @param {number[]} p
  * @param {number} runs
  * @returns {number}
@@ -80,5 +80,5 @@ export const noiseFloor = (p, runs) =>
 export const noiseSpread = (p, runs) =>
   Math.sqrt(((1 - 2 / Math.PI) * sum(p.map((one) => one * (1 - one)))) / runs) / 2;
 
-/** @type {(p: number[]) => number[]} of two words that do not depend on each other, in rows */
+/** @type {(p: number[]) => number[]} of two independent words, row by row */
 export const squared = (p) => p.flatMap((one) => p.map((other) => one * other));

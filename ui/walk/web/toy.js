@@ -1,5 +1,5 @@
-/* A toy: two models that give the same p and q after every word, a small tree and a verifier. One
-   step of it is a step like that of a run. Pure. */
+/* A toy: two models that give the same p and q after every word, a small tree and a verifier. A
+   step of it has the form of a real run's. Pure. */
 import { seeded } from "../../shared/web/random.js";
 import { viewStep } from "../../shared/web/step_view.js";
 import { topology } from "../../shared/web/tree_layout.js";
@@ -30,7 +30,7 @@ export const MOST_WORDS = WORDS.length;
 export const MOST_CHILDREN = [5, 3];
 
 /**
- * How many children a toy has in fact: at most as many as there are words, and in a chain one.
+ * How many children the nodes really have: at most as many as there are words; in a chain, one.
  * @param {Toy} toy
  * @returns {number[]} below the root, and below each of its children
  */
@@ -54,8 +54,8 @@ export function toyTree([first, second]) {
  * @param {Toy} toy
  * @param {Chance} chance
  * @param {Topology} topo
- * @param {boolean} [isLazy] guesses are drawn when the verification comes to them, which changes
- *   nothing but the order of the draws
+ * @param {boolean} [isLazy] guesses are drawn when the verification reaches them, which changes
+ *   only the order of the draws
  * @returns {{drafted: Drafted, verdict: Verdict}}
  */
 export function toyStep(toy, chance, topo, isLazy = false) {
@@ -73,7 +73,7 @@ export const emittedBy = ({ tokens }, { path, bonus }) => [
 ];
 
 /**
- * A step as a picture needs it, with the draws of a seed.
+ * A step in the form that the pictures need, drawn with a seed.
  * @param {Toy} toy
  * @param {number} seed
  * @returns {StepView}

@@ -9,9 +9,9 @@ import * as toys from "./toy.js";
 /** @import { Toy } from "./toy.js" */
 
 const OWN = "own";
-const LAST = "The step shown is still that of the last toy without a mistake.";
+const LAST = "The step shown is still that of the last valid toy.";
 
-/** The form. It keeps what was typed, and passes on each toy that is one. */
+/** The form. It keeps what was typed, and passes on every valid toy. */
 export class ToyForm {
   /**
    * @param {HTMLElement} host

@@ -6,7 +6,7 @@ import { LEAST_WORDS, WORDS } from "./toy.js";
 
 /** @import { WalkView } from "./walk_view.js" */
 
-const DAMAGED = "The link holds no toy that can be shown";
+const DAMAGED = "The toy in this link cannot be shown";
 
 /** @param {WalkView} view */
 export function linkWalk(view) {
@@ -43,7 +43,7 @@ function applyToy(view, { p, q = [], children = [1, 0], verifier = "sequoia", se
 function problemOf(p, q, verifier) {
   if (p.length !== q.length || p.length < LEAST_WORDS)
     return `it has ${p.length} values of p and ${q.length} of q.`;
-  if (!verifierNamed(verifier)) return `“${verifier}” is not a verifier here.`;
+  if (!verifierNamed(verifier)) return `“${verifier}” is not a known verifier.`;
   const [one, other] = [p, q].map((values, i) => readShares("pq"[i], values.map(String), WORDS));
   return one.problem?.words ?? other.problem?.words ?? "";
 }

@@ -23,12 +23,12 @@ import { toyView } from "./toy.js";
  * What the page around the view can do.
  * @typedef {object} WalkLink
  * @property {(name: string) => Promise<string>} ask for a recorded run
- * @property {() => void} [changed] the view shows something else
+ * @property {() => void} [changed] called when the view shows something else
  * @property {() => void} [copy] copies a link to it
  */
 
 const KEYS =
-  "Keys: . and , turn the pictures, space plays, n draws again; ← and → change the real step.";
+  "Keys: . and , go to the next and the previous picture, space plays, n draws again; ← and → change the real step.";
 const SAME = "Both models give these probabilities after every word.";
 
 /** The view of the tab. */
@@ -111,7 +111,7 @@ export class WalkView {
     else this.showToy();
   }
 
-  /** The tab was opened: Decode may show another step by now. */
+  /** The tab was opened: by now Decode may show another step. */
   shown() {
     if (this.isReal && !this.real.isRecorded && !this.real.wanted) this.real.open();
   }

@@ -1,4 +1,4 @@
-"""Historical bugs, broken on purpose: to show that the test of losslessness finds them.
+"""Historical bugs, put in on purpose to show that the losslessness test finds them.
 
 bug (what a bug is), one file for each bug, and one list of them all. Only
 `sequoia.exactness.losslessness` can decode with them: the engine chooses among its own verifiers

@@ -1,5 +1,5 @@
-"""Children dropped after they were drawn because their q is small, and verified as if they had
-never been drawn."""
+"""Children with a small q are dropped after they were drawn, and the step is verified as if they
+had never been drawn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAST_Q = 0.1  # children with a smaller q are dropped
 
 
 def dropping(verifier: Verifier) -> Verifier:
-    """`verifier`, which gets to see only the children that were kept."""
+    """`verifier`, given only the children that were kept."""
     return replace(verifier, verify=_after_dropping(verifier.verify))
 
 
@@ -41,7 +41,7 @@ def _after_dropping(verify: Verify) -> Verify:
 
 
 def _kept(tree: Tree, tokens: Sequence[int], q: DistributionOf) -> list[int]:
-    """The root, and all nodes whose q and whose ancestors' q is at least LEAST_Q."""
+    """The root, and every node whose q is at least LEAST_Q, as is that of all its ancestors."""
     kept = [0]
     for node in range(1, len(tree)):
         parent = tree.parents[node]
@@ -63,9 +63,9 @@ DROPPED_CHILDREN = Bug(
     key="dropped",
     label="unlikely children dropped after the draw",
     about=(
-        "A child with q below 0.1 is dropped after it was drawn, to save a place in the tree, and "
+        "A child with q below 0.1 is dropped after it was drawn, to save a node of the tree, and "
         "the step is verified as if it had never been drawn. Its token is then no longer accepted "
-        "as often as p demands, and the others are emitted too often."
+        "as often as p demands, and others are emitted too often."
     ),
     shows=(
         "Where the draft spreads over several tokens, some with q above 0.1 and some below. The "

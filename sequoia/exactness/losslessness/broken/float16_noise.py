@@ -14,7 +14,7 @@ from sequoia.exactness.losslessness.enumerator import Enumerator, TooManyOutcome
 VALUES = 2048  # of a uniform number in float16: the multiples of 1 / 2048 below 1
 _LOGS = (torch.arange(VALUES) / VALUES).half().log().numpy()
 TOKENS_AT_ONCE = 4096
-NEVER = -200.0  # the best score of all tokens is never as low
+NEVER = -200.0  # the best score is never this low
 
 
 class Float16Race(Seeded):
@@ -47,8 +47,9 @@ def first_drawn(q: np.ndarray) -> np.ndarray:
 
 
 def _high_scores(q: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The scores of the tokens from `first` on that are not below NEVER: the token of each, how
-    many lower scores that token has, and the score. The scores of a token are equally probable."""
+    """The scores that are not below NEVER, of the tokens from `first` on. For each score: its
+    token, how many lower scores that token has, and the score. All scores of one token are equally
+    probable."""
     some = torch.tensor(q[first : first + TOKENS_AT_ONCE], dtype=torch.float32)[:, None]
     all_scores = scores(torch.arange(VALUES)[None], some).float().numpy()  # increasing in u
     token, rank = np.nonzero(all_scores >= NEVER)
@@ -56,13 +57,13 @@ def _high_scores(q: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray, np.
 
 
 def _chances_of_the_best(token: np.ndarray, rank: np.ndarray, tokens: int) -> np.ndarray:
-    """The probability that each score is drawn and is the best; the scores are in increasing order.
-    When one is passed, `rank` scores of its own token and so many of each other token lie below."""
+    """The probability that each score is drawn and is the best. The scores are in increasing order:
+    those before a score in the list lie below it, `rank` of them its own token's."""
     below = VALUES - np.bincount(token, minlength=tokens)  # scores of each token below NEVER
     gain = np.log(rank + 1) - np.log(np.maximum(rank, 1))
     logs = np.log(np.maximum(below, 1)).sum() + np.cumsum(gain) - gain
     others = logs - np.log(np.maximum(rank, 1)) - (tokens - 1) * np.log(VALUES)
-    empty = (below == 0).sum() - np.cumsum(rank == 0)  # other tokens with no score below
+    empty = (below == 0).sum() - np.cumsum(rank == 0)  # other tokens without a lower score
     return np.where(empty <= 0, np.exp(np.minimum(others, 0)), 0) / VALUES
 
 

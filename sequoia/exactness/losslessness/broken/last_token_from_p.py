@@ -1,4 +1,5 @@
-"""The last token of a step drawn from p, also after rejections, where only the residual is left."""
+"""The last token of a step is always drawn from p, although after rejections it must come from the
+residual."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ class _NoPick:
 
 
 def ending_with_p(verifier: Verifier) -> Verifier:
-    """`verifier`, whose last token does not come from the residual."""
+    """`verifier`, with its last token drawn from p instead of the residual."""
     return replace(verifier, verify=_then_from_p(verifier.verify))
 
 

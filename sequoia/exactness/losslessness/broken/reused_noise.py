@@ -1,5 +1,5 @@
-"""Random numbers that are drawn once for a whole sample instead of at each step: those of the
-draft, or the u of the walk."""
+"""Random numbers drawn once per sample instead of at each step: either those of the draft or the u
+of the walk."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def _enumerated_u(chance: Enumerator) -> ChanceOfStep:
 
 
 class RepeatedDrafts:
-    """Each step's draws are those of the first step: with the same noise and the same q after every
-    text, as in a toy, they are the same tokens."""
+    """Each step repeats the first step's draws: in a toy, q is the same after every text, so the
+    same noise draws the same tokens."""
 
     def __init__(self, chance: Enumerator, remembered: list[Drawn]) -> None:
         self._chance = chance
@@ -73,7 +73,7 @@ class RepeatedDrafts:
 
 @dataclass
 class UnknownU:
-    """A number u of which only this is known: it is uniform on [low, high)."""
+    """A number u known only to be uniform on [low, high)."""
 
     low: Any = 0
     high: Any = 1
@@ -110,11 +110,11 @@ class RepeatedU:
 
 
 _SHOWS = (
-    "In the joint distribution of two tokens of two steps. The toy has a root with one level of "
-    "children and often rejects, so most samples take two steps."
+    "In the joint distribution of two tokens from different steps. The toy has a root with one "
+    "level of children and often rejects, so most samples take two steps."
 )
 _HIDES = (
-    "The first token of a text is distributed exactly as it should be: {} Any test of first tokens "
+    "The first token of a text has exactly the right distribution: {} Every test of first tokens "
     "passes."
 )
 
@@ -123,7 +123,7 @@ REUSED_DRAFT_NOISE = Bug(
     label="draft noise drawn once per sample",
     about=(
         "The random numbers with which the draft draws its children are drawn once for a whole "
-        "text and reused at each step. What was drafted and rejected is drafted again."
+        "text and reused at each step. A token that was drafted and rejected is drafted again."
     ),
     shows=_SHOWS,
     hides=_HIDES.format("within one step all numbers are fresh."),

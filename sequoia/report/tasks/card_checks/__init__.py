@@ -1,6 +1,6 @@
-"""Checks that only a graphics card can answer: its own kernels, graphs, streams and memory against
-what they have to give.
+"""Checks that need a graphics card: its kernels, graphs, streams and memory are compared with what
+they should give.
 
-All but those of memory and of the sanitizer also run on a CPU, where they check the same code paths
-without a card's part in them.
+All but the checks of memory and with the sanitizer also run on a CPU, where they take the same code
+paths without the card.
 """

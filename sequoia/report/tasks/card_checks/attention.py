@@ -1,5 +1,5 @@
-"""The attention that torch chooses on this device against the formula in float64, for the sizes of
-masks and rows that trees have."""
+"""Compares the attention that torch chooses on this device with the formula in float64, for the
+sizes of masks that trees have."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ COLUMNS = range(1, 131)
 ROWS = (1, 2, 7, 64)
 KV_HEADS = (1, 2, 4)
 _HEADS = 4
-_SIZE = 64  # numbers of a head
+_SIZE = 64  # of a head
 _ALIGNED = 8
-# of the values, which are about 1
+# largest error, for values of about 1
 _ALLOWED = {torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 5e-2}
 
 
@@ -32,7 +32,7 @@ def attention() -> Found:
     }
     words = ", ".join(f"{name} {value:.0%}" for name, value in worst.items())
     is_right = all(value <= 1 for value in worst.values())
-    return Found(f"largest error, of what is allowed: {words}", worst, is_right)
+    return Found(f"largest error, as a share of what is allowed: {words}", worst, is_right)
 
 
 def largest_error(
@@ -62,7 +62,7 @@ def _inputs(
     device: torch.device, dtype: torch.dtype, rows: int, columns: int, kv: int
 ) -> Iterator[torch.Tensor]:
     """Queries, keys and values, (1, heads, length, size). Keys and values of fewer heads are
-    repeated as views, as `transformers` does."""
+    repeated, as `transformers` does."""
     yield torch.randn(1, _HEADS, rows, _SIZE, device=device).to(dtype)
     for _ in range(2):
         one = torch.randn(1, kv, columns, _SIZE, device=device).to(dtype)

@@ -1,4 +1,4 @@
-"""Times of steps where the text grows beyond the reach of its graphs: those that capture again take
+"""Times of steps while the text outgrows its CUDA graphs: a step that captures them again takes
 longer."""
 
 from __future__ import annotations
@@ -34,6 +34,6 @@ def crossing() -> Found:
     }
     words = (
         f"usual step {1e3 * usual:.2f} ms; slowest {1e3 * seconds[slowest]:.1f} ms after "
-        f"{steps[slowest].prefix_len} tokens (graphs reach {STEP})"
+        f"{steps[slowest].prefix_len} tokens (the first graphs reach {STEP})"
     )
     return Found(words, figures)

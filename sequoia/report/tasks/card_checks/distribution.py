@@ -26,7 +26,7 @@ _PROMPT = "def mean(values):\n    "
 
 
 def distribution(draws: str) -> Found:
-    """Each verifier at each temperature and top-p, with so many draws."""
+    """Each verifier at each temperature and top-p, with `draws` samples each."""
     pair = load_pair(online=False)
     figures = {
         f"{verifier}, T = {params.temperature:g}, top-p {params.top_p:g}": _counted(
@@ -37,9 +37,9 @@ def distribution(draws: str) -> Found:
     }
     figures["children drawn"] = drawn_pairs(pair.draft.device)
     worst = min(figures, key=lambda name: _p_value(figures[name]))
-    words = f"{len(figures)} tests of {draws} draws and more; the worst is {worst}: p = "
+    words = f"{len(figures)} tests of at least {draws} draws; lowest p-value "
     return Found(
-        f"{words}{_p_value(figures[worst]):.2g}",
+        f"{words}{_p_value(figures[worst]):.2g} ({worst})",
         {name: _p_value(one) for name, one in figures.items()},
         all(one.verdict != "differs" for one in figures.values()),
     )

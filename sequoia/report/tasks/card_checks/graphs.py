@@ -1,5 +1,5 @@
-"""Captured passes against eager ones: graphs captured at one prefix are replayed at others, within
-a reach and beyond it, on random trees with random kept paths."""
+"""Compares captured passes with eager ones. Graphs captured at one prefix are replayed at others,
+within their reach and beyond it, on random trees of which random paths are kept."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from sequoia.report.tasks.found import Found
 PREFIXES = (3, 1, 2, 7, 100, STEP - 1, STEP, STEP + 1, 700, 2 * STEP + 1, 1600)
 _NODES = 24
 _STEPS = 3
-_GARBAGE = 2**22  # numbers; freed memory full of NaN, which a read outside a tensor would find
-# of the spread, for the worst of many thousand logits; a wrong mask or position moves logits by it
+_GARBAGE = 2**22  # NaNs, left in freed memory, where a read outside a tensor would find them
+# of the spread, for the worst of thousands of logits; a wrong mask or position gives about 1
 _ALLOWED = {"float32": 1e-3, "bfloat16": 0.3}
 
 
@@ -33,7 +33,7 @@ def graphs() -> Found:
             found = worst[f"{role}, {dtype}"] = largest_difference(model, PREFIXES)
             is_right = is_right and found <= allowed
     words = ", ".join(f"{name} {value:.2g}" for name, value in worst.items())
-    return Found(f"largest difference from eager passes: {words} of the spread", worst, is_right)
+    return Found(f"largest difference from eager passes: {words} of their spread", worst, is_right)
 
 
 def largest_difference(model: TreeModel, prefixes: Sequence[int], seed: int = 0) -> float:
@@ -77,7 +77,7 @@ def _step(context: Context, tree: Tree, tokens: Sequence[int], path: Sequence[in
 
 
 def random_tree(nodes: int, chance: random.Random) -> Tree:
-    """A tree of so many nodes in which each hangs below any earlier one."""
+    """A tree of so many nodes, each below a random earlier one."""
     return Tree((-1, *sorted(chance.randrange(node) for node in range(1, nodes))))
 
 

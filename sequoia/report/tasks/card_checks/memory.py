@@ -1,4 +1,4 @@
-"""Memory of runs with the bundled pair: predicted, in use at most, and reserved at most."""
+"""Memory of runs with the bundled pair: predicted, and the peaks in use and reserved."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ASSUMED = Acceptance.power_law(2.0, 0.6, 32)
 
 
 def memory() -> Found:
-    """Every size of tree with every way of sampling. It is right if no run takes more than was
+    """Every size of tree with every way of sampling. Passes if no run takes more than was
     predicted."""
     pair = load_pair(online=False)
     figures = {
@@ -32,7 +32,7 @@ def memory() -> Found:
     }
     worst = max(figures, key=lambda name: figures[name]["peak"] / figures[name]["predicted"])
     peak, predicted = (figures[worst][name] for name in ("peak", "predicted"))
-    words = f"most beyond the prediction: {worst}, {size(peak)} of {size(predicted)}"
+    words = f"most memory for its prediction: {worst}, {size(peak)} of {size(predicted)}"
     return Found(words, figures, peak <= predicted)
 
 

@@ -1,5 +1,5 @@
-"""Streamed layers against the whole model, with delays put between the kernels at random: a copy
-that is used too early, or a buffer filled too early, gives other logits."""
+"""Compares streamed layers with the whole model, with random delays between the kernels: if a copy
+is used too early, or a buffer refilled too early, the logits differ."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from sequoia.report.tasks.found import Found
 
 _LAYERS = 6
 _CYCLES = 2_000_000  # about a millisecond
-_SHARE = 0.4  # of the places where there is a delay
+_SHARE = 0.4  # of the places for a delay that have one
 
 
 def offload(passes: str) -> Found:
-    """So many passes with each number of resident layers."""
+    """`passes` passes with each number of resident layers."""
     device = checked_device("auto")
     different = {
         resident: _different(device, resident, int(passes)) for resident in (0, 1, _LAYERS // 2)
@@ -69,7 +69,7 @@ def delay(device: torch.device, chance: random.Random) -> None:
 
 
 class DelayedCopier:
-    """`copier` with delays before its copies begin, on the stream that they wait for."""
+    """`copier` with random delays before its copies, on the stream that makes them."""
 
     def __init__(self, copier: Copier, device: torch.device, chance: random.Random) -> None:
         self._copier = copier

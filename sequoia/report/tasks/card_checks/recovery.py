@@ -25,7 +25,7 @@ _TREE = Tree((-1, 0, 0, 1, 1, 2))
 
 
 def recovery() -> Found:
-    """A greedy text before, and again after each thing that goes wrong."""
+    """A greedy text, and the same again after each failure."""
     pair = load_pair(dtype="float32", online=False)
     expected = emitted_tokens([*plain(pair, _PROMPT, _PARAMS)])
     is_same = {
@@ -37,7 +37,7 @@ def recovery() -> Found:
         )
     }
     wrong = [name for name, same in is_same.items() if not same]
-    words = f"another text after {', '.join(wrong)}" if wrong else "the same text after everything"
+    words = f"another text after {', '.join(wrong)}" if wrong else "the same text after failures"
     return Found(words, is_same, not wrong)
 
 
@@ -53,8 +53,8 @@ def _after(pair: Pair, trouble: Callable[[Pair], None], expected: list[int]) -> 
 
 
 def _failed_capture(pair: Pair) -> None:
-    """A model whose rotary frequencies depend on the length of the text: it looks at positions on
-    the host, which no capture allows."""
+    """A model whose rotary frequencies depend on the length of the text: it reads positions on
+    the host, which a capture does not allow."""
     config: Any = LlamaConfig(
         vocab_size=256,
         hidden_size=64,
@@ -72,7 +72,7 @@ def _failed_capture(pair: Pair) -> None:
 
 
 def _without_memory(pair: Pair) -> None:
-    """A run that has no memory for its graphs and its cache, or is refused for that."""
+    """A run that has too little memory for its graphs and its cache, or is refused for that."""
     device = pair.target.device
     if device.type != "cuda":
         return

@@ -1,4 +1,5 @@
-"""The tests of the kernel that walks down the tree, under NVIDIA's tools for memory and races."""
+"""The tests of the kernel that walks down the tree, under NVIDIA's checkers for memory errors and
+races."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ def sanitizer() -> Found:
     """All three tools. Raises FileNotFoundError if they are not installed."""
     found = {check: _status(check) for check in _CHECKS}
     wrong = [f"{check} (status {status})" for check, status in found.items() if status]
-    words = f"not clean: {', '.join(wrong)}" if wrong else f"clean: {', '.join(_CHECKS)}"
+    words = f"errors found by {', '.join(wrong)}" if wrong else f"no errors: {', '.join(_CHECKS)}"
     return Found(words, found, not wrong)
 
 

@@ -29,8 +29,8 @@ export class Dice {
 }
 
 /**
- * Distinct tokens, one after another from q without those drawn before; even over the others once
- * nothing of q is left.
+ * Distinct tokens, drawn one after another from q without those drawn before; once nothing of q is
+ * left, evenly from the others.
  * @param {Chance} chance
  * @param {number[]} q
  * @param {number} count

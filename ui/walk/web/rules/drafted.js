@@ -12,7 +12,7 @@ export class Drafted {
   constructor(topo, draw, root) {
     this.topo = topo;
     this.draw = draw;
-    /** @type {number[]} by node, as far as drawn */
+    /** @type {number[]} by node; those not drawn yet are missing */
     this.tokens = [root];
   }
 

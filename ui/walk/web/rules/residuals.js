@@ -8,7 +8,7 @@ export const sum = (values) => values.reduce((total, value) => total + value, 0)
 
 /**
  * @param {number[]} values
- * @returns {number[]} the same with the sum 1
+ * @returns {number[]} the same, scaled to sum to 1
  */
 export const scaled = (values) => {
   const total = sum(values);
@@ -16,8 +16,8 @@ export const scaled = (values) => {
 };
 
 /**
- * The target distribution once the common part is taken out, max(R - D, 0) scaled to sum to 1, and
- * its sum before scaling. Where rounding leaves nothing, the two are equal and R stays.
+ * The target distribution after the draft's is subtracted: max(R - D, 0) scaled to sum to 1; and
+ * its sum before scaling. If nothing is left, the two are equal up to rounding, and R stays.
  * @param {number[]} residual
  * @param {number[]} draft
  * @returns {{residual: number[], mass: number}}

@@ -1,5 +1,5 @@
 /* Verification from the root down: child after child at each node. As in
-   sequoia/algorithm/verifiers/walk.py and top_k_match.py, against which tests hold it. */
+   sequoia/algorithm/verifiers/walk.py and top_k_match.py; tests compare them. */
 import { draftAt, residualAfter, scaled, without } from "./residuals.js";
 
 /**

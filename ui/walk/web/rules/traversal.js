@@ -1,5 +1,5 @@
 /* Traversal verification: from the leaves to the root. As in
-   sequoia/algorithm/verifiers/traversal.py, against which tests hold it. */
+   sequoia/algorithm/verifiers/traversal.py; tests compare the two. */
 import { draftAt, scaled, sum, without } from "./residuals.js";
 
 /**
@@ -8,7 +8,7 @@ import { draftAt, scaled, sum, without } from "./residuals.js";
  * @import { Tried, Verdict } from "./top_down.js"
  */
 
-/** A node on the path that is visited, and what is left there of p and q. */
+/** A node on the current path, and what is left of p and q there. */
 class Place {
   /** @type {number[]} */
   tried = [];
@@ -29,7 +29,7 @@ class Place {
     this.waiting = [...children];
   }
 
-  // The probability that the path stands if it goes on with a token.
+  // The probability that the path stands when extended by a token.
   chanceOf(token) {
     this.draft = draftAt(this.draft, this.tried);
     const weight = this.stands * this.target[token];
@@ -76,7 +76,7 @@ export function traverse(drafted, { p, q }, chance) {
   return { path: places.map(({ node }) => node), bonus: chance.pick(target), trials, left: target };
 }
 
-// Whether the last place is taken. If not, its parent goes on without it.
+// Whether the walk ends at the last place. If not, the place is removed and its parent goes on.
 function isTaken(places, drafted, chance, trials) {
   const { node, stands, entered, target } = places.at(-1);
   const token = drafted.tokens[node];
