@@ -29,7 +29,7 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     page.click("[data-act=panel]")  # in a narrow window the form is a drawer
     page.fill("#ls-samples input", "3000")
     run(page, "fits")
-    assert "No difference found in 3,000 samples" in text(page, ".ls-words")
+    assert "No difference found in 3,000 samples" in text(page, ".ls-verdict")
     assert page.locator("#ls-view [data-part=cells] tbody tr").count() == 9
     assert text(page, "[data-part=decoder]") == ""
     assert page.locator("#ls-view [data-part=recorded]").is_hidden()
