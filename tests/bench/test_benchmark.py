@@ -410,7 +410,7 @@ def test_a_survey_is_written_for_a_pair_to_come_with(folders: list[str], tmp_pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "kind", ["llama", "qwen2"]
+    "kind", ["llama", pytest.param("qwen2", marks=pytest.mark.nightly)]
 )  # the second one ties the weights of embedding and head
 def test_offloading_is_compared_with_accelerate(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

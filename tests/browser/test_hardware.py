@@ -124,6 +124,7 @@ def test_the_map_has_the_colours_of_its_legend(opened: Callable[..., Page], them
     assert "light" not in explained
 
 
+@pytest.mark.nightly
 def test_hovering_a_cell_tells_its_values(opened: Callable[..., Page]) -> None:
     page = opened()
     box = page.locator("#hw-view .hw-figure[data-part=heat] .nsewdrag").first.bounding_box()
@@ -134,6 +135,7 @@ def test_hovering_a_cell_tells_its_values(opened: Callable[..., Page]) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
     page = opened()
     before = board(page, "view.plan.nodes")
@@ -155,6 +157,7 @@ def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
     assert board(page, "view.plan.nodes") <= 16
 
 
+@pytest.mark.nightly
 def test_nothing_covers_a_legend_and_a_zoomed_figure_can_be_reset(
     opened: Callable[..., Page],
 ) -> None:
@@ -198,6 +201,7 @@ def test_words_are_explained_by_pointer_and_by_keyboard(opened: Callable[..., Pa
     expect(card).to_contain_text("rank alone")
 
 
+@pytest.mark.nightly
 def test_a_profile_compared_with_itself_shows_a_message(opened: Callable[..., Page]) -> None:
     page = opened()
     choose(page, "against", "A100, Llama-2-7B with 68M, eager")
@@ -213,6 +217,7 @@ def test_a_profile_compared_with_itself_shows_a_message(opened: Callable[..., Pa
     expect(page.locator("#hw-view [data-part=banner]")).to_be_hidden()
 
 
+@pytest.mark.nightly
 def test_a_new_measurement_says_in_a_banner_what_changed(opened: Callable[..., Page]) -> None:
     page = opened()
     words = "A one-token pass takes 6.6 ms; before, it took 7.4 ms (-11%)."
@@ -239,6 +244,7 @@ def test_a_measurement_moves_and_stops(opened: Callable[..., Page]) -> None:
     assert page.locator("#hw-view .hw-progress").is_hidden()
 
 
+@pytest.mark.nightly
 def test_profiles_are_kept_over_a_reload_exported_and_removed(
     opened: Callable[..., Page], tmp_path: Path
 ) -> None:
@@ -317,7 +323,7 @@ def test_a_run_is_compared_with_its_prediction(opened: Callable[..., Page]) -> N
     assert page.locator("#hw-view .hw-one").first.get_attribute("data-label") == "measured"
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080), (420, 800)])
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (420, 800)])
 def test_light_dark_narrow_and_wide(opened: Callable[..., Page], width: int, height: int) -> None:
     page = opened("?__theme=light", viewport={"width": width, "height": height})
     ink = "document.querySelector('.hw-figure[data-part=verify] .xtick text').style.fill"
@@ -331,6 +337,7 @@ def test_light_dark_narrow_and_wide(opened: Callable[..., Page], width: int, hei
     page.wait_for_function(f"{ink} !== {json.dumps(light)}")
 
 
+@pytest.mark.nightly
 def test_a_table_of_sixteen_depths_is_seen_whole(opened: Callable[..., Page]) -> None:
     """Guards against the rate over all depths out of sight, beside a table that needs less
     room."""

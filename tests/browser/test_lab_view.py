@@ -836,6 +836,7 @@ RULES = """() => axe.run('.sq-lab', { rules: { 'label-content-name-mismatch': { 
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed: run npm ci in .ci")
 @pytest.mark.parametrize("dark", [False, True])
 def test_axe_finds_nothing(page: Page, dark: bool) -> None:

@@ -170,7 +170,9 @@ def test_a_damaged_link_gives_a_message_and_the_opening_view(
 
 def test_settings_that_cannot_run_here_are_refused(open_at: Open) -> None:
     page = open_at("#decode&temperature=4&tree=nonsense")
-    expect(page.locator("#pg-view [data-part=error]")).to_contain_text("unknown tree 'nonsense'")
+    expect(page.locator("#pg-view [data-part=error]")).to_contain_text(
+        "unknown tree 'nonsense'", timeout=20_000
+    )
     expect(page.locator("#pg-temperature input")).to_have_value("0.6")
 
 

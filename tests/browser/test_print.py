@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("tab", "form", "result"), [("Decode", "pg", "headline"), ("Race", "rc", "lanes")]
 )

@@ -64,6 +64,7 @@ def test_a_lane_looked_at_keeps_its_numbers(visit: Visit) -> None:
     expect(numbers).to_have_value("2, 5")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("view", ["decode", "race"])
 def test_a_view_made_too_late_for_its_first_value_asks_for_it(visit: Visit, view: str) -> None:
     page = visit()
@@ -172,6 +173,7 @@ def test_a_race_goes_on_until_stop_and_its_file_has_the_runs(visit: Visit, tmp_p
     assert store(page, "pool.more") == 0
 
 
+@pytest.mark.nightly
 def test_what_a_race_costs_can_be_measured(visit: Visit) -> None:
     page = visit()
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
@@ -253,6 +255,7 @@ def test_the_race_tab_has_few_tab_stops(visit: Visit) -> None:
     assert stops.evaluate_all(TAB_STOPS) <= 24
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_in_the_recorded_race(visit: Visit, theme: str) -> None:
@@ -265,6 +268,7 @@ def test_axe_finds_nothing_in_the_recorded_race(visit: Visit, theme: str) -> Non
     assert page.evaluate(VIOLATIONS.replace(".race-stage", "#rc-view")) == []
 
 
+@pytest.mark.nightly
 def test_no_text_of_a_menu_is_under_its_arrow(visit: Visit) -> None:
     """Every name that a lane's menus offer, measured in the page's own face, against the
     room up to the arrow."""
@@ -293,6 +297,7 @@ def test_no_text_of_a_menu_is_under_its_arrow(visit: Visit) -> None:
         assert widest <= room, (menu, widest, room)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", ["pg", "rc"])
 def test_labels_of_the_form_are_explained_to_the_tab_key(visit: Visit, form: str) -> None:
     page = visit()

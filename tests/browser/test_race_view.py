@@ -991,6 +991,7 @@ def test_text_stays_at_its_end_unless_the_visitor_scrolled_up(page: Page) -> Non
     assert page.evaluate(top) == pytest.approx(before, abs=1)
 
 
+@pytest.mark.nightly
 def test_four_long_lanes_paint_in_time(page: Page, capsys: pytest.CaptureFixture[str]) -> None:
     """Four lanes of 512 tokens in batches of 10 ms: all of it arrives, the paints are printed, and
     figures wait their pause."""
@@ -1162,6 +1163,7 @@ VIOLATIONS = """() => axe.run('.race-stage', { rules: {
     .map(one => one.id + ': ' + one.nodes.map(node => node.html.slice(0, 90)).join(' ')))"""
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(page: Page, theme: str) -> None:

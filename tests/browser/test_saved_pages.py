@@ -129,8 +129,7 @@ def test_a_saved_lab_plans_on(saved: dict[str, Path], open_file: Open) -> None:
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci")
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (1280, "light")])
 @pytest.mark.parametrize("tab", SAVE)
 def test_axe_finds_nothing_wrong(
     saved: dict[str, Path], open_file: Open, tab: str, width: int, theme: str
@@ -196,6 +195,7 @@ def test_a_simulated_run_plays_and_stays_simulated(
     expect(page.locator("[data-part=badge]")).to_contain_text("simulated: as on a larger machine")
 
 
+@pytest.mark.nightly
 def test_200_steps_of_64_nodes_stay_below_2_mb(
     visit: Callable[..., Page], open_file: Open, tmp_path: Path
 ) -> None:

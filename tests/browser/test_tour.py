@@ -210,7 +210,9 @@ def test_a_run_of_ones_own_is_divided(page: Page) -> None:
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci")
-@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 390)])
+@pytest.mark.parametrize(
+    ("theme", "width"), [pytest.param("light", 1280, marks=pytest.mark.nightly), ("dark", 390)]
+)
 def test_axe_finds_nothing_wrong_in_any_stop(
     visit: Callable[..., Page], theme: str, width: int
 ) -> None:

@@ -85,6 +85,7 @@ def test_a_table_has_the_ratio_only_of_two_checkouts() -> None:
     assert line.endswith("new/old 1.00 (1.00 to 1.00)")
 
 
+@pytest.mark.nightly
 def test_the_measurements_run_on_this_checkout(
     browser: Browser, app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
