@@ -19,6 +19,8 @@ Visit = Callable[..., Page]
 BOARD = "document.querySelector('#hw-view .sq-stage').view"
 MARKUP = "<img src=x onerror=window.hit=1> ${window.hit=2} {{value}}"
 
+pytestmark = pytest.mark.nightly  # a page with many charts, or an app of its own
+
 
 @pytest.fixture
 def opened(visit: Visit) -> Callable[..., Page]:
@@ -124,7 +126,6 @@ def test_the_map_has_the_colours_of_its_legend(opened: Callable[..., Page], them
     assert "light" not in explained
 
 
-@pytest.mark.nightly
 def test_hovering_a_cell_tells_its_values(opened: Callable[..., Page]) -> None:
     page = opened()
     box = page.locator("#hw-view .hw-figure[data-part=heat] .nsewdrag").first.bounding_box()
@@ -135,7 +136,6 @@ def test_hovering_a_cell_tells_its_values(opened: Callable[..., Page]) -> None:
     )
 
 
-@pytest.mark.nightly
 def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
     page = opened()
     before = board(page, "view.plan.nodes")
@@ -157,7 +157,6 @@ def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
     assert board(page, "view.plan.nodes") <= 16
 
 
-@pytest.mark.nightly
 def test_nothing_covers_a_legend_and_a_zoomed_figure_can_be_reset(
     opened: Callable[..., Page],
 ) -> None:
@@ -201,7 +200,6 @@ def test_words_are_explained_by_pointer_and_by_keyboard(opened: Callable[..., Pa
     expect(card).to_contain_text("rank alone")
 
 
-@pytest.mark.nightly
 def test_a_profile_compared_with_itself_shows_a_message(opened: Callable[..., Page]) -> None:
     page = opened()
     choose(page, "against", "A100, Llama-2-7B with 68M, eager")
@@ -217,7 +215,6 @@ def test_a_profile_compared_with_itself_shows_a_message(opened: Callable[..., Pa
     expect(page.locator("#hw-view [data-part=banner]")).to_be_hidden()
 
 
-@pytest.mark.nightly
 def test_a_new_measurement_says_in_a_banner_what_changed(opened: Callable[..., Page]) -> None:
     page = opened()
     words = "A one-token pass takes 6.6 ms; before, it took 7.4 ms (-11%)."
@@ -244,7 +241,6 @@ def test_a_measurement_moves_and_stops(opened: Callable[..., Page]) -> None:
     assert page.locator("#hw-view .hw-progress").is_hidden()
 
 
-@pytest.mark.nightly
 def test_profiles_are_kept_over_a_reload_exported_and_removed(
     opened: Callable[..., Page], tmp_path: Path
 ) -> None:
@@ -337,7 +333,6 @@ def test_light_dark_narrow_and_wide(opened: Callable[..., Page], width: int, hei
     page.wait_for_function(f"{ink} !== {json.dumps(light)}")
 
 
-@pytest.mark.nightly
 def test_a_table_of_sixteen_depths_is_seen_whole(opened: Callable[..., Page]) -> None:
     """Guards against the rate over all depths out of sight, beside a table that needs less
     room."""

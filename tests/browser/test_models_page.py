@@ -21,6 +21,8 @@ CHAT = (
 )
 STAGE = "#md-view .md-stage"
 
+pytestmark = pytest.mark.nightly  # a page with many charts, or an app of its own
+
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeHub]:
@@ -114,7 +116,6 @@ def test_the_types_that_run_are_listed_and_can_be_filtered(opened: Callable[...,
     assert page.locator(".md-types [data-type]:visible").count() > 180
 
 
-@pytest.mark.nightly
 def test_a_missing_draft_is_said_once_and_at_its_field(opened: Callable[..., Page]) -> None:
     page = comes(opened())
     names(page, "owner/big", "")
@@ -135,7 +136,6 @@ def error_of(page: Page, field: str) -> str:
     return said.inner_text()
 
 
-@pytest.mark.nightly
 def test_a_gated_model_says_what_to_do_and_the_former_models_stay(
     opened: Callable[..., Page],
 ) -> None:
@@ -187,7 +187,6 @@ def test_models_are_fetched_stopped_gone_on_with_and_used_by_every_page(
     expect(other.locator("[data-part=asked]")).to_contain_text("as a chat message")
 
 
-@pytest.mark.nightly
 def test_the_bundled_pair_is_loaded_again_and_the_chat_box_hidden(
     opened: Callable[..., Page],
 ) -> None:

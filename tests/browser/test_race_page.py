@@ -48,6 +48,7 @@ def to_race(page: Page, **values: Any) -> None:
         page.fill(f"#rc-{name} input", str(value))
 
 
+@pytest.mark.nightly
 def test_a_lane_looked_at_keeps_its_numbers(visit: Visit) -> None:
     page = visit()
     to_race(page)
@@ -146,6 +147,7 @@ def test_a_preset_fills_the_form_and_its_race_is_simulated(visit: Visit) -> None
     expect(about).to_have_text("")  # the lanes are the visitor's own now
 
 
+@pytest.mark.nightly
 def test_a_race_goes_on_until_stop_and_its_file_has_the_runs(visit: Visit, tmp_path: Path) -> None:
     page = visit()
     page.get_by_role("tab", name="Race").click()

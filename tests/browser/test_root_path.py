@@ -14,6 +14,8 @@ from running_app import App, Visit
 BELOW = "/below"
 DROPPED = {"connection", "keep-alive", "transfer-encoding"}  # of one connection only
 
+pytestmark = pytest.mark.nightly  # a page with many charts, or an app of its own
+
 
 class Proxy(BaseHTTPRequestHandler):
     """Passes on what is asked below `BELOW`, without it, and under which host it was asked: the app
