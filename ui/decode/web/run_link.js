@@ -14,7 +14,7 @@ export function linkRun(store, fill) {
     apply({ step, ...values }) {
       if (step !== undefined) seekWhenThere(store, step);
       if (Object.keys(values).length)
-        withFormValues("decode", (now) => fill({ ...now, ...values }));
+        whenRun(store, () => withFormValues("decode", (now) => fill({ ...now, ...values })));
     },
     say: (words, isError) =>
       whenRun(store, () => store.set({ [isError ? "error" : "notice"]: words })),
@@ -39,7 +39,7 @@ const seekWhenThere = (store, step) =>
     () => store.seek(step),
   );
 
-// The first message would take earlier words away.
+// The first message would take earlier words away, those of a refused link too.
 const whenRun = (store, act) => once(store, ({ run }) => run !== null, act);
 
 function once(store, isTime, act) {
