@@ -19,7 +19,7 @@ from ui.decode import recordings
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest
 from ui.decode.run import DecodeJob
-from ui.race import tab
+from ui.race import recordings as races
 from ui.race.form import PARAMS
 from ui.race.messages import OpenedRace, StoredRace
 from ui.race.presets import PRESETS, RacePreset, preset_named
@@ -118,7 +118,7 @@ def main() -> None:
         if (preset := preset_named(asked.race))
         else record(DecodeRequest(prompt, params, tree_request), model_host)
     )
-    folder = asked.out or (tab.RACES if asked.race else recordings.RUNS)
+    folder = asked.out or (races.RACES if asked.race else recordings.RUNS)
     path = folder / f"{asked.name}.json"
     write_text(path, text)
     print(f"{path}: {len(text) / 1e3:.0f} kB")

@@ -13,7 +13,7 @@ from damaged_files import KINDS, Damaged, damaged_files
 from sequoia import Tree
 from sequoia.errors import BadProfile, BadTrace, BadTree, SequoiaError
 from ui.decode import recordings
-from ui.race.tab import opened as opened_race
+from ui.race.recordings import opened as opened_race
 from ui.serving.limits import LOCAL
 from ui.shared import large_json, saved_profiles
 

@@ -15,7 +15,7 @@ from ui.decode.recordings import shown_as
 
 # What each view's handler calls with the path of an uploaded file, by the module it is in today.
 from ui.decode.request import settings_of as settings_of_run
-from ui.race.tab import opened as opened_race
+from ui.race.recordings import opened as opened_race
 from ui.serving.limits import LOCAL
 from ui.shared.saved_profiles import load_upload as load_profile
 from ui.shared.saved_profiles import saved_entries as saved_profile_entries

@@ -4,7 +4,7 @@ any value."""
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping, Set
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from sequoia.errors import BadProfile, BadTree
 from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.validate_input import shown, whole
 from ui.decode.tab import LiveView
-from ui.hardware import view
+from ui.hardware import menu_entries, view
 from ui.hardware.own_form import OwnForm, own_form
 from ui.hardware.own_profile import BadField, own_profile
 from ui.hardware.profile_job import ProfileJob
@@ -92,11 +92,13 @@ class HardwareTab(SessionView[ProfileJob]):
             self.measure_it = start_button("Measure this machine", "hw-measure")
             self.stop_it = stop_button("hw-stop")
         with gr.Group(elem_classes="pg-group"):
-            shipped = _named(saved_profiles.listed(saved_profiles.shipped()))
+            shipped = menu_entries.named(saved_profiles.listed(saved_profiles.shipped()))
             self.profile = menu(shipped, "Hardware profile", "hw-profile")
             self.against = menu([("nothing", NONE), *shipped], "Compare with", "hw-against")
         with gr.Group(elem_classes="pg-group"):
-            self.rates = menu(_rate_choices(view.rates_of(None)), "Acceptance", "hw-rates")
+            self.rates = menu(
+                menu_entries.rate_choices(view.rates_of(None)), "Acceptance", "hw-rates"
+            )
             # not a Number: Gradio shows an empty one as 0
             self.nodes = gr.Textbox(
                 label="Max nodes",
@@ -232,16 +234,16 @@ class HardwareTab(SessionView[ProfileJob]):
         stays as it is."""
         entries = self._entries(asked.store)
         vectors = view.rates_of(pair_now(self._model_host))
-        profile = _known(asked.profile, entries, next(iter(entries), None))
-        same = _same(entries, profile)
-        against = _known(asked.against, entries, NONE)
+        profile = menu_entries.known(asked.profile, entries, next(iter(entries), None))
+        same = menu_entries.with_the_same_times(entries, profile)
+        against = menu_entries.known(asked.against, entries, NONE)
         if against in same:
             notice = f"{entries[against].name} has the same times, so there is nothing to compare"
             against = NONE
         # the vectors of the loaded pair come first
         default = DEFAULT_RATES if DEFAULT_RATES in vectors else next(iter(vectors))
-        rates = _known(asked.rates, vectors, default)
-        menu_entries = saved_profiles.listed(entries, profile, against)
+        rates = menu_entries.known(asked.rates, vectors, default)
+        listed = saved_profiles.listed(entries, profile, against)
         try:
             entry = entries.get(profile)
             text = self._message(
@@ -251,11 +253,11 @@ class HardwareTab(SessionView[ProfileJob]):
             return {self.board: notice_message(error=str(problem))}
         return {
             self.board: text,
-            self.profile: gr.update(choices=_named(menu_entries), value=profile),
+            self.profile: gr.update(choices=menu_entries.named(listed), value=profile),
             self.against: gr.update(
-                choices=[("nothing", NONE), *_named(menu_entries, same)], value=against
+                choices=[("nothing", NONE), *menu_entries.named(listed, same)], value=against
             ),
-            self.rates: gr.update(choices=_rate_choices(vectors), value=rates),
+            self.rates: gr.update(choices=menu_entries.rate_choices(vectors), value=rates),
         }
 
     def _message(
@@ -400,35 +402,3 @@ def _report_message(report: Report) -> str:
     share = None if report.over else report.share
     error = report.error and f"Not measured: {report.error}"
     return notice_message(error=error, notice=report.words or None, share=share)
-
-
-def _known(key: Any, among: Mapping[str, Any], otherwise: Any) -> Any:
-    return key if isinstance(key, str) and key in among else otherwise
-
-
-def _named(entries: Mapping[str, Entry], same: Set[str] = frozenset()) -> list[tuple[str, str]]:
-    return [
-        (f"{entry.name} · {'shown now' if key in same else entry.profile.source}", key)
-        for key, entry in entries.items()
-    ]
-
-
-def _same(entries: Mapping[str, Entry], key: Any) -> set[str]:
-    """The keys of all entries with the same times as the entry `key`: comparing with them would
-    show no difference."""
-    own = _times(entries[key]) if key in entries else None
-    return {other for other, entry in entries.items() if _times(entry) == own}
-
-
-def _times(entry: Entry) -> tuple[Any, ...]:
-    profile = entry.profile
-    return (
-        profile.target_seconds,
-        profile.draft_seconds,
-        profile.overhead_seconds,
-        profile.level_overhead,
-    )
-
-
-def _rate_choices(vectors: dict[str, Rates]) -> list[tuple[str, str]]:
-    return [(f"{rates.name} · {rates.label}", key) for key, rates in vectors.items()]

@@ -15,7 +15,7 @@ from ui.decode.form import RUN, RunControls, chat_box, files, prompt_box, share_
 from ui.decode.form_tree import FormTrees, tree_picture
 from ui.race.presets import PRESETS, FormLane, RacePreset
 from ui.race.request import NO_LANE
-from ui.shared import labels
+from ui.shared import labels, markup
 from ui.shared.events import FormData, Updates
 from ui.shared.layout import busy_buttons, menu, sampling_fields, start_button, stop_button
 from ui.shared.tree_menu import SHAPES
@@ -195,6 +195,14 @@ def _presets() -> tuple[tuple[gr.Button, ...], gr.Markdown]:
             for preset in PRESETS
         )
     return buttons, gr.Markdown(PRESETS[0].about, elem_id="rc-about")
+
+
+def began(form: RaceControls, updates: Updates | None = None) -> str:
+    """JavaScript for the buttons when a race begins, or with other `updates`. The browser sets them
+    by itself, so that no late answer can do so after the race has ended."""
+    updates = form.resting(False) if updates is None else updates
+    buttons = markup.literal([updates[button] for button in form.buttons])
+    return f"() => {buttons}"
 
 
 def _lane(number: int, lane: FormLane, trees: FormTrees) -> LaneControls:

@@ -7,23 +7,19 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any, TypeGuard
 
 import gradio as gr
 
 from sequoia import SequoiaError, Tree
-from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadTrace, BadTree
-from sequoia.saved_files.race_file import LaneLog, RaceLog
-from sequoia.saved_files.run_file import MAX_CHARS, Run
 from sequoia.validate_input import whole
-from ui.decode import recordings
 from ui.decode.form_tree import FormTrees
 from ui.decode.recordings import RunStore, file_name
 from ui.decode.tab import LiveView, download
-from ui.race.form import RaceControls, details_of, race_controls
-from ui.race.messages import OpenedRace, StoredRace, notice_message
+from ui.race import recordings as races
+from ui.race.form import RaceControls, began, details_of, race_controls
+from ui.race.messages import StoredRace, notice_message
 from ui.race.presets import preset_named
 from ui.race.race_on import RaceOnJob
 from ui.race.request import NO_LANE, RaceRequest, lane_tree
@@ -48,24 +44,8 @@ from ui.shared.menus import on_choice
 from ui.shared.message_text import message_text
 from ui.shared.tree_menu import entry_of
 
-RACES = ASSETS / "races"
-WELCOME = "welcome"
 _ANALYSED_WITHIN = 60.0  # seconds
 _REPLACED_WITHIN = 10.0  # seconds; one draw of a large model may take that long
-
-
-def opened(path: Any, most: int) -> OpenedRace:
-    """The race in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason that
-    is fit for the visitor."""
-    return OpenedRace(RaceLog.from_dict(recordings.json_of(path, most, "race")))
-
-
-def welcome() -> OpenedRace | None:
-    """The race the view opens with; None if it cannot be read."""
-    try:
-        return opened(str(RACES / f"{WELCOME}.json"), MAX_CHARS)
-    except SequoiaError:
-        return None
 
 
 class RaceTab(RunView[RaceJob | RaceOnJob]):
@@ -75,7 +55,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         super().__init__(model_host, limits)
         self._live = live
         self.run_store: RunStore[StoredRace] = RunStore(limits.runs, limits.weight)
-        self._welcome = welcome()
+        self._welcome = races.welcome()
         # visitors whose next race is about to replace a check or further runs, which end first
         self._starting: set[str] = set()
         # a race goes on for one visitor, also if several ask at the same moment
@@ -370,7 +350,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
     def open(self, path: Any) -> Updates:
         """Play the race in an uploaded file. If it cannot be opened, the screen stays as it is."""
         try:
-            kept = opened(path, self._limits.upload)
+            kept = races.opened(path, self._limits.upload)
         except SequoiaError as problem:
             return {self.board: notice_message(error=f"Not opened: {problem}")}
         self.run_store.put(kept)
@@ -386,7 +366,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             if not lanes:
                 raise BadTrace("this race is no longer stored; run it again")
             return self._live.show(
-                _titled(lanes[whole(asked.get("lane"), "lane", 0, len(lanes) - 1, BadTrace)]),
+                races.titled(lanes[whole(asked.get("lane"), "lane", 0, len(lanes) - 1, BadTrace)]),
                 request,
             )
         except SequoiaError as problem:
@@ -432,18 +412,5 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             return gr.update(interactive=False)
 
 
-def began(form: RaceControls, updates: Updates | None = None) -> str:
-    """JavaScript for the buttons when a race begins, or with other `updates`. The browser sets them
-    by itself, so that no late answer can do so after the race has ended."""
-    updates = form.resting(False) if updates is None else updates
-    buttons = markup.literal([updates[button] for button in form.buttons])
-    return f"() => {buttons}"
-
-
 def _is_index(value: Any) -> TypeGuard[int]:
     return type(value) is int and value >= 0
-
-
-def _titled(lane: LaneLog) -> Run:
-    """The run of `lane`, with a title that says where it is from."""
-    return replace(lane.run, meta={**lane.run.meta, "title": f"lane {lane.full_name} of a race"})

@@ -23,7 +23,6 @@ from sequoia import (
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.errors import BadTree
 from sequoia.measuring.defaults import SLACK, default_chain, known_acceptance
-from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.validate_input import shown, whole
 from ui.shared.labels import with_labels
@@ -51,6 +50,23 @@ class ChosenTree:
     how: str
     acceptance: Acceptance | None = None
     source: str = ""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What a tree is planned or fitted for. texts: the prompt, or none for the usual kind of text.
+    clock: None for this machine."""
+
+    pair: Pair
+    params: SamplingParams
+    verifier: str
+    texts: list[str]
+    clock: SimulatedClock | None
+
+    @property
+    def acceptance(self) -> tuple[Acceptance, str]:
+        """The acceptance vector, and where it comes from."""
+        return acceptance_of(self.pair, self.params, self.verifier, self.texts)
 
 
 @dataclass(frozen=True)
@@ -93,14 +109,14 @@ class TreeRequest:
         """The tree for continuing `prompt` (empty: for the usual kind of text), planned for the
         machine of `clock`, or for this one without it. A planned or fitted tree may need a
         measurement first."""
+        run = _Run(pair, params, verifier, [prompt] if prompt else [], clock)
         if self.kind in PLANNED:
-            return self._planned(pair, params, verifier, prompt, clock)
+            return self._planned(run)
         if self.kind == "wide":
-            return self._wide(pair, params, verifier, prompt, clock)
+            return self._wide(run)
         if self.kind in FITTED:
-            acceptance, source = acceptance_of(pair, params, verifier, _texts(prompt))
-            profile = clock.profile if clock else None
-            tree = self._fitted(pair, acceptance.smoothed(), params, profile)
+            acceptance, source = run.acceptance
+            tree = self._fitted(run, acceptance.smoothed())
             words = f"{self._words()}, from {source} acceptance"
             return ChosenTree(tree, words, acceptance, source)
         shape = SHAPES[self.kind]
@@ -125,65 +141,42 @@ class TreeRequest:
         tree = tree.tree if isinstance(tree, Replanned) else tree
         return tree if isinstance(tree, Tree) else None
 
-    def _planned(
-        self,
-        pair: Pair,
-        params: SamplingParams,
-        verifier: str,
-        prompt: str,
-        clock: SimulatedClock | None,
-    ) -> ChosenTree:
+    def _planned(self, run: _Run) -> ChosenTree:
         plan_tree = default_chain if self.kind == "tuned_chain" else default_plan
-        asked = (pair, params, verifier, _texts(prompt))
+        asked = (run.pair, run.params, run.verifier, run.texts)
         words = self._words()
-        if clock is None:
+        if run.clock is None:
             plan = plan_tree(*asked, self.most)
         else:
-            words = words.replace("this machine", clock.name)
-            plan = plan_tree(*asked, profile=clock.profile)
+            words = words.replace("this machine", run.clock.name)
+            plan = plan_tree(*asked, profile=run.clock.profile)
             if (best := len(plan.tree)) > self.most:
-                plan = plan_tree(*asked, self.most, clock.profile)
+                plan = plan_tree(*asked, self.most, run.clock.profile)
                 words += f", limited to {self.most} nodes here ({best} would be best)"
         if plan.predicted_speedup < 1:
             words += " (slower than plain decoding, predicted)"
         how = f"{words}, from {plan.source} acceptance"
         return ChosenTree(plan.tree, how, plan.acceptance, plan.source)
 
-    def _wide(
-        self,
-        pair: Pair,
-        params: SamplingParams,
-        verifier: str,
-        prompt: str,
-        clock: SimulatedClock | None,
-    ) -> ChosenTree:
+    def _wide(self, run: _Run) -> ChosenTree:
         """The planned tree if it is wide, or the best one of a fixed size."""
-        planned = TreeRequest("planned", (), self.most)._planned(
-            pair, params, verifier, prompt, clock
-        )
+        planned = TreeRequest("planned", (), self.most)._planned(run)
         if isinstance(planned.tree, Tree) and _is_wide(planned.tree):
             return planned
-        acceptance, source = acceptance_of(pair, params, verifier, _texts(prompt))
+        acceptance, source = run.acceptance
         nodes = min(WIDE_NODES, self.most)
         tree = best_tree(acceptance.smoothed(), nodes, WIDE_LEVELS)
         words = SHAPES["wide"].how.format(nodes, WIDE_LEVELS)
         return ChosenTree(tree, f"{words}, from {source} acceptance", acceptance, source)
 
-    def _fitted(
-        self,
-        pair: Pair,
-        acceptance: Acceptance,
-        params: SamplingParams,
-        profile: HardwareProfile | None,
-    ) -> Tree | TreeChoice:
-        """profile: times to plan for; None for those of this machine."""
+    def _fitted(self, run: _Run, acceptance: Acceptance) -> Tree | TreeChoice:
         nodes, levels = self.numbers
         if self.kind == "best":
             return best_tree(acceptance, nodes, levels)
-        times = profile or machine(pair)
+        times = run.clock.profile if run.clock else machine(run.pair)
         if self.kind == "replanned":
             return Replanned(acceptance, times, nodes, levels, slack=SLACK)
-        return Dynamic(acceptance, times, params.temperature, nodes, levels)
+        return Dynamic(acceptance, times, run.params.temperature, nodes, levels)
 
     @property
     def rule(self) -> str:
@@ -202,10 +195,6 @@ def _whole(value: Any, label: str, least: int, most: int) -> None:
         whole(value, label, least, most, BadTree)
     except BadTree as problem:
         raise with_labels(problem, {label: label}) from None
-
-
-def _texts(prompt: str) -> list[str]:
-    return [prompt] if prompt else []
 
 
 def _is_wide(tree: Tree) -> bool:

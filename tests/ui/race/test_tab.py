@@ -23,7 +23,7 @@ from ui.decode.component import header
 from ui.decode.tab import LiveView
 from ui.hardware.own_profile import START, own_profile, start_values
 from ui.race import distribution_check, form, messages, race_on
-from ui.race import tab as race_tab
+from ui.race import recordings as race_recordings
 from ui.race.presets import PRESETS, RacePreset
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
@@ -471,7 +471,7 @@ def test_without_a_recorded_race_the_view_still_opens(
     model_host: ModelHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "welcome.json").write_text("{")
-    monkeypatch.setattr(race_tab, "RACES", tmp_path)
+    monkeypatch.setattr(race_recordings, "RACES", tmp_path)
     with gr.Blocks():
         tab = RaceTab(model_host, LOCAL, LiveView(model_host, LOCAL, header()))
         tab.build()

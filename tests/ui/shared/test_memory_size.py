@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ui.decode.recordings import RunStore
-from ui.race.tab import opened
+from ui.race.recordings import opened
 from ui.serving.limits import LOCAL
 from ui.shared.memory_size import memory_size
 
