@@ -100,7 +100,8 @@ def test_a_node_lights_its_ancestors_and_positions_by_index_are_wrong(page: Page
 def test_a_step_of_a_recorded_run_is_shown_and_linked(page: Page) -> None:
     part(page, "real").click()
     part(page, "run").select_option("specinfer")
-    expect(part(page, "moment")).to_contain_text("p and q of the next token", timeout=20_000)
+    expect(part(page, "step")).to_be_visible(timeout=20_000)
+    expect(part(page, "moment")).to_contain_text("p and q of the next token")
     typed(page, "step", "99")
     page.keyboard.press("Enter")
     expect(part(page, "problem-step")).to_contain_text("“99” is not a step from 1 to 30")

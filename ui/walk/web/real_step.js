@@ -116,11 +116,12 @@ export class RealStep {
     this.menu.value = name;
     this.refusal.say("");
     text(this.about, readable(this.listed.find((one) => one.name === name)?.about ?? ""));
-    show(this.line, this.isRecorded);
+    show(this.line, this.runs.has(name)); // there are no steps to choose while the run loads
     if (!this.isRecorded) return this.takeShown();
     const run = await this.recorded(name);
     if (this.menu.value !== name) return;
     if (run.error) return this.refusal.say(run.error, this.menu);
+    show(this.line, true);
     this.goTo(step ?? tellingStep(run));
   }
 
@@ -150,8 +151,10 @@ export class RealStep {
   // -- steps -------------------------------------------------------------------------------------
 
   type() {
+    const run = this.runs.get(this.menu.value);
+    if (!run) return;
     const typed = this.field.value.trim();
-    const { length } = this.runs.get(this.menu.value).steps;
+    const { length } = run.steps;
     const value = /^\d{1,6}$/.test(typed) ? Number(typed) : NaN;
     if (value >= 1 && value <= length) return this.goTo(value - 1);
     this.refusal.say(`“${typed.slice(0, 20)}” is not a step from 1 to ${length}.`, this.field);
