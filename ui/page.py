@@ -8,6 +8,7 @@ import gradio as gr
 
 from ui.decode import component
 from ui.decode.tab import LiveView
+from ui.experiments.tab import ExperimentsTab
 from ui.hardware.tab import HardwareTab
 from ui.lab.tab import LabTab
 from ui.lossless.tab import LosslessTab
@@ -46,6 +47,7 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
             "Lab": LabTab(model_host, limits, live),
             "Walk": WalkTab(),
             "Lossless": LosslessTab(model_host, limits),
+            "Experiments": ExperimentsTab(model_host, limits),
             "Hardware": HardwareTab(model_host, limits, live),
         }
         if limits.models:

@@ -11,7 +11,7 @@ import { makePanel } from "../../shared/web/panel.js";
 import { progressBar } from "../../shared/web/progress_bar.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import { FastestTree } from "./fastest_tree.js";
-import { figurePanel } from "./figure_panel.js";
+import { figurePanel } from "../../shared/web/figure_panel.js";
 import { PlanTiles } from "./plan_tiles.js";
 import { ProfileFacts } from "./profile_facts.js";
 import { RunPanel } from "./run_panel.js";

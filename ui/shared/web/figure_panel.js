@@ -1,23 +1,24 @@
 /* A panel with a Plotly figure, a line beside its title, and the buttons that save it. */
-import { Chart } from "../../shared/web/chart.js";
-import { el } from "../../shared/web/dom.js";
-import { makePanel } from "../../shared/web/panel.js";
-import { PLOTLY } from "../../shared/web/plotly.js";
-import { rove } from "../../shared/web/roving_focus.js";
-import * as pictures from "../../shared/web/save_picture.js";
+import { Chart } from "./chart.js";
+import { el } from "./dom.js";
+import { makePanel } from "./panel.js";
+import { PLOTLY } from "./plotly.js";
+import { rove } from "./roving_focus.js";
+import * as pictures from "./save_picture.js";
 
 /**
  * @param {HTMLElement} host
- * @param {{part: string, title: string, term: string, cls?: string}} about as for a panel
+ * @param {{part: string, title: string, term?: string, cls?: string}} about as for a panel
+ * @param {() => string[]} [caption] lines above the saved figure
  * @returns {{panel: ReturnType<typeof makePanel>, word: HTMLElement, chart: Chart}} `word`: the
  *   line beside the title
  */
-export function figurePanel(host, { cls = "", ...about }) {
+export function figurePanel(host, { cls = "", ...about }, caption) {
   const panel = makePanel(host, { ...about, cls: "hw-figure " + cls });
   const word = el("span", { class: "sq-word" }, panel.titleBox);
   const chart = new Chart(panel.body, PLOTLY, about.title);
   const drawn = () => (chart.figure ? chart.node : null);
-  pictures.buttons(panel.tools, drawn, about.part, { reset: () => chart.reset() });
+  pictures.buttons(panel.tools, drawn, about.part, { reset: () => chart.reset(), caption });
   rove(panel.tools);
   return { panel, word, chart };
 }
