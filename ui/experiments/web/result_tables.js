@@ -5,7 +5,7 @@ import { short } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
 import { addTerm } from "../../shared/web/tooltips.js";
-import { cellText, tableRows, verdictOf } from "./result_rows.js";
+import { cellText, kindOf, tableRows, verdictOf } from "./result_rows.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @import { Comparison, Result } from "./experiments_state.js" */
@@ -59,8 +59,9 @@ function paintRows(host, result) {
   host.replaceChildren();
   if (!result) return;
   const head = el("tr", {}, el("thead", {}, host));
-  for (const { label, kind } of result.columns) {
-    const cell = el("th", { scope: "col", text: label }, head);
+  for (const column of result.columns) {
+    const cell = el("th", { scope: "col", text: column.label }, head);
+    const kind = kindOf(column, result);
     if (kind) el("span", { class: "sq-badge", "data-label": kind, text: kind }, cell);
   }
   const body = el("tbody", {}, host);
