@@ -75,7 +75,8 @@ def test_an_experiment_gives_points_with_intervals_a_table_and_a_finding(name: s
     assert all(one.low is not None for series in result.series for one in series.points)
     assert all(one.mean >= 0 for series in result.series for one in series.points)
     names = {column.name for column in result.columns}
-    assert result.rows and all(names == row.keys() for row in result.rows)
+    assert result.rows
+    assert all(names == row.keys() for row in result.rows)
     assert result.comparisons
     assert ExperimentResult.from_json(result.to_json()) == result
 

@@ -92,7 +92,8 @@ def test_intervals_contain_the_truth_as_often_as_they_say() -> None:
     hits = 0
     for _ in range(2000):
         found = point(1, [rng.gauss(3, 1) for _ in range(8)])
-        assert found.low is not None and found.high is not None
+        assert found.low is not None
+        assert found.high is not None
         hits += found.low <= 3 <= found.high
     assert 0.93 <= hits / 2000 <= 0.97
 
@@ -102,7 +103,8 @@ def test_a_ratio_is_paired_over_prompts() -> None:
     theirs = [1.0, 10.0, 2.0, 5.0]
     ours = [1.1, 11.1, 2.2, 5.4]
     found = comparison("a over b", ours, theirs)
-    assert found.low is not None and found.high is not None
+    assert found.low is not None
+    assert found.high is not None
     assert 1.05 < found.low < found.ratio < found.high < 1.15
     logs = [math.log(one / other) for one, other in zip(ours, theirs, strict=True)]
     assert found.ratio == pytest.approx(math.exp(statistics.fmean(logs)), rel=1e-4)
