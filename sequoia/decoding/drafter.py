@@ -48,12 +48,12 @@ class DynamicTree(Protocol):
         """The tree so far."""
         ...
 
-    def grow(self, distributions: torch.Tensor) -> tuple[int, ...]:
+    def grow(self, distributions: torch.Tensor, /) -> tuple[int, ...]:
         """The number of children for each node of the front, by its draft distribution in
         (front, vocab). Moves on to the next level."""
         ...
 
-    def see(self, distributions: torch.Tensor, drawn: Drawn) -> None:
+    def see(self, distributions: torch.Tensor, drawn: Drawn, /) -> None:
         """The tokens `drawn` for the children that `grow` asked for, from `distributions` (front,
         vocab). They may change what is drafted after them, but they themselves stay in the
         tree."""

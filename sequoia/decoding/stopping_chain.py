@@ -49,7 +49,7 @@ class ChainWhileSure:
         self.tree = Tree.chain(1)
         self.front: tuple[int, ...] = (0,) if most > 1 else ()
 
-    def grow(self, distributions: torch.Tensor) -> tuple[int, ...]:
+    def grow(self, _distributions: torch.Tensor) -> tuple[int, ...]:
         last = len(self.tree)
         self.tree = Tree.chain(last + 1)
         self.front = (last,) if last + 1 < self._most else ()

@@ -61,11 +61,11 @@ def chain() -> DynamicTree:
     return ChainWhileSure(4, 0.4)
 
 
-def growing() -> DynamicTree:
+def dynamic() -> DynamicTree:
     return CalibratedTree(Calibration(RATES, greedy=True), COSTS, 5, 3)
 
 
-SHAPES: dict[str, Shape] = {"stopping chain": chain, "growing tree": growing}
+SHAPES: dict[str, Shape] = {"stopping chain": chain, "dynamic tree": dynamic}
 
 
 def models(seed: int) -> tuple[Model, Model]:
