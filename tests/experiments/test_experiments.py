@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ import pytest
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.errors import SequoiaError
 from sequoia.experiments import command, planned
 from sequoia.experiments.budget import SHAPES, trees_of
@@ -25,9 +23,8 @@ from sequoia.experiments.registry import EXPERIMENTS, experiment_named
 from sequoia.experiments.result import ExperimentResult, Point
 from sequoia.experiments.runner import complete_result
 from sequoia.experiments.text_units import Text
-from sequoia.experiments.traversal_gain import expected_by_traversal, traversal_gain
+from sequoia.experiments.traversal_gain import traversal_gain
 from sequoia.models.pair import Pair
-from tests.exact import Drawn, distribution, drafted, table
 from tests.fakes import same_pair, tiny_pair
 
 MINE = ("budget", "temperature", "top-p", "ranks", "specinfer")
@@ -133,22 +130,6 @@ def test_trees_along_a_text_see_the_distributions_of_its_places() -> None:
     for one in drafted_along(pair(), text, Tree.kary(2, 3), "sequoia", [0, 1, 7, 23]):
         np.testing.assert_allclose(one.p(0), along[one.place].p, atol=1e-5)
         np.testing.assert_allclose(one.drafted.q(0), along[one.place].q, atol=1e-5)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_the_expected_tokens_of_traversal_are_exact(seed: int) -> None:
-    """Against the mean over every outcome of its draws."""
-    tree = Tree((-1, 0, 0, 1, 1, 2))
-    p, q = table(("p", seed), 3), table(("q", seed), 3)
-    tokens, contexts = drafted(tree, TRAVERSAL, q, (), Drawn(seed))
-
-    def accepted(chance: Any) -> int:
-        given = (lambda node: p(contexts[node]), lambda node: q(contexts[node]))
-        return len(TRAVERSAL.verify(tree, tokens, *given, chance).path) - 1
-
-    mean = sum(count * weight for count, weight in distribution(accepted).items())  # pyright: ignore[reportOperatorIssue]
-    given = (lambda node: p(contexts[node]), lambda node: q(contexts[node]))
-    assert expected_by_traversal(tree, tokens, *given) == pytest.approx(float(mean))
 
 
 def test_block_verification_gains_on_a_chain_and_nothing_with_a_perfect_draft() -> None:
