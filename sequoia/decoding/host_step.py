@@ -5,7 +5,7 @@ one."""
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from sequoia.algorithm.sampling import Chance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
-from sequoia.algorithm.verifiers.verifier import Verifier
+from sequoia.algorithm.verifiers.verifier import MeanAccepted, Verifier
 from sequoia.decoding.drafter import Drafted, Drafter, DynamicTree
 from sequoia.decoding.step import Round
 from sequoia.models.per_tree import PerTree
@@ -100,7 +100,11 @@ class HostStep:
         def p(node: int) -> np.ndarray:
             return self._p[node] if node in self._p else self._row_warp(self._logits[node])
 
-        chances = self._verifier.chances
-        if chances is None:
-            return None
-        return float(expected_accepted(drafted.tree, drafted.tokens, p, drafted.q, chances))
+        return float(self._mean_accepted(drafted.tree, drafted.tokens, p, drafted.q))
+
+    @cached_property
+    def _mean_accepted(self) -> MeanAccepted:
+        if self._verifier.mean_accepted:
+            return self._verifier.mean_accepted
+        assert self._verifier.chances is not None
+        return partial(expected_accepted, chances=self._verifier.chances)

@@ -39,5 +39,5 @@ class Step(Protocol):
 
     def expected_accepted(self, drafted: Drafted, /) -> float | None:
         """The mean number of accepted nodes of the step that was just made, over the draws of the
-        verifier; None where `residual_heads` is empty for the same reason."""
+        verifier; None where the host does not have the distributions."""
         ...

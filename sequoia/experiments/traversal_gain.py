@@ -9,10 +9,8 @@ from sequoia.algorithm.expected_accepted import expected_accepted
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
-from sequoia.algorithm.verifiers.verifier import DistributionOf
 from sequoia.experiments.drafted_trees import drafted_along
 from sequoia.experiments.text_units import WARM_UP, Text
-from sequoia.measuring.acceptance_teacher_forced import REJECTING
 from sequoia.models.pair import Pair
 
 
@@ -25,6 +23,7 @@ def traversal_gain(
     if text.params.temperature == 0:
         return 1.0
     assert SEQUOIA.chances is not None
+    assert TRAVERSAL.mean_accepted is not None
     ours = theirs = 0.0
     places = range(min(WARM_UP, len(starts) // 4), len(starts), every)
     for one in drafted_along(pair, text, tree, SEQUOIA.key, places):
@@ -32,19 +31,5 @@ def traversal_gain(
         drafted = one.drafted
         given = (drafted.tree, drafted.tokens, one.p, drafted.q)
         ours += weight * (1 + expected_accepted(*given, SEQUOIA.chances))
-        theirs += weight * (1 + expected_by_traversal(*given))
+        theirs += weight * (1 + TRAVERSAL.mean_accepted(*given))
     return theirs / ours if ours else 1.0
-
-
-def expected_by_traversal(
-    tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf
-) -> float:
-    """What `expected_accepted` is for other verifiers. Traversal visits the nodes in an order that
-    depends on the drafted tokens alone, and takes each with the probability of its trial."""
-    verdict = TRAVERSAL.verify(tree, tokens, p, q, REJECTING)
-    reached = 1.0
-    accepted = 0.0
-    for trial in verdict.trials:
-        accepted += reached * float(trial.p) * tree.depths[trial.node]
-        reached *= 1 - float(trial.p)
-    return accepted

@@ -94,7 +94,7 @@ def sibling_rates(
     root with its children; built here if not given.
     """
     tree = tree or Tree.from_branching([len(tokens)])
-    verdict = SEQUOIA.verify(tree, (-1, *tokens), lambda _: p, lambda _: q, REJECTING)
+    verdict = SEQUOIA.verify(tree, (-1, *tokens), lambda _: p, lambda _: q, _REJECTING)
     reach = 1
     rates = []
     for trial in verdict.trials:
@@ -128,7 +128,7 @@ def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
     return torch.cat(shared)
 
 
-class RejectIfPossible:
+class _RejectIfPossible:
     """Replaces the random numbers of `verify`. It rejects wherever that is possible, so that every
     sibling that could be accepted gets a trial."""
 
@@ -142,7 +142,7 @@ class RejectIfPossible:
 
 
 # Any: `verify` never calls the methods of a Chance that draw children
-REJECTING: Any = RejectIfPossible()
+_REJECTING: Any = _RejectIfPossible()
 
 
 def _text(
