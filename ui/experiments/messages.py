@@ -95,7 +95,10 @@ def _found(report: Report, found: Found) -> dict[str, Any]:
     result = found.result
     words = [found.message]
     if report.over and not result.is_complete:
-        words += [f"{report.words.rstrip('.')}.", f"{result.done} of {result.total} units are done."]
+        words += [
+            f"{report.words.rstrip('.')}.",
+            f"{result.done} of {result.total} units are done.",
+        ]
         words += ["Press Continue for the others."]
     return {"result": result.to_dict(), "notice": " ".join(filter(None, words))}
 

@@ -121,6 +121,15 @@ def stopped_after(tab: ExperimentsTab, toy: Toy, units: int) -> dict[str, Any]:
     return parsed(reading)[-1]
 
 
+def gated_run(tab: ExperimentsTab, toy: Toy, who: str = "one") -> tuple[Any, Any]:
+    """The message of a run before its first unit, and its last one."""
+    toy.passes = threading.Semaphore(0)
+    reading = runs(tab, who=who)
+    first = next(run for one in reading if "result" in (run := json.loads(one)["run"]))
+    toy.passes.release(1000)
+    return first, parsed(reading)[-1]
+
+
 def test_a_stopped_run_keeps_what_is_done_and_goes_on(
     made: Callable[..., ExperimentsTab], toy: Toy
 ) -> None:
@@ -129,8 +138,7 @@ def test_a_stopped_run_keeps_what_is_done_and_goes_on(
     assert last["result"]["done"] == 3
     words = "Stopped. 3 of 5 units are done. Press Continue for the others."
     assert last["notice"] == words
-    toy.passes = threading.Semaphore(1000)
-    first, *_, last = [one for one in parsed(runs(tab)) if "result" in one]
+    first, last = gated_run(tab, toy)
     assert first["result"]["done"] == 3
     assert first["words"] == "3 of 5 units done"
     assert last["result"]["done"] == UNITS
@@ -141,8 +149,7 @@ def test_a_stopped_run_keeps_what_is_done_and_goes_on(
 def test_another_visitor_starts_anew(made: Callable[..., ExperimentsTab], toy: Toy) -> None:
     tab = made()
     stopped_after(tab, toy, 1)
-    toy.passes = threading.Semaphore(1000)
-    first = next(one for one in parsed(runs(tab, who="two")) if "result" in one)
+    first, _ = gated_run(tab, toy, "two")
     assert first["result"]["done"] == 0
 
 

@@ -18,7 +18,8 @@ export class FigureView {
   constructor(host) {
     const about = { part: "figure", title: "Plots", cls: "xp-figure" };
     const caption = () => (this.result ? captionLines(this.result) : []);
-    const { panel, chart } = figurePanel(host, about, caption);
+    const name = () => this.result?.name ?? about.part;
+    const { panel, chart } = figurePanel(host, about, { caption, name });
     this.panel = panel;
     this.chart = chart;
     button(panel.tools, {

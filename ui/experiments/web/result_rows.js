@@ -1,4 +1,4 @@
-/* The texts of a result: cells of its table, its CSV files, and where its numbers come from. Pure. */
+/* The texts of a result: cells of its table, its CSV files, and where its numbers come from. */
 import { grouped, known, prob, rate } from "../../shared/web/format.js";
 
 /** @import { Column, Comparison, Result } from "./experiments_state.js" */
