@@ -34,12 +34,9 @@ const result = /** @type {any} */ ({
   total: 4,
 });
 
-test("a cell is as short as it can be read", () => {
-  assert.equal(rows.cellText("code"), "code");
-  assert.equal(rows.cellText(1234), "1,234");
-  assert.equal(rows.cellText(3.456), "3.46");
-  assert.equal(rows.cellText(0.012345), "0.0123");
-  assert.equal(rows.cellText(null), "–");
+test("a column is as short as it can be read, with whole numbers only if all are", () => {
+  assert.deepEqual(rows.cellTexts(["code", 1234, null]), ["code", "1,234", "–"]);
+  assert.deepEqual(rows.cellTexts([3.456, 3, 0.012345]), ["3.46", "3.00", "0.0123"]);
 });
 
 test("points as CSV, an empty field where there is no interval", () => {

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from sequoia import Pair, SequoiaError
 from sequoia.experiments.experiment import Experiment
 from sequoia.experiments.result import ExperimentResult
 from sequoia.experiments.runner import RunProgress, run_experiment
-from ui.experiments.kept_units import UnitFolder
 from ui.serving.job import MeasurementJob, Report
 from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand, duration_words
@@ -41,7 +41,7 @@ class ExperimentJob(MeasurementJob):
     if_out_of_memory = "Choose a smaller pair. What was finished before is kept."
 
     def __init__(
-        self, model_host: ModelHost, experiment: Experiment, folder: UnitFolder, seconds: float
+        self, model_host: ModelHost, experiment: Experiment, folder: Path, seconds: float
     ) -> None:
         super().__init__(model_host)
         self.experiment = experiment
@@ -83,7 +83,7 @@ class ExperimentJob(MeasurementJob):
                 self.experiment,
                 pair,
                 settings,
-                self._folder.path,
+                self._folder,
                 self._on_progress,
                 self._ends_turn,
             )

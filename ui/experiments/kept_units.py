@@ -7,19 +7,10 @@ import os
 import shutil
 import tempfile
 import threading
-import weakref
 from collections import OrderedDict
 from pathlib import Path
 
 from ui.serving.temporary_folder import VARIABLE
-
-
-class UnitFolder:
-    """A folder of files that is removed once nobody uses the object."""
-
-    def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="experiments-", dir=os.environ.get(VARIABLE)))
-        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 class KeptUnits:
@@ -28,19 +19,25 @@ class KeptUnits:
     def __init__(self, most: int) -> None:
         self._most = most
         self._lock = threading.Lock()
-        self._folders: OrderedDict[str, UnitFolder] = OrderedDict()
+        self._folders: OrderedDict[str, Path] = OrderedDict()
 
-    def folder(self, who: str) -> UnitFolder:
+    def folder(self, who: str) -> Path:
         """The visitor's folder. Raises OSError if there is none and none can be made."""
         with self._lock:
             if who not in self._folders:
-                self._folders[who] = UnitFolder()
+                parent = os.environ.get(VARIABLE)
+                self._folders[who] = Path(tempfile.mkdtemp(prefix="experiments-", dir=parent))
             self._folders.move_to_end(who)
             while len(self._folders) > self._most:
-                self._folders.popitem(last=False)
+                _remove(self._folders.popitem(last=False)[1])
             return self._folders[who]
 
     def forget(self, who: str) -> None:
-        """The visitor has left."""
+        """The visitor has left. A run that has not ended yet fails at its next unit."""
         with self._lock:
-            self._folders.pop(who, None)
+            if folder := self._folders.pop(who, None):
+                _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)

@@ -43,9 +43,10 @@ def _about(experiment: Experiment) -> dict[str, Any]:
 def recorded_message(name: Any) -> str:
     """The recorded result of an experiment, or why there is none to show; {"error"} for any other
     name."""
-    if not isinstance(name, str) or name not in EXPERIMENTS:
-        return message_text({"error": _unknown(name)})
-    return _recorded_message(name)
+    try:
+        return _recorded_message(experiment_named(name).name)
+    except SequoiaError as problem:
+        return message_text({"error": str(problem)})
 
 
 @cache
@@ -105,11 +106,3 @@ def _found(report: Report, found: Found) -> dict[str, Any]:
 
 def _run_message(run: dict[str, Any]) -> str:
     return message_text({"run": {**run, "number": next(_numbers)}})
-
-
-def _unknown(name: Any) -> str:
-    try:
-        experiment_named(name if isinstance(name, str) else "")
-    except SequoiaError as problem:
-        return str(problem)
-    return ""

@@ -3,10 +3,9 @@ messages, what is kept after a stop, and how a run makes way for others."""
 
 from __future__ import annotations
 
-import gc
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from ui.experiments.tab import ExperimentsTab
 from ui.serving.fair_queue import Work
 from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
+from ui.serving.temporary_folder import VARIABLE
 
 UNITS = 5
 
@@ -72,8 +72,11 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
 
 
 @pytest.fixture
-def made(model_host: ModelHost) -> Callable[..., ExperimentsTab]:
-    """The tab in a page of its own."""
+def made(
+    model_host: ModelHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., ExperimentsTab]:
+    """The tab in a page of its own, with a temporary folder of the test."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
 
     def make(limits: Limits = LOCAL, host: ModelHost = model_host) -> ExperimentsTab:
         with gr.Blocks():
@@ -92,13 +95,21 @@ def parsed(messages: Any) -> list[dict[str, Any]]:
     return [json.loads(one)["run"] for one in messages]
 
 
+def gated_run(tab: ExperimentsTab, toy: Toy, who: str = "one") -> tuple[Any, Any]:
+    """The message of a run before its first unit, and its last one."""
+    toy.passes = threading.Semaphore(0)
+    reading = runs(tab, who=who)
+    first = next(run for one in reading if "result" in (run := json.loads(one)["run"]))
+    toy.passes.release(1000)
+    return first, parsed(reading)[-1]
+
+
 def test_a_run_reports_its_progress_and_its_result(
     made: Callable[..., ExperimentsTab], toy: Toy
 ) -> None:
-    *before, last = parsed(runs(made()))
-    assert before[0]["going"]
-    assert before[0]["words"] == "waiting for the models"
-    assert {one["name"] for one in before} == {"toy"}
+    first, last = gated_run(made(), toy)
+    assert first["going"]
+    assert (first["name"], first["share"], first["words"]) == ("toy", 0, "0 of 5 units done")
     assert last["going"] is False
     result = last["result"]
     assert (result["done"], result["total"], result["source"]) == (UNITS, UNITS, "measured")
@@ -119,15 +130,6 @@ def stopped_after(tab: ExperimentsTab, toy: Toy, units: int) -> dict[str, Any]:
             toy.passes.release()  # for the unit that has begun
             break
     return parsed(reading)[-1]
-
-
-def gated_run(tab: ExperimentsTab, toy: Toy, who: str = "one") -> tuple[Any, Any]:
-    """The message of a run before its first unit, and its last one."""
-    toy.passes = threading.Semaphore(0)
-    reading = runs(tab, who=who)
-    first = next(run for one in reading if "result" in (run := json.loads(one)["run"]))
-    toy.passes.release(1000)
-    return first, parsed(reading)[-1]
 
 
 def test_a_stopped_run_keeps_what_is_done_and_goes_on(
@@ -156,20 +158,20 @@ def test_another_visitor_starts_anew(made: Callable[..., ExperimentsTab], toy: T
 def test_a_visitor_who_leaves_is_forgotten(made: Callable[..., ExperimentsTab], toy: Toy) -> None:
     tab = made()
     parsed(runs(tab))
-    path = tab._kept.folder("one").path
+    path = tab._kept.folder("one")
     assert (path / "toy.jsonl").is_file()
     tab.close(request())
-    gc.collect()
     assert not path.exists()
     assert len(toy.ran) == UNITS
 
 
-def test_only_so_many_folders_are_kept() -> None:
+def test_only_so_many_folders_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
     kept = KeptUnits(2)
-    first = kept.folder("a").path
+    first = kept.folder("a")
     kept.folder("b")
     kept.folder("a")
-    second = kept.folder("b").path
+    second = kept.folder("b")
     kept.folder("a")
     kept.folder("c")
     assert first.is_dir()
@@ -243,7 +245,7 @@ def test_files_that_cannot_be_written_are_a_message(
     made: Callable[..., ExperimentsTab], toy: Toy
 ) -> None:
     tab = made()
-    path = tab._kept.folder("one").path
+    path = tab._kept.folder("one")
     path.rmdir()
     path.write_text("")  # a file in the folder's place
     last = parsed(runs(tab))[-1]
@@ -265,7 +267,7 @@ def test_the_list_needs_no_models(made: Callable[..., ExperimentsTab]) -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder of recorded results, empty."""
     monkeypatch.setattr(messages, "FOLDER", tmp_path)
     messages._recorded_message.cache_clear()

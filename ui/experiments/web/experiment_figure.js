@@ -8,7 +8,7 @@ import { methodStyles } from "../../shared/web/method_style.js";
 
 const MARGIN = { l: 56, r: 14, b: 44 };
 const PLOT = { one: 300, several: 170 }; // px, height
-const GAP = { across: 44, down: 62, wordsDown: 84 }; // px between plots
+const GAP = { across: 44, down: 62 }; // px between plots
 const TITLE = 24; // px above a plot
 const LETTER = 7; // px, about
 const LEGEND = { line: 20, mark: 48 }; // px
@@ -55,8 +55,8 @@ export function experimentFigure(result, width) {
 // Each cell has its domains: shares of the area, from the left and from the bottom.
 function grid(count, width) {
   const most = COLUMNS.find(([below]) => width < below)?.[1] ?? MOST_COLUMNS;
-  const columns = Math.max(1, Math.min(most, count));
-  const rows = Math.max(1, Math.ceil(count / columns));
+  const rows = Math.max(1, Math.ceil(count / most));
+  const columns = Math.max(1, Math.ceil(count / rows)); // four are two and two, not three and one
   const plot = count > 1 ? PLOT.several : PLOT.one;
   const height = rows * plot + (rows - 1) * GAP.down;
   const wide = Math.max(width - MARGIN.l - MARGIN.r, 100);

@@ -4,15 +4,18 @@ import { grouped, known, prob, rate } from "../../shared/web/format.js";
 /** @import { Column, Comparison, Result } from "./experiments_state.js" */
 
 /**
- * A value of the table as a person reads it.
- * @param {string | number | null} value
- * @returns {string}
+ * A column's values as a person reads them: whole numbers only if all are.
+ * @param {(string | number | null)[]} values
+ * @returns {string[]}
  */
-export function cellText(value) {
-  if (typeof value === "string") return value;
-  if (!known(value)) return "–";
-  if (Number.isInteger(value)) return grouped(value);
-  return Math.abs(value) >= 1 ? rate(value) : prob(value);
+export function cellTexts(values) {
+  const isWhole = values.every((value) => !known(value) || Number.isInteger(value));
+  return values.map((value) => {
+    if (typeof value === "string") return value;
+    if (!known(value)) return "–";
+    if (isWhole) return grouped(value);
+    return Math.abs(value) >= 1 ? rate(value) : prob(value);
+  });
 }
 
 /**

@@ -1,11 +1,11 @@
 /* The tables of the shown result: its rows, with the paper's figures beside those of this machine,
    and its comparisons with their intervals. */
-import { button, el, show } from "../../shared/web/dom.js";
+import { button, el, show, text } from "../../shared/web/dom.js";
 import { short } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
 import { addTerm } from "../../shared/web/tooltips.js";
-import { cellText, kindOf, tableRows, verdictOf } from "./result_rows.js";
+import { cellTexts, kindOf, tableRows, verdictOf } from "./result_rows.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @import { Comparison, Result } from "./experiments_state.js" */
@@ -17,14 +17,15 @@ export class ResultTables {
 
   /** @param {HTMLElement} host */
   constructor(host) {
-    this.rows = makePanel(host, { part: "table", title: "Beside the paper", cls: "xp-table" });
+    this.rows = makePanel(host, { part: "table", title: "Results", cls: "xp-table" });
+    this.title = this.rows.titleBox.querySelector("span");
     button(this.rows.tools, {
       text: "CSV",
       hint: TOOLTIPS["button experiment table csv"],
       part: "table-csv",
       act: () => this.saveCsv(),
     });
-    this.table = table(this.rows.body, "Results beside the paper’s");
+    this.table = table(this.rows.body, "Results");
     const about = { part: "comparisons", title: "Comparisons", cls: "xp-comparisons" };
     this.comparisons = makePanel(host, { ...about, term: "paired comparison" });
     this.ratios = table(this.comparisons.body, "Comparisons");
@@ -36,6 +37,8 @@ export class ResultTables {
     this.result = result;
     show(this.rows.root, Boolean(result?.rows.length));
     show(this.comparisons.root, Boolean(result?.comparisons.length));
+    const isBeside = result?.columns.some(({ kind }) => kind === "paper");
+    text(this.title, isBeside ? "Results beside the paper’s" : "Results");
     paintRows(this.table, result);
     paintComparisons(this.ratios, result?.comparisons ?? []);
   }
@@ -60,21 +63,23 @@ function paintRows(host, result) {
   if (!result) return;
   const head = el("tr", {}, el("thead", {}, host));
   for (const column of result.columns) {
-    const cell = el("th", { scope: "col", text: column.label }, head);
+    const isText = result.rows.some((row) => typeof row[column.name] === "string");
+    const look = { class: isText ? "xp-text" : null, text: column.label };
+    const cell = el("th", { scope: "col", ...look }, head);
     const kind = kindOf(column, result);
     if (kind) el("span", { class: "sq-badge", "data-label": kind, text: kind }, cell);
   }
   const body = el("tbody", {}, host);
-  for (const row of result.rows) {
+  const texts = result.columns.map(({ name }) => cellTexts(result.rows.map((row) => row[name])));
+  result.rows.forEach((row, i) => {
     const line = el("tr", {}, body);
-    result.columns.forEach(({ name }, i) => paintCell(line, row[name], i === 0));
-  }
-}
-
-function paintCell(line, value, isHead) {
-  const cell = isHead ? el("th", { scope: "row" }, line) : el("td", {}, line);
-  cell.textContent = cellText(value);
-  if (typeof value === "string") cell.classList.add("xp-text");
+    result.columns.forEach(({ name }, at) => {
+      const cls = typeof row[name] === "string" ? "xp-text" : null;
+      const look = { class: cls, text: texts[at][i] };
+      if (at) el("td", look, line);
+      else el("th", { scope: "row", ...look }, line);
+    });
+  });
 }
 
 /**
@@ -87,6 +92,7 @@ function paintComparisons(host, comparisons) {
   for (const name of ["", "Ratio", "", "Verdict"]) el("th", { scope: "col", text: name }, head);
   addTerm(head.children[2], "95% interval", "paired comparison");
   el("span", { class: "sq-spoken", text: "Comparison" }, head.children[0]);
+  head.children[3].classList.add("xp-text");
   const body = el("tbody", {}, host);
   for (const one of comparisons) {
     const line = el("tr", {}, body);
