@@ -179,8 +179,8 @@ BUDGET = Experiment(
         "full": {
             "kinds": ["code", "prose"],
             "temperatures": [0.0, 0.6],
-            "prompts": 24,
-            "tokens": 144,
+            "prompts": 12,
+            "tokens": 128,
             "budgets": [16, 32, 64, 128, 256, 512],
         },
     },

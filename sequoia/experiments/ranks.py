@@ -160,7 +160,7 @@ RANKS = Experiment(
         "full": {
             "kinds": ["code", "prose"],
             "temperatures": [0.6, 1.0],
-            "prompts": 24,
+            "prompts": 12,
             "tokens": 128,
             "ranks": 32,
         },

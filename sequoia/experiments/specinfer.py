@@ -157,7 +157,7 @@ SPECINFER_GRID = Experiment(
         "full": {
             "kinds": ["code", "prose"],
             "temperatures": [0.6],
-            "prompts": 24,
+            "prompts": 12,
             "tokens": 128,
             "widths": [1, 2, 5, 16],
             "depths": [2, 4, 8, 16, 48],

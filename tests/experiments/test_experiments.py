@@ -111,7 +111,7 @@ def test_no_prompt_is_planned_on_and_measured() -> None:
 
 def test_the_shapes_have_the_size_that_is_asked_for() -> None:
     for nodes in (16, 64, 512):
-        trees = trees_of(Acceptance.power_law(1.5, 0.6, 16), nodes)
+        trees = trees_of(Acceptance.power_law(1.5, 0.4, 16), nodes)
         assert trees.keys() == SHAPES.keys()
         assert all(nodes * 0.5 < len(tree) <= nodes for tree in trees.values())
         assert max(map(len, trees.values())) == nodes
