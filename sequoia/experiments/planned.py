@@ -16,7 +16,7 @@ from sequoia.experiments.prompts import planning_prompts
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 
-PROMPTS = 12
+PROMPTS = 8
 TOKENS = 64
 RANKS = 32
 _Key = tuple[str, float, float, str]

@@ -48,7 +48,6 @@ VERIFIERS = {
 WALKS = {OURS: "sequoia", "SpecInfer": "specinfer", "top-k match": "topk"}
 # each of the two that look at whole paths, and the one with whose trees they are measured
 PATHS = {"Traversal": OURS, "block": "chain"}
-EVERY = 8  # tokens between the trees that these two are measured with
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
@@ -60,8 +59,8 @@ def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
     starts = step_starts_along(pair, text, lanes)
     made = {name: tokens_per_step(one) for name, one in starts.items()}
     for name, base in PATHS.items():
-        gain = traversal_gain(pair, text, trees[base], starts[base], EVERY)
-        made[name] = round(made[base] * gain, 5)
+        gain = traversal_gain(pair, text, trees[base], starts[base], unit.work["every"])
+        made[name] = round(float(made[base] * gain), 5)
         trees[name] = trees[base]
     profile = named_profile(unit.work["profile"])
     speed = {
