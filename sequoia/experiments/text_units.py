@@ -56,6 +56,20 @@ def found_of(settings: Settings, done: Done, case: Case) -> list[Mapping[str, An
     return [done[key] for key in keys if key in done]
 
 
+def found_by_prompt(
+    settings: Settings, done: Done, some: Sequence[Case]
+) -> list[list[Mapping[str, Any]]]:
+    """For each prompt, what the units of `some` cases of its kind returned. Prompts that are not
+    done in all of them are left out."""
+    found = list[list[Mapping[str, Any]]]()
+    for kind in dict.fromkeys(case.kind for case in some):
+        for number in range(settings["prompts"]):
+            keys = [_key(case, number) for case in some if case.kind == kind]
+            if all(key in done for key in keys):
+                found.append([done[key] for key in keys])
+    return found
+
+
 def case_of(unit: Unit) -> Case:
     return Case(**unit.work["case"])
 
