@@ -21,10 +21,11 @@ from sequoia.experiments.result import (
 )
 from sequoia.experiments.text_units import (
     Case,
+    Found,
     case_of,
     cases,
+    found_by_case,
     found_by_prompt,
-    found_of,
     params_of,
     step_starts_along,
     text_of_unit,
@@ -88,8 +89,7 @@ def summary(
     settings: Settings, done: Done, x: Axis, x_of: Callable[[Case], float]
 ) -> ExperimentResult:
     """x_of: where a case lies on the axis `x`."""
-    found = {case: found_of(settings, done, case) for case in cases(settings)}
-    found = {case: one for case, one in found.items() if one}
+    found = found_by_case(settings, done)
     comparisons = [
         *_over_all_cases(settings, done),
         *(each for case, one in found.items() for each in _comparisons(case, one)),
@@ -110,13 +110,11 @@ def summary(
     )
 
 
-def _values(found: Sequence[Mapping[str, Any]], figure: str, name: str) -> list[float]:
+def _values(found: Found, figure: str, name: str) -> list[float]:
     return [one[figure][name] for one in found]
 
 
-def _series(
-    found: Mapping[Case, Sequence[Mapping[str, Any]]], x_of: Callable[[Case], float]
-) -> list[Series]:
+def _series(found: Mapping[Case, Found], x_of: Callable[[Case], float]) -> list[Series]:
     return [
         Series(
             name,
@@ -133,7 +131,7 @@ def _series(
     ]
 
 
-def _rows(case: Case, found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _rows(case: Case, found: Found) -> list[Mapping[str, Any]]:
     return [
         {
             "case": case.words,
@@ -145,7 +143,7 @@ def _rows(case: Case, found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, A
     ]
 
 
-def _comparisons(case: Case, found: Sequence[Mapping[str, Any]]) -> list[Comparison]:
+def _comparisons(case: Case, found: Found) -> list[Comparison]:
     """Sequoia's rule over the others with trees, and block over token verification. At temperature
     0 there is nothing to compare: all draw the same children and accept the same."""
     if case.temperature == 0:
