@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +18,9 @@ from sequoia.algorithm.tree import Tree
 from sequoia.errors import SequoiaError
 from sequoia.experiments import command, planned
 from sequoia.experiments.budget import SHAPES, trees_of
-from sequoia.experiments.continuations import continuation, places
+from sequoia.experiments.continuations import continuation
 from sequoia.experiments.drafted_trees import drafted_along
-from sequoia.experiments.experiment import SIZES
+from sequoia.experiments.experiment import SIZES, Unit
 from sequoia.experiments.prompts import KINDS, planning_prompts, prompts_of
 from sequoia.experiments.ranks import power_law
 from sequoia.experiments.registry import EXPERIMENTS, experiment_named
@@ -24,6 +28,7 @@ from sequoia.experiments.result import ExperimentResult, Point
 from sequoia.experiments.runner import complete_result
 from sequoia.experiments.text_units import Text
 from sequoia.experiments.traversal_gain import traversal_gain
+from sequoia.measuring.text_places import text_places
 from sequoia.models.pair import Pair
 from tests.fakes import same_pair, tiny_pair
 
@@ -111,7 +116,7 @@ def test_no_prompt_is_planned_on_and_measured() -> None:
 
 def test_the_shapes_have_the_size_that_is_asked_for() -> None:
     for nodes in (16, 64, 512):
-        trees = trees_of(Acceptance.power_law(1.5, 0.6, 16), nodes)
+        trees = trees_of(Acceptance.power_law(1.5, 0.4, 16), nodes)
         assert trees.keys() == SHAPES.keys()
         assert all(nodes * 0.5 < len(tree) <= nodes for tree in trees.values())
         assert max(map(len, trees.values())) == nodes
@@ -126,7 +131,7 @@ def test_a_power_law_is_found() -> None:
 def test_trees_along_a_text_see_the_distributions_of_its_places() -> None:
     """The root's distributions are those after the text so far, at every place."""
     text = text_after(pair(), 1.0)
-    along = list(places(pair(), text.prompt, text.tokens, text.params))
+    along = list(text_places(pair(), text.prompt, text.tokens, text.params))
     for one in drafted_along(pair(), text, Tree.kary(2, 3), "sequoia", [0, 1, 7, 23]):
         np.testing.assert_allclose(one.p(0), along[one.place].p, atol=1e-5)
         np.testing.assert_allclose(one.drafted.q(0), along[one.place].q, atol=1e-5)
@@ -165,3 +170,26 @@ def test_the_command_lists_runs_and_prints_csv(
     assert command.main(["--csv", str(tmp_path / "ranks.json")]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1 + 3 * 4
     assert command.main(["--csv", str(tmp_path / "none.json")]) == 2
+
+
+def test_ctrl_c_stops_the_command_after_the_present_unit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The partial result is written, and the same command finishes it."""
+    before = signal.getsignal(signal.SIGINT)
+    ranks = EXPERIMENTS["ranks"]
+
+    def interrupted(pair: Pair, unit: Unit) -> Mapping[str, Any]:
+        signal.raise_signal(signal.SIGINT)
+        return ranks.run_unit(pair, unit)
+
+    monkeypatch.setattr(command, "load_pair", lambda **_: pair())
+    monkeypatch.setitem(EXPERIMENTS["ranks"].sizes, "small", {**TINY, "temperatures": [0.6]})  # pyright: ignore[reportArgumentType]
+    monkeypatch.setitem(EXPERIMENTS, "ranks", replace(ranks, run_unit=interrupted))
+    assert command.main(["ranks", "--out", str(tmp_path)]) == 0
+    assert "stopped after 1 of 2; the same command continues" in capsys.readouterr().out
+    assert signal.getsignal(signal.SIGINT) is before
+    monkeypatch.setitem(EXPERIMENTS, "ranks", ranks)
+    assert command.main(["ranks", "--out", str(tmp_path)]) == 0
+    result = ExperimentResult.from_json((tmp_path / "ranks.json").read_text(encoding="utf-8"))
+    assert result.is_complete
