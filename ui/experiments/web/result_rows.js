@@ -1,7 +1,7 @@
 /* The texts of a result: cells of its table, its CSV files, and where its numbers come from. */
 import { grouped, known, prob, rate } from "../../shared/web/format.js";
 
-/** @import { Column, Comparison, Result } from "./experiments_state.js" */
+/** @import { Comparison, Result } from "./experiments_state.js" */
 
 /**
  * A column's values as a person reads them: whole numbers only if all are.
@@ -41,26 +41,12 @@ export function pointRows({ name, x, y, series }) {
 }
 
 /**
- * Where the numbers of a column come from. What was measured when a result was recorded is recorded
- * for those who read it later.
- * @param {Column} column
- * @param {Result} result
- * @returns {string} empty for words and settings
- */
-export const kindOf = ({ kind }, { source }) =>
-  kind === "measured" && source === "recorded" ? "recorded" : kind;
-
-/**
  * The table as rows of a CSV file. Each heading says where its numbers come from.
  * @param {Result} result
  * @returns {any[][]}
  */
-export function tableRows(result) {
-  const { columns, rows } = result;
-  const head = columns.map((column) => {
-    const kind = kindOf(column, result);
-    return kind ? `${column.label} (${kind})` : column.label;
-  });
+export function tableRows({ columns, rows }) {
+  const head = columns.map(({ label, kind }) => (kind ? `${label} (${kind})` : label));
   return [head, ...rows.map((row) => columns.map(({ name }) => row[name] ?? ""))];
 }
 

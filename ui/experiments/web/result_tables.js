@@ -5,7 +5,7 @@ import { short } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
 import { addTerm } from "../../shared/web/tooltips.js";
-import { cellTexts, kindOf, tableRows, verdictOf } from "./result_rows.js";
+import { cellTexts, tableRows, verdictOf } from "./result_rows.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @import { Comparison, Result } from "./experiments_state.js" */
@@ -66,7 +66,7 @@ function paintRows(host, result) {
     const isText = result.rows.some((row) => typeof row[column.name] === "string");
     const look = { class: isText ? "xp-text" : null, text: column.label };
     const cell = el("th", { scope: "col", ...look }, head);
-    const kind = kindOf(column, result);
+    const { kind } = column;
     if (kind) el("span", { class: "sq-badge", "data-label": kind, text: kind }, cell);
   }
   const body = el("tbody", {}, host);
