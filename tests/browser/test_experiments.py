@@ -49,6 +49,7 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     assert saved.value.suggested_filename == "sequoia-ranks.csv"
     lines = saved.value.path().read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("experiment,panel,series,")
+    assert page.locator("#xp-view [data-part=figure] [tabindex='0']").count() == 1
     with page.expect_download() as saved:
         page.locator("#xp-view [data-part=figure] [data-save=svg]").click()
     assert saved.value.suggested_filename == "sequoia-ranks.svg"
