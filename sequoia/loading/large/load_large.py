@@ -25,6 +25,7 @@ from sequoia.loading.large.placement import (
     spread,
 )
 from sequoia.loading.pair_checks import Source
+from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.memory_needs import USUAL_NODES, distribution_bytes, usual_run_bytes
 from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.dtypes import usual_dtype
@@ -42,7 +43,7 @@ class StreamedModel(TreeModel):
         if plan.words:
             self.forward = self.stream.alone(self.forward)
         else:
-            self.use_fast_forward()
+            use_fast_forward(self)
 
 
 def plan_large(
@@ -98,7 +99,7 @@ def placed(hf: Any, title: str, plan: SpreadPlacement | OffloadPlacement) -> Tre
         return StreamedModel(hf, title, plan)
     model = TreeModel(hf, title, plan.output, plan.layer_devices, plan.words)
     if not plan.words:  # one device holds all of it after all
-        return model.use_fast_forward()
+        return use_fast_forward(model)
     copy_once(hf, plan.layer_devices)
     return model
 

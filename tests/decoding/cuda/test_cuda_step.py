@@ -36,8 +36,9 @@ from sequoia.decoding.cuda.verify_kernel import launch
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.host_step import HostStep
 from sequoia.errors import BadModel
+from sequoia.models.choose_forward import use_fast_forward
+from sequoia.models.compare_logits import own_logits
 from sequoia.models.pair import Pair
-from sequoia.models.tree_forward import own_logits
 from sequoia.this_machine.step_timer import Clock
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -179,7 +180,7 @@ def placed() -> Pair:
     pair = tiny_pair()
     for model in (pair.target, pair.draft) if DEVICE == "cuda" else ():
         model.__init__(model.hf.to(DEVICE), model.name)
-        model.use_fast_forward()
+        use_fast_forward(model)
     return pair
 
 
