@@ -24,8 +24,8 @@ _log = logging.getLogger(__name__)
 
 def use_fast_forward(model: TreeModel, int8: bool = False) -> TreeModel:
     """Use the fast forward, or on CUDA the one with graphs, where `model` has one and it gives the
-    same logits as the `transformers` one. Where it doesn't, `no_fast_forward` and the log say why.
-    Returns `model`.
+    same logits as the `transformers` one; for a model on several devices, the one with grouped
+    attention. Where it doesn't, `no_fast_forward` and the log say why. Returns `model`.
 
     int8: the one with rounded weights, for drafts. Its logits may differ by more, as verification
     is exact for any draft distribution.
@@ -52,19 +52,23 @@ def use_no_graphs(model: TreeModel, why: str) -> None:
 
 def _faster_forwards(model: TreeModel, int8: bool) -> list[Callable[[], Forward | None]]:
     """Makes the faster forwards that may exist for `model`, the fastest first."""
+    if model.placement:  # its weights are in several places: neither captured nor packed
+        return [partial(_grouped, model)]
     if not model.may_use_graphs:
         return [partial(fast_forward, model.hf, int8)]
     plain = partial(transformers_forward, model.hf)
-    grouped = partial(grouped_forward, model.hf)
-    return [
-        partial(_with_graphs, forward, model.device)
-        for forward in ([grouped, plain] if has_groups(model.config) else [plain])
-    ]
+    forwards = filter(None, (_grouped(model), plain))
+    return [partial(_with_graphs, forward, model.device) for forward in forwards]
 
 
 def _with_graphs(forward: Forward, device: torch.device) -> GraphedForward:
     """`forward` as CUDA graphs."""
     return GraphedForward(forward, CudaCapture(device))
+
+
+def _grouped(model: TreeModel) -> Forward | None:
+    """The forward with grouped attention; None for a model without groups."""
+    return partial(grouped_forward, model.hf) if has_groups(model.config) else None
 
 
 def grouped_forward(hf: Any, *given: Any) -> torch.Tensor:

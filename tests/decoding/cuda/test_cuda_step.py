@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +185,10 @@ def placed() -> Pair:
     return pair
 
 
+def emitted(steps: Iterable[StepTrace]) -> list[int]:
+    return [token for step in steps for token in step.emitted]
+
+
 def steps(
     pair: Pair, params: SamplingParams, tree: Tree, verifier: str = "sequoia"
 ) -> list[StepTrace]:
@@ -200,9 +205,9 @@ def test_greedy_text_is_plain_text(
     tree: Tree, verifier: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pair = placed()
-    found = [token for step in steps(pair, GREEDY, tree, verifier) for token in step.emitted]
+    found = emitted(steps(pair, GREEDY, tree, verifier))
     monkeypatch.undo()
-    assert found == [token for step in plain(pair, PROMPTS[0], GREEDY) for token in step.emitted]
+    assert found == emitted(plain(pair, PROMPTS[0], GREEDY))
 
 
 @pytest.mark.slow
@@ -407,6 +412,7 @@ def test_where_the_kernel_fails_or_disagrees_the_host_verifies(
     kernel_check.kernel_problem.cache_clear()
     assert all(isinstance(decoder._draft_and_verify, HostStep) for decoder in decoders)
     assert re.fullmatch(words, pair.target.no_gpu_verification)
+    assert emitted(run(decoders[0])) == emitted(plain(pair, PROMPTS[0], GREEDY))
     assert [record.getMessage() for record in caplog.records] == [
         f"GPU verification off, so the host verifies on {pair.target.device}: "
         f"{pair.target.no_gpu_verification}"
@@ -474,7 +480,4 @@ def test_a_dynamic_tree_uses_the_host_step() -> None:
 def test_a_run_on_a_gpu_stays_there_and_emits_plain_text() -> None:
     pair = placed()
     for tree in TREES:
-        found = [token for step in steps(pair, GREEDY, tree) for token in step.emitted]
-        assert found == [
-            token for step in plain(pair, PROMPTS[0], GREEDY) for token in step.emitted
-        ]
+        assert emitted(steps(pair, GREEDY, tree)) == emitted(plain(pair, PROMPTS[0], GREEDY))
