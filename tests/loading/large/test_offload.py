@@ -37,7 +37,9 @@ class Late(HostCopier):
         self.begun: list[torch.Tensor] = []  # what was copied from, in order
         self.waiting: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
 
-    def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def begin(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, host: torch.Tensor, buffer: torch.Tensor
+    ) -> int:
         buffer.fill_(255)
         self.begun.append(host)
         self.waiting[len(self.begun)] = host, buffer
