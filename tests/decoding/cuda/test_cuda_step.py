@@ -463,6 +463,33 @@ def test_memory_that_runs_out_says_nothing_about_the_kernel(
     assert isinstance(decoder._draft_and_verify, CudaStep)
 
 
+OUT_OF_MEMORY_AT = [
+    "sequoia.decoding.cuda.cuda_step.CudaStep._logits",
+    "sequoia.decoding.cuda.cuda_step.warp_into",
+    "sequoia.models.tree_forward.Context.forward",
+    "sequoia.decoding.cuda.verify_kernel.launch",
+    "sequoia.models.kv_cache.KVCache.keep",
+]
+
+
+@pytest.mark.usefixtures("on_device")
+@pytest.mark.parametrize("point", OUT_OF_MEMORY_AT)
+def test_memory_that_runs_out_in_a_step_ends_that_run_only(
+    point: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> torch.Tensor:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    pair = placed()
+    decoder = Decoder(pair, PROMPTS[0], GREEDY, TREES[2])
+    decoder.prefill()
+    with monkeypatch.context() as patch:
+        patch.setattr(point, full)
+        with pytest.raises(torch.OutOfMemoryError):
+            decoder.step()
+    assert emitted(steps(pair, GREEDY, TREES[2])) == emitted(plain(pair, PROMPTS[0], GREEDY))
+
+
 @pytest.mark.parametrize(("target", "draft"), [("cpu", "cpu"), ("cuda:0", "cuda:1")])
 def test_other_runs_stay_on_the_host(target: str, draft: str) -> None:
     assert not fits(torch.device(target), torch.device(draft))
