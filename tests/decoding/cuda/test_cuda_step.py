@@ -439,11 +439,11 @@ def test_where_the_kernel_fails_or_disagrees_the_host_verifies(
     kernel_check.kernel_problem.cache_clear()
     assert all(isinstance(decoder._draft_and_verify, HostStep) for decoder in decoders)
     assert re.fullmatch(words, pair.target.no_gpu_verification)
-    assert emitted(run(decoders[0])) == emitted(plain(pair, PROMPTS[0], GREEDY))
     assert [record.getMessage() for record in caplog.records] == [
         f"GPU verification off, so the host verifies on {pair.target.device}: "
         f"{pair.target.no_gpu_verification}"
     ]
+    assert emitted(run(decoders[0])) == emitted(plain(pair, PROMPTS[0], GREEDY))
 
 
 @pytest.mark.usefixtures("on_device")
