@@ -1,5 +1,5 @@
-"""Every tab of the real page, in both themes, keeps the rules of axe-core: the WCAG ones and its best
-practices. Few enough tab stops lie between a person with a keyboard and the end of a tab."""
+"""Every tab of the real page, in both themes, keeps the rules of axe-core: the WCAG ones and its
+best practices. Few enough tab stops lie between a person with a keyboard and the end of a tab."""
 
 from __future__ import annotations
 
