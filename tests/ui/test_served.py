@@ -152,6 +152,7 @@ def test_presets_differ_in_kind_and_fit_the_form() -> None:
         ["--offload", "--device", "spread"],
         ["--pair", "nope"],
         ["--per-address", "0"],
+        ["--per-address", "4", "--share"],
         ["--pair", "qwen3-8b", "--public"],
         ["--pair", "bundled", "--target", "a", "--draft", "b"],
     ],

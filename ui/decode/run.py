@@ -119,9 +119,9 @@ class DecodeJob(RunJob):
             ahead=self._ahead,
         )
 
-    def _so_far(self) -> str:
-        assert self.recording is not None
-        return messages.since(self.recording.run(), self.recording.name, 0, done=False)
+    def _so_far(self) -> str | None:
+        recording = self.recording
+        return recording and messages.since(recording.run(), recording.name, 0, done=False)
 
     def _record(self, started: Started) -> None:
         self._notice = None

@@ -216,12 +216,13 @@ class LiveView(RunView[DecodeJob]):
     def _saved(self, run: DecodeJob) -> Updates:
         """The file that Save offers: that of the run on screen. A run that never began leaves the
         previous one on screen."""
-        if run.recording is None:
+        recording = run.recording  # read once: a second call of `rested` may put it away meanwhile
+        if recording is None:
             return {}
-        if not run.recording.weight:
+        if not recording.weight:
             return {self.form.save: gr.update(interactive=False)}
-        self.run_store.put(run.recording)  # its weight is known now
-        recorded = run.recording.run()
+        self.run_store.put(recording)  # its weight is known now
+        recorded = recording.run()
         name = recordings.file_name("run", recorded.meta)
         return {self.form.save: download(recorded.to_json(), name)}
 

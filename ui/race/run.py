@@ -162,9 +162,9 @@ class RaceJob(RunJob):
             ahead=self._ahead,
         )
 
-    def _so_far(self) -> str:
-        assert self.recording is not None
-        return self.recording.since(0, done=self._over is not None)
+    def _so_far(self) -> str | None:
+        recording = self.recording
+        return recording and recording.since(0, done=self._over is not None)
 
     def _record(self, started: Started) -> None:
         self._notice = None

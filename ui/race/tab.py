@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 import gradio as gr
 
 from sequoia import SequoiaError, Tree
-from sequoia.errors import BadTrace, BadTree
+from sequoia.errors import BadTrace, BadTree, Stopped
 from sequoia.validate_input import whole
 from ui.decode.form_tree import FormTrees
 from ui.decode.recordings import RunStore, file_name
@@ -169,9 +169,16 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         self._starting.add(who)
         try:
             await self._end_replaceable(who)
+            if who not in self._starting:
+                raise Stopped("Stop was pressed")
             return await asyncio.to_thread(self._begin, data, request)
         finally:
             self._starting.discard(who)
+
+    def stop(self, request: gr.Request) -> None:
+        """Stop the visitor's race after its current step, or one that is about to start."""
+        self._starting.discard(visitor(request))
+        super().stop(request)
 
     def _begin(self, data: FormData, request: gr.Request) -> RaceJob:
         """The race that the form asks for, started. Raises SequoiaError if it is refused."""

@@ -290,8 +290,9 @@ class RunJob(Job[Any]):
         return self.busy and self.is_shared and self.recording is not None
 
     @abstractmethod
-    def _so_far(self) -> str:
-        """What is recorded so far, as one message of a run that goes on."""
+    def _so_far(self) -> str | None:
+        """What is recorded so far, as one message of a run that goes on; None if it has just ended
+        and its recording was dropped."""
 
     @property
     def _ahead(self) -> dict[str, Any]:

@@ -58,8 +58,10 @@ class SessionView(ABC, Generic[R]):
         and a sentence if no job is running. The click may have been refused before a handler saw
         it, or the stream of messages may have broken."""
         job = self.sessions.get(visitor(request))
+        # before `rested`: a job that ends in between sends its own last words
+        was_going = job is not None and job.busy
         updates = self.rested(request)
-        if job is not None and job.busy:
+        if was_going:
             return updates
         heard = sent_with(event).get("heard") is True
         return {**updates, **self.unheard(_what_became_of(job, heard))}

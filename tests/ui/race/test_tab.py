@@ -244,6 +244,21 @@ def test_the_end_of_a_replaced_check_leaves_stop_enabled(
     assert tab.rested(request())[tab.form.run]["interactive"] is True
 
 
+def test_a_race_that_waits_for_the_last_check_to_end_can_be_stopped(
+    tab: RaceTab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards against a race that starts although Stop was pressed before."""
+
+    async def stop_meanwhile(_who: str) -> None:
+        tab.stop(request())
+
+    monkeypatch.setattr(tab, "_end_replaceable", stop_meanwhile)
+    (message,) = sent(tab.run(filled(tab), request()))
+    assert message["error"] == "Not started: Stop was pressed"
+    assert tab.sessions.get("one") is None
+    assert tab.rested(request())[tab.form.run]["interactive"] is True
+
+
 def test_a_check_can_be_stopped(tab: RaceTab, endless: None) -> None:
     race, messages, reader = checked(tab)
     tab.stop(request())

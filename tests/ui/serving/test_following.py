@@ -139,6 +139,21 @@ def test_a_run_whose_page_has_gone_ends_for_its_followers(
     assert all(message["followed"] for message in sent(following))
 
 
+def test_a_run_that_ends_as_a_follower_enters_is_not_shown(
+    make_view: Callable[[Limits], LiveView], gate: Gate
+) -> None:
+    """Guards against an error for a visitor who presses Follow at that moment."""
+    view = make_view(LOCAL)
+    running = begin(view, gate)
+    run = view.sessions.get("one")
+    assert run is not None
+    following = run.follow()
+    gate.open()
+    sent(running)
+    run.forget()
+    assert sent(following) == []
+
+
 def test_a_visitor_who_changes_their_mind_is_followed_no_longer(
     make_view: Callable[[Limits], LiveView], gate: Gate
 ) -> None:
