@@ -432,7 +432,7 @@ VISITORS = (
     ),
     Mutation(
         "a stranger's prompt is on other screens",
-        "ui/serving/job.py",
+        "ui/serving/run_job.py",
         "return self.busy and self.is_shared and self.recording is not None",
         "return self.busy and self.recording is not None",
         "tests/ui/serving/test_following.py::"

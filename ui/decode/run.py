@@ -22,9 +22,9 @@ from ui.decode.clocks import clock_meta, retimed
 from ui.decode.plain_run import PlainRun, plain_run
 from ui.decode.recordings import Recording, RunStore
 from ui.decode.request import DecodeRequest
-from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, named
+from ui.serving.run_job import Ended, Notice, RunJob
 from ui.serving.wait_times import Demand
 from ui.shared.speedup_meta import compared_with_plain, step_of
 from ui.shared.tree_request import ChosenTree, TreeRequest

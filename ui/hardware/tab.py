@@ -20,9 +20,9 @@ from ui.hardware.own_form import OwnForm, own_form
 from ui.hardware.own_profile import BadField, own_profile
 from ui.hardware.profile_job import ProfileJob
 from ui.hardware.view import Rates, notice_message
-from ui.serving.job import Report
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
+from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import saved_profiles

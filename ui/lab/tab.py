@@ -22,9 +22,9 @@ from ui.decode import clocks
 from ui.decode.tab import LiveView, began
 from ui.hardware.view import by_level_table, rates_of
 from ui.lab.acceptance_job import WAYS, AcceptanceJob
-from ui.serving.job import Report
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
+from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import markup, saved_profiles

@@ -10,9 +10,9 @@ from typing import Any, Generic
 
 import gradio as gr
 
-from ui.serving.job import RunJob
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
+from ui.serving.run_job import RunJob
 from ui.serving.sessions import R, SessionRun, Sessions
 from ui.shared.events import QUIET, UNQUEUED, Updates, visitor
 

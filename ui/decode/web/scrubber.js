@@ -101,7 +101,7 @@ export class Scrubber extends PlaybackBar {
   get span() {
     const { store } = this;
     const plain = store.plain.ends;
-    const seconds = Math.max(store.sums[store.last]?.seconds || 0, plain.at(-1) ?? 0, 1e-9);
+    const seconds = Math.max(store.sums.seconds(store.last), plain.at(-1) ?? 0, 1e-9);
     return store.done ? seconds : GROWTH ** Math.ceil(Math.log(seconds) / Math.log(GROWTH));
   }
 
@@ -149,7 +149,7 @@ export class Scrubber extends PlaybackBar {
     if (this.shape !== shape.join()) this.draw(wide, hasPlain);
     this.shape = shape.join();
     const { from, to } = this.range || { from: 0, to: store.steps.length };
-    const x = (i) => ((store.sums[i - 1]?.seconds || 0) / this.span) * wide;
+    const x = (i) => (store.sums.seconds(i - 1) / this.span) * wide;
     attr(this.window, "x", x(from));
     attr(this.window, "width", Math.max(0, x(to) - x(from)));
     this.window.style.display = to - from < store.steps.length ? "" : "none";

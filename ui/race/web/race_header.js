@@ -42,7 +42,7 @@ export class RaceHeader {
       notice: this.banner("notice", "status"),
       gap: this.banner("gap", "status"),
     };
-    this.following = new FollowBar(store, this.root, follow);
+    this.following = new FollowBar(store, this.root, "race", follow);
     this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, this.root);
   }
 
