@@ -591,7 +591,7 @@ MODELS = (
     ),
     Mutation(
         "a full disk breaks the page",
-        "ui/decode/tab.py",
+        "ui/shared/download.py",
         '    except OSError as problem:\n        words = f"{name} cannot',
         '    except KeyError as problem:\n        words = f"{name} cannot',
         "tests/ui/test_damaged_files.py::"

@@ -19,7 +19,8 @@ from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.text_files import load_json
 from sequoia.validate_input import shown, whole
 from ui.decode import clocks
-from ui.decode.tab import LiveView, began
+from ui.decode.button_scripts import began
+from ui.decode.tab import LiveView
 from ui.hardware.view import by_level_table, rates_of
 from ui.lab.acceptance_job import WAYS, AcceptanceJob
 from ui.serving.limits import Limits

@@ -16,7 +16,7 @@ from sequoia.errors import BadTrace, BadTree, Stopped
 from sequoia.validate_input import whole
 from ui.decode.form_tree import FormTrees
 from ui.decode.recordings import RunStore, file_name
-from ui.decode.tab import LiveView, download
+from ui.decode.tab import LiveView
 from ui.race import recordings as races
 from ui.race.form import RaceControls, began, details_of, race_controls
 from ui.race.messages import StoredRace, notice_message
@@ -30,6 +30,7 @@ from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, FOLLOWING, RunView, parse_missed, sent_with
 from ui.shared import markup
 from ui.shared.call_modules import call
+from ui.shared.download import download
 from ui.shared.events import (
     QUIET,
     UNQUEUED,

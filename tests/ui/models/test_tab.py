@@ -33,7 +33,8 @@ from ui import page
 from ui.decode import messages
 from ui.decode.run import DecodeJob
 from ui.decode.tab import LiveView
-from ui.hardware.tab import HERE, NONE, FormValues, HardwareTab
+from ui.hardware.form import NONE, FormValues
+from ui.hardware.tab import HERE, HardwareTab
 from ui.lab.tab import LabTab
 from ui.models import load_job, model_types
 from ui.models import view as models_view
@@ -623,7 +624,7 @@ def test_nothing_of_the_previous_models_is_shown_for_the_new_ones(
     run = make(run_store=live.run_store)
     run.start(None)
     list(run.messages())
-    monkeypatch.setattr(hardware, "_asked", lambda _: FormValues(HERE, NONE, None, 64, []))
+    monkeypatch.setattr(hardware.form, "values", lambda _: FormValues(HERE, NONE, None, 64, []))
     name = run.recording.name
 
     def shown() -> dict[str, Any]:

@@ -31,8 +31,8 @@ def asked(heard: bool) -> SimpleNamespace:
 
 def measuring(hardware: HardwareTab) -> dict[Any, Any]:
     """The form of the Hardware view when Measure is pressed."""
-    form = dict.fromkeys((hardware.profile, hardware.against, hardware.rates))
-    return {**form, hardware.nodes: None, hardware.store: []}
+    form = dict.fromkeys((hardware.form.profile, hardware.form.against, hardware.form.rates))
+    return {**form, hardware.form.nodes: None, hardware.form.store: []}
 
 
 def error(view: LiveView, updates: dict[Any, Any]) -> str:
