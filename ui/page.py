@@ -17,6 +17,7 @@ from ui.serving.guards.all_guards import Address, all_guards
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.shared import serve_modules, style_sheets
+from ui.shared.handler_names import HandlerNames
 from ui.shared.theme import FOLDER, theme
 from ui.tour.tab import TourTab
 from ui.walk.tab import WalkTab
@@ -50,12 +51,16 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
         }
         if limits.models:
             views["Models"] = ModelsTab(model_host, limits, online)
+        names = HandlerNames(blocks)
         with gr.Tabs():
             for name, view in views.items():
                 with gr.Tab(name):
                     view.build()
-        for view in views.values():
+                names.belong_to(name)
+        for name, view in views.items():
             view.wire(blocks)
+            names.belong_to(name)
+        names.give()
     return blocks.queue(api_open=False, max_size=limits.requests, default_concurrency_limit=8)
 
 

@@ -93,7 +93,6 @@ class LiveView(RunView[DecodeJob]):
             self.stop_or_discard,
             form.stop,
             [self.stage, *form.course],
-            api_name="stop",
             **UNQUEUED,
         )
         gr.on(

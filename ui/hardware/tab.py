@@ -108,7 +108,7 @@ class HardwareTab(SessionView[ProfileJob]):
         buttons = self.form.buttons
         work = model_work(self._limits.waiting)
         self.form.measure_it.click(self.measure, form, [*menus, *buttons], **work)
-        self.form.stop_it.click(self.stop, None, None, api_name="stop_measuring", **UNQUEUED)
+        self.form.stop_it.click(self.stop, None, None, **UNQUEUED)
         self.board.ask(self.job_state, None, [self.board, *buttons], **ASKED)
 
     def _wire_own(self, form: set[Any], menus: list[Any]) -> None:

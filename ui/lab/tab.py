@@ -80,7 +80,7 @@ class LabTab(SessionView[AcceptanceJob]):
             **QUIET,
         )
         self.board.count(self.count, None, self.board, **engine)
-        self.board.halt(self.stop, None, None, api_name="halt", **UNQUEUED)
+        self.board.halt(self.stop, None, None, **UNQUEUED)
         self.board.ask(self.job_state, None, self.board, **ASKED)
         chosen = self.board.decode(
             self.decode, self._live.profiles, [*form.tree_fields, form.clock], **QUIET

@@ -58,7 +58,7 @@ class LosslessTab(SessionView[LosslessJob]):
             js=call("shared/form_fields", "web.focusWrong()"),
             api_visibility="private",
         )
-        form.stop.click(self.stop, None, None, api_name="stop_losslessness", **UNQUEUED)
+        form.stop.click(self.stop, None, None, **UNQUEUED)
         self.board.ask(self.job_state, None, [self.board, form.run, form.stop], **ASKED)
         shown = [self.board, *fields]
         on_choice(form.fields["bug"], self.break_on_purpose, [], shown, **UNQUEUED)
