@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import gradio as gr
+from starlette.middleware import Middleware
 
 from ui.decode import component
 from ui.decode.tab import LiveView
@@ -14,6 +15,7 @@ from ui.lossless.tab import LosslessTab
 from ui.models.tab import ModelsTab
 from ui.race.tab import RaceTab
 from ui.serving.guards.all_guards import Address, all_guards
+from ui.serving.idle_threads import IdleThreads
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.shared import serve_modules, style_sheets
@@ -72,7 +74,7 @@ def launch_options(limits: Limits, address: Address | None = None) -> dict[str, 
         "head": style_sheets.styles(),
         "app_kwargs": {
             "routes": [serve_modules.route()],
-            "middleware": all_guards(limits, address or Address()),
+            "middleware": [*all_guards(limits, address or Address()), Middleware(IdleThreads)],
         },
         "favicon_path": str(FOLDER / "favicon.svg"),
         "footer_links": [],

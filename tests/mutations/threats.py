@@ -237,6 +237,29 @@ UPLOADS = (
         "test_the_oldest_files_are_removed_until_the_rest_fits",
     ),
     Mutation(
+        "many tiny temporary files take all inodes",
+        "ui/serving/temporary_folder.py",
+        " and len(files) - place <= most_files:",
+        ":",
+        "tests/ui/serving/test_temporary_folder.py::"
+        "test_the_oldest_of_many_tiny_files_are_removed_with_their_folders",
+    ),
+    Mutation(
+        "folders of removed files take inodes",
+        "ui/serving/temporary_folder.py",
+        "                path.parent.rmdir()",
+        "                pass",
+        "tests/ui/serving/test_temporary_folder.py::"
+        "test_the_oldest_of_many_tiny_files_are_removed_with_their_folders",
+    ),
+    Mutation(
+        "many tiny uploads take all inodes between two looks",
+        _BODIES,
+        " + _BLOCK * names.add(body)",
+        "",
+        _GUARDS + "test_tiny_files_count_as_a_block_of_the_disk",
+    ),
+    Mutation(
         "a link in the temporary folder leads elsewhere",
         "ui/serving/temporary_folder.py",
         "status = path.lstat()",
@@ -437,6 +460,28 @@ VISITORS = (
         "return self.busy and self.recording is not None",
         "tests/ui/serving/test_following.py::"
         "test_among_strangers_nobody_follows_unless_the_visitor_lets_them",
+    ),
+    Mutation(
+        "a run that ends while someone begins to follow it breaks their page",
+        "ui/serving/following.py",
+        "            if message is None:\n                return None\n",
+        "",
+        "tests/ui/serving/test_following.py::"
+        "test_a_run_that_ends_as_a_follower_enters_is_not_shown",
+    ),
+    Mutation(
+        "through the share address one visitor takes the runs of all",
+        "app.py",
+        "    if arguments.per_address is not None and arguments.share:",
+        "    if False:",
+        _SERVED + "test_flags_that_contradict_are_refused",
+    ),
+    Mutation(
+        "idle threads stay for good",
+        "ui/serving/idle_threads.py",
+        "        self._timer = asyncio.get_running_loop().call_later(SECONDS, self._use_one)\n",
+        "",
+        "tests/ui/serving/test_idle_threads.py::test_after_the_last_request_one_thread_stays",
     ),
     Mutation(
         "any visitor of a public page measures the machine",
