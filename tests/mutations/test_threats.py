@@ -1,12 +1,15 @@
 """The list of threats fits the code: each defence is in its file and each test is there. Whether
-the tests fail without the defences, `python tests/mutations/try_all.py` shows."""
+the tests fail without the defences, `python tests/mutations/try_all.py` finds out and notes in
+tried.json."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from threats import MUTATIONS, Mutation
+from threats import MUTATIONS, TRIED, Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -16,3 +19,11 @@ def test_the_defence_and_its_test_are_there(mutation: Mutation) -> None:
     assert (ROOT / mutation.file).read_text(encoding="utf-8").count(mutation.old) == 1
     file, _, name = mutation.test.partition("::")
     assert f"def {name}" in (ROOT / file).read_text(encoding="utf-8")
+
+
+def test_each_test_was_seen_to_fail_without_its_defence() -> None:
+    """Guards against a defence, or a test of it, that was changed since it was last tried: then run
+    the command again with some of its words."""
+    noted = json.loads(TRIED.read_text(encoding="utf-8"))
+    seen = [{**one, "found": one["found"][:7]} for one in noted]
+    assert seen == [{**asdict(one), "found": "noticed"} for one in MUTATIONS]

@@ -6,6 +6,9 @@ old, new: the change of one file that takes the defence away.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+
+TRIED = Path(__file__).with_name("tried.json")  # what try_all.py found for each of them
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,20 @@
 
     python tests/mutations/try_all.py [WORDS]
 
-WORDS: only threats or files with these words. The changes are made in a temporary copy. Prints a
-line each; the exit status is 0 only if every test failed. Some minutes
-for all.
+WORDS: only threats or files with one of these words. The changes are made in a temporary copy.
+Prints a line each, and notes in tried.json what each test did without its defence; the exit status
+is 0 only if every test failed. Some minutes for all.
 """
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import shutil
 import sys
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
@@ -24,7 +26,7 @@ import gradio
 import pytest
 import torch
 import transformers
-from threats import MUTATIONS, Mutation
+from threats import MUTATIONS, TRIED, Mutation
 
 LIBRARIES = (gradio, torch, transformers)
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,6 +81,15 @@ def _pytest(tests: list[str], copy: Path, output: int) -> None:
     os._exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *tests]))
 
 
+def note(mutation: Mutation, found: str) -> None:
+    """Put what was found into the list, which has no threats but the present ones."""
+    noted = json.loads(TRIED.read_text(encoding="utf-8")) if TRIED.exists() else []
+    by_threat = {one["threat"]: one for one in noted}
+    by_threat[mutation.threat] = {**asdict(mutation), "found": found}
+    kept = [by_threat[one.threat] for one in MUTATIONS if one.threat in by_threat]
+    TRIED.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
 def main(words: list[str]) -> int:
     chosen = [
         one for one in MUTATIONS if not words or any(w in one.threat + one.file for w in words)
@@ -94,6 +105,7 @@ def main(words: list[str]) -> int:
             found = outcome(one, copy)
             missed += not found.startswith("noticed")
             print(f"{found:10} {one.threat} ({one.file}; {one.test})", flush=True)
+            note(one, found)
     print(f"{len(chosen) - missed} of {len(chosen)} noticed")
     return int(missed > 0)
 

@@ -90,16 +90,19 @@ class RunJob(Job[Any]):
         can_follow = {"follow": True} if self._can_follow else {}
         return {**wait_field(self._wait), **can_follow}
 
-    def _look_for_a_run_to_follow(self) -> str:
-        """What to do meanwhile, in words, if a run of the same kind can be followed."""
+    def _look_for_a_run_to_follow(self) -> bool:
+        """Whether a run of the same kind can be followed meanwhile; noted for the next message."""
         current = self._model_host.queue.current
         job = current.job if current else None
         self._can_follow = isinstance(job, type(self)) and job is not self and job.can_be_followed
-        return f"; you can follow the current {self.name} meanwhile" if self._can_follow else ""
+        return self._can_follow
 
     def refused(self, problem: SequoiaError) -> str:
-        meanwhile = self._look_for_a_run_to_follow() if isinstance(problem, Busy) else ""
-        return super().refused(problem) + meanwhile
+        if not isinstance(problem, Busy):
+            return super().refused(problem)
+        can_follow = self._look_for_a_run_to_follow()
+        meanwhile = f", or follow the current {self.name} meanwhile" if can_follow else ""
+        return f"Not started: {problem}{meanwhile}"
 
     def _take(self, event: Any) -> None:
         """Record what the next message depends on."""
@@ -125,7 +128,9 @@ class RunJob(Job[Any]):
         return Notice(words)
 
     def waiting(self, wait: Wait) -> Notice:
-        return Notice(wait_words(wait) + self._look_for_a_run_to_follow(), wait)
+        can_follow = self._look_for_a_run_to_follow()
+        meanwhile = f"; you can follow the current {self.name} meanwhile" if can_follow else ""
+        return Notice(wait_words(wait) + meanwhile, wait)
 
     def stopped(self, words: str) -> Ended:
         return Ended("stopped", notice=words)

@@ -102,6 +102,26 @@ def test_a_visitor_who_waits_is_offered_the_run_and_gets_their_own_when_it_start
     assert all(message["followed"] for message in sent(following))
 
 
+def test_a_visitor_for_whom_the_queue_is_full_may_follow_too(
+    make_view: Callable[[Limits], LiveView], gate: Gate, model_host: ModelHost
+) -> None:
+    view = make_view(LOCAL)
+    running = begin(view, gate)
+    waiting = [Reading(view.run(form(view), request(who))) for who in ("two", "three", "four")]
+    for one in waiting:
+        next(one)
+    (message,) = sent(view.run(form(view), request("five")))
+    assert message["error"].startswith("Not started: 4 runs are waiting already, ")
+    assert message["error"].endswith("; try again later, or follow the current run meanwhile")
+    assert message["follow"] is True
+    following = Reading(view.follow(request("five")))
+    assert len(json.loads(next(following))["steps"]) == 2
+    gate.open()
+    for one in (running, *waiting):
+        sent(one)
+    assert sent(following)[-1]["done"] is True, "it ends with that run"
+
+
 def test_among_strangers_nobody_follows_unless_the_visitor_lets_them(
     make_view: Callable[[Limits], LiveView], gate: Gate
 ) -> None:
