@@ -71,6 +71,14 @@ export class RunTotals {
   }
 
   /**
+   * @param {number} time on the run's own clock, in seconds
+   * @returns {number} the step that ends then or next; -1 after the last
+   */
+  stepAt(time) {
+    return this.sums.findIndex(({ seconds }) => seconds >= time);
+  }
+
+  /**
    * Totals up to and with step `i`.
    * @param {number} i
    * @param {Meta} meta of the run

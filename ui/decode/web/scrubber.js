@@ -183,8 +183,8 @@ export class Scrubber extends PlaybackBar {
     const { steps, sums } = this.store;
     const blocks = steps.map((step, i) => {
       if (!step) return null;
-      const from = sums[i - 1]?.seconds || 0;
-      const to = sums[i].seconds;
+      const from = sums.seconds(i - 1);
+      const to = sums.seconds(i);
       return { from, pass: from + (step.seconds?.draft ?? 0), to, tokens: step.emitted.length };
     });
     return blocks.filter(Boolean);
@@ -224,7 +224,7 @@ export class Scrubber extends PlaybackBar {
   drawLost(y, wide, parts) {
     const { steps, sums } = this.store;
     steps.forEach((step, i) => {
-      const x = (((sums[i]?.seconds || 0) / this.span) * wide).toFixed(1);
+      const x = ((sums.seconds(i) / this.span) * wide).toFixed(1);
       if (!step) parts.lost += `M${x} ${y}h3v${ROW}h-3z`;
     });
   }
@@ -240,7 +240,7 @@ export class Scrubber extends PlaybackBar {
   at(share) {
     const { last, sums } = this.store;
     const time = share * this.span;
-    const found = sums.findIndex(({ seconds }) => seconds >= time);
+    const found = sums.stepAt(time);
     return found < 0 ? last : found;
   }
 }
