@@ -141,6 +141,8 @@ class DecodeJob(RunJob):
                 raise PairChanged(
                     "other models were loaded, so this run cannot continue; press Run for a new one"
                 )
+            if self._decoder:
+                self.post(Notice(None))  # it was said why the run had paused
             self._decoder = decoder = self._decoder or self._begin(pair)
             late = self._decode(decoder, steps)
             stopped = self.halted()

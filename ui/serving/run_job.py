@@ -128,9 +128,8 @@ class RunJob(Job[Any]):
         return Notice(words)
 
     def waiting(self, wait: Wait) -> Notice:
-        can_follow = self._look_for_a_run_to_follow()
-        meanwhile = f"; you can follow the current {self.name} meanwhile" if can_follow else ""
-        return Notice(wait_words(wait) + meanwhile, wait)
+        self._look_for_a_run_to_follow()
+        return Notice(wait_words(wait), wait)
 
     def stopped(self, words: str) -> Ended:
         return Ended("stopped", notice=words)

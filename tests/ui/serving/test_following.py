@@ -88,7 +88,6 @@ def test_a_visitor_who_waits_is_offered_the_run_and_gets_their_own_when_it_start
     waiting = Reading(view.run(form(view), request("two")))
     message = json.loads(next(waiting))
     assert "1 run ahead of you, " in message["notice"]
-    assert message["notice"].endswith("; you can follow the current run meanwhile")
     assert message["follow"] is True
     assert message["wait"]["ahead"] == 1
     assert message["wait"]["seconds"] >= 0  # 0: it is about to end

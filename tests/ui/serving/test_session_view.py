@@ -24,9 +24,9 @@ from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 
 
-def asked(heard: bool) -> SimpleNamespace:
+def asked(heard: bool, over: bool = False) -> SimpleNamespace:
     """What the page sends."""
-    return SimpleNamespace(_data={"heard": heard})
+    return SimpleNamespace(_data={"heard": heard, "over": over})
 
 
 def measuring(hardware: HardwareTab) -> dict[Any, Any]:
@@ -44,6 +44,14 @@ def test_a_press_that_never_arrived_is_said(view: LiveView) -> None:
     assert updates[view.form.run]["interactive"] is True
     assert updates[view.form.step]["interactive"] is True
     assert "did not accept the request" in error(view, updates)
+
+
+def test_a_page_that_knows_why_its_job_ended_gets_no_other_reason(view: LiveView) -> None:
+    """Guards against "the connection was lost" in place of why a run was refused, on a server that
+    is slow to set the buttons."""
+    updates = view.job_state(asked(heard=True, over=True), request())
+    assert updates[view.form.run]["interactive"] is True
+    assert view.stage not in updates
 
 
 def test_a_run_whose_messages_broke_off_can_be_resumed(

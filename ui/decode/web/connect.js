@@ -39,7 +39,8 @@ export function connect(element, props, watch, trigger, server) {
     if (!message) return;
     view.ingest(message);
     if (message.followed) return;
-    job.take(message.done === false || Boolean(message.wait));
+    const isOver = Boolean(message.done || message.error);
+    job.take(message.done === false || Boolean(message.wait), isOver);
     if (message.meta?.opening && !hasOpened) showForm(root, false);
     hasOpened ||= Boolean(message.meta);
     rememberInAddress(message, "run");

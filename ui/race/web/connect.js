@@ -30,7 +30,8 @@ export function connect(element, props, watch, trigger, server) {
     if (!message) return;
     view.ingest(message);
     if (message.followed) return;
-    job.take(message.done === false || Boolean(message.wait));
+    const isOver = Boolean(message.done || message.error);
+    job.take(message.done === false || Boolean(message.wait), isOver);
     rememberInAddress(message, "race");
   };
   connectComponent(root, props, watch, { ...view, take }, { ask: () => trigger("come") });

@@ -26,7 +26,12 @@ export class FollowBar {
       store.following.isWanted = true;
       follow?.();
     };
-    const look = { text: `Follow the current ${what}`, part: "follow", cls: "sq-follow", act };
+    const look = {
+      text: `Follow the current ${what} meanwhile`,
+      part: "follow",
+      cls: "sq-follow",
+      act,
+    };
     this.button = button(host, look);
   }
 
