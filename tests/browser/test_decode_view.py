@@ -169,7 +169,7 @@ def test_a_gap_is_filled_from_the_server(page: Any, canned: dict[str, Any]) -> N
     assert page.evaluate("stage.store.totals().tokens") == sum(
         len(step["emitted"]) for step in run["steps"][:12]
     )
-    assert page.evaluate("stage.store.seen[0]") == 12
+    assert page.evaluate("stage.store.slots.seen[0]") == 12
 
 
 def test_strange_messages_break_nothing(page: Any, canned: dict[str, Any]) -> None:

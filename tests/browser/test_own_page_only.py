@@ -178,7 +178,7 @@ def test_the_server_fetches_nothing_for_a_visitor(app: App, elsewhere: Elsewhere
         "url": f"{elsewhere.url}/x",
         "meta": {"_type": "gradio.FileData"},
     }
-    client.join("open", pg_open=file)
+    client.join("decode_open", pg_open=file)
     assert [event["msg"] for event in client.events()][-1] == "close_stream"
     assert elsewhere.asked == []
 

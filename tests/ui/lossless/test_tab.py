@@ -23,8 +23,8 @@ from ui.lossless.form import field_of, value_of
 from ui.lossless.lossless_job import LosslessJob, Sampled
 from ui.lossless.messages import report_message
 from ui.lossless.tab import LosslessTab
-from ui.serving.job import Report
 from ui.serving.limits import LOCAL, PUBLIC, Limits
+from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost
 
 Reports = list[dict[str, Any]]
