@@ -1,6 +1,6 @@
-"""Settings for all tests: one thread and no network. Tests marked `gpu` are skipped without a CUDA
-device, those marked `nightly` without `-m nightly`. All others that are not `slow` and need no
-browser are marked `quick`."""
+"""Settings for all tests: one thread, no network, and short measurements of pairs. Tests marked
+`gpu` are skipped without a CUDA device, those marked `nightly` without `-m nightly`. All others
+that are not `slow` and need no browser are marked `quick`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if not torch.cuda.is_available():
     # Read when Triton is first imported, even by another library: with it, kernels run on the CPU.
     os.environ["TRITON_INTERPRET"] = "1"
 
+from sequoia.measuring import defaults
 from sequoia.this_machine import container_memory
 
 _NOT_QUICK = {"slow", "gpu", "nightly"}
@@ -37,6 +38,12 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _short_measurements() -> None:
+    """A tiny pair is timed in a fifth of the time that a real one takes."""
+    defaults._QUICK_SECONDS = 0.4
 
 
 def pytest_collection_finish() -> None:

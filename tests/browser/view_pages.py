@@ -28,7 +28,10 @@ LOCAL = ("http://127.0.0.1", "data:", "blob:")
 
 
 class Files(SimpleHTTPRequestHandler):
-    """The repository's files, Plotly's script and the page's colours."""
+    """The repository's files, Plotly's script and the page's colours. The browser keeps them and its
+    connections: a page consists of a hundred small modules."""
+
+    protocol_version = "HTTP/1.1"
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given, directory=str(ROOT))
@@ -37,6 +40,10 @@ class Files(SimpleHTTPRequestHandler):
         if path == PLOTLY:
             return str(Path(plotly.__file__).parent / "package_data" / "plotly.min.js")
         return super().translate_path(path)
+
+    def end_headers(self) -> None:
+        self.send_header("Cache-Control", "max-age=3600")
+        super().end_headers()
 
     def do_GET(self) -> None:
         if self.path != COLOURS:

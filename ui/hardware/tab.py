@@ -317,9 +317,9 @@ class HardwareTab(SessionView[ProfileJob]):
         except SequoiaError as problem:
             yield self._refused(problem, "Not measured")
             return
-        yield busy_buttons(self.measure_it, self.stop_it, True)
         shown: Updates = {}
         try:
+            yield busy_buttons(self.measure_it, self.stop_it, True)
             async for report in task.reports():
                 yield {self.board: _report_message(report)}
                 if isinstance(report.result, HardwareProfile):
