@@ -8,6 +8,7 @@ import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 # Read when huggingface_hub is imported: with it, network access fails at once with a clear message.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -56,10 +57,20 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """The tests of a file share a worker, so that what they share is made once. Files keep their
+    order, so that browser tests come last."""
+    from xdist.scheduler import LoadFileScheduling
+
+    config.option.loadscopereorder = False
+    return LoadFileScheduling(config, log)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # Browser tests come last, because playwright's event loop keeps running once it has started.
-    # This holds for each of several workers too: they get tests in this order.
+    # This holds for each of several workers too: they get files in this order.
     items.sort(key=lambda item: "browser" in item.path.parts)
     for item in items:
         if "browser" not in item.path.parts and not _NOT_QUICK & set(item.keywords):

@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, I
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import gradio as gr
 
@@ -26,7 +27,8 @@ from ui.shared.tree_request import TreeRequest
 def laid_out() -> Iterator[None]:
     """The layout of views whose handlers are called by the test. Gradio makes no server for it,
     which would take longer than most tests."""
-    blocks = gr.Blocks(analytics_enabled=False)
+    with patch.object(gr.Blocks, "queue"):  # which makes a server
+        blocks = gr.Blocks(analytics_enabled=False)
     blocks.__enter__()
     try:
         yield

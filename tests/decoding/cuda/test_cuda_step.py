@@ -7,6 +7,7 @@ for the tests marked `gpu`.
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 import subprocess
@@ -182,7 +183,7 @@ def placed() -> Pair:
     """The tiny pair, where the kernel runs."""
     pair = tiny_pair()
     for model in (pair.target, pair.draft) if DEVICE == "cuda" else ():
-        model.__init__(model.hf.to(DEVICE), model.name)
+        model.__init__(copy.deepcopy(model.hf).to(DEVICE), model.name)
         model.use_fast_forward()
     return pair
 
