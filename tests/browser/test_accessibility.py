@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 from running_app import ROOT, App, Visit
-from view_pages import settle
+from view_pages import settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 LAST = {  # what comes last when a tab is opened
@@ -28,13 +28,8 @@ STOPS = """() => [...document.querySelectorAll(
     "a[href], button, input, select, textarea, summary, [tabindex]")].filter(one =>
     one.tabIndex >= 0 && !one.disabled && one.getClientRects().length &&
     one.checkVisibility({ visibilityProperty: true })).length"""
-# Colours change at once. A rule made this way needs no exception to the page's security policy.
-AT_ONCE = """() => { const sheet = new CSSStyleSheet();
-    sheet.replaceSync("*, ::before, ::after { transition: none !important;" +
-      " animation-duration: 0s !important; animation-delay: 0s !important; }");
-    document.adoptedStyleSheets.push(sheet); }"""
 ALL_RULES: dict[str, Any] = {}
-COLOUR_RULES = {"runOnly": {"type": "tag", "values": ["cat.color"]}}
+COLOUR_RULES: dict[str, Any] = {"runOnly": {"type": "tag", "values": ["cat.color"]}}
 
 pytestmark = pytest.mark.skipif(
     not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci"
@@ -46,7 +41,7 @@ def page(browser: Browser, app: App) -> Iterator[Page]:
     """The page in light colours, with the models ready and axe-core in it. Nothing moves."""
     visit = Visit(browser, f"{app.url}?__theme=light", reduced_motion="reduce")
     visit.page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
-    visit.page.evaluate(AT_ONCE)
+    stop_transitions(visit.page)
     visit.page.evaluate(AXE.read_text(encoding="utf-8"))
     yield visit.page
     visit.check(app.url)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from running_app import ROOT, App, Visit
+from view_pages import settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 STOPS = ("cost", "dice", "chain", "tree", "which", "yours")
@@ -223,11 +224,12 @@ def test_axe_finds_nothing_wrong_in_any_stop(
 ) -> None:
     page = visit(f"?__theme={theme}", has_form=False, viewport={"width": width, "height": 800})
     opened(page)
+    stop_transitions(page)
     page.evaluate(AXE.read_text(encoding="utf-8"))
     for stop in STOPS:
         for answers in ({}, {key: given[-1] for key, given in ANSWERS.items()}):
             answered(page, stop, answers)
-            page.wait_for_timeout(250)  # transitions of colours
+            settle(page)
             found = page.evaluate("axe.run('.sq-tour', { resultTypes: ['violations'] })")
             problems = [
                 f"{stop} {rule['id']}: {node['target']} {node['failureSummary']}"
