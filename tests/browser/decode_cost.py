@@ -138,7 +138,9 @@ def form(address: str, decode_request: DecodeRequest) -> Iterator[Page]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         visit = browser.new_page(viewport={"width": 1280, "height": 800})
         visit.goto(address)
-        visit.wait_for_selector("#pg-run")
+        visit.wait_for_selector("[data-part=own]:visible")
+        visit.click("[data-part=own]")  # shows the form
+        visit.wait_for_selector("#pg-run:visible")
         fill(visit, decode_request)
         yield visit
         browser.close()

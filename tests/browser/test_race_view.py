@@ -643,7 +643,7 @@ VERDICT: dict[str, Any] = {
     "stopped": False,
     "more_races": 30,
     "more_to_separate": 126,
-    "sentence": "Sequoia wins: 2.0x plain.",
+    "sentence": "Sequoia wins: 2.0× plain.",
     "details": ["p is corrected for 2 pairs.", "This holds for this prompt."],
 }
 POOL: dict[str, Any] = {
@@ -662,7 +662,7 @@ def test_the_verdict_comes_with_the_end_and_gives_the_places(page: Page) -> None
     assert page.locator("[data-part=verdict]").is_hidden()
     page.evaluate("stage.seek(stage.store.end)")
     settle(page)
-    assert text(page, "[data-part=verdict-words]") == "Sequoia wins: 2.0x plain."
+    assert text(page, "[data-part=verdict-words]") == "Sequoia wins: 2.0× plain."
     places = [text(page, lane(index, "place")) for index in range(3)]
     assert places == ["1st", "tied for 2nd", "tied for 2nd"]
     page.click("[data-part=verdict] summary")
