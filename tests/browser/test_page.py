@@ -166,7 +166,7 @@ def test_no_label_is_cut_or_tiny(visit: Visit) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("width", [390, 1024])
+@pytest.mark.parametrize("width", [390, pytest.param(1024, marks=pytest.mark.nightly)])
 def test_in_a_narrow_window_the_form_is_a_drawer_over_the_result(visit: Visit, width: int) -> None:
     page = visit(viewport={"width": width, "height": 800}, has_form=False)
     for tab, side in (("Decode", "pg"), ("Race", "rc"), ("Hardware", "hw")):

@@ -79,7 +79,15 @@ def flat(second: float, until: int = 1024) -> Callable[[int], float]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("until", "largest"), [(16, 128), (64, 128), (128, 256), (256, 512), (512, 1024), (1024, 1024)]
+    ("until", "largest"),
+    [
+        (16, 128),
+        pytest.param(64, 128, marks=pytest.mark.nightly),
+        (128, 256),
+        pytest.param(256, 512, marks=pytest.mark.nightly),
+        pytest.param(512, 1024, marks=pytest.mark.nightly),
+        (1024, 1024),
+    ],
 )
 def test_larger_sizes_are_measured_while_they_are_nearly_free_simulated(
     until: int, largest: int, clock: Clock, monkeypatch: pytest.MonkeyPatch

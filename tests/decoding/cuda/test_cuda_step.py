@@ -7,6 +7,7 @@ for the tests marked `gpu`.
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 import subprocess
@@ -108,11 +109,12 @@ def test_the_kernel_walks_as_the_reference_does_on_a_gpu(
         compare(seed, replacing, vocab)
 
 
+# For each vocabulary: are addresses multiples of 16, and are tokens drawn with replacement?
+COMPILED = {8: (False, False), 4096: (True, True)}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("vocab", "aligned", "replacing"), [(8, False, False), (4096, True, True)])
-def test_the_kernel_compiles_for_a_gpu(
-    vocab: int, aligned: bool, replacing: bool, tmp_path: Path
-) -> None:
+def test_the_kernel_compiles_for_a_gpu(tmp_path: Path) -> None:
     """In a separate process, without the interpreter. Compiling needs no GPU, and none runs it."""
     code = f"""
 import triton
@@ -125,13 +127,14 @@ types = dict(p="*fp64", q="*fp32", totals="*fp64", row="*i64", tokens="*i64", fi
              vocab="i32", most="i32", replacing="constexpr", block="constexpr")
 names = list(types)
 # as a launch has them: addresses that torch allocates are multiples of 16
-aligned = {{(names.index(name),): [["tt.divisibility", 16]] for name in names
-           if types[name].startswith("*")}} if {aligned} else None
-source = ASTSource(_walk, signature=types, attrs=aligned,
-                   constexprs=dict(replacing={replacing}, block={vocab}))
-made = triton.compile(source, target=GPUTarget("cuda", 90, 32),
-                      options=dict(num_warps=warps({vocab})))
-print(len(made.asm["ptx"]), made.asm["ptx"].count("div.rn.f64"))
+multiples = {{(names.index(name),): [["tt.divisibility", 16]] for name in names
+             if types[name].startswith("*")}}
+for vocab, (aligned, replacing) in {COMPILED}.items():
+    source = ASTSource(_walk, signature=types, attrs=multiples if aligned else None,
+                       constexprs=dict(replacing=replacing, block=vocab))
+    made = triton.compile(source, target=GPUTarget("cuda", 90, 32),
+                          options=dict(num_warps=warps(vocab)))
+    print(len(made.asm["ptx"]), made.asm["ptx"].count("div.rn.f64"))
 """
     environment = {**os.environ, "TRITON_CACHE_DIR": str(tmp_path)}
     environment.pop("TRITON_INTERPRET", None)
@@ -144,11 +147,13 @@ print(len(made.asm["ptx"]), made.asm["ptx"].count("div.rn.f64"))
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    length, divisions = map(int, done.stdout.split())
-    assert length > 1000
-    # none for each token of the vocabulary: a card has few units for float64, and a division takes
-    # ten of their operations
-    assert divisions <= 8
+    found = [[int(number) for number in line.split()] for line in done.stdout.splitlines()]
+    assert len(found) == len(COMPILED)
+    for length, divisions in found:
+        assert length > 1000
+        # none for each token of the vocabulary: a card has few units for float64, and a division
+        # takes ten of their operations
+        assert divisions <= 8
 
 
 @needs_kernel
@@ -202,7 +207,7 @@ def placed() -> Pair:
     """The tiny pair, where the kernel runs."""
     pair = tiny_pair()
     for model in (pair.target, pair.draft) if DEVICE == "cuda" else ():
-        model.__init__(model.hf.to(DEVICE), model.name)
+        model.__init__(copy.deepcopy(model.hf).to(DEVICE), model.name)
         use_fast_forward(model)
     return pair
 
@@ -277,7 +282,7 @@ def test_a_step_has_the_trace_of_the_host_step() -> None:
 def test_the_first_token_follows_the_target(verifier: str) -> None:
     """A chi-square over seeds, pooled to the target's five likeliest tokens and the rest.
     False alarm 1e-6."""
-    assert _first_tokens(verifier, 300) > 1e-6
+    assert _first_tokens(verifier, 200) > 1e-6
 
 
 @pytest.mark.gpu

@@ -28,8 +28,8 @@ from sequoia.models.compare_logits import own_logits
 from sequoia.models.fast_llama import fast_forward
 from sequoia.models.tree_forward import TreeModel
 
-CONTEXT = 2048
-FAR = 2000
+CONTEXT = 1024
+FAR = 1000
 WAYS = ("auto", "bfloat16", "offload", "spread")
 TEXT = [1 + i * i % 251 for i in range(FAR + 1)]
 SIZES = {

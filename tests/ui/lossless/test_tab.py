@@ -11,7 +11,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from visits import Reading
+from visits import Reading, laid_out
 
 from sequoia import SamplingParams, plain
 from sequoia.exactness.losslessness.broken import BUGS
@@ -35,7 +35,7 @@ def made(model_host: ModelHost) -> Callable[..., LosslessTab]:
     """The tab in a page of its own."""
 
     def make(limits: Limits = LOCAL) -> LosslessTab:
-        with gr.Blocks():
+        with laid_out():
             tab = LosslessTab(model_host, limits)
             tab.build()
         return tab
