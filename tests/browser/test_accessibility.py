@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 from running_app import ROOT, App, Visit
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
-TABS = ("Decode", "Tour", "Race", "Lab", "Walk", "Lossless", "Hardware", "Models")
+TABS = ("Decode", "Tour", "Race", "Lab", "Walk", "Lossless", "Hardware", "Paper", "Models")
 MOST_STOPS = {"Hardware": 40, "Models": 40}
 STOPS = """() => [...document.querySelectorAll(
     "a[href], button, input, select, textarea, summary, [tabindex]")].filter(one =>
