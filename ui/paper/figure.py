@@ -25,9 +25,7 @@ RANGE = (0.17, 1.04)  # powers of ten: 1.5 to 11
 def speedups_figure() -> Figure:
     """All speed-ups, on the diagonal where paper and simulation agree. Open markers: the methods
     beside Sequoia."""
-    traces = [
-        _trace(panel, is_sequoia) for is_sequoia in (True, False) for panel in GROUPS
-    ]
+    traces = [_trace(panel, is_sequoia) for is_sequoia in (True, False) for panel in GROUPS]
     return {"data": traces, "layout": _layout()}
 
 
