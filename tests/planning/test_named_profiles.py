@@ -19,7 +19,14 @@ from sequoia.errors import BadProfile
 from sequoia.planning.explain_plan import knee
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.named_profiles import FOLDER, named_profile, profile_names
-from sequoia.planning.paper_results import PaperRow, PaperTable, paper_acceptance, paper_table
+from sequoia.planning.paper_results import (
+    PaperRow,
+    PaperTable,
+    paper_acceptance,
+    paper_file,
+    paper_table,
+    paper_tables,
+)
 from sequoia.planning.plan_for_machine import best_chain, best_plan
 
 PAPER = Acceptance(paper_acceptance().rates[:10])
@@ -46,6 +53,20 @@ def ratio(table: PaperTable, row: PaperRow, method: str = "sequoia") -> float:
     """The simulated speed-up over the paper's."""
     result = {one.method: one for one in row.results}[method]
     return table.simulated(result) / result.speedup
+
+
+def test_each_row_has_a_tree_of_the_papers_size() -> None:
+    printed = {
+        (one["key"], i): (row["nodes"], row["levels"])
+        for one in paper_file()["tables"]
+        for i, row in enumerate(one["rows"])
+    }
+    made = {
+        (table.key, i): (len(row.results[0].tree), row.results[0].tree.levels)
+        for table in paper_tables()
+        for i, row in enumerate(table.rows)
+    }
+    assert made == printed
 
 
 OFFLOADED = ("offload-llama-2", "offload-llama-3")
