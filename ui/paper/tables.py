@@ -11,7 +11,7 @@ from ui.shared.markup import Markup, element
 
 HEADS = (
     ("Texts", ""),
-    ("Verifier and tree", ""),
+    ("Verifier", "nodes / levels"),
     ("Tokens per step", "paper"),
     ("Speed-up", "paper"),
     ("Speed-up", "simulated"),
@@ -90,8 +90,8 @@ def _cells(table: PaperTable, result: Result) -> list[Markup]:
 def _tree_words(table: PaperTable, result: Result) -> str:
     if result.method == "specinfer" and table.sequences:
         k, length = table.sequences
-        return f"{k} × {length} tokens"
-    return f"{len(result.tree)} nodes, {result.tree.levels} levels"
+        return f"{k} × {length}"
+    return f"{len(result.tree)} / {result.tree.levels}"
 
 
 def _sweep_row(width: int, values: Sequence[float | None], best: float) -> Markup:
