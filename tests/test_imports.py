@@ -31,7 +31,7 @@ PAGE = [
     {"shared"},
     {"serving"},
     {"decode"},
-    {"race", "hardware", "models", "tour", "walk", "lossless"},
+    {"race", "hardware", "models", "tour", "walk", "lossless", "paper"},
     {"lab"},
     {"page", "record"},
     {"record_opening", "record_tour", "record_losslessness"},

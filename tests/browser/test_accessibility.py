@@ -21,6 +21,7 @@ LAST = {  # what comes last when a tab is opened
     "Walk": ".sq-walk [data-part=caption]",
     "Lossless": "#ls-view .ls-verdict[data-kind=fits]",
     "Hardware": ".hw-chart[data-drawn=yes] >> nth=2",
+    "Paper": "#pp-view .hw-chart[data-drawn=yes]",
     "Models": ".md-table tr[data-pair]",
 }
 MOST_STOPS = {"Hardware": 40, "Models": 40}
