@@ -21,6 +21,7 @@ import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 
 import torch
 
@@ -131,7 +132,7 @@ class FirstTokens:
     def draws(self) -> int:
         return sum(self.counts.values())
 
-    @property
+    @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """The cells of the test, the most probable first."""
         return _cells(self.distribution, self.counts, self.draws)
@@ -204,19 +205,13 @@ class FirstTokens:
 
 
 def _cells(distribution: torch.Tensor, counts: Mapping[int, int], draws: int) -> tuple[Cell, ...]:
-    """Cells for `draws` draws, with the rare tokens in one cell. If that cell is still rare, it is
-    merged with the least probable other cell."""
-    common = torch.nonzero(distribution * draws >= MIN_EXPECTED).flatten().tolist()
-    cells = sorted(
-        (Cell(token, float(distribution[token]), counts.get(token, 0)) for token in common),
-        key=lambda cell: -cell.share,
-    )
-    share = max(1 - sum(cell.share for cell in cells), 0.0) if cells else 1.0
+    """The groups of `chi_square.groups` for `draws` draws; the last one has what is left."""
+    *alone, last = chi_square.groups(distribution.cpu().numpy(), draws)
+    cells = [Cell(token, float(distribution[token]), counts.get(token, 0)) for (token,) in alone]
+    share = max(1 - sum(cell.share for cell in cells), 0.0)
     seen = sum(counts.values()) - sum(cell.seen for cell in cells)
-    if not cells or share * draws >= MIN_EXPECTED:
-        return *cells, Cell(None, share, seen)
-    last = cells[-1]
-    return *cells[:-1], Cell(last.token, last.share + share, last.seen + seen, share > 0)
+    token = last[0] if float(distribution[last[0]]) * draws >= MIN_EXPECTED else None
+    return *cells, Cell(token, share, seen, token is not None and len(last) > 1)
 
 
 def first_token_distribution(
