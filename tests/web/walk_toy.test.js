@@ -65,12 +65,12 @@ test("the presets show what they say", () => {
   assert.equal(noneAccepted("top-k-fails", "sequoia"), 0);
   for (const { key } of VERIFIERS)
     assert.ok(Math.abs(noneAccepted("all-accept", key)) < 1e-12, key);
-  const accepted = (key, verifier) => exact({ ...preset(key).toy, verifier }).tokens - 1;
+  const guesses = (key, verifier) => exact({ ...preset(key).toy, verifier }).tokens - 1;
   const { about } = preset("traversal-below");
   const figures = about.match(/\d\.\d+/g).map(Number);
   assert.deepEqual(
     figures,
-    ["traversal", "sequoia"].map((key) => accepted("traversal-below", key)),
+    ["traversal", "sequoia"].map((key) => guesses("traversal-below", key)),
   );
   const block = preset("block-passes");
   assert.ok(passes(exact(block.toy).tokens, limitsOf(block.toy)));

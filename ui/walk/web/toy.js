@@ -35,7 +35,7 @@ export const MOST_CHILDREN = [5, 3];
  * @type {{key: string, label: string, parents: number[] | null}[]}
  */
 export const SHAPES = [
-  { key: "levels", label: "as many children at every node of a level", parents: null },
+  { key: "levels", label: "children per level, set below", parents: null },
   { key: "uneven", label: "1, then 2, then 1 below the second", parents: [-1, 0, 1, 1, 3] },
 ];
 
