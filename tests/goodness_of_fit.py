@@ -11,15 +11,15 @@ from exact import Distribution
 from sequoia.exactness import chi_square
 
 
-def fit(results: Iterable[Any], distribution: Distribution, least: float = 5) -> float:
+def fit(results: Iterable[Any], distribution: Distribution) -> float:
     """The p-value of the chi-square test that `results` follow `distribution`. 0 if there is a
-    result of probability 0. least: expected counts below this are pooled into one cell."""
+    result of probability 0."""
     counts = Counter(results)
     if any(not distribution.get(result) for result in counts):
         return 0.0
     total = counts.total()
     expected = {result: total * float(share) for result, share in distribution.items() if share}
-    rare = {result for result, count in expected.items() if count < least}
+    rare = {result for result, count in expected.items() if count < 5}  # pooled into one cell
     cells = [(counts[result], count) for result, count in expected.items() if result not in rare]
     if rare:
         cells.append(

@@ -17,15 +17,17 @@ ALARM = 1e-6  # below this p-value: differs. A correct decoder falls below once 
 MIN_EXPECTED = 25.0
 
 
-def groups(shares: np.ndarray, draws: int) -> tuple[tuple[int, ...], ...]:
+def groups(
+    shares: np.ndarray, draws: int, least: float = MIN_EXPECTED
+) -> tuple[tuple[int, ...], ...]:
     """The cells of a test of `draws` draws, as indices into `shares` (cells,). Each cell with at
-    least MIN_EXPECTED expected draws is a group of its own, the most probable first. All others of
+    least `least` expected draws is a group of its own, the most probable first. All others of
     positive probability are one group; if it is too rare too, it joins the last one."""
-    common = np.flatnonzero(shares * draws >= MIN_EXPECTED)
+    common = np.flatnonzero(shares * draws >= least)
     common = common[np.argsort(-shares[common], kind="stable")].tolist()
-    rare = np.flatnonzero((shares > 0) & (shares * draws < MIN_EXPECTED)).tolist()
+    rare = np.flatnonzero((shares > 0) & (shares * draws < least)).tolist()
     alone = tuple((cell,) for cell in common)
-    if rare and common and math.fsum(shares[rare]) * draws < MIN_EXPECTED:
+    if rare and common and math.fsum(shares[rare]) * draws < least:
         return (*alone[:-1], (common[-1], *rare))
     return (*alone, tuple(rare)) if rare else alone
 
