@@ -43,7 +43,7 @@ NOT_THE_ENGINE = {"gradio", "plotly", "ui", "app"}
 WITHOUT_GRADIO = [
     *("ui.decode." + name for name in ("messages", "request", "run", "recordings")),
     *("ui.race." + name for name in ("messages", "request", "run", "report")),
-    *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job")),
+    *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job", "run_job")),
     *("ui.shared." + name for name in ("tree_menu", "tree_request", "prompts", "markup")),
     *("ui.lossless." + name for name in ("lossless_job", "messages")),
     "ui.tour.lesson",

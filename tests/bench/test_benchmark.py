@@ -37,6 +37,13 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     ]
 
 
+@pytest.fixture(autouse=True)
+def _few_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command times few sizes, for speed."""
+    few = partial(measure_profile, sizes=(1, 4, 16), widths=(1, 4), seconds=0.5)
+    monkeypatch.setattr(benchmark, "measure_profile", few)
+
+
 @pytest.mark.slow
 def test_every_decoder_is_measured(
     folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -437,10 +444,6 @@ def test_offloading_is_compared_with_accelerate(
     texts: list[tuple[int, ...]] = []
     monkeypatch.setattr(
         "sequoia.bench.table.repetition", lambda tokens: texts.append(tuple(tokens)) or 0.0
-    )
-    # for speed
-    monkeypatch.setattr(
-        benchmark, "measure_profile", partial(measure_profile, sizes=(1, 4, 16), widths=(1, 4))
     )
     target = tiny_model(kind, layers=4)
     named = [

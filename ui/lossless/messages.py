@@ -14,7 +14,7 @@ from sequoia.exactness.losslessness.comparison import Comparison
 from sequoia.exactness.losslessness.losslessness_test import Findable, decoder_name
 from sequoia.exactness.losslessness.settings import Setting
 from ui.lossless.lossless_job import Sampled
-from ui.serving.job import Report
+from ui.serving.measurement_job import Report
 from ui.shared.message_text import message_text
 
 MOST_ROWS = 24  # of the table while samples are drawn; the last message has all, for the CSV file

@@ -11,7 +11,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from visits import Reading
+from visits import Reading, laid_out
 
 from sequoia import SamplingParams, plain
 from sequoia.exactness.losslessness.broken import BUGS
@@ -23,8 +23,8 @@ from ui.lossless.form import field_of, value_of
 from ui.lossless.lossless_job import LosslessJob, Sampled
 from ui.lossless.messages import report_message, test_fields
 from ui.lossless.tab import LosslessTab
-from ui.serving.job import Report
 from ui.serving.limits import LOCAL, PUBLIC, Limits
+from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost
 
 Reports = list[dict[str, Any]]
@@ -35,7 +35,7 @@ def made(model_host: ModelHost) -> Callable[..., LosslessTab]:
     """The tab in a page of its own."""
 
     def make(limits: Limits = LOCAL) -> LosslessTab:
-        with gr.Blocks():
+        with laid_out():
             tab = LosslessTab(model_host, limits)
             tab.build()
         return tab

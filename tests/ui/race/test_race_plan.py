@@ -197,7 +197,7 @@ def test_a_race_of_trees_without_a_tuned_chain_says_what_it_would_do(pair: Pair)
     chain = best_chain(RATES, PROFILE, slack=0.01)
     words = (
         f"A tuned chain of {len(chain.tree)} nodes, not in this race, would reach "
-        f"{chain.predicted_speedup:.2f}x plain (predicted)."
+        f"{chain.predicted_speedup:.2f}× plain (predicted)."
     )
     assert words in plan_race(pair, asked(PLAIN, KARY), LOCAL.nodes).notes
     assert words not in plan_race(pair, asked(PLAIN, TUNED, KARY), LOCAL.nodes).notes
