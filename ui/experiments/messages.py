@@ -12,7 +12,7 @@ from sequoia.experiments.experiment import Experiment
 from sequoia.experiments.registry import EXPERIMENTS, experiment_named
 from sequoia.experiments.result import ExperimentResult
 from ui.experiments.experiment_job import SIZE, Found
-from ui.serving.job import Report
+from ui.serving.measurement_job import Report
 from ui.shared.message_text import message_text
 
 FOLDER = ASSETS / "experiments"
