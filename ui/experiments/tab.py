@@ -51,7 +51,7 @@ class ExperimentsTab(SessionView[ExperimentJob]):
         board = self.board
         board.list(self.list_experiments, None, board, concurrency_limit=None, **QUIET)
         board.run(self.run_experiment, None, board, **model_work(self._limits.waiting))
-        board.halt(self.stop, None, None, api_name="stop_experiment", **UNQUEUED)
+        board.halt(self.stop, None, None, **UNQUEUED)
         board.ask(self.job_state, None, board, **ASKED)
         blocks.unload(self.close)
 
