@@ -96,7 +96,7 @@ class HostStep:
             self._verifier.reject,
         )
 
-    def expected_accepted(self, drafted: Drafted) -> float | None:
+    def expected_accepted(self, drafted: Drafted) -> float:
         def p(node: int) -> np.ndarray:
             return self._p[node] if node in self._p else self._row_warp(self._logits[node])
 

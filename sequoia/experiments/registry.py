@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from sequoia.errors import SequoiaError
+from sequoia.experiments.chain import CHAIN
 from sequoia.experiments.experiment import Experiment
 from sequoia.experiments.ranks import RANKS
 from sequoia.validate_input import shown
 
-EXPERIMENTS: dict[str, Experiment] = {one.name: one for one in (RANKS,)}
+EXPERIMENTS: dict[str, Experiment] = {one.name: one for one in (RANKS, CHAIN)}
 
 
 def experiment_named(name: str) -> Experiment:

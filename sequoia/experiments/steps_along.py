@@ -1,0 +1,137 @@
+"""Decoders compared at the same positions of the same texts, and on any machine: steps are made
+here, their times are those of the machine's profile.
+
+Runs of their own would not do: at temperatures above 0 each goes its own way, and some texts are
+several times easier to draft than others. All positions weigh the same, as in
+measuring/acceptance_teacher_forced.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from sequoia.algorithm.sampling import Drawn, chance_for
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.tree import MAX_NODES, Tree
+from sequoia.algorithm.verifiers import verifier_named
+from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.decoding.drafter import Drafted, Drafter, DynamicTree
+from sequoia.decoding.host_step import HostStep
+from sequoia.decoding.tree_choice import FixedTree, TreeChoice
+from sequoia.models.pair import Pair
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.this_machine.step_timer import Clock
+
+
+@dataclass(frozen=True)
+class DecodedStep:
+    """tokens: how many it emits on average over the verifier's draws. nodes: of its tree. widths:
+    rows of each draft pass."""
+
+    tokens: float
+    nodes: int
+    widths: tuple[int, ...]
+
+    def seconds(self, profile: HardwareProfile) -> float:
+        """Its time on the machine of `profile`."""
+        drafting = sum(map(profile.draft_seconds_at, self.widths))
+        overhead = profile.overhead(self.nodes, len(self.widths))
+        return profile.verify_seconds(self.nodes) + drafting + overhead
+
+
+@dataclass(frozen=True)
+class Text:
+    """Token ids: `prompt`, and the target's continuation `new`."""
+
+    prompt: tuple[int, ...]
+    new: tuple[int, ...]
+
+
+@torch.inference_mode()
+def steps_along(
+    pair: Pair,
+    text: Text,
+    params: SamplingParams,
+    tree: Tree | TreeChoice,
+    verifier: str,
+    stride: int,
+) -> Iterator[tuple[DecodedStep, Drafted, Verdict]]:
+    """A step from every `stride`-th position of `text`, whatever it would emit there. A tree that
+    learns does so from step to step."""
+    counted = _CountedPasses(FixedTree(tree) if isinstance(tree, Tree) else tree)
+    capacity = len(text.prompt) + len(text.new) + counted.most
+    target = pair.target.open(capacity)
+    draft = pair.draft.at_temperature(params.temperature).open(capacity)
+    rule = verifier_named(verifier)
+    chance = chance_for(params.temperature, params.seed, pair.draft.device)
+    drafter = Drafter(draft, params, rule, chance, counted.most)
+    step = HostStep(target, drafter, params, rule, chance)
+    if len(text.prompt) > 1:
+        target.extend(text.prompt[:-1])
+    drafter.prefill(text.prompt)
+    for start in range(0, len(text.new) - stride + 1, stride):
+        drafted, verdict, _ = step(counted.next(MAX_NODES), Clock(pair.target.device))
+        tokens = 1 + step.expected_accepted(drafted)
+        yield DecodedStep(tokens, len(drafted.tree), tuple(counted.widths)), drafted, verdict
+        counted.learn(drafted.tree, verdict)
+        passed = text.new[start : start + stride]
+        target.keep([0])
+        drafter.keep(drafted, Verdict((0,), passed[0], ()))
+        if stride > 1:
+            target.extend(passed[:-1])
+            drafter.unread += passed[1:]
+
+
+def tokens_per_step(steps: Sequence[DecodedStep]) -> float:
+    return sum(step.tokens for step in steps) / len(steps)
+
+
+def speedup(steps: Sequence[DecodedStep], profile: HardwareProfile) -> float:
+    """Tokens per second over those of plain decoding, both with the times of `profile`."""
+    seconds = sum(step.seconds(profile) for step in steps)
+    return sum(step.tokens for step in steps) * profile.plain_seconds / seconds
+
+
+class _CountedPasses:
+    """A TreeChoice that counts the rows of each draft pass of the last step, also of nodes that
+    got no children. widths: those rows."""
+
+    def __init__(self, inner: TreeChoice) -> None:
+        self._inner = inner
+        self.most = inner.most
+        self.widest = inner.widest
+        self.widths: list[int] = []
+
+    def next(self, levels: int) -> Tree | DynamicTree:
+        shape = self._inner.next(levels)
+        self.widths = list(shape.widths) if isinstance(shape, Tree) else []
+        return shape if isinstance(shape, Tree) else _CountedShape(shape, self.widths)
+
+    def learn(self, tree: Tree, verdict: Verdict) -> None:
+        self._inner.learn(tree, verdict)
+
+
+class _CountedShape:
+    """A dynamic tree that adds the rows of each of its draft passes to `widths`."""
+
+    def __init__(self, inner: DynamicTree, widths: list[int]) -> None:
+        self._inner = inner
+        self._widths = widths
+
+    @property
+    def front(self) -> tuple[int, ...]:
+        return self._inner.front
+
+    @property
+    def tree(self) -> Tree:
+        return self._inner.tree
+
+    def grow(self, distributions: torch.Tensor) -> tuple[int, ...]:
+        self._widths.append(len(distributions))
+        return self._inner.grow(distributions)
+
+    def see(self, distributions: torch.Tensor, drawn: Drawn) -> None:
+        self._inner.see(distributions, drawn)
