@@ -17,14 +17,14 @@ from sequoia.experiments.draft_quality import with_draft
 from sequoia.experiments.experiment import Experiment, Unit
 from sequoia.experiments.prompts import prompts_of
 from sequoia.experiments.result import Settings
-from sequoia.experiments.rivals import SHAPES, Learnt, learnt, plans_for
+from sequoia.experiments.rivals import SHAPES, Learnt, Plans, Rival, learnt, plans_for
 from sequoia.experiments.steps_along import (
     DecodedStep,
-    Text,
     speedup,
     steps_along,
     tokens_per_step,
 )
+from sequoia.experiments.text_units import Text
 from sequoia.models.pair import Pair
 from sequoia.planning.named_profiles import named_profile
 
@@ -69,53 +69,45 @@ class _Race:
     def __init__(self, pair: Pair, work: Mapping[str, Any], found: Learnt) -> None:
         self._pair = pair
         prompt = prompts_of(work["kind"])[work["number"]]
-        self._params = SamplingParams(
-            work["temperature"],
-            max_new_tokens=work["tokens"],
-            ignore_eos=True,
-            seed=work["number"],
+        params = SamplingParams(
+            work["temperature"], 1.0, work["tokens"], work["number"], ignore_eos=True
         )
-        self._text = Text(pair.encode(prompt), continuation(pair, prompt, self._params))
+        self._text = Text(pair.encode(prompt), continuation(pair, prompt, params), params)
         self._stride = work["stride"]
         self._learnt = found
         self._known: dict[tuple[Any, ...], tuple[DecodedStep, ...]] = {}
 
     def on(self, machine: str) -> dict[str, Any]:
-        profile = named_profile(machine)
-        plans = plans_for(self._learnt, profile)
+        plans = plans_for(self._learnt, named_profile(machine))
         return {
             "chain": len(plans.chain),
             "tree": [len(plans.tree), plans.tree.levels, max(map(len, plans.tree.children))],
             "stop": [plans.stop.most, plans.stop.surest],
-            "speeds": dict(self._speeds(machine)),
+            "speeds": dict(self._speeds(machine, plans)),
         }
 
-    def _speeds(self, machine: str) -> Iterator[tuple[str, list[float]]]:
+    def _speeds(self, machine: str, plans: Plans) -> Iterator[tuple[str, list[float]]]:
         profile = named_profile(machine)
         for verifier in self._verifiers:
             for rival in SHAPES:
-                steps = self._steps(rival.key, verifier, machine)
+                steps = self._steps(rival, verifier, machine, plans)
                 numbers = (tokens_per_step(steps), speedup(steps, profile))
                 yield f"{rival.key} {verifier}", [round(number, DIGITS) for number in numbers]
 
     @property
     def _verifiers(self) -> tuple[str, ...]:
         """At temperature 0 all verifiers accept the same."""
-        return tuple(VERIFIERS) if self._params.temperature else (SEQUOIA.key,)
+        return tuple(VERIFIERS) if self._text.params.temperature else (SEQUOIA.key,)
 
-    def _steps(self, shape: str, verifier: str, machine: str) -> tuple[DecodedStep, ...]:
-        profile = named_profile(machine)
-        plans = plans_for(self._learnt, profile)
-        rival = next(one for one in SHAPES if one.key == shape)
-        tree = rival.make(self._learnt, plans, profile, self._params.temperature)
-        if isinstance(tree, Tree):
-            key: tuple[Any, ...] = (tree, verifier)
-        elif shape == "stopping":
-            key = (shape, plans.stop.most, plans.stop.surest, verifier)
-        else:
-            key = (shape, machine, verifier)
+    def _steps(
+        self, rival: Rival, verifier: str, machine: str, plans: Plans
+    ) -> tuple[DecodedStep, ...]:
+        temperature = self._text.params.temperature
+        tree = rival.make(self._learnt, plans, named_profile(machine), temperature)
+        changes = machine if rival.learns else plans.stop
+        key = (verifier, tree if isinstance(tree, Tree) else (rival.key, changes))
         if key not in self._known:
-            made = steps_along(self._pair, self._text, self._params, tree, verifier, self._stride)
+            made = steps_along(self._pair, self._text, tree, verifier, self._stride)
             self._known[key] = tuple(step for step, _, _ in made)
         return self._known[key]
 

@@ -15,9 +15,9 @@ from sequoia.experiments.chain_settings import (
     WIDE,
     Setting,
     cost_of_nodes,
-    device,
 )
 from sequoia.experiments.result import Comparison
+from sequoia.planning.named_profiles import machine_name
 
 WHY = (
     "A second child is of use only where the first was rejected, and pays only where one more node "
@@ -63,7 +63,7 @@ def _by_machine(found: Sequence[Setting]) -> str:
     machines = sorted({one.machine for one in found}, key=cost_of_nodes)
     gains = [_gain([one for one in found if one.machine == machine]) for machine in machines]
     parts = [
-        f"{gain:.2f}x on {device(machine)} ({cost_of_nodes(machine):.2f})"
+        f"{gain:.2f}x on {machine_name(machine)} ({cost_of_nodes(machine):.2f})"
         for machine, gain in zip(machines, gains, strict=True)
     ]
     return (
@@ -106,7 +106,7 @@ def _fastest(found: Sequence[Setting]) -> str:
     for machine in machines:
         here = [one for one in found if one.machine == machine]
         (rival, times), *_ = Counter(_winner(one) for one in here).most_common(1)
-        parts.append(f"{_lower(RIVALS[rival])} on {device(machine)} ({times} of {len(here)})")
+        parts.append(f"{_lower(RIVALS[rival])} on {machine_name(machine)} ({times} of {len(here)})")
     return f"Most often the fastest: {'; '.join(parts)}."
 
 

@@ -13,7 +13,7 @@ from sequoia.experiments.experiment import Done
 from sequoia.experiments.intervals import comparison
 from sequoia.experiments.result import Comparison, Settings
 from sequoia.experiments.rivals import SHAPES
-from sequoia.planning.named_profiles import named_profile
+from sequoia.planning.named_profiles import machine_name, named_profile
 
 VERIFIERS = {SEQUOIA.key: "", TRAVERSAL.key: ", Traversal"}  # what is added to a rival's label
 RIVALS = {
@@ -54,11 +54,7 @@ class Setting:
 
     def _words(self, one: str, other: str) -> str:
         where = f"{self.kind}, temperature {self.temperature:g}, draft {self.draft}"
-        return f"{RIVALS[one]} over {RIVALS[other]}: {device(self.machine)}, {where}"
-
-
-def device(machine: str) -> str:
-    return named_profile(machine).device
+        return f"{RIVALS[one]} over {RIVALS[other]}: {machine_name(self.machine)}, {where}"
 
 
 def cost_of_nodes(machine: str) -> float:

@@ -15,7 +15,6 @@ from sequoia.experiments.chain_settings import (
     WIDE,
     Setting,
     cost_of_nodes,
-    device,
     settings_done,
 )
 from sequoia.experiments.experiment import Done
@@ -28,6 +27,7 @@ from sequoia.experiments.result import (
     Series,
     Settings,
 )
+from sequoia.planning.named_profiles import machine_name
 
 COLUMNS = (
     Column("machine", "machine"),
@@ -65,7 +65,7 @@ def _series(settings: Settings, found: list[Setting]) -> Iterator[Series]:
         for rival, label in RIVALS.items():
             points = tuple(_point(one, rival) for one in here if one.has(rival))
             if rival != CHAIN and points:
-                yield Series(label, METHODS[rival], device(machine), points)
+                yield Series(label, METHODS[rival], machine_name(machine), points)
 
 
 def _point(setting: Setting, rival: str) -> Point:
@@ -80,7 +80,7 @@ def _row(setting: Setting) -> dict[str, Cell]:
         for rival in RIVALS
     }
     return {
-        "machine": device(setting.machine),
+        "machine": machine_name(setting.machine),
         "kind": setting.kind,
         "temperature": setting.temperature,
         "draft": setting.draft,

@@ -15,7 +15,7 @@ from sequoia.bench.command import add_pair_options, option_parser, reports_error
 from sequoia.errors import SequoiaError
 from sequoia.experiments.experiment import SIZES, Experiment
 from sequoia.experiments.registry import EXPERIMENTS, experiment_named
-from sequoia.experiments.result import SOURCES, ExperimentResult, to_csv
+from sequoia.experiments.result import ExperimentResult, to_csv
 from sequoia.experiments.runner import RunProgress, run_experiment
 from sequoia.loading.load import load_pair
 from sequoia.text_files import write_text
@@ -39,10 +39,19 @@ def _run(experiment: Experiment, options: Namespace) -> None:
     pair = load_pair(target=options.target, draft=options.draft)
     settings = experiment.sizes[options.size]
     result = run_experiment(experiment, pair, settings, options.out, _print_progress)
-    result = replace(result, source=options.source or result.source)
+    result = _labelled(result, options.source)
     path = options.out / f"{experiment.name}.json"
     write_text(path, result.to_json() + "\n")
     print(f"{result.finding}\nwritten to {path}")
+
+
+def _labelled(result: ExperimentResult, source: str) -> ExperimentResult:
+    """`result` and its measured columns with another label."""
+    columns = (
+        replace(one, kind=source) if one.kind == "measured" else one for one in result.columns
+    )
+    unchanged = source == "measured" or result.source != "measured"
+    return result if unchanged else replace(result, source=source, columns=tuple(columns))
 
 
 def _print_progress(progress: RunProgress) -> None:
@@ -72,8 +81,15 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--size", choices=SIZES, default="small", help="how many prompts and tokens"
     )
-    parser.add_argument("--out", type=Path, default=Path(), help="folder for the result")
+    parser.add_argument(
+        "--out", type=Path, default=Path("experiments"), help="folder for the result"
+    )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="print a result's points as CSV")
-    parser.add_argument("--source", choices=SOURCES, help="how the result is labelled")
+    parser.add_argument(
+        "--source",
+        choices=("measured", "recorded"),
+        default="measured",
+        help="how measured numbers are labelled; recorded for results that are shipped",
+    )
     add_pair_options(parser)
     return parser

@@ -32,7 +32,7 @@ def with_draft(pair: Pair, quality: str) -> Pair:
 def _noisy_pair(pair: Pair, source: str, noise: float) -> Pair:
     model = {"draft": pair.draft, "target": pair.target}[source]
     draft = TreeModel(_noisy(model.hf, noise), f"{model.name} with noise")
-    return replace(pair, draft=draft.use_fast_forward(), measured=PairCache())
+    return replace(pair, draft=draft.use_fast_forward(), known=(), measured=PairCache())
 
 
 def _noisy(model: Any, noise: float) -> Any:

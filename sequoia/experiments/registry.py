@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from sequoia.errors import SequoiaError
+from sequoia.experiments.budget import BUDGET
 from sequoia.experiments.chain import CHAIN
 from sequoia.experiments.experiment import Experiment
 from sequoia.experiments.ranks import RANKS
+from sequoia.experiments.specinfer import SPECINFER_GRID
+from sequoia.experiments.temperature import TEMPERATURE
+from sequoia.experiments.top_p import TOP_P
 from sequoia.validate_input import shown
 
-EXPERIMENTS: dict[str, Experiment] = {one.name: one for one in (RANKS, CHAIN)}
+EXPERIMENTS: dict[str, Experiment] = {
+    one.name: one
+    for one in (
+        BUDGET,
+        TEMPERATURE,
+        TOP_P,
+        RANKS,
+        SPECINFER_GRID,
+        CHAIN,
+    )
+}
 
 
 def experiment_named(name: str) -> Experiment:

@@ -3,28 +3,27 @@ texts than those that are raced."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
-from sequoia.assets_folder import ASSETS
-from sequoia.bench.prompts import text_list
 from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.replanned_tree import Replanned
 from sequoia.decoding.stopping_chain import StoppingChain
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.experiments.continuations import continuation
-from sequoia.experiments.steps_along import Text, steps_along
-from sequoia.measuring.acceptance_teacher_forced import teacher_forced_acceptance
+from sequoia.experiments.planned import planning_vector
+from sequoia.experiments.prompts import planning_prompts
+from sequoia.experiments.steps_along import steps_along
+from sequoia.experiments.text_units import Text
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import USUAL_LEVELS, USUAL_NODES, best_chain, best_plan
 from sequoia.planning.plan_stopping_chain import LongChainStep, StopRule, best_stop_rule
 
-RANKS = 16  # of the acceptance vector
 LONG_CHAIN = 16  # nodes of the chains that the stop rule is chosen from
 STRIDE = 3  # of the positions from which they start
 
@@ -38,25 +37,28 @@ class Learnt:
 
 
 def learnt(pair: Pair, kind: str, temperature: float, prompts: int, tokens: int) -> Learnt:
-    """From the first `prompts` texts of assets/survey, continued by the target for `tokens` tokens;
-    the same each time."""
+    """Acceptance as all experiments plan with it, and steps along the first `prompts` planning
+    texts of `tokens` tokens; the same each time."""
     params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
-    prompt_list = text_list(kind, ASSETS / "survey")[:prompts]
     key = ("learnt", kind, temperature, prompts, tokens)
-    return pair.measured.once(key, lambda: _learnt(pair, prompt_list, params))
+    return pair.measured.once(
+        key,
+        lambda: Learnt(
+            planning_vector(pair, kind, params),
+            tuple(_long_chains(pair, planning_prompts(kind)[:prompts], params)),
+        ),
+    )
 
 
-def _learnt(pair: Pair, prompts: Sequence[str], params: SamplingParams) -> Learnt:
-    ranks = min(RANKS, pair.draft.vocab)
-    counted = teacher_forced_acceptance(pair, prompts, params, ranks=ranks)
-    chain = Tree.chain(LONG_CHAIN)
-    steps = []
+def _long_chains(
+    pair: Pair, prompts: Sequence[str], params: SamplingParams
+) -> Iterator[LongChainStep]:
     for number, prompt in enumerate(prompts):
         mine = params.further(number)
-        text = Text(pair.encode(prompt), continuation(pair, prompt, mine))
-        for _, drafted, verdict in steps_along(pair, text, mine, chain, SEQUOIA.key, STRIDE):
-            steps.append(LongChainStep(tuple(drafted.probs), len(verdict.path) - 1))
-    return Learnt(counted.acceptance.smoothed(), tuple(steps))
+        text = Text(pair.encode(prompt), continuation(pair, prompt, mine), mine)
+        chain = Tree.chain(LONG_CHAIN)
+        for _, drafted, verdict in steps_along(pair, text, chain, SEQUOIA.key, STRIDE):
+            yield LongChainStep(tuple(drafted.probs), len(verdict.path) - 1)
 
 
 @dataclass(frozen=True)
@@ -83,12 +85,14 @@ Make = Callable[[Learnt, Plans, HardwareProfile, float], Tree | TreeChoice]
 
 @dataclass(frozen=True)
 class Rival:
-    """key: in results. label: in words. method: the key of its colour."""
+    """key: in results. label: in words. method: the key of its colour. learns: whether it uses the
+    machine's times while decoding, from what was accepted so far."""
 
     key: str
     label: str
     method: str
     make: Make
+    learns: bool = False
 
 
 SHAPES = (
@@ -107,6 +111,7 @@ SHAPES = (
         lambda learnt, _plans, profile, _t: Replanned(
             learnt.acceptance, profile, USUAL_NODES, USUAL_LEVELS
         ),
+        learns=True,
     ),
     Rival(
         "dynamic",
@@ -115,5 +120,6 @@ SHAPES = (
         lambda learnt, _plans, profile, temperature: Dynamic(
             learnt.acceptance, profile, temperature, USUAL_NODES, USUAL_LEVELS
         ),
+        learns=True,
     ),
 )

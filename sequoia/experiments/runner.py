@@ -16,6 +16,7 @@ from sequoia.experiments.result import ExperimentResult, Settings
 from sequoia.experiments.unit_log import UnitLog
 from sequoia.models.describe import describe, dtype_name, versions
 from sequoia.models.pair import Pair
+from sequoia.models.tree_forward import TreeModel
 
 
 @dataclass(frozen=True)
@@ -105,4 +106,10 @@ def _identity(pair: Pair) -> Iterator[tuple[str, Any]]:
     yield "numbers", dtype_name(pair)
     yield "vocabulary", pair.target.vocab
     for role, model in (("target", pair.target), ("draft", pair.draft)):
-        yield role, [model.name, float(sum(one.double().sum() for one in model.hf.parameters()))]
+        yield role, [model.name, _checksum(model)]
+
+
+def _checksum(model: TreeModel) -> float:
+    """The sum of the small parameters, such as those of norms: other weights have another one."""
+    small = (one for one in model.hf.parameters() if one.dim() == 1 and not one.is_meta)
+    return float(sum(one.detach().double().sum().item() for one in small))

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import torch
 
 from sequoia.algorithm.sampling import Drawn, chance_for
-from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verifiers import verifier_named
 from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.decoding.drafter import Drafted, Drafter, DynamicTree
 from sequoia.decoding.host_step import HostStep
 from sequoia.decoding.tree_choice import FixedTree, TreeChoice
+from sequoia.experiments.text_units import Text
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.this_machine.step_timer import Clock
@@ -42,47 +42,32 @@ class DecodedStep:
         return profile.verify_seconds(self.nodes) + drafting + overhead
 
 
-@dataclass(frozen=True)
-class Text:
-    """Token ids: `prompt`, and the target's continuation `new`."""
-
-    prompt: tuple[int, ...]
-    new: tuple[int, ...]
-
-
 @torch.inference_mode()
 def steps_along(
-    pair: Pair,
-    text: Text,
-    params: SamplingParams,
-    tree: Tree | TreeChoice,
-    verifier: str,
-    stride: int,
+    pair: Pair, text: Text, tree: Tree | TreeChoice, verifier: str, stride: int
 ) -> Iterator[tuple[DecodedStep, Drafted, Verdict]]:
-    """A step from every `stride`-th position of `text`, whatever it would emit there. A tree that
-    learns does so from step to step."""
+    """A step from every `stride`-th token of `text`, whatever it would emit there. A tree that
+    learns does so from step to step. Raises BadModel if a model overflows."""
     counted = _CountedPasses(FixedTree(tree) if isinstance(tree, Tree) else tree)
-    capacity = len(text.prompt) + len(text.new) + counted.most
+    ids = (*text.prompt, *text.tokens)
+    params = text.params
+    capacity = len(ids) + counted.most
     target = pair.target.open(capacity)
     draft = pair.draft.at_temperature(params.temperature).open(capacity)
     rule = verifier_named(verifier)
     chance = chance_for(params.temperature, params.seed, pair.draft.device)
     drafter = Drafter(draft, params, rule, chance, counted.most)
     step = HostStep(target, drafter, params, rule, chance)
-    if len(text.prompt) > 1:
-        target.extend(text.prompt[:-1])
-    drafter.prefill(text.prompt)
-    for start in range(0, len(text.new) - stride + 1, stride):
+    for root in range(len(text.prompt) - 1, len(ids) - 1, stride):
+        if known := ids[target.length : root]:
+            target.extend(known)
+        drafter.unread = ids[draft.length : root + 1]
         drafted, verdict, _ = step(counted.next(MAX_NODES), Clock(pair.target.device))
         tokens = 1 + step.expected_accepted(drafted)
         yield DecodedStep(tokens, len(drafted.tree), tuple(counted.widths)), drafted, verdict
         counted.learn(drafted.tree, verdict)
-        passed = text.new[start : start + stride]
         target.keep([0])
-        drafter.keep(drafted, Verdict((0,), passed[0], ()))
-        if stride > 1:
-            target.extend(passed[:-1])
-            drafter.unread += passed[1:]
+        draft.keep([])
 
 
 def tokens_per_step(steps: Sequence[DecodedStep]) -> float:

@@ -18,7 +18,7 @@ from sequoia.algorithm.expected_steps import (
     match_chances,
     step_starts,
 )
-from sequoia.algorithm.sampling import Chance, Seeded
+from sequoia.algorithm.sampling import Chance, chance_for
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import verifier_named
@@ -83,12 +83,13 @@ def expected_step_starts(
     lanes: Sequence[FixedLane],
 ) -> list[Rows]:
     """For each lane, (tokens,) the probability that a step starts at each token of `text`, which
-    follows `prompt`, at a temperature above 0. Raises BadModel if a model overflows."""
+    follows `prompt`. At temperature 0 nothing is random, and each is 0 or 1. Raises BadModel if a
+    model overflows."""
     most: dict[str, int] = {}
     for lane in lanes:
         children = max(map(len, lane.tree.children))
         most[lane.verifier] = max(most.get(lane.verifier, 1), children)
-    chance = Seeded(params.seed, pair.draft.device)
+    chance = chance_for(params.temperature, params.seed, pair.draft.device)
     chances: dict[str, list[list[float]]] = {name: [] for name in most}
     context = (*prompt, *text[:-1])
     token = iter(text)
@@ -104,7 +105,7 @@ def expected_step_starts(
             drawn = next(token)
             for name, children in most.items():
                 rule = verifier_named(name)
-                if rule.reject is None:
+                if rule.reject is None or params.temperature == 0:
                     (siblings,) = rule.draw(chance, q_rows[row : row + 1], [children])
                     chances[name].append([*map(float, match_chances(drawn, siblings))])
                 else:

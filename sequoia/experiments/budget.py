@@ -1,0 +1,190 @@
+"""Tokens per step against the number of nodes, for trees of several shapes (paper: Figure 4, left,
+and Tables 5 and 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.best_tree import best_tree, expected_tokens
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.experiments.experiment import Done, Experiment, Unit
+from sequoia.experiments.intervals import comparison, point
+from sequoia.experiments.planned import planning_vector
+from sequoia.experiments.result import (
+    Axis,
+    Column,
+    Comparison,
+    ExperimentResult,
+    Series,
+    Settings,
+)
+from sequoia.experiments.text_units import (
+    Case,
+    case_of,
+    cases,
+    found_of,
+    params_of,
+    text_units,
+    tokens_per_step_along,
+)
+from sequoia.models.pair import Pair
+
+OURS = "Sequoia"
+# name -> method, by which it is coloured
+SHAPES = {
+    OURS: "sequoia",
+    "chain": "chain",
+    "sequences": "sequences",
+    "k-ary": "kary",
+    "SpecInfer": "specinfer",
+}
+WIDTHS = (2, 4, 8, 16, 32)  # of sequences
+ARITIES = (2, 3, 4, 8)
+
+
+def trees_of(acceptance: Acceptance, nodes: int) -> dict[str, Tree]:
+    """A tree of each of SHAPES with at most `nodes` nodes. Where a shape leaves a choice, the
+    one with the most expected tokens."""
+
+    def best(trees: list[Tree]) -> Tree:
+        return max(trees, key=lambda tree: expected_tokens(tree, acceptance))
+
+    return {
+        OURS: best_tree(acceptance, nodes),
+        "chain": Tree.chain(nodes),
+        "sequences": best([Tree.sequences(k, (nodes - 1) // k) for k in WIDTHS if k < nodes]),
+        "k-ary": best([_kary(k, nodes) for k in ARITIES]),
+        "SpecInfer": _specinfer(nodes),
+    }
+
+
+def _kary(k: int, nodes: int) -> Tree:
+    """The first `nodes` nodes of the complete tree with `k` children at each node."""
+    return Tree((-1, *((node - 1) // k for node in range(1, nodes))))
+
+
+def _specinfer(nodes: int) -> Tree:
+    """Eight levels below the root with all branching at the third, as in SpecInfer's <1, 1, 3, 1,
+    1, 1, 1, 1>, with as many children there as there is room for."""
+    return Tree.from_branching([1, 1, max((nodes - 3) // 6, 1), 1, 1, 1, 1, 1])
+
+
+def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
+    """Expected tokens per step of each shape at each budget, along one text."""
+    acceptance = planning_vector(pair, case_of(unit).kind, params_of(unit))
+    lanes = {
+        f"{shape} {nodes}": (tree, DEFAULT_VERIFIER)
+        for nodes in unit.work["budgets"]
+        for shape, tree in trees_of(acceptance, nodes).items()
+    }
+    return tokens_per_step_along(pair, unit, lanes)
+
+
+def summary(settings: Settings, done: Done) -> ExperimentResult:
+    series = list[Series]()
+    rows = list[Mapping[str, Any]]()
+    comparisons = list[Comparison]()
+    for case in cases(settings):
+        if found := found_of(settings, done, case):
+            series += _series(case, settings, found)
+            rows += _rows(case, settings, found)
+            comparisons += _comparisons(case, settings, found)
+    return ExperimentResult(
+        finding=_finding(comparisons),
+        x=Axis("nodes", "nodes of the tree", "log"),
+        y=Axis("tokens per step", "tokens per step"),
+        series=tuple(series),
+        columns=(
+            Column("case", "texts"),
+            Column("nodes", "nodes"),
+            *(Column(shape, shape, "measured") for shape in SHAPES),
+        ),
+        rows=tuple(rows),
+        comparisons=tuple(comparisons),
+    )
+
+
+def _values(found: list[Mapping[str, Any]], shape: str, nodes: int) -> list[float]:
+    return [one[f"{shape} {nodes}"] for one in found]
+
+
+def _series(case: Case, settings: Settings, found: list[Mapping[str, Any]]) -> list[Series]:
+    return [
+        Series(
+            shape,
+            method,
+            case.words,
+            tuple(point(n, _values(found, shape, n)) for n in settings["budgets"]),
+        )
+        for shape, method in SHAPES.items()
+    ]
+
+
+def _rows(
+    case: Case, settings: Settings, found: list[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    return [
+        {
+            "case": case.words,
+            "nodes": nodes,
+            **{shape: point(nodes, _values(found, shape, nodes)).mean for shape in SHAPES},
+        }
+        for nodes in settings["budgets"]
+    ]
+
+
+def _comparisons(
+    case: Case, settings: Settings, found: list[Mapping[str, Any]]
+) -> list[Comparison]:
+    return [
+        comparison(
+            f"{case.words}, {nodes} nodes: {OURS} over {shape}",
+            _values(found, OURS, nodes),
+            _values(found, shape, nodes),
+        )
+        for nodes in settings["budgets"]
+        for shape in SHAPES
+        if shape != OURS
+    ]
+
+
+def _finding(comparisons: list[Comparison]) -> str:
+    if not comparisons:
+        return ""
+    lost = [one for one in comparisons if one.high is not None and one.high < 1]
+    won = [one for one in comparisons if one.low is not None and one.low > 1]
+    most = max(comparisons, key=lambda one: one.ratio)
+    first = (
+        f"In {len(won)} of {len(comparisons)} comparisons {OURS}'s tree emits more tokens per step "
+        f"than another shape of the same size"
+    )
+    return f"{first}, in {len(lost)} fewer. The largest gain is {most.ratio - 1:.0%}: {most.text}."
+
+
+BUDGET = Experiment(
+    name="budget",
+    title="Tokens per step against the size of the tree",
+    question="Does the planned tree emit more tokens per step than other shapes of the same size?",
+    sizes={
+        "small": {
+            "kinds": ["code"],
+            "temperatures": [0.6],
+            "prompts": 6,
+            "tokens": 64,
+            "budgets": [16, 64, 256],
+        },
+        "full": {
+            "kinds": ["code", "prose"],
+            "temperatures": [0.0, 0.6],
+            "prompts": 24,
+            "tokens": 144,
+            "budgets": [16, 32, 64, 128, 256, 512],
+        },
+    },
+    units=text_units,
+    run_unit=run_unit,
+    summary=summary,
+)
