@@ -104,7 +104,7 @@ class _Race:
     ) -> tuple[DecodedStep, ...]:
         temperature = self._text.params.temperature
         tree = rival.make(self._learnt, plans, named_profile(machine), temperature)
-        changes = machine if rival.learns else plans.stop
+        changes = machine if rival.learns else (plans.stop.most, plans.stop.surest)
         key = (verifier, tree if isinstance(tree, Tree) else (rival.key, changes))
         if key not in self._known:
             made = steps_along(self._pair, self._text, tree, verifier, self._stride)
@@ -141,10 +141,10 @@ CHAIN = Experiment(
                 [0.6, "better"],
                 [0.6, "worse"],
             ],
-            "prompts": 6,
-            "tokens": 64,
-            "stride": 5,
-            "planning": [4, 64],
+            "prompts": 4,
+            "tokens": 48,
+            "stride": 6,
+            "planning": [4, 48],
         },
     },
     units=units,

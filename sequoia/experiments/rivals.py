@@ -21,9 +21,10 @@ from sequoia.experiments.steps_along import steps_along
 from sequoia.experiments.text_units import Text
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
-from sequoia.planning.plan_for_machine import USUAL_LEVELS, USUAL_NODES, best_chain, best_plan
+from sequoia.planning.plan_for_machine import USUAL_LEVELS, best_chain, best_plan
 from sequoia.planning.plan_stopping_chain import LongChainStep, StopRule, best_stop_rule
 
+NODES = 64  # of any tree
 LONG_CHAIN = 16  # nodes of the chains that the stop rule is chosen from
 STRIDE = 3  # of the positions from which they start
 
@@ -74,7 +75,7 @@ def plans_for(learnt: Learnt, profile: HardwareProfile) -> Plans:
     acceptance = learnt.acceptance
     return Plans(
         best_chain(acceptance, profile, USUAL_LEVELS, min_nodes=2).tree,
-        best_plan(acceptance, profile, USUAL_NODES, USUAL_LEVELS).tree,
+        best_plan(acceptance, profile, NODES, USUAL_LEVELS).tree,
         best_stop_rule(learnt.steps, profile),
     )
 
@@ -109,7 +110,7 @@ SHAPES = (
         "Replanned tree",
         "replanned",
         lambda learnt, _plans, profile, _t: Replanned(
-            learnt.acceptance, profile, USUAL_NODES, USUAL_LEVELS
+            learnt.acceptance, profile, NODES, USUAL_LEVELS
         ),
         learns=True,
     ),
@@ -118,7 +119,7 @@ SHAPES = (
         "Dynamic tree",
         "dynamic",
         lambda learnt, _plans, profile, temperature: Dynamic(
-            learnt.acceptance, profile, temperature, USUAL_NODES, USUAL_LEVELS
+            learnt.acceptance, profile, temperature, NODES, USUAL_LEVELS
         ),
         learns=True,
     ),
