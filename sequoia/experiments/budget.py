@@ -23,12 +23,13 @@ from sequoia.experiments.result import (
 )
 from sequoia.experiments.text_units import (
     Case,
+    Found,
     case_of,
-    cases,
-    found_of,
+    found_by_case,
     params_of,
     text_units,
     tokens_per_step_along,
+    values,
 )
 from sequoia.models.pair import Pair
 
@@ -87,11 +88,10 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
     series = list[Series]()
     rows = list[Mapping[str, Any]]()
     comparisons = list[Comparison]()
-    for case in cases(settings):
-        if found := found_of(settings, done, case):
-            series += _series(case, settings, found)
-            rows += _rows(case, settings, found)
-            comparisons += _comparisons(case, settings, found)
+    for case, found in found_by_case(settings, done).items():
+        series += _series(case, settings, found)
+        rows += _rows(case, settings, found)
+        comparisons += _comparisons(case, settings, found)
     return ExperimentResult(
         finding=_finding(comparisons),
         x=Axis("nodes", "nodes of the tree", "log"),
@@ -107,43 +107,35 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
     )
 
 
-def _values(found: list[Mapping[str, Any]], shape: str, nodes: int) -> list[float]:
-    return [one[f"{shape} {nodes}"] for one in found]
-
-
-def _series(case: Case, settings: Settings, found: list[Mapping[str, Any]]) -> list[Series]:
+def _series(case: Case, settings: Settings, found: Found) -> list[Series]:
     return [
         Series(
             shape,
             method,
             case.words,
-            tuple(point(n, _values(found, shape, n)) for n in settings["budgets"]),
+            tuple(point(n, values(found, f"{shape} {n}")) for n in settings["budgets"]),
         )
         for shape, method in SHAPES.items()
     ]
 
 
-def _rows(
-    case: Case, settings: Settings, found: list[Mapping[str, Any]]
-) -> list[Mapping[str, Any]]:
+def _rows(case: Case, settings: Settings, found: Found) -> list[Mapping[str, Any]]:
     return [
         {
             "case": case.words,
             "nodes": nodes,
-            **{shape: point(nodes, _values(found, shape, nodes)).mean for shape in SHAPES},
+            **{shape: point(nodes, values(found, f"{shape} {nodes}")).mean for shape in SHAPES},
         }
         for nodes in settings["budgets"]
     ]
 
 
-def _comparisons(
-    case: Case, settings: Settings, found: list[Mapping[str, Any]]
-) -> list[Comparison]:
+def _comparisons(case: Case, settings: Settings, found: Found) -> list[Comparison]:
     return [
         comparison(
             f"{case.words}, {nodes} nodes: {OURS} over {shape}",
-            _values(found, OURS, nodes),
-            _values(found, shape, nodes),
+            values(found, f"{OURS} {nodes}"),
+            values(found, f"{shape} {nodes}"),
         )
         for nodes in settings["budgets"]
         for shape in SHAPES
@@ -179,8 +171,8 @@ BUDGET = Experiment(
         "full": {
             "kinds": ["code", "prose"],
             "temperatures": [0.0, 0.6],
-            "prompts": 24,
-            "tokens": 144,
+            "prompts": 12,
+            "tokens": 128,
             "budgets": [16, 32, 64, 128, 256, 512],
         },
     },

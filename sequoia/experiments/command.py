@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None) -> None:
 
 
 def _run(experiment: Experiment, options: Namespace) -> None:
-    pair = load_pair(target=options.target, draft=options.draft)
+    pair = load_pair(target=options.target, draft=options.draft, dtype=options.dtype)
     settings = experiment.sizes[options.size]
     result = run_experiment(experiment, pair, settings, options.out, _print_progress)
     result = _labelled(result, options.source)
@@ -90,6 +90,11 @@ def _parser() -> ArgumentParser:
         choices=("measured", "recorded"),
         default="measured",
         help="how measured numbers are labelled; recorded for results that are shipped",
+    )
+    parser.add_argument(
+        "--dtype",
+        default="float32",
+        help="of both models; auto takes the fastest, which may be another one when a run resumes",
     )
     add_pair_options(parser)
     return parser

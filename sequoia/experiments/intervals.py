@@ -1,5 +1,5 @@
 """Means and ratios over prompts, with 95% intervals (Student's t). Ratios are paired: both methods
-were used on the same prompts, whose difficulty cancels."""
+were used on the same prompts, whose difficulty mostly cancels."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ def point(x: float, values: Sequence[float]) -> Point:
 
 
 def comparison(text: str, ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
-    """The ratio of two methods: the geometric mean over prompts of each prompt's own ratio. All
-    values are positive."""
-    logs = [math.log(one / other) for one, other in zip(ours, theirs, strict=True)]
-    mean, reach = _mean(logs)
-    ratio = _short(math.exp(mean))
+    """The ratio of two methods' means over prompts. Its interval comes from how far each prompt's
+    own values are from that ratio. The second method's values are positive."""
+    below = statistics.fmean(theirs)
+    ratio = statistics.fmean(ours) / below
+    pairs = zip(ours, theirs, strict=True)
+    _, reach = _mean([(one - ratio * other) / below for one, other in pairs])
     if reach is None:
-        return Comparison(text, ratio)
-    return Comparison(text, ratio, _short(math.exp(mean - reach)), _short(math.exp(mean + reach)))
+        return Comparison(text, _short(ratio))
+    return Comparison(text, _short(ratio), _short(ratio - reach), _short(ratio + reach))
 
 
 def _mean(values: Sequence[float]) -> tuple[float, float | None]:

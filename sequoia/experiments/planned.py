@@ -11,12 +11,13 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling import chance_for
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
-from sequoia.experiments.continuations import continuation, places
+from sequoia.experiments.continuations import continuation
 from sequoia.experiments.prompts import planning_prompts
+from sequoia.measuring.text_places import text_places
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 
-PROMPTS = 12
+PROMPTS = 8
 TOKENS = 64
 RANKS = 32
 _Key = tuple[str, float, float, str]
@@ -55,7 +56,7 @@ def _measured(pair: Pair, kind: str, params: SamplingParams, verifier: str) -> A
         mine = SamplingParams(params.temperature, params.top_p, TOKENS, number, ignore_eos=True)
         chance = chance_for(mine.temperature, mine.seed, pair.draft.device)
         text = continuation(pair, prompt, mine)
-        for place in places(pair, pair.encode(prompt), text, mine):
+        for place in text_places(pair, pair.encode(prompt), text, mine):
             assert rule.chances is not None
             (siblings,) = rule.draw(chance, place.q_row, [ranks])
             found.append([*map(float, rule.chances(place.p, place.q, siblings))])

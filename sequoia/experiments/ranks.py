@@ -10,7 +10,6 @@ import numpy as np
 
 from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.verifiers import verifier_named
-from sequoia.experiments.continuations import places
 from sequoia.experiments.experiment import Done, Experiment, Unit
 from sequoia.experiments.intervals import comparison, point
 from sequoia.experiments.result import (
@@ -22,7 +21,8 @@ from sequoia.experiments.result import (
     Series,
     Settings,
 )
-from sequoia.experiments.text_units import Case, cases, found_of, text_of_unit, text_units
+from sequoia.experiments.text_units import Case, Found, found_by_case, text_of_unit, text_units
+from sequoia.measuring.text_places import text_places
 from sequoia.models.pair import Pair
 
 OURS = "sequoia"
@@ -37,7 +37,7 @@ def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
     ranks = min(unit.work["ranks"], pair.draft.vocab)
     chance = Seeded(text.params.seed, pair.draft.device)
     rejected: dict[str, list[Any]] = {name: [] for name in RULES}
-    for place in places(pair, text.prompt, text.tokens, text.params):
+    for place in text_places(pair, text.prompt, text.tokens, text.params):
         for name, found in rejected.items():
             rule = verifier_named(name)
             assert rule.chances is not None
@@ -51,12 +51,11 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
     series = list[Series]()
     rows = list[Mapping[str, Any]]()
     comparisons = list[Comparison]()
-    for case in cases(settings):
-        if found := found_of(settings, done, case):
-            mine = [_series(case, name, found) for name in RULES]
-            series += mine
-            rows += [_row(case, one) for one in mine]
-            comparisons += _comparisons(case, found)
+    for case, found in found_by_case(settings, done).items():
+        mine = [_series(case, name, found) for name in RULES]
+        series += mine
+        rows += [_row(case, one) for one in mine]
+        comparisons += _comparisons(case, found)
     return ExperimentResult(
         finding=_finding(rows),
         x=Axis("children", "children of a node", "log"),
@@ -75,7 +74,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
     )
 
 
-def _series(case: Case, name: str, found: Sequence[Mapping[str, Any]]) -> Series:
+def _series(case: Case, name: str, found: Found) -> Series:
     by_rank = zip(*(one[name] for one in found), strict=True)
     points = tuple(point(k, values) for k, values in enumerate(by_rank, 1))
     return Series(verifier_named(name).label, name, case.words, points)
@@ -106,7 +105,7 @@ def power_law(points: Sequence[Point]) -> tuple[float, float]:
     return -float(slope), 1 - missed / spread if spread else 1.0
 
 
-def _comparisons(case: Case, found: Sequence[Mapping[str, Any]]) -> list[Comparison]:
+def _comparisons(case: Case, found: Found) -> list[Comparison]:
     """Rejection rates of all children: below 1 where Sequoia's rule rejects less often."""
     mine = [one[OURS][-1] for one in found]
     count = len(found[0][OURS])
@@ -160,7 +159,7 @@ RANKS = Experiment(
         "full": {
             "kinds": ["code", "prose"],
             "temperatures": [0.6, 1.0],
-            "prompts": 24,
+            "prompts": 12,
             "tokens": 128,
             "ranks": 32,
         },

@@ -21,12 +21,13 @@ from sequoia.experiments.result import (
 )
 from sequoia.experiments.text_units import (
     Case,
+    Found,
     case_of,
-    cases,
-    found_of,
+    found_by_case,
     params_of,
     text_units,
     tokens_per_step_along,
+    values,
 )
 from sequoia.models.pair import Pair
 
@@ -55,12 +56,11 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
     series = list[Series]()
     rows = list[Mapping[str, Any]]()
     comparisons = list[Comparison]()
-    for case in cases(settings):
-        if found := found_of(settings, done, case):
-            series += _series(case, settings, found)
-            mine = {cell: _comparison(case, cell, found) for cell in _grid(settings)}
-            rows += [_row(case, cell, found, mine[cell]) for cell in mine]
-            comparisons += mine.values()
+    for case, found in found_by_case(settings, done).items():
+        series += _series(case, settings, found)
+        mine = {cell: _comparison(case, cell, found) for cell in _grid(settings)}
+        rows += [_row(case, cell, found, mine[cell]) for cell in mine]
+        comparisons += mine.values()
     return ExperimentResult(
         finding=_finding(comparisons),
         x=Axis("depth", "tokens of a sequence"),
@@ -82,38 +82,32 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
     )
 
 
-def _values(found: Sequence[Mapping[str, Any]], name: str) -> list[float]:
-    return [one[name] for one in found]
-
-
 def _nodes(cell: tuple[int, int]) -> int:
     return 1 + cell[0] * cell[1]
 
 
-def _series(case: Case, settings: Settings, found: Sequence[Mapping[str, Any]]) -> list[Series]:
+def _series(case: Case, settings: Settings, found: Found) -> list[Series]:
     return [
         Series(
             f"{width} sequence{'s' * (width > 1)}",
             "specinfer",
             case.words,
-            tuple(point(d, _values(found, f"{width} x {d}")) for d in settings["depths"]),
+            tuple(point(d, values(found, f"{width} x {d}")) for d in settings["depths"]),
         )
         for width in settings["widths"]
     ]
 
 
-def _comparison(
-    case: Case, cell: tuple[int, int], found: Sequence[Mapping[str, Any]]
-) -> Comparison:
+def _comparison(case: Case, cell: tuple[int, int], found: Found) -> Comparison:
     name = f"{cell[0]} x {cell[1]}"
-    planned = _values(found, f"planned {_nodes(cell)}")
-    return comparison(f"{case.words}: planned over {name}", planned, _values(found, name))
+    planned = values(found, f"planned {_nodes(cell)}")
+    return comparison(f"{case.words}: planned over {name}", planned, values(found, name))
 
 
 def _row(
     case: Case,
     cell: tuple[int, int],
-    found: Sequence[Mapping[str, Any]],
+    found: Found,
     compared: Comparison,
 ) -> Mapping[str, Any]:
     theirs, ours = PAPER.get(cell, (None, None))
@@ -122,8 +116,8 @@ def _row(
         "width": cell[0],
         "depth": cell[1],
         "nodes": _nodes(cell),
-        "specinfer": point(0, _values(found, f"{cell[0]} x {cell[1]}")).mean,
-        "planned": point(0, _values(found, f"planned {_nodes(cell)}")).mean,
+        "specinfer": point(0, values(found, f"{cell[0]} x {cell[1]}")).mean,
+        "planned": point(0, values(found, f"planned {_nodes(cell)}")).mean,
         "ratio": compared.ratio,
         "paper": theirs,
         "paper_planned": ours,
@@ -157,7 +151,7 @@ SPECINFER_GRID = Experiment(
         "full": {
             "kinds": ["code", "prose"],
             "temperatures": [0.6],
-            "prompts": 24,
+            "prompts": 12,
             "tokens": 128,
             "widths": [1, 2, 5, 16],
             "depths": [2, 4, 8, 16, 48],

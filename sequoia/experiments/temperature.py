@@ -7,7 +7,7 @@ from sequoia.experiments.result import Axis, ExperimentResult, Settings
 from sequoia.experiments.text_units import text_units
 from sequoia.experiments.verifiers_compared import run_unit, summary
 
-_FIXED = {"nodes": 64, "chain": 8, "profile": "a100-llama2-7b-jf68m"}
+_FIXED = {"nodes": 64, "chain": 8, "every": 8, "profile": "a100-llama2-7b-jf68m"}
 
 
 def _summary(settings: Settings, done: Done) -> ExperimentResult:
@@ -30,9 +30,9 @@ TEMPERATURE = Experiment(
         "full": {
             **_FIXED,
             "kinds": ["code", "prose"],
-            "temperatures": [0.0, 0.3, 0.6, 0.8, 1.0, 1.2],
-            "prompts": 20,
-            "tokens": 128,
+            "temperatures": [0.0, 0.3, 0.6, 1.0, 1.2],
+            "prompts": 12,
+            "tokens": 112,
         },
     },
     units=text_units,

@@ -50,10 +50,33 @@ def text_units(settings: Settings) -> list[Unit]:
     ]
 
 
-def found_of(settings: Settings, done: Done, case: Case) -> list[Mapping[str, Any]]:
-    """What the finished units of a case returned, in the order of its prompts."""
-    keys = (_key(case, number) for number in range(settings["prompts"]))
-    return [done[key] for key in keys if key in done]
+Found = list[Mapping[str, Any]]  # what the units of one case returned, in the order of prompts
+
+
+def found_by_case(settings: Settings, done: Done) -> dict[Case, Found]:
+    """What the finished units of each case returned; cases without any are left out."""
+    by_case = {
+        case: [done[key] for key in _keys(settings, case) if key in done]
+        for case in cases(settings)
+    }
+    return {case: found for case, found in by_case.items() if found}
+
+
+def values(found: Found, name: str) -> list[float]:
+    """One figure of each prompt."""
+    return [one[name] for one in found]
+
+
+def found_by_prompt(settings: Settings, done: Done, some: Sequence[Case]) -> list[Found]:
+    """For each prompt, what the units of `some` cases of its kind returned. Prompts that are not
+    done in all of them are left out."""
+    found = list[Found]()
+    for kind in dict.fromkeys(case.kind for case in some):
+        for number in range(settings["prompts"]):
+            keys = [_key(case, number) for case in some if case.kind == kind]
+            if all(key in done for key in keys):
+                found.append([done[key] for key in keys])
+    return found
 
 
 def case_of(unit: Unit) -> Case:
@@ -108,6 +131,10 @@ def tokens_per_step_along(
     """The expected tokens per step of each lane, a tree and a verifier, along a unit's text."""
     starts = step_starts_along(pair, text_of_unit(pair, unit), lanes)
     return {name: tokens_per_step(one) for name, one in starts.items()}
+
+
+def _keys(settings: Settings, case: Case) -> list[str]:
+    return [_key(case, number) for number in range(settings["prompts"])]
 
 
 def _key(case: Case, number: int) -> str:

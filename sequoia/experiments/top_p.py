@@ -12,6 +12,7 @@ from sequoia.experiments.verifiers_compared import run_unit, summary
 _FIXED = {
     "nodes": 64,
     "chain": 8,
+    "every": 8,
     "profile": "a100-llama2-7b-jf68m",
     "temperatures": [1.0],
     "top_ps": [0.8, 0.9, 1.0],
@@ -47,7 +48,7 @@ TOP_P = Experiment(
     question="Does the order of the verifiers change when top-p cuts off improbable tokens?",
     sizes={
         "small": {**_FIXED, "kinds": ["code"], "prompts": 4, "tokens": 64},
-        "full": {**_FIXED, "kinds": ["code", "prose"], "prompts": 20, "tokens": 128},
+        "full": {**_FIXED, "kinds": ["code", "prose"], "prompts": 12, "tokens": 112},
     },
     units=text_units,
     run_unit=run_unit,

@@ -14,7 +14,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.errors import SequoiaError
 from sequoia.experiments import command, planned
 from sequoia.experiments.budget import SHAPES, trees_of
-from sequoia.experiments.continuations import continuation, places
+from sequoia.experiments.continuations import continuation
 from sequoia.experiments.drafted_trees import drafted_along
 from sequoia.experiments.experiment import SIZES
 from sequoia.experiments.prompts import KINDS, planning_prompts, prompts_of
@@ -24,6 +24,7 @@ from sequoia.experiments.result import ExperimentResult, Point
 from sequoia.experiments.runner import complete_result
 from sequoia.experiments.text_units import Text
 from sequoia.experiments.traversal_gain import traversal_gain
+from sequoia.measuring.text_places import text_places
 from sequoia.models.pair import Pair
 from tests.fakes import same_pair, tiny_pair
 
@@ -111,7 +112,7 @@ def test_no_prompt_is_planned_on_and_measured() -> None:
 
 def test_the_shapes_have_the_size_that_is_asked_for() -> None:
     for nodes in (16, 64, 512):
-        trees = trees_of(Acceptance.power_law(1.5, 0.6, 16), nodes)
+        trees = trees_of(Acceptance.power_law(1.5, 0.4, 16), nodes)
         assert trees.keys() == SHAPES.keys()
         assert all(nodes * 0.5 < len(tree) <= nodes for tree in trees.values())
         assert max(map(len, trees.values())) == nodes
@@ -126,7 +127,7 @@ def test_a_power_law_is_found() -> None:
 def test_trees_along_a_text_see_the_distributions_of_its_places() -> None:
     """The root's distributions are those after the text so far, at every place."""
     text = text_after(pair(), 1.0)
-    along = list(places(pair(), text.prompt, text.tokens, text.params))
+    along = list(text_places(pair(), text.prompt, text.tokens, text.params))
     for one in drafted_along(pair(), text, Tree.kary(2, 3), "sequoia", [0, 1, 7, 23]):
         np.testing.assert_allclose(one.p(0), along[one.place].p, atol=1e-5)
         np.testing.assert_allclose(one.drafted.q(0), along[one.place].q, atol=1e-5)
