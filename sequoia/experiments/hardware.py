@@ -30,8 +30,7 @@ from sequoia.experiments.result import (
 from sequoia.experiments.text_units import (
     Case,
     case_of,
-    cases,
-    found_of,
+    found_by_case,
     params_of,
     text_units,
     tokens_per_step_along,
@@ -112,11 +111,11 @@ class Here:
 
 
 def summary(settings: Settings, done: Done) -> ExperimentResult:
+    by_case = found_by_case(settings, done)
     found = [
         Here(machine, case, units)
         for machine in settings["machines"]
-        for case in cases(settings)
-        if (units := found_of(settings, done, case))
+        for case, units in by_case.items()
     ]
     sizes = [str(nodes) for nodes in settings["sizes"]]
     fixed = max(sizes, key=lambda size: _mean_speed(found, size)) if found else ""
@@ -261,7 +260,7 @@ HARDWARE = Experiment(
             ],
             "sizes": [2, 4, 8, 16, 32, 64, 128, 256],
             "prompts": 8,
-            "tokens": 96,
+            "tokens": 80,
         },
     },
     units=text_units,
