@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.sampling import Drawn
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
-from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.stopping_chain import StoppingChain
+from sequoia.decoding.tree_choice import FixedTree
 from sequoia.experiments import planned
 from sequoia.experiments.chain_finding import WHY, finding
 from sequoia.experiments.chain_settings import CHAIN, RIVALS, STOPPING, Setting
@@ -40,10 +40,9 @@ from sequoia.planning.simulated_step_times import step_seconds
 from tests.fakes import same_pair, tiny_pair
 
 TINY = {
-    "chain": {"prompts": 2, "tokens": 8, "stride": 4, "planning": [1, 6]},
+    "chain": {"prompts": 2, "tokens": 6, "stride": 6, "planning": [1, 6]},
     "hardware": {"prompts": 2, "tokens": 12, "sizes": [2, 4]},
 }
-RATES = Acceptance((0.5, 0.2, 0.1))
 CPU = named_profile("epyc-2-cores-bundled")
 
 
@@ -138,17 +137,31 @@ def test_draws_by_context_follow_q_and_are_fresh_for_each_context() -> None:
     assert np.abs(counts / 3000 - q[0].numpy()).max() < 0.05
 
 
+class Barren:
+    """A tree whose two nodes go through the draft and then get no children."""
+
+    tree = Tree.chain(1)
+    front: tuple[int, ...] = (0,)
+
+    def grow(self, _distributions: torch.Tensor) -> tuple[int, ...]:
+        if len(self.tree) > 1:
+            self.front = ()
+            return (0, 0)
+        self.tree = Tree((-1, 0, 0))
+        self.front = (1, 2)
+        return (2,)
+
+    def see(self, _distributions: torch.Tensor, _drawn: Drawn) -> None: ...
+
+
+class BarrenTrees(FixedTree):
+    def next(self, _levels: int) -> Barren:  # type: ignore[override]
+        return Barren()
+
+
 def test_passes_of_nodes_without_children_are_counted() -> None:
-    text = text_after(pair(), 0.8, 24)
-    profile = flat(node=0.05)
-    found = [
-        (step, drafted)
-        for step, drafted, _ in steps_along(
-            pair(), text, Dynamic(RATES, profile, 0.0, 16, 5), "sequoia", 1
-        )
-    ]
-    assert all(sum(step.widths) >= sum(drafted.tree.widths) for step, drafted in found)
-    assert any(sum(step.widths) > sum(drafted.tree.widths) for step, drafted in found)
+    found = steps(pair(), text_after(pair(), 0.8), BarrenTrees(Tree((-1, 0, 0))))
+    assert {(step.nodes, step.widths) for step in found} == {(3, (1, 2))}
 
 
 def test_the_time_of_a_fixed_tree_is_the_planned_one() -> None:
