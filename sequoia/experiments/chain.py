@@ -141,7 +141,7 @@ CHAIN = Experiment(
                 [0.6, "better"],
                 [0.6, "worse"],
             ],
-            "prompts": 4,
+            "prompts": 6,
             "tokens": 48,
             "stride": 6,
             "planning": [4, 48],

@@ -16,7 +16,6 @@ from sequoia.experiments.chain_settings import (
     Setting,
     cost_of_nodes,
 )
-from sequoia.experiments.result import Comparison
 from sequoia.planning.named_profiles import machine_name
 
 WHY = (
@@ -28,12 +27,12 @@ WHY = (
 def finding(found: Sequence[Setting]) -> str:
     """Several sentences: who wins how often, on which machines, at which acceptance, and the
     fastest of all."""
-    over_chain = [setting.ratio(TREE, CHAIN) for setting in found]
-    over_stopping = [setting.ratio(TREE, STOPPING) for setting in found]
     return " ".join(
         (
-            f"The planned tree is {_score(over_chain)} than the tuned chain,",
-            f"and {_score(over_stopping)} than the chain that stops when unsure.",
+            f"The planned tree is {_score(found, CHAIN, 'the tuned chain')}, and",
+            f"{_score(found, STOPPING, 'the chain that stops when unsure')}; counted are settings",
+            "whose 95% interval is on one side of 1.",
+            _chains(found),
             _by_machine(found),
             _by_acceptance(found),
             _fastest(found),
@@ -41,15 +40,17 @@ def finding(found: Sequence[Setting]) -> str:
     )
 
 
-def _score(ratios: Sequence[Comparison]) -> str:
+def _score(found: Sequence[Setting], other: str, words: str) -> str:
+    ratios = [setting.ratio(TREE, other) for setting in found]
     faster = sum(one.low is not None and one.low > 1 for one in ratios)
     slower = sum(one.high is not None and one.high < 1 for one in ratios)
-    return (
-        f"faster in {faster} of {len(ratios)} settings and slower in {slower} "
-        "(95% interval on one side of 1)"
-        if faster + slower
-        else f"neither faster nor slower in any of {len(ratios)} settings (95% intervals include 1)"
-    )
+    return f"faster than {words} in {faster} of {len(ratios)} settings and slower in {slower}"
+
+
+def _chains(found: Sequence[Setting]) -> str:
+    """How often the planned tree is itself a chain."""
+    count = sum(one.found[0]["tree"][2] == 1 for one in found)
+    return f"In {count} the best tree is planned to be a chain."
 
 
 def _gain(found: Sequence[Setting]) -> float:
