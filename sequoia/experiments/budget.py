@@ -3,7 +3,9 @@ and Tables 5 and 6)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sequoia.algorithm.acceptance import Acceptance
@@ -22,13 +24,16 @@ from sequoia.experiments.result import (
     Settings,
 )
 from sequoia.experiments.text_units import (
-    Case,
     Found,
+    Text,
     case_of,
     found_by_case,
+    new_tokens,
     params_of,
+    step_starts_along,
+    text_of_unit,
     text_units,
-    tokens_per_step_along,
+    tokens_per_step,
     values,
 )
 from sequoia.models.pair import Pair
@@ -42,6 +47,7 @@ SHAPES = {
     "k-ary": "kary",
     "SpecInfer": "specinfer",
 }
+_NEW = "before repetition"
 WIDTHS = (2, 4, 8, 16, 32)  # of sequences
 ARITIES = (2, 3, 4, 8)
 
@@ -74,24 +80,37 @@ def _specinfer(nodes: int) -> Tree:
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """Expected tokens per step of each shape at each budget, along one text."""
+    """Expected tokens per step of each shape at each budget, along one text: "all" of it, and at
+    temperature 0 what is "new" in it, before it begins to repeat itself."""
     acceptance = planning_vector(pair, case_of(unit).kind, params_of(unit))
     lanes = {
         f"{shape} {nodes}": (tree, DEFAULT_VERIFIER)
         for nodes in unit.work["budgets"]
         for shape, tree in trees_of(acceptance, nodes).items()
     }
-    return tokens_per_step_along(pair, unit, lanes)
+    text = text_of_unit(pair, unit)
+    starts = step_starts_along(pair, text, lanes)
+    found = {"all": {name: tokens_per_step(one) for name, one in starts.items()}}
+    return found | _new(text, starts) if text.params.temperature == 0 else found
+
+
+def _new(text: Text, starts: Mapping[str, Sequence[float]]) -> Mapping[str, Any]:
+    """Tokens per step before the text repeats itself, and this part's share of the text."""
+    new = new_tokens(text)
+    return {
+        "new": {name: round(new / sum(one[:new]), 5) for name, one in starts.items()},
+        "share": round(new / len(text.tokens), 4),
+    }
 
 
 def summary(settings: Settings, done: Done) -> ExperimentResult:
     series = list[Series]()
     rows = list[Mapping[str, Any]]()
     comparisons = list[Comparison]()
-    for case, found in found_by_case(settings, done).items():
-        series += _series(case, settings, found)
-        rows += _rows(case, settings, found)
-        comparisons += _comparisons(case, settings, found)
+    for panel in _panels(settings, done):
+        series += _series(panel, settings)
+        rows += _rows(panel, settings)
+        comparisons += _comparisons(panel, settings)
     return ExperimentResult(
         finding=_finding(comparisons),
         x=Axis("nodes", "nodes of the tree", "log"),
@@ -99,6 +118,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
         series=tuple(series),
         columns=(
             Column("case", "texts"),
+            Column("share", "share of the texts", "measured"),
             Column("nodes", "nodes"),
             *(Column(shape, shape, "measured") for shape in SHAPES),
         ),
@@ -107,35 +127,59 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
     )
 
 
-def _series(case: Case, settings: Settings, found: Found) -> list[Series]:
+@dataclass(frozen=True)
+class _Panel:
+    """Texts of one kind at one temperature. found: the tokens per step of each lane, by prompt.
+    share: of the texts' tokens that are in it."""
+
+    words: str
+    found: Found
+    share: float = 1.0
+
+
+def _panels(settings: Settings, done: Done) -> Iterator[_Panel]:
+    """Each case. Greedy texts of small models soon repeat themselves, which any draft guesses; so
+    at temperature 0 the text before that is shown as well."""
+    for case, found in found_by_case(settings, done).items():
+        yield _Panel(case.words, [one["all"] for one in found])
+        if case.temperature == 0:
+            share = statistics.fmean(values(found, "share"))
+            yield _Panel(f"{case.words}, {_NEW}", [one["new"] for one in found], share)
+
+
+def _series(panel: _Panel, settings: Settings) -> list[Series]:
     return [
         Series(
             shape,
             method,
-            case.words,
-            tuple(point(n, values(found, f"{shape} {n}")) for n in settings["budgets"]),
+            panel.words,
+            tuple(point(n, values(panel.found, f"{shape} {n}")) for n in settings["budgets"]),
         )
         for shape, method in SHAPES.items()
     ]
 
 
-def _rows(case: Case, settings: Settings, found: Found) -> list[Mapping[str, Any]]:
+def _rows(panel: _Panel, settings: Settings) -> list[Mapping[str, Any]]:
     return [
         {
-            "case": case.words,
+            "case": panel.words,
+            "share": round(panel.share, 3),
             "nodes": nodes,
-            **{shape: point(nodes, values(found, f"{shape} {nodes}")).mean for shape in SHAPES},
+            **{
+                shape: point(nodes, values(panel.found, f"{shape} {nodes}")).mean
+                for shape in SHAPES
+            },
         }
         for nodes in settings["budgets"]
     ]
 
 
-def _comparisons(case: Case, settings: Settings, found: Found) -> list[Comparison]:
+def _comparisons(panel: _Panel, settings: Settings) -> list[Comparison]:
     return [
         comparison(
-            f"{case.words}, {nodes} nodes: {OURS} over {shape}",
-            values(found, f"{OURS} {nodes}"),
-            values(found, f"{shape} {nodes}"),
+            f"{panel.words}, {nodes} nodes: {OURS} over {shape}",
+            values(panel.found, f"{OURS} {nodes}"),
+            values(panel.found, f"{shape} {nodes}"),
         )
         for nodes in settings["budgets"]
         for shape in SHAPES
@@ -149,11 +193,22 @@ def _finding(comparisons: list[Comparison]) -> str:
     lost = [one for one in comparisons if one.high is not None and one.high < 1]
     won = [one for one in comparisons if one.low is not None and one.low > 1]
     most = max(comparisons, key=lambda one: one.ratio)
-    first = (
-        f"In {len(won)} of {len(comparisons)} comparisons {OURS}'s tree emits more tokens per step "
-        f"than another shape of the same size"
+    return (
+        f"{OURS}'s tree emits more tokens per step than another shape of the same size in "
+        f"{len(won)} of {len(comparisons)} comparisons and fewer in {len(lost)}{_where(lost)}. "
+        f"The largest gain is {most.ratio - 1:.0%}: {most.text}."
     )
-    return f"{first}, in {len(lost)} fewer. The largest gain is {most.ratio - 1:.0%}: {most.text}."
+
+
+def _where(lost: list[Comparison]) -> str:
+    """Whether all that were lost are in greedy texts that repeat themselves."""
+    looped = [one for one in lost if "temperature 0," in one.text and _NEW not in one.text]
+    if not lost or len(looped) < len(lost):
+        return ""
+    return (
+        ", all at temperature 0 once the text repeats itself: there the draft is right for dozens "
+        "of tokens in a row, and long chains are best"
+    )
 
 
 BUDGET = Experiment(

@@ -1,16 +1,20 @@
 """Run one of the paper's experiments: `python -m sequoia.experiments NAME`.
 
-It can be stopped at any time: started again with the same settings, it continues.
+Ctrl-C stops it after the present unit of work; started again with the same settings, it continues.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from sequoia.algorithm.progress import ShouldStop
 from sequoia.bench.command import add_pair_options, option_parser, reports_errors
 from sequoia.errors import SequoiaError
 from sequoia.experiments.experiment import SIZES, Experiment
@@ -38,11 +42,33 @@ def main(argv: Sequence[str] | None) -> None:
 def _run(experiment: Experiment, options: Namespace) -> None:
     pair = load_pair(target=options.target, draft=options.draft, dtype=options.dtype)
     settings = experiment.sizes[options.size]
-    result = run_experiment(experiment, pair, settings, options.out, _print_progress)
+    with _interrupt() as is_interrupted:
+        result = run_experiment(
+            experiment, pair, settings, options.out, _print_progress, is_interrupted
+        )
     result = _labelled(result, options.source)
     path = options.out / f"{experiment.name}.json"
     write_text(path, result.to_json() + "\n")
     print(f"{result.finding}\nwritten to {path}")
+    if not result.is_complete:
+        print(f"stopped after {result.done} of {result.total}; the same command continues")
+
+
+@contextmanager
+def _interrupt() -> Iterator[ShouldStop]:
+    """Whether Ctrl-C was pressed. A second time it ends the program at once."""
+    pressed = threading.Event()
+    before = signal.getsignal(signal.SIGINT)
+
+    def press(*_: object) -> None:
+        pressed.set()
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, press)
+    try:
+        yield pressed.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _labelled(result: ExperimentResult, source: str) -> ExperimentResult:

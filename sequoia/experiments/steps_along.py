@@ -67,7 +67,7 @@ def steps_along(
         if isinstance(chance, DrawsByContext):
             chance.begin(ids[: root + 1], counted.fronts)
         drafted, verdict, _ = step(shape, Clock(pair.target.device))
-        tokens = 1 + step.expected_accepted(drafted)
+        tokens = 1 + step.expected_accepted(drafted, rule)
         yield (
             DecodedStep(tokens, len(drafted.tree), tuple(map(len, counted.fronts))),
             drafted,

@@ -19,6 +19,7 @@ from sequoia.models.pair import Pair
 
 # The first tokens of a text are not counted: its first step is known to start at the first one.
 WARM_UP = 16
+REPEAT = 8
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,19 @@ def tokens_per_step(starts: Sequence[float]) -> float:
     """Tokens over the expected number of steps that start at them, after the first tokens."""
     counted = starts[min(WARM_UP, len(starts) // 4) :]
     return round(len(counted) / sum(counted), 5)
+
+
+def new_tokens(text: Text) -> int:
+    """The number of tokens before the text begins to repeat itself: before the first run of REPEAT
+    tokens that stood in it already."""
+    ids = (*text.prompt, *text.tokens)
+    seen = set[tuple[int, ...]]()
+    for end in range(REPEAT, len(ids) + 1):
+        run = ids[end - REPEAT : end]
+        if run in seen and end > len(text.prompt) + REPEAT:
+            return end - REPEAT - len(text.prompt)
+        seen.add(run)
+    return len(text.tokens)
 
 
 def tokens_per_step_along(

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +20,7 @@ from sequoia.experiments import command, planned
 from sequoia.experiments.budget import SHAPES, trees_of
 from sequoia.experiments.continuations import continuation
 from sequoia.experiments.drafted_trees import drafted_along
-from sequoia.experiments.experiment import SIZES
+from sequoia.experiments.experiment import SIZES, Unit
 from sequoia.experiments.prompts import KINDS, planning_prompts, prompts_of
 from sequoia.experiments.ranks import power_law
 from sequoia.experiments.registry import EXPERIMENTS, experiment_named
@@ -166,3 +170,26 @@ def test_the_command_lists_runs_and_prints_csv(
     assert command.main(["--csv", str(tmp_path / "ranks.json")]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1 + 3 * 4
     assert command.main(["--csv", str(tmp_path / "none.json")]) == 2
+
+
+def test_ctrl_c_stops_the_command_after_the_present_unit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The partial result is written, and the same command finishes it."""
+    before = signal.getsignal(signal.SIGINT)
+    ranks = EXPERIMENTS["ranks"]
+
+    def interrupted(pair: Pair, unit: Unit) -> Mapping[str, Any]:
+        signal.raise_signal(signal.SIGINT)
+        return ranks.run_unit(pair, unit)
+
+    monkeypatch.setattr(command, "load_pair", lambda **_: pair())
+    monkeypatch.setitem(EXPERIMENTS["ranks"].sizes, "small", {**TINY, "temperatures": [0.6]})  # pyright: ignore[reportArgumentType]
+    monkeypatch.setitem(EXPERIMENTS, "ranks", replace(ranks, run_unit=interrupted))
+    assert command.main(["ranks", "--out", str(tmp_path)]) == 0
+    assert "stopped after 1 of 2; the same command continues" in capsys.readouterr().out
+    assert signal.getsignal(signal.SIGINT) is before
+    monkeypatch.setitem(EXPERIMENTS, "ranks", ranks)
+    assert command.main(["ranks", "--out", str(tmp_path)]) == 0
+    result = ExperimentResult.from_json((tmp_path / "ranks.json").read_text(encoding="utf-8"))
+    assert result.is_complete
