@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair
 from sequoia.models.pair_cache import PairCache
 from sequoia.models.tree_forward import TreeModel
@@ -32,7 +33,7 @@ def with_draft(pair: Pair, quality: str) -> Pair:
 def _noisy_pair(pair: Pair, source: str, noise: float) -> Pair:
     model = {"draft": pair.draft, "target": pair.target}[source]
     draft = TreeModel(_noisy(model.hf, noise), f"{model.name} with noise")
-    return replace(pair, draft=draft.use_fast_forward(), known=(), measured=PairCache())
+    return replace(pair, draft=use_fast_forward(draft), known=(), measured=PairCache())
 
 
 def _noisy(model: Any, noise: float) -> Any:
