@@ -19,13 +19,13 @@ from sequoia.experiments.planned import planning_vector
 from sequoia.experiments.prompts import planning_prompts
 from sequoia.experiments.steps_along import steps_along
 from sequoia.experiments.text_units import Text
+from sequoia.measuring.stop_rule import LONG_CHAIN
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import USUAL_LEVELS, best_chain, best_plan
 from sequoia.planning.plan_stopping_chain import LongChainStep, StopRule, best_stop_rule
 
 NODES = 64  # of any tree
-LONG_CHAIN = 16  # nodes of the chains that the stop rule is chosen from
 STRIDE = 3  # of the positions from which they start
 
 
