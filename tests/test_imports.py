@@ -32,7 +32,7 @@ PAGE = [
     {"shared"},
     {"serving"},
     {"decode"},
-    {"race", "hardware", "models", "tour", "walk", "lossless"},
+    {"race", "hardware", "models", "tour", "walk", "lossless", "paper"},
     {"lab"},
     {"page", "record"},
     {"record_opening", "record_tour", "record_losslessness"},
@@ -44,7 +44,7 @@ NOT_THE_ENGINE = {"gradio", "plotly", "ui", "app"}
 WITHOUT_GRADIO = [
     *("ui.decode." + name for name in ("messages", "request", "run", "recordings")),
     *("ui.race." + name for name in ("messages", "request", "run", "report")),
-    *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job")),
+    *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job", "run_job")),
     *("ui.shared." + name for name in ("tree_menu", "tree_request", "prompts", "markup")),
     *("ui.lossless." + name for name in ("lossless_job", "messages")),
     "ui.tour.lesson",

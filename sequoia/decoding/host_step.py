@@ -5,7 +5,7 @@ one."""
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from sequoia.algorithm.sampling import Chance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
-from sequoia.algorithm.verifiers.verifier import MeanAccepted, Verifier
+from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.decoding.drafter import Drafted, Drafter, DynamicTree
 from sequoia.decoding.step import Round
 from sequoia.models.per_tree import PerTree
@@ -96,15 +96,8 @@ class HostStep:
             self._verifier.reject,
         )
 
-    def expected_accepted(self, drafted: Drafted) -> float | None:
+    def expected_accepted(self, drafted: Drafted, verifier: Verifier) -> float:
         def p(node: int) -> np.ndarray:
             return self._p[node] if node in self._p else self._row_warp(self._logits[node])
 
-        return float(self._mean_accepted(drafted.tree, drafted.tokens, p, drafted.q))
-
-    @cached_property
-    def _mean_accepted(self) -> MeanAccepted:
-        if self._verifier.mean_accepted:
-            return self._verifier.mean_accepted
-        assert self._verifier.chances is not None
-        return partial(expected_accepted, chances=self._verifier.chances)
+        return float(expected_accepted(drafted.tree, drafted.tokens, p, drafted.q, verifier))

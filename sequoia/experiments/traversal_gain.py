@@ -22,14 +22,12 @@ def traversal_gain(
     starts there. 1 at temperature 0, where both accept the same path."""
     if text.params.temperature == 0:
         return 1.0
-    assert SEQUOIA.chances is not None
-    assert TRAVERSAL.mean_accepted is not None
     ours = theirs = 0.0
     places = range(min(WARM_UP, len(starts) // 4), len(starts), every)
     for one in drafted_along(pair, text, tree, SEQUOIA.key, places):
         weight = starts[one.place]
         drafted = one.drafted
         given = (drafted.tree, drafted.tokens, one.p, drafted.q)
-        ours += weight * (1 + expected_accepted(*given, SEQUOIA.chances))
-        theirs += weight * (1 + TRAVERSAL.mean_accepted(*given))
+        ours += weight * (1 + expected_accepted(*given, SEQUOIA))
+        theirs += weight * (1 + expected_accepted(*given, TRAVERSAL))
     return theirs / ours if ours else 1.0

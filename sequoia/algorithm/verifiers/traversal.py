@@ -55,7 +55,7 @@ class Place:
         mass = rest.sum()
         if mass > 0:
             self.target = rest / mass
-            self.stands = mass / (mass + 1 - self.stands)
+            self.stands = mass / (mass + (1 - self.stands))  # never 0 by rounding
         elif self.stands < 1:  # a sum of 0 where the path stands for certain is due to rounding
             self.stands = self.stands * 0  # keeps the dtype
         self.draft[token] = self.draft[token] * 0  # keeps the dtype
@@ -110,37 +110,10 @@ def _enter(
     return Place(node, stands, p(node), tree.children[node], q)
 
 
-def mean_accepted(tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf) -> Any:
-    """The mean number of nodes that `traverse` accepts of a drafted tree, its root not counted.
-    Until a node is taken, the visits do not depend on the draws."""
-    verdict = traverse(tree, tokens, p, q, _TAKES_NONE)
-    left: Any = 1  # probability that no node has been taken yet
-    mean = 0
-    for trial in verdict.trials:
-        mean = mean + left * trial.p * tree.depths[trial.node]
-        left = left * (1 - trial.p)
-    return mean
-
-
-class _TakeIfCertain:
-    """Replaces the random numbers of `traverse`. It takes a node only where every draw would."""
-
-    def accept(self, d: Any, r: Any) -> tuple[bool, None]:
-        return bool(r >= d), None
-
-    def pick(self, _weights: Any) -> int:
-        return 0
-
-
-# Any: `traverse` never calls the methods of a Chance that draw children
-_TAKES_NONE: Any = _TakeIfCertain()
-
-
 TRAVERSAL = Verifier(
     key="traversal",
     label="Traversal",
     drawn="without replacement, from the leaves",
     draw=lambda chance, q, counts: chance.without_replacement(q, counts),
     verify=traverse,
-    mean_accepted=mean_accepted,
 )

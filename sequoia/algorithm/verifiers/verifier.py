@@ -20,8 +20,6 @@ DrawOnGpu = Callable[[Seeded, torch.Tensor, int], torch.Tensor]
 Reject = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, Any]]
 # (p, q, tokens of siblings) -> the probability that each of them is accepted at their parent
 Chances = Callable[[np.ndarray, np.ndarray, Sequence[int]], list[Any]]
-# (tree, tokens, p, q) -> the mean number of accepted nodes, the root not counted
-MeanAccepted = Callable[[Tree, Sequence[int], DistributionOf, DistributionOf], Any]
 Verify = Callable[[Tree, Sequence[int], DistributionOf, DistributionOf, Chance], Verdict]
 
 
@@ -47,9 +45,8 @@ class Verifier:
     row i of q (rows, vocab). `verify(tree, tokens, p, q, chance)` verifies one step. reject: how a
     rejection changes p and q for the next sibling; None if it does not. `chances(p, q, tokens)`:
     the probability that each of the siblings with `tokens` is accepted once the walk is at their
-    parent; None for a rule that does not go down from the root child by child. `mean_accepted(tree,
-    tokens, p, q)`: the mean over the rule's own draws; None for a rule with `chances`, from which
-    it follows. on_gpu: None if steps can only be verified on the host.
+    parent; None for a rule that does not go down from the root child by child. on_gpu: None if
+    steps can only be verified on the host.
     """
 
     key: str
@@ -59,5 +56,4 @@ class Verifier:
     verify: Verify
     chances: Chances | None = None
     reject: Reject | None = None
-    mean_accepted: MeanAccepted | None = None
     on_gpu: OnGpu | None = None
