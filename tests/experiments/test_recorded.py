@@ -26,7 +26,7 @@ def test_every_experiment_has_a_result_and_every_result_an_experiment() -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_a_recorded_result_is_complete_and_of_the_present_settings(file) -> None:
+def test_a_recorded_result_is_complete_and_of_the_present_settings(file: Path) -> None:
     assert file.stat().st_size <= MOST_BYTES
     result = recorded(file.stem)
     experiment = EXPERIMENTS[file.stem]
