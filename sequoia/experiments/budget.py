@@ -47,7 +47,7 @@ def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
     text = text_of_unit(pair, unit)
     starts = step_starts_along(pair, text, lanes)
     found = {"all": {name: tokens_per_step(one, text.params) for name, one in starts.items()}}
-    return found | _new(text, starts) if text.params.temperature == 0 else found
+    return {**found, **_new(text, starts)} if text.params.temperature == 0 else found
 
 
 def _new(text: Text, starts: Mapping[str, Sequence[float]]) -> Mapping[str, Any]:

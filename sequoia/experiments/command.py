@@ -126,5 +126,6 @@ def _parser() -> ArgumentParser:
         default="float32",
         help="of both models; auto takes the fastest, which may be another one when a run resumes",
     )
+    parser.add_argument("--prompts", type=int, help="prompts of each kind, instead of the size's")
     add_pair_options(parser)
     return parser

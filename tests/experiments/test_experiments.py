@@ -162,9 +162,10 @@ def test_the_command_lists_runs_and_prints_csv(
     assert all(one.question in listed for one in EXPERIMENTS.values())
     monkeypatch.setattr(command, "load_pair", lambda **_: pair())
     monkeypatch.setitem(EXPERIMENTS["ranks"].sizes, "small", {**TINY, "temperatures": [0.6]})
-    assert command.main(["ranks", "--out", str(tmp_path), "--source", "recorded"]) == 0
+    options = ["--out", str(tmp_path), "--source", "recorded", "--prompts", "3"]
+    assert command.main(["ranks", *options]) == 0
     shown = capsys.readouterr()
-    assert "2 of 2 done" in shown.err
+    assert "3 of 3 done" in shown.err
     assert str(tmp_path / "ranks.json") in shown.out
     result = ExperimentResult.from_json((tmp_path / "ranks.json").read_text(encoding="utf-8"))
     assert result.source == "recorded"
@@ -172,6 +173,8 @@ def test_the_command_lists_runs_and_prints_csv(
     assert command.main(["--csv", str(tmp_path / "ranks.json")]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1 + 3 * 4
     assert command.main(["--csv", str(tmp_path / "none.json")]) == 2
+    assert command.main(["ranks", "--prompts", "0"]) == 2
+    assert "--prompts: 0 is not a whole number from 1 to 28" in capsys.readouterr().err
 
 
 def test_ctrl_c_stops_the_command_after_the_present_unit(
