@@ -21,6 +21,12 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     expect(entries).to_have_count(len(EXPERIMENTS))
     expect(part("head")).to_contain_text(next(iter(EXPERIMENTS.values())).question)
 
+    # what there is nothing to show in is not there
+    page.wait_for_function(f"{VIEW}.recorded.size > 0")
+    is_shown = page.evaluate(f"{VIEW}.result !== undefined")
+    expect(part("figure")).to_be_visible(visible=is_shown)
+    expect(part("missing")).to_be_visible(visible=not is_shown)
+
     # a small run, stopped after its first unit
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
     page.locator("#xp-view [data-name=ranks]").click()
@@ -43,6 +49,7 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     assert saved.value.suggested_filename == "sequoia-ranks.csv"
     lines = saved.value.path().read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("experiment,panel,series,")
+    assert page.locator("#xp-view [data-part=figure] [tabindex='0']").count() == 1
     with page.expect_download() as saved:
         page.locator("#xp-view [data-part=figure] [data-save=svg]").click()
     assert saved.value.suggested_filename == "sequoia-ranks.svg"

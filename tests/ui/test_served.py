@@ -65,6 +65,7 @@ def test_all_model_work_shares_one_queue(blocks: gr.Blocks) -> None:
     )
     wanted = {
         "decode": ["run", "step"],
+        "experiments": ["run_experiment"],
         "hardware": ["measure"],
         "lab": ["count", "run"],
         "lossless": ["test_losslessness"],

@@ -10,8 +10,8 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** The panel with all small plots. */
 export class FigureView {
-  /** @type {Result | undefined} */
-  result;
+  /** @type {Result | undefined | null} null before the first */
+  result = null;
   drawnWidth = 0;
 
   /** @param {HTMLElement} host */

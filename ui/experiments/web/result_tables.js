@@ -12,8 +12,8 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** Both panels. */
 export class ResultTables {
-  /** @type {Result | undefined} */
-  result;
+  /** @type {Result | undefined | null} null before the first */
+  result = null;
 
   /** @param {HTMLElement} host */
   constructor(host) {
@@ -25,10 +25,10 @@ export class ResultTables {
       part: "table-csv",
       act: () => this.saveCsv(),
     });
-    this.table = table(this.rows.body, "Results");
+    this.table = table(this.rows.body, "Table of results");
     const about = { part: "comparisons", title: "Comparisons", cls: "xp-comparisons" };
     this.comparisons = makePanel(host, { ...about, term: "paired comparison" });
-    this.ratios = table(this.comparisons.body, "Comparisons");
+    this.ratios = table(this.comparisons.body, "Table of comparisons");
   }
 
   /** @param {Result | undefined} result */
