@@ -9,10 +9,12 @@ from starlette.middleware import Middleware
 
 from ui.decode import component
 from ui.decode.tab import LiveView
+from ui.experiments.tab import ExperimentsTab
 from ui.hardware.tab import HardwareTab
 from ui.lab.tab import LabTab
 from ui.lossless.tab import LosslessTab
 from ui.models.tab import ModelsTab
+from ui.paper.tab import PaperTab
 from ui.race.tab import RaceTab
 from ui.serving.guards.all_guards import Address, all_guards
 from ui.serving.idle_threads import IdleThreads
@@ -49,7 +51,9 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
             "Lab": LabTab(model_host, limits, live),
             "Walk": WalkTab(),
             "Lossless": LosslessTab(model_host, limits),
+            "Experiments": ExperimentsTab(model_host, limits),
             "Hardware": HardwareTab(model_host, limits, live),
+            "Paper": PaperTab(),
         }
         if limits.models:
             views["Models"] = ModelsTab(model_host, limits, online)

@@ -22,7 +22,7 @@ export class FindsPanel {
     this.panel = makePanel(host, about);
     const badge = { class: "sq-badge", "data-label": "predicted", text: "predicted" };
     el("span", badge, this.panel.tools);
-    this.table = el("table", {}, this.panel.body);
+    this.table = el("table", { class: "sq-table" }, this.panel.body);
     rove(this.table);
     show(this.panel.root, false);
   }
