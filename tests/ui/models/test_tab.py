@@ -21,7 +21,7 @@ import psutil
 import pytest
 import torch
 import transformers
-from visits import Reading, decode_request, request, wait
+from visits import Reading, decode_request, laid_out, request, wait
 
 from sequoia import Pair
 from sequoia.errors import BadModel, NotDownloaded, Stopped
@@ -33,7 +33,8 @@ from ui import page
 from ui.decode import messages
 from ui.decode.run import DecodeJob
 from ui.decode.tab import LiveView
-from ui.hardware.tab import HERE, NONE, FormValues, HardwareTab
+from ui.hardware.form import NONE, FormValues
+from ui.hardware.tab import HERE, HardwareTab
 from ui.lab.tab import LabTab
 from ui.models import load_job, model_types
 from ui.models import view as models_view
@@ -69,7 +70,7 @@ def tab(model_host: ModelHost) -> ModelsTab:
 
 def built(model_host: ModelHost, limits: Any = LOCAL) -> ModelsTab:
     tab = ModelsTab(model_host, limits, online=False)
-    with gr.Blocks(analytics_enabled=False):
+    with laid_out():
         tab.build()
     return tab
 
@@ -375,7 +376,7 @@ def test_visitors_of_a_public_page_load_nothing(
     ]
     assert tabs == ["Decode", "Tour", "Race", "Lab", "Walk", "Lossless", "Hardware", "Paper"]
     names = [fn.api_name for fn in page.page(model_host, PUBLIC).fns.values()]
-    assert not {"change", "choose", "renew_1"} & set(names)
+    assert not {"models_change", "models_choose", "models_job_state"} & set(names)
 
 
 def test_the_form_becomes_a_request() -> None:
@@ -561,7 +562,7 @@ def test_the_boxes_for_chats_come_and_go_with_the_models(
         if isinstance(block, gr.Checkbox) and block.label == "As a chat message"
     ]
     assert [box.visible for box in boxes] == [False, False]
-    renew = next(fn.fn for fn in views.fns.values() if fn.api_name == "renew")
+    renew = next(fn.fn for fn in views.fns.values() if fn.api_name == "decode_renew")
     live = renew.__self__
     assert {update["visible"] for box, update in renew(request()).items() if box in live.chats} == {
         False
@@ -618,12 +619,12 @@ def test_nothing_of_the_previous_models_is_shown_for_the_new_ones(
     live = LiveView(model_host, LOCAL, None)
     hardware = HardwareTab(model_host, LOCAL, live)
     lab = LabTab(model_host, LOCAL, live)
-    with gr.Blocks(analytics_enabled=False):
+    with laid_out():
         hardware.build()
     run = make(run_store=live.run_store)
     run.start(None)
     list(run.messages())
-    monkeypatch.setattr(hardware, "_asked", lambda _: FormValues(HERE, NONE, None, 64, []))
+    monkeypatch.setattr(hardware.form, "values", lambda _: FormValues(HERE, NONE, None, 64, []))
     name = run.recording.name
 
     def shown() -> dict[str, Any]:
