@@ -25,7 +25,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 def experiment_named(name: str) -> Experiment:
     """The experiment called `name`. Raises SequoiaError, which lists the known ones."""
-    if name not in EXPERIMENTS:
+    if not isinstance(name, str) or name not in EXPERIMENTS:
         known = ", ".join(EXPERIMENTS)
         raise SequoiaError(f"unknown experiment {shown(name)}; known: {known}")
     return EXPERIMENTS[name]

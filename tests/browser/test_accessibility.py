@@ -20,6 +20,7 @@ LAST = {  # what comes last when a tab is opened
     "Lab": "#lab-view .sq-lab-tree .sq-n",
     "Walk": ".sq-walk [data-part=caption]",
     "Lossless": "#ls-view .ls-verdict[data-kind=fits]",
+    "Experiments": "#xp-view .xp-entry",
     "Hardware": ".hw-chart[data-drawn=yes] >> nth=2",
     "Paper": "#pp-view .hw-chart[data-drawn=yes]",
     "Models": ".md-table tr[data-pair]",
