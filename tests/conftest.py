@@ -1,6 +1,6 @@
-"""Settings for all tests: one thread and no network. Tests marked `gpu` are skipped without a CUDA
-device, those marked `nightly` without `-m nightly`. All others that are not `slow` and need no
-browser are marked `quick`."""
+"""Settings for all tests: one thread, no network, and short measurements of pairs. Tests marked
+`gpu` are skipped without a CUDA device, those marked `nightly` without `-m nightly`. All others
+that are not `slow` and need no browser are marked `quick`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 # Read when huggingface_hub is imported: with it, network access fails at once with a clear message.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -20,6 +21,7 @@ if not torch.cuda.is_available():
     # Read when Triton is first imported, even by another library: with it, kernels run on the CPU.
     os.environ["TRITON_INTERPRET"] = "1"
 
+from sequoia.measuring import defaults
 from sequoia.this_machine import container_memory
 
 _NOT_QUICK = {"slow", "gpu", "nightly"}
@@ -39,6 +41,12 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _short_measurements() -> None:
+    """A tiny pair is timed in a fifth of the time that a real one takes."""
+    defaults._QUICK_SECONDS = 0.4
+
+
 def pytest_collection_finish() -> None:
     """All modules are imported by now. Many tests collect garbage, and freezing keeps it from going
     through them each time."""
@@ -49,10 +57,20 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """The tests of a file share a worker, so that what they share is made once. Files keep their
+    order, so that browser tests come last."""
+    from xdist.scheduler import LoadFileScheduling
+
+    config.option.loadscopereorder = False
+    return LoadFileScheduling(config, log)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # Browser tests come last, because playwright's event loop keeps running once it has started.
-    # This holds for each of several workers too: they get tests in this order.
+    # This holds for each of several workers too: they get files in this order.
     items.sort(key=lambda item: "browser" in item.path.parts)
     for item in items:
         if "browser" not in item.path.parts and not _NOT_QUICK & set(item.keywords):

@@ -5,8 +5,9 @@ loaded by `load_pair` itself.
     same_pair(...)       the draft is the target
     hopeless_pair(...)   the draft's logits are the target's with the opposite sign
 
-The same arguments give the same weights. Every call loads a new pair, so no test depends on
-measurements of another.
+The same arguments give the same weights, which are loaded once. Every call gives a new pair of new
+models around them, so no test depends on measurements of another, or on what another sets. A test
+that changes weights takes a copy of them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -36,6 +38,7 @@ from transformers.utils import logging as transformers_logging
 from sequoia.algorithm.tree import Tree
 from sequoia.loading.load import load_pair
 from sequoia.models.pair import Pair
+from sequoia.models.pair_cache import PairCache
 from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import TreeLayout
 
@@ -73,8 +76,34 @@ def tiny_pair(
 ) -> Pair:
     """A pair whose draft is its target with `noise` added to every weight. `stop` replaces the
     end-of-text ids of the pair."""
+    loaded = _loaded_pair(kind, dtype, seed, vocab, noise, kv_heads, context, layers)
+    return _another(loaded, stop)
+
+
+@cache
+def _loaded_pair(
+    kind: str,
+    dtype: str,
+    seed: int,
+    vocab: int,
+    noise: float,
+    kv_heads: int,
+    context: int,
+    layers: int,
+) -> Pair:
     target = tiny_model(kind, seed, vocab, kv_heads, context, layers)
-    return pair_of(target, noisy(target, noise, seed), tiny_tokenizer(vocab), dtype, stop)
+    return pair_of(target, noisy(target, noise, seed), tiny_tokenizer(vocab), dtype)
+
+
+def _another(pair: Pair, stop: frozenset[int] | None) -> Pair:
+    """A new pair of the same weights."""
+    return dataclasses.replace(
+        pair,
+        target=copy.copy(pair.target),
+        draft=copy.copy(pair.draft),
+        measured=PairCache(),
+        stop=pair.stop if stop is None else stop,
+    )
 
 
 def same_pair(
@@ -99,8 +128,15 @@ def hopeless_pair(
     stop: frozenset[int] | None = None,
 ) -> Pair:
     """A pair whose draft prefers the tokens that its target finds least probable."""
+    return _another(_loaded_hopeless_pair(kind, dtype, seed, vocab, kv_heads, context), stop)
+
+
+@cache
+def _loaded_hopeless_pair(
+    kind: str, dtype: str, seed: int, vocab: int, kv_heads: int, context: int
+) -> Pair:
     target = tiny_model(kind, seed, vocab, kv_heads, context)
-    return pair_of(target, negated(target), tiny_tokenizer(vocab), dtype, stop)
+    return pair_of(target, negated(target), tiny_tokenizer(vocab), dtype)
 
 
 # -- parts -----------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ ENGINE = [
     {"measuring"},
     {"diagnosis", "exactness"},
     {"bench", "sweep"},
+    {"experiments"},
     {"report"},
     {"shapes", "survey", "judge_pair", "profiles"},
 ]
@@ -31,7 +32,7 @@ PAGE = [
     {"shared"},
     {"serving"},
     {"decode"},
-    {"race", "hardware", "models", "tour", "walk", "lossless"},
+    {"race", "hardware", "models", "tour", "walk", "lossless", "paper"},
     {"lab"},
     {"page", "record"},
     {"record_opening", "record_tour", "record_losslessness"},
@@ -186,7 +187,7 @@ def test_code_that_runs_in_threads_does_not_import_gradio() -> None:
 
 def test_only_commands_use_argparse() -> None:
     """The commands are what `python -m` runs."""
-    commands = {"bench", "sweep", "pretrain", "report"}
+    commands = {"bench", "sweep", "pretrain", "report", "experiments"}
     readers = {name for name in FILES if "argparse" in imports(name)}
     assert {room(name) for name in readers if name.startswith("sequoia")} <= commands
 

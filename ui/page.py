@@ -13,6 +13,7 @@ from ui.hardware.tab import HardwareTab
 from ui.lab.tab import LabTab
 from ui.lossless.tab import LosslessTab
 from ui.models.tab import ModelsTab
+from ui.paper.tab import PaperTab
 from ui.race.tab import RaceTab
 from ui.serving.guards.all_guards import Address, all_guards
 from ui.serving.idle_threads import IdleThreads
@@ -50,6 +51,7 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
             "Walk": WalkTab(),
             "Lossless": LosslessTab(model_host, limits),
             "Hardware": HardwareTab(model_host, limits, live),
+            "Paper": PaperTab(),
         }
         if limits.models:
             views["Models"] = ModelsTab(model_host, limits, online)

@@ -73,8 +73,8 @@ def seen(visit: Page) -> float:
     visit.click("#pg-run:not([disabled])")
     visit.wait_for_function(
         (
-            "b => { const s = document.querySelector('#pg-view .sq-stage').view.store; return s.run !== b && s.done "
-            "&& s.steps.length; }"
+            "b => { const s = document.querySelector('#pg-view .sq-stage').view.store; "
+            "return s.run !== b && s.done && s.steps.length; }"
         ),
         arg=before,
         timeout=120_000,
@@ -82,7 +82,8 @@ def seen(visit: Page) -> float:
     )  # the default, by frames, would make frames
     visit.wait_for_selector("#pg-run:not([disabled])")
     return visit.evaluate(
-        "(s => s.totals(s.last).tokensPerSecond)(document.querySelector('#pg-view .sq-stage').view.store)"
+        "(s => s.totals(s.last).tokensPerSecond)"
+        "(document.querySelector('#pg-view .sq-stage').view.store)"
     )
 
 
@@ -138,7 +139,9 @@ def form(address: str, decode_request: DecodeRequest) -> Iterator[Page]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         visit = browser.new_page(viewport={"width": 1280, "height": 800})
         visit.goto(address)
-        visit.wait_for_selector("#pg-run")
+        visit.wait_for_selector("[data-part=own]:visible")
+        visit.click("[data-part=own]")  # shows the form
+        visit.wait_for_selector("#pg-run:visible")
         fill(visit, decode_request)
         yield visit
         browser.close()

@@ -3,11 +3,11 @@ motion."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
-from running_app import Visit
+from playwright.sync_api import Browser, Page, expect
+from running_app import App, Visit
 
 STORE = "document.querySelector('#pg-view .sq-stage').view.store"
 
@@ -21,31 +21,39 @@ def page(visit: Callable[..., Visit]) -> Page:
     return visit(has_form=False)
 
 
-def test_the_first_screen_holds_number_texts_beat_and_tree(page: Page) -> None:
+@pytest.fixture(scope="module")
+def seen(browser: Browser, app: App) -> Iterator[Page]:
+    """The page for tests that go to their own place in the run and leave the form alone."""
+    visit = Visit(browser, app.url, has_form=False)
+    yield visit.page
+    visit.check(app.url)
+
+
+def test_the_first_screen_holds_number_texts_beat_and_tree(seen: Page) -> None:
     for part in ("headline", "plain-text", "text", "scrubber", "caption"):
-        box = page.locator(f"#pg-view [data-part={part}]").bounding_box()
+        box = seen.locator(f"#pg-view [data-part={part}]").bounding_box()
         assert box["y"] + box["height"] <= 800, part
-    assert page.locator("#pg-view .sq-tree-svg").bounding_box()["y"] < 600
-    expect(page.locator("#pg-side")).to_be_hidden()
+    assert seen.locator("#pg-view .sq-tree-svg").bounding_box()["y"] < 600
+    expect(seen.locator("#pg-side")).to_be_hidden()
 
 
-def test_speculation_wins_from_the_fifth_step_on(page: Page) -> None:
-    speedups = page.evaluate(f"(s => s.steps.map((_, i) => s.totals(i).speedup))({STORE})")
+def test_speculation_wins_from_the_fifth_step_on(seen: Page) -> None:
+    speedups = seen.evaluate(f"(s => s.steps.map((_, i) => s.totals(i).speedup))({STORE})")
     assert min(speedups[4:]) > 1
     assert speedups[-1] > 1.5
 
 
-def test_the_number_its_price_and_its_basis_agree(page: Page) -> None:
-    page.evaluate(f"{STORE}.seek(1e6)")
-    totals = page.evaluate(f"(s => s.totals(s.last))({STORE})")
-    plain = store(page, "meta.plain_seconds")
+def test_the_number_its_price_and_its_basis_agree(seen: Page) -> None:
+    seen.evaluate(f"{STORE}.seek(1e6)")
+    totals = seen.evaluate(f"(s => s.totals(s.last))({STORE})")
+    plain = store(seen, "meta.plain_seconds")
     each = totals["seconds"] / totals["steps"]
-    expect(page.locator("[data-part=speed-up]")).to_have_text(f"{totals['speedup']:.1f}× faster")
-    words = page.locator("[data-part=price]")
+    expect(seen.locator("[data-part=speed-up]")).to_have_text(f"{totals['speedup']:.1f}× faster")
+    words = seen.locator("[data-part=price]")
     expect(words).to_contain_text(f"Each step gives {totals['tokensPerStep']:.1f} tokens")
     expect(words).to_contain_text(f"takes {each / plain:.1f} times as long")
-    expect(page.locator("[data-part=basis]")).to_contain_text("A typical one of 24 prompts: median")
-    expect(page.locator("[data-part=basis]")).to_contain_text("Recorded on")
+    expect(seen.locator("[data-part=basis]")).to_contain_text("A typical one of 24 prompts: median")
+    expect(seen.locator("[data-part=basis]")).to_contain_text("Recorded on")
 
 
 @pytest.mark.parametrize(
@@ -56,23 +64,21 @@ def test_the_number_its_price_and_its_basis_agree(page: Page) -> None:
         (2.0, "2.0× faster", "than the large model alone, and the same text"),
     ],
 )
-def test_the_headline_says_slower_too(page: Page, share: float, number: str, claim: str) -> None:
-    page.evaluate(
-        f"""(([s, share]) => {{
-          s.seek(1e6);
-          const {{ seconds, tokens }} = s.totals(s.last);
-          s.meta = {{ ...s.meta, plain_seconds: share * seconds / tokens }};
-          s.changed();
-        }})([{STORE}, {share}])"""
-    )
-    expect(page.locator("[data-part=speed-up]")).to_have_text(number)
-    expect(page.locator(".sq-headline-claim")).to_have_text(claim)
+def test_the_headline_says_slower_too(seen: Page, share: float, number: str, claim: str) -> None:
+    meta = store(seen, "meta")
+    change = f"meta => {{ {STORE}.meta = meta; {STORE}.changed(); }}"
+    seen.evaluate(f"{STORE}.seek(1e6)")
+    totals = seen.evaluate(f"(s => s.totals(s.last))({STORE})")
+    seen.evaluate(change, meta | {"plain_seconds": share * totals["seconds"] / totals["tokens"]})
+    expect(seen.locator("[data-part=speed-up]")).to_have_text(number)
+    expect(seen.locator(".sq-headline-claim")).to_have_text(claim)
+    seen.evaluate(change, meta)
 
 
-def test_both_sides_write_the_same_text_and_the_tree_is_ahead(page: Page) -> None:
-    page.evaluate(f"{STORE}.seek(1e6)")
-    alone = page.locator("[data-part=plain-flow]").inner_text().replace("⏎", "").split()
-    own = page.locator("[data-part=flow]").inner_text().replace("⏎", "").split()
+def test_both_sides_write_the_same_text_and_the_tree_is_ahead(seen: Page) -> None:
+    seen.evaluate(f"{STORE}.seek(1e6)")
+    alone = seen.locator("[data-part=plain-flow]").inner_text().replace("⏎", "").split()
+    own = seen.locator("[data-part=flow]").inner_text().replace("⏎", "").split()
     assert own[: len(alone) - 1] == alone[:-1]
     assert len(own) > len(alone)
 
@@ -89,19 +95,19 @@ def test_it_opens_in_slow_motion_on_a_step_with_a_second_child(page: Page) -> No
     )
 
 
-def test_a_key_turns_one_picture_and_the_phases_can_be_chosen(page: Page) -> None:
-    page.evaluate(f"{STORE}.seek({STORE}.at)")
-    at = store(page, "at")
-    page.click("[data-part=phase-guess]")
-    assert store(page, "slow.picture") == 0
-    expect(page.locator("[data-part=phase-guess]")).to_have_attribute("aria-pressed", "true")
-    expect(page.locator("[data-part=caption]")).to_contain_text("guesses what may come next")
-    page.keyboard.press(".")
-    assert store(page, "slow.picture") == 1
-    page.keyboard.press(",")
-    page.keyboard.press(",")
-    assert store(page, "at") == at - 1
-    assert store(page, "slow.picture") is None
+def test_a_key_turns_one_picture_and_the_phases_can_be_chosen(seen: Page) -> None:
+    seen.evaluate(f"{STORE}.seek({STORE}.at)")
+    at = store(seen, "at")
+    seen.click("[data-part=phase-guess]")
+    assert store(seen, "slow.picture") == 0
+    expect(seen.locator("[data-part=phase-guess]")).to_have_attribute("aria-pressed", "true")
+    expect(seen.locator("[data-part=caption]")).to_contain_text("guesses what may come next")
+    seen.keyboard.press(".")
+    assert store(seen, "slow.picture") == 1
+    seen.keyboard.press(",")
+    seen.keyboard.press(",")
+    assert store(seen, "at") == at - 1
+    assert store(seen, "slow.picture") is None
 
 
 def test_it_rests_at_the_end_and_can_be_played_again(page: Page) -> None:

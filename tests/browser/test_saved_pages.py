@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from running_app import ROOT
-from view_pages import all_hostile, made
+from view_pages import all_hostile, made, settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 STAGE = "document.querySelector('.sq-stage').view"
@@ -25,6 +25,11 @@ READY = {
     "Decode": "#pg-view .sq-headline-number",
     "Race": "#rc-view .race-lane",
     "Lab": "#lab-view [data-part=tile-tokens]",
+}
+DRAWN = {
+    "Decode": ".sq-tree-svg .sq-n",
+    "Race": "[data-part=race-speedup] .sq-chart path",
+    "Lab": "[data-part=curves] .sq-chart path",
 }
 MOST_BYTES = 2_000_000
 Open = Callable[..., Page]
@@ -129,20 +134,28 @@ def test_a_saved_lab_plans_on(saved: dict[str, Path], open_file: Open) -> None:
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci")
-@pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (1280, "light")])
+@pytest.mark.parametrize(
+    ("width", "theme"), [(390, "dark"), pytest.param(1280, "light", marks=pytest.mark.nightly)]
+)
 @pytest.mark.parametrize("tab", SAVE)
 def test_axe_finds_nothing_wrong(
     saved: dict[str, Path], open_file: Open, tab: str, width: int, theme: str
 ) -> None:
     page = open_file(saved[tab], width, theme)
+    stop_transitions(page)
     if tab == "Decode":
         page.evaluate(f"{STAGE}.seek(4)")
-    page.wait_for_timeout(800)
+    page.wait_for_selector(DRAWN[tab], state="attached")
+    settle(page)
     assert page.evaluate("document.body.classList.contains('dark')") == (theme == "dark")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
-    assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found] == []
+    for rules in ({}, {"runOnly": {"type": "tag", "values": ["cat.color"]}}):
+        options = {"resultTypes": ["violations"], **rules}
+        found = page.evaluate("options => axe.run(document, options)", options)["violations"]
+        assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found] == []
+        page.evaluate("document.body.classList.toggle('dark')")  # the other theme
+        settle(page)
 
 
 def test_a_damaged_file_gives_a_message(

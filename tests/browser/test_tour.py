@@ -3,12 +3,13 @@ is answered."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
-from running_app import ROOT
+from playwright.sync_api import Browser, Page, expect
+from running_app import ROOT, App, Visit
+from view_pages import settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 STOPS = ("cost", "dice", "chain", "tree", "which", "yours")
@@ -38,6 +39,15 @@ ANSWERS: dict[str, list[Any]] = {
 @pytest.fixture
 def page(visit: Callable[..., Page]) -> Page:
     return visit(has_form=False)
+
+
+@pytest.fixture(scope="module")
+def tour(browser: Browser, app: App) -> Iterator[Page]:
+    """The tour, for tests that begin with the answers they give."""
+    visit = Visit(browser, app.url, has_form=False)
+    opened(visit.page)
+    yield visit.page
+    visit.check(app.url)
 
 
 def opened(page: Page) -> None:
@@ -144,46 +154,42 @@ def test_it_is_walked_through_by_keyboard_and_resumed_where_it_was_left(page: Pa
     assert page.locator(".sq-tour-stops .is-done").count() == len(STOPS)
 
 
-def test_the_draws_come_out_as_the_large_model_would_draw(page: Page) -> None:
-    opened(page)
-    answered(page, "dice", {"dice.stay": 49, "dice.left": None})
-    page.click("[data-part=draw]")
-    page.click("[data-part=draw-many]")
-    expect(page.locator("[data-part=left]")).to_contain_text("20,001 draws (simulated)")
+def test_the_draws_come_out_as_the_large_model_would_draw(tour: Page) -> None:
+    answered(tour, "dice", {"dice.stay": 49, "dice.left": None})
+    tour.click("[data-part=draw]")
+    tour.click("[data-part=draw-many]")
+    expect(tour.locator("[data-part=left]")).to_contain_text("20,001 draws (simulated)")
     shares = [
-        float(text.rstrip("%")) for text in page.locator("[data-part=came-out]").all_inner_texts()
+        float(text.rstrip("%")) for text in tour.locator("[data-part=came-out]").all_inner_texts()
     ]
     for share, chance in zip(shares, (49, 29, 16, 6), strict=True):
         assert abs(share - chance) < 1
 
 
-def test_an_incomplete_answer_is_not_checked(page: Page) -> None:
-    opened(page)
-    answered(page, "dice", {})
-    page.click("[data-part=check]")
-    expect(page.locator("[data-part=stay] [role=alert]")).to_have_text(
+def test_an_incomplete_answer_is_not_checked(tour: Page) -> None:
+    answered(tour, "dice", {})
+    tour.click("[data-part=check]")
+    expect(tour.locator("[data-part=stay] [role=alert]")).to_have_text(
         "Enter a number from 0 to 64."
     )
-    expect(page.locator("[data-part=stay] [data-part=verdict]")).to_be_hidden()
+    expect(tour.locator("[data-part=stay] [data-part=verdict]")).to_be_hidden()
 
 
-def test_a_damaged_place_begins_the_tour_anew(page: Page) -> None:
-    opened(page)
+def test_a_damaged_place_begins_the_tour_anew(tour: Page) -> None:
     for answer in ("x", [], {}):
-        answered(page, "cost", {"cost.length": answer})
-        expect(page.locator("[data-part=length] [data-part=check]")).to_be_visible()
-        assert page.evaluate(f"Object.keys({VIEW}.state.answers).length") == 0
+        answered(tour, "cost", {"cost.length": answer})
+        expect(tour.locator("[data-part=length] [data-part=check]")).to_be_visible()
+        assert tour.evaluate(f"Object.keys({VIEW}.state.answers).length") == 0
 
 
-def test_every_answer_has_its_words(page: Page) -> None:
-    opened(page)
+def test_every_answer_has_its_words(tour: Page) -> None:
     for key, given in ANSWERS.items():
         stop, question = key.split(".")
         for answer in given:
-            answered(page, stop, dict.fromkeys(ANSWERS) | {key: answer})
-            words = page.locator(".sq-tour-stop").inner_text()
+            answered(tour, stop, dict.fromkeys(ANSWERS) | {key: answer})
+            words = tour.locator(".sq-tour-stop").inner_text()
             assert not any(fault in words for fault in ("{", "undefined", "NaN")), words
-            expect(page.locator(f".sq-tour [data-part={question}]")).to_be_visible()
+            expect(tour.locator(f".sq-tour [data-part={question}]")).to_be_visible()
 
 
 def test_a_run_of_ones_own_is_divided(page: Page) -> None:
@@ -199,7 +205,8 @@ def test_a_run_of_ones_own_is_divided(page: Page) -> None:
         timeout=120_000,
     )
     totals = page.evaluate(
-        "(store => store.totals(store.last))(document.querySelector('#pg-view .sq-stage').view.store)"
+        "(store => store.totals(store.last))"
+        "(document.querySelector('#pg-view .sq-stage').view.store)"
     )
     page.get_by_role("tab", name="Tour").click()
     division = page.locator("[data-part=division]")
@@ -218,11 +225,12 @@ def test_axe_finds_nothing_wrong_in_any_stop(
 ) -> None:
     page = visit(f"?__theme={theme}", has_form=False, viewport={"width": width, "height": 800})
     opened(page)
+    stop_transitions(page)
     page.evaluate(AXE.read_text(encoding="utf-8"))
     for stop in STOPS:
         for answers in ({}, {key: given[-1] for key, given in ANSWERS.items()}):
             answered(page, stop, answers)
-            page.wait_for_timeout(250)  # transitions of colours
+            settle(page)
             found = page.evaluate("axe.run('.sq-tour', { resultTypes: ['violations'] })")
             problems = [
                 f"{stop} {rule['id']}: {node['target']} {node['failureSummary']}"

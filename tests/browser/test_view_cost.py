@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import frame_cost
 import pytest
 import tree_cost
 import view_cost
@@ -19,7 +20,16 @@ from two_checkouts import Checkout, why_not_a_checkout
 def test_help_names_every_option() -> None:
     command = [sys.executable, view_cost.__file__, "--help"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    options = ("--live", "--pan", "--paint", "--against FOLDER", "--rounds", "--nodes", "--tokens")
+    options = (
+        "--live",
+        "--pan",
+        "--paint",
+        "--frames",
+        "--against FOLDER",
+        "--rounds",
+        "--nodes",
+        "--tokens",
+    )
     assert [option for option in options if option not in shown] == []
     assert "decode_cost" not in sys.modules  # --help would wait for torch
 
@@ -28,7 +38,7 @@ def test_help_names_every_option() -> None:
     ("arguments", "reason"),
     [
         (["--rounds", "0", "--live"], "--rounds 0 is too few; give 1 or more"),
-        (["--against", "."], "add --live, --pan or --paint"),
+        (["--against", "."], "add --live, --pan, --paint or --frames"),
         (["--pan", "--against", "nowhere"], "--against nowhere: there is no such folder"),
     ],
 )
@@ -96,7 +106,10 @@ def test_the_measurements_run_on_this_checkout(
         found = tree_cost.live_cost(browser, address) | tree_cost.pan_cost(browser, address)
     finally:
         checkout.close()
+    monkeypatch.setattr(frame_cost, "SECONDS", 0.5)
+    monkeypatch.setattr(frame_cost, "TOKENS", "16")
     times = paint_times(browser, app.url)
+    found |= frame_cost.frame_times(browser, app.url)
     assert times["recording drawn"] >= times["first contentful paint"]
     assert min(found.values()) > 0
     assert min(times.values()) > 0

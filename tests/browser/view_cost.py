@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from cost_rounds import Figures, in_words, interleaved
+from frame_cost import frame_times
 from paint_cost import paint_times
 from playwright.sync_api import Browser, sync_playwright
 from running_app import CHROMIUM, FLAGS
@@ -57,13 +58,20 @@ def command() -> argparse.ArgumentParser:
         help="the app's page: first contentful paint, recording drawn, drawn after a reload",
     )
     made.add_argument(
+        "--frames",
+        action="store_true",
+        help="the app's page: frame times while a recording plays and while the page decodes",
+    )
+    made.add_argument(
         "--against",
         type=Path,
         metavar="FOLDER",
         help="another checkout of the project to compare with, as git worktree makes one",
     )
     made.add_argument("--rounds", type=int, default=7, help="rounds that count (default: 7)")
-    decode = made.add_argument_group("the decode, measured without --live, --pan and --paint")
+    decode = made.add_argument_group(
+        "the decode, measured without --live, --pan, --paint, --frames"
+    )
     decode.add_argument("--nodes", type=int, default=64, help="of its tree (default: 64)")
     decode.add_argument("--levels", type=int, default=8, help="of its tree (default: 8)")
     decode.add_argument("--tokens", type=int, default=256, help="to decode (default: 256)")
@@ -78,12 +86,16 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
         made.error(f"--rounds {asked.rounds} is too few; give 1 or more")
     if asked.against is None:
         return asked
-    if not (asked.live or asked.pan or asked.paint):
-        made.error("--against compares pages; add --live, --pan or --paint")
+    if not asks_pages(asked):
+        made.error("--against compares pages; add --live, --pan, --paint or --frames")
     reason = why_not_a_checkout(asked.against)
     if reason:
         made.error(f"--against {asked.against}: {reason}; give a checkout of the project")
     return asked
+
+
+def asks_pages(asked: argparse.Namespace) -> bool:
+    return asked.live or asked.pan or asked.paint or asked.frames
 
 
 def measure_pages(asked: argparse.Namespace) -> Iterator[str]:
@@ -111,9 +123,12 @@ def measure_each(
     for cost in tree_pages:
         pages = {name: checkout.decode_page() for name, checkout in checkouts.items()}
         yield from table(cost, browser, pages, asked.rounds)
-    if asked.paint:
+    app_pages: list[Callable[[Browser, str], Figures]] = []
+    app_pages += [paint_times] if asked.paint else []
+    app_pages += [frame_times] if asked.frames else []
+    for cost in app_pages:
         apps = {name: checkout.ready_app(browser) for name, checkout in checkouts.items()}
-        yield from table(paint_times, browser, apps, asked.rounds)
+        yield from table(cost, browser, apps, asked.rounds)
 
 
 def table(
@@ -131,7 +146,7 @@ def table(
 
 def main(arguments: list[str]) -> None:
     asked = parsed(arguments)
-    if asked.live or asked.pan or asked.paint:
+    if asks_pages(asked):
         lines = measure_pages(asked)
     else:
         from decode_cost import measure_decode  # imports torch and starts the app

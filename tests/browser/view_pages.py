@@ -25,10 +25,18 @@ FRAME = (
     "requestAnimationFrame(f))))"
 )
 LOCAL = ("http://127.0.0.1", "data:", "blob:")
+# A sheet that is made this way needs no exception to the page's security policy.
+STILL = """() => { const sheet = new CSSStyleSheet();
+    sheet.replaceSync("*, ::before, ::after { transition: none !important;" +
+      " animation-duration: 0s !important; animation-delay: 0s !important; }");
+    document.adoptedStyleSheets.push(sheet); }"""
 
 
 class Files(SimpleHTTPRequestHandler):
-    """The repository's files, Plotly's script and the page's colours."""
+    """The repository's files, Plotly's script and the page's colours. The browser keeps them and its
+    connections: a page consists of a hundred small modules."""
+
+    protocol_version = "HTTP/1.1"
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given, directory=str(ROOT))
@@ -37,6 +45,10 @@ class Files(SimpleHTTPRequestHandler):
         if path == PLOTLY:
             return str(Path(plotly.__file__).parent / "package_data" / "plotly.min.js")
         return super().translate_path(path)
+
+    def end_headers(self) -> None:
+        self.send_header("Cache-Control", "max-age=3600")
+        super().end_headers()
 
     def do_GET(self) -> None:
         if self.path != COLOURS:
@@ -90,6 +102,11 @@ def opened(tab: Page, name: str, query: str = "", height: int = 800) -> Iterator
 def settle(page: Page) -> None:
     """Let three frames pass: what was asked for is drawn."""
     page.evaluate(FRAME)
+
+
+def stop_transitions(page: Page) -> None:
+    """From now on colours change at once, and what moves is at its end."""
+    page.evaluate(STILL)
 
 
 def part(name: str) -> str:

@@ -410,7 +410,7 @@ def test_a_later_position_is_compared_with_its_own_distribution(verifier: str) -
     pair = few_tokens()
     common = (3, 1, 4)
     position = TextPosition(common, first_token_distribution(pair, "a", WARM, common))
-    *_, found = first_tokens(pair, "a", WARM, SIBLINGS, verifier, 700, position=position)
+    *_, found = first_tokens(pair, "a", WARM, SIBLINGS, verifier, 450, position=position)
     assert torch.equal(
         position.distribution, torch.softmax(reference_logits(pair, "a", common), -1)
     )

@@ -33,7 +33,13 @@ from sequoia.models.pair import Pair
 from sequoia.planning.explain_plan import phases
 from sequoia.planning.hardware_profile import HardwareProfile
 
-QUICK: dict[str, Any] = {"sizes": (1, 3, 9), "widths": (1, 4), "prefix": 20, "rounds": 2}
+QUICK: dict[str, Any] = {
+    "sizes": (1, 3, 9),
+    "widths": (1, 4),
+    "prefix": 20,
+    "rounds": 2,
+    "seconds": 0.4,  # enough for both rounds, and for some steps of each size
+}
 GREEDY = SamplingParams(max_new_tokens=48, ignore_eos=True)
 
 # -- profiles --------------------------------------------------------------------------------------
@@ -145,7 +151,7 @@ def test_passes_and_steps_share_the_time(monkeypatch: pytest.MonkeyPatch) -> Non
         "sequoia.measuring.hardware._overhead",
         lambda pair, tree, seconds, *_: given.append((len(tree), seconds)) or (len(tree), 0.0, 0.0),
     )
-    measure_profile(tiny_pair(), **QUICK, seconds=3.0)
+    measure_profile(tiny_pair(), **{**QUICK, "seconds": 3.0})
     assert [n for n, _ in given] == list(OVERHEAD_SIZES)
     assert sum(seconds for _, seconds in given) == pytest.approx(3.0 * (1 - PASSES))
 

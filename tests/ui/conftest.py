@@ -13,7 +13,7 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 import fakes
 import gradio as gr
 import pytest
-from visits import decode_request, wait
+from visits import decode_request, laid_out, wait
 
 from sequoia import Pair
 from ui.decode.component import header
@@ -68,7 +68,7 @@ def popups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def view(model_host: ModelHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LiveView:
     """The Decode view, laid out; its files go to a folder of the test."""
     monkeypatch.setattr(download, "get_upload_folder", lambda: str(tmp_path))
-    with gr.Blocks():
+    with laid_out():
         view = LiveView(model_host, LOCAL, header())
         view.build()
     return view

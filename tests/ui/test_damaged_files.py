@@ -148,7 +148,7 @@ def test_the_bundled_pair_loads_without_space_and_without_a_home() -> None:
     process = subprocess.run(
         [sys.executable, "-c", script],
         cwd=ROOT,
-        env={**environment, "HOME": "/proc/none", "HF_HUB_OFFLINE": "1"},
+        env={**environment, "HOME": "/proc/none", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         timeout=300,

@@ -121,7 +121,7 @@ def test_templates_take_no_values(blocks: gr.Blocks) -> None:
         for block in blocks.blocks.values()
         if isinstance(block, gr.HTML) and block.elem_id != "md-problem"  # its value is escaped
     ]
-    assert len(templates) == 14
+    assert len(templates) == 15
     for template in templates:
         assert not any(mark in template for mark in ("${", "{{", "@children"))
 

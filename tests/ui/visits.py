@@ -1,5 +1,5 @@
-"""Helpers for tests of the page: requests of runs and of Gradio, messages, waiting for a thread,
-and steps that wait or take longer."""
+"""Helpers for tests of the page: layouts, requests of runs and of Gradio, messages, waiting for a
+thread, and steps that wait or take longer."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ import json
 import threading
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
+
+import gradio as gr
 
 from sequoia import SamplingParams
 from ui.decode import clocks
@@ -17,6 +21,19 @@ from ui.decode.form import FORM
 from ui.decode.request import DecodeRequest
 from ui.decode.tab import LiveView
 from ui.shared.tree_request import TreeRequest
+
+
+@contextmanager
+def laid_out() -> Iterator[None]:
+    """The layout of views whose handlers are called by the test. Gradio makes no server for it,
+    which would take longer than most tests."""
+    with patch.object(gr.Blocks, "queue"):  # which makes a server
+        blocks = gr.Blocks(analytics_enabled=False)
+    blocks.__enter__()
+    try:
+        yield
+    finally:
+        blocks.__exit__(GeneratorExit)  # with an error only the layout ends
 
 
 def decode_request(

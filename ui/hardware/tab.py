@@ -253,9 +253,9 @@ class HardwareTab(SessionView[ProfileJob]):
         except SequoiaError as problem:
             yield self._refused(problem, "Not measured")
             return
-        yield self.form.measuring(True)
         shown: Updates = {}
         try:
+            yield self.form.measuring(True)
             async for report in task.reports():
                 yield {self.board: _report_message(report)}
                 if isinstance(report.result, HardwareProfile):

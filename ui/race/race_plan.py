@@ -191,7 +191,7 @@ def _missing_chain(
         where = f" on {on}" if on else ""
         yield (
             f"A tuned chain of {len(plan.tree)} nodes, not in this race, would reach "
-            f"{plan.predicted_speedup:.2f}x plain{where} (predicted)."
+            f"{plan.predicted_speedup:.2f}× plain{where} (predicted)."
         )
 
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 from ui.shared import markup
 from ui.shared.join_modules import modules, name_of
 from ui.shared.serve_modules import PATH, joined
 
 
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(map(name_of, modules()))
+
+
 def _module(name: str) -> str:
     """JavaScript for a promise of a module's exports. Gradio's config knows below which path the
     page is served. Host and scheme are the page's own: behind a proxy, Gradio may not know them."""
-    known = {name_of(path) for path in modules()}
-    if name not in known:
-        raise ValueError(f"no module is called {name}; known: {', '.join(sorted(known))}")
+    if name not in _names():
+        raise ValueError(f"no module is called {name}; known: {', '.join(sorted(_names()))}")
     below = 'new URL(window.gradio_config.root || "/", location.href).pathname.replace(/\\/$/, "")'
     address = f'location.origin + {below} + "{PATH}/{joined().version}/modules.js"'
     return f"import({address}).then((all) => all.modules[{markup.literal(name)}])"

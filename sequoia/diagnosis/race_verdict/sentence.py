@@ -72,14 +72,14 @@ def _who_won_on(group: Sequence[int], verdict: Verdict, lanes: Sequence[LaneRuns
 
 
 def _larger_speedup(found: SpeedupRatio) -> str:
-    bounds = f"95%: {found.least:.2f} to {found.most:.2f}x"
+    bounds = f"95%: {found.least:.2f} to {found.most:.2f}×"
     if found.least <= 1:
         return (
             f"Whether {found.name} gains more on {found.larger} or on {found.smaller} is too close "
-            f"to call ({found.larger} over {found.smaller}: {found.ratio:.2f}x; {bounds})."
+            f"to call ({found.larger} over {found.smaller}: {found.ratio:.2f}×; {bounds})."
         )
     return (
-        f"{found.name}’s speed-up over plain decoding is {found.ratio:.2f}x as large on "
+        f"{found.name}’s speed-up over plain decoding is {found.ratio:.2f}× as large on "
         f"{found.larger} as on {found.smaller} ({bounds})."
     )
 
@@ -123,20 +123,20 @@ def _wins(pair: PairVerdict, verdict: Verdict, lanes: Sequence[LaneRuns]) -> str
     per_step = [f"{_tokens_per_step(lane, pair):.1f}" for lane in (winner, rival)]
     tokens = f"{per_step[0]} tokens per step against {per_step[1]}"
     if rival.kind == "plain":
-        sure = _sure(pair, f"{pair.least:.2f} to {pair.most:.2f}x")
+        sure = _sure(pair, f"{pair.least:.2f} to {pair.most:.2f}×")
         return (
-            f"{_capital(_name(winner))} {wins}: {pair.ratio:.1f}x plain ({sure}){luck}; {tokens}."
+            f"{_capital(_name(winner))} {wins}: {pair.ratio:.1f}× plain ({sure}){luck}; {tokens}."
         )
     plain = next((lane for lane in verdict.order if lanes[lane].kind == "plain"), None)
     over = None if plain is None else verdict.pair(pair.faster, plain)
-    times = f"{over.ratio:.1f}x plain, " if over else ""
+    times = f"{over.ratio:.1f}× plain, " if over else ""
     return f"{_capital(_name(winner))} {wins}: {times}{_ahead(pair, lanes)}{luck}; {tokens}."
 
 
 def _plain_wins(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
-    sure = _sure(pair, f"{1 / pair.most:.2f} to {1 / pair.least:.2f}x")
+    sure = _sure(pair, f"{1 / pair.most:.2f} to {1 / pair.least:.2f}×")
     rival = _capital(_name(lanes[pair.slower]))
-    return f"Plain decoding wins here. {rival} reaches {1 / pair.ratio:.2f}x its pace ({sure})."
+    return f"Plain decoding wins here. {rival} reaches {1 / pair.ratio:.2f}× its pace ({sure})."
 
 
 def _tokens_per_step(lane: LaneRuns, pair: PairVerdict) -> float:
@@ -179,7 +179,7 @@ def _over_plain(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
     ratios = [pair.ratio for pair in pairs if pair and pair.slower == plain]
     if not ratios:
         return ""
-    ends = [f"{ratio:.1f}x" for ratio in (min(ratios), max(ratios))]
+    ends = [f"{ratio:.1f}×" for ratio in (min(ratios), max(ratios))]
     return f" ({' to '.join(dict.fromkeys(ends))} plain)"
 
 

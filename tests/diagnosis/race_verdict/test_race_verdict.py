@@ -291,7 +291,7 @@ def test_a_tree_that_wins_is_compared_with_the_chain() -> None:
     words = sentence_of(
         Plain=("plain", 1, 0.01), Chain=("chain", 4, 0.022), Sequoia=("tree", 5, 0.025)
     )
-    assert words.startswith("Sequoia wins: 2.0x plain, 10% ahead of the chain (95%: ")
+    assert words.startswith("Sequoia wins: 2.0× plain, 10% ahead of the chain (95%: ")
     assert words.endswith("; 5.0 tokens per step against 4.0.")
 
 
@@ -336,7 +336,7 @@ def test_a_win_over_the_second_says_so_where_the_chain_behind_it_may_only_be_unl
 
 def test_plain_decoding_may_win() -> None:
     words = sentence_of(Plain=("plain", 1, 0.01), Sequoia=("tree", 2, 0.04))
-    assert words.startswith("Plain decoding wins here. Sequoia reaches 0.50x its pace (95%: ")
+    assert words.startswith("Plain decoding wins here. Sequoia reaches 0.50× its pace (95%: ")
 
 
 def test_a_tie_says_what_would_settle_it() -> None:
@@ -347,7 +347,7 @@ def test_a_tie_says_what_would_settle_it() -> None:
     ]
     words = race_verdict(lanes).sentence
     assert words.startswith("Too close to call between ")
-    assert "x plain) after 1 race of 96 tokens; about " in words
+    assert "× plain) after 1 race of 96 tokens; about " in words
     assert words.endswith(" more would show a 10% difference (predicted).")
 
 
@@ -461,7 +461,7 @@ def test_the_speed_ups_on_two_prompts_are_compared() -> None:
     assert found.sentence.startswith("On code: ")
     assert " On prose: " in found.sentence
     assert (
-        "Sequoia’s speed-up over plain decoding is 2.25x as large on code as on prose (95%: "
+        "Sequoia’s speed-up over plain decoding is 2.25× as large on code as on prose (95%: "
         in (found.sentence)
     )
     (turned,) = race_verdict(lanes[2:] + lanes[:2]).speedup_ratios

@@ -24,11 +24,12 @@ from sequoia.errors import BadModel
 from sequoia.loading.load import load_pair
 from sequoia.loading.weights.rotary_frequencies import check_frequencies, rotary_modules
 from sequoia.models import fastest_dtype
+from sequoia.models.compare_logits import own_logits
 from sequoia.models.fast_llama import fast_forward
-from sequoia.models.tree_forward import TreeModel, own_logits
+from sequoia.models.tree_forward import TreeModel
 
-CONTEXT = 2048
-FAR = 2000
+CONTEXT = 1024
+FAR = 1000
 WAYS = ("auto", "bfloat16", "offload", "spread")
 TEXT = [1 + i * i % 251 for i in range(FAR + 1)]
 SIZES = {

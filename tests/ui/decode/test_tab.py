@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from visits import Reading, filled, request, sent, slowed, wait
+from visits import Reading, filled, laid_out, request, sent, slowed, wait
 
 from sequoia import Decoder, Run
 from ui.decode import form as controls
@@ -370,7 +370,7 @@ def test_missed_steps_are_given(view: LiveView) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*controls.SHAPES, None, 3, "nothing", []])
 def test_fields_of_any_shape(model_host: ModelHost, kind: Any) -> None:
-    with gr.Blocks():
+    with laid_out():
         trees = FormTrees(model_host, LOCAL, tree_request_of)
         form = controls.controls(trees, gr.BrowserState([]))
     updates = form.shaped(kind)

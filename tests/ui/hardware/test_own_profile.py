@@ -6,9 +6,8 @@ import contextlib
 import json
 from typing import Any
 
-import gradio as gr
 import pytest
-from visits import request
+from visits import laid_out, request
 
 from sequoia import HardwareProfile, SequoiaError, Tree, named_profile
 from ui.decode import clocks
@@ -26,7 +25,7 @@ GOOD = {**start_values(START), "name": "my card"}
 
 @pytest.fixture
 def tab(model_host: ModelHost) -> HardwareTab:
-    with gr.Blocks(analytics_enabled=False):
+    with laid_out():
         made = HardwareTab(model_host, LOCAL, LiveView(model_host, LOCAL, None))
         made.build()
     return made
@@ -185,7 +184,7 @@ def test_a_run_with_a_larger_tree_than_was_calibrated_says_so() -> None:
 
 def test_a_clock_that_was_removed_is_replaced_by_this_machines(model_host: ModelHost) -> None:
     live = LiveView(model_host, LOCAL, None)
-    with gr.Blocks(analytics_enabled=False):
+    with laid_out():
         live.build()
     store = saved_profiles.add_entry([], own_profile(GOOD))
     key = SAVED + "my card"

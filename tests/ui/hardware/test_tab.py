@@ -12,9 +12,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import gradio as gr
 import pytest
-from visits import Reading, request, wait
+from visits import Reading, laid_out, request, wait
 
 from sequoia import HardwareProfile, Pair, Run, machine
 from sequoia.errors import BadProfile
@@ -48,7 +47,7 @@ PROFILE = HardwareProfile(
 def tab(model_host: ModelHost) -> HardwareTab:
     live = LiveView(model_host, LOCAL, None)
     tab = HardwareTab(model_host, LOCAL, live)
-    with gr.Blocks(analytics_enabled=False):
+    with laid_out():
         tab.build()
     return tab
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from visits import Reading, wait
+from visits import Reading, laid_out, wait
 
 from sequoia import Acceptance, HardwareProfile, SamplingParams, Tree, best_tree, profile_names
 from ui.decode.request import DecodeRequest
@@ -41,7 +41,7 @@ def made(model_host: ModelHost) -> Callable[..., LabTab]:
     """The lab in a page of its own."""
 
     def make(limits: Limits = LOCAL) -> LabTab:
-        with gr.Blocks():
+        with laid_out():
             live = LiveView(model_host, limits, gr.HTML())
             live.build()
             tab = LabTab(model_host, limits, live)

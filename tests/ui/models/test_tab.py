@@ -21,7 +21,7 @@ import psutil
 import pytest
 import torch
 import transformers
-from visits import Reading, decode_request, request, wait
+from visits import Reading, decode_request, laid_out, request, wait
 
 from sequoia import Pair
 from sequoia.errors import BadModel, NotDownloaded, Stopped
@@ -70,7 +70,7 @@ def tab(model_host: ModelHost) -> ModelsTab:
 
 def built(model_host: ModelHost, limits: Any = LOCAL) -> ModelsTab:
     tab = ModelsTab(model_host, limits, online=False)
-    with gr.Blocks(analytics_enabled=False):
+    with laid_out():
         tab.build()
     return tab
 
@@ -374,7 +374,7 @@ def test_visitors_of_a_public_page_load_nothing(
         for block in page.page(model_host, PUBLIC).blocks.values()
         if isinstance(block, gr.Tab)
     ]
-    assert tabs == ["Decode", "Tour", "Race", "Lab", "Walk", "Lossless", "Hardware"]
+    assert tabs == ["Decode", "Tour", "Race", "Lab", "Walk", "Lossless", "Hardware", "Paper"]
     names = [fn.api_name for fn in page.page(model_host, PUBLIC).fns.values()]
     assert not {"models_change", "models_choose", "models_job_state"} & set(names)
 
@@ -619,7 +619,7 @@ def test_nothing_of_the_previous_models_is_shown_for_the_new_ones(
     live = LiveView(model_host, LOCAL, None)
     hardware = HardwareTab(model_host, LOCAL, live)
     lab = LabTab(model_host, LOCAL, live)
-    with gr.Blocks(analytics_enabled=False):
+    with laid_out():
         hardware.build()
     run = make(run_store=live.run_store)
     run.start(None)

@@ -12,7 +12,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from visits import Reading, request, sent, slowed, wait
+from visits import Reading, laid_out, request, sent, slowed, wait
 
 import ui.race.run
 from sequoia import Race, SamplingParams
@@ -43,7 +43,7 @@ LANES = [
 
 @pytest.fixture
 def tab(model_host: ModelHost, view: LiveView) -> RaceTab:
-    with gr.Blocks():
+    with laid_out():
         tab = RaceTab(model_host, LOCAL, view)
         tab.build()
     return tab
@@ -487,7 +487,7 @@ def test_without_a_recorded_race_the_view_still_opens(
 ) -> None:
     (tmp_path / "welcome.json").write_text("{")
     monkeypatch.setattr(race_recordings, "RACES", tmp_path)
-    with gr.Blocks():
+    with laid_out():
         tab = RaceTab(model_host, LOCAL, LiveView(model_host, LOCAL, header()))
         tab.build()
     assert "No recorded race" in board_message(tab, tab.example())["notice"]

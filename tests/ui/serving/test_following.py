@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-import gradio as gr
 import pytest
-from visits import Gate, Reading, filled, request, sent, wait
+from visits import Gate, Reading, filled, laid_out, request, sent, wait
 
 import ui.decode.run
 from sequoia import Decoder
@@ -36,7 +35,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
 @pytest.fixture
 def make_view(model_host: ModelHost) -> Callable[[Limits], LiveView]:
     def made(limits: Limits) -> LiveView:
-        with gr.Blocks():
+        with laid_out():
             view = LiveView(model_host, limits, header())
             view.build()
         return view

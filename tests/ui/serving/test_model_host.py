@@ -242,7 +242,8 @@ def test_a_paused_run_of_the_previous_pair_cannot_continue(
 def test_the_previous_models_are_freed(other: Pair) -> None:
     """Guards against recordings, paused runs or a waiting visitor that keep
     gigabytes of weights."""
-    model_host = opened(lambda: dataclasses.replace(fakes.tiny_pair(seed=5)))
+    model = fakes.tiny_model()
+    model_host = opened(lambda: fakes.pair_of(model, model, fakes.tiny_tokenizer()))
     sessions = Sessions[DecodeJob](LOCAL)
     run_store = RunStore(8, 10**6)
     model_host.before_unload.append(sessions.release_all)

@@ -12,7 +12,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from visits import Gate, Reading, filled, request, sent, slowed, wait
+from visits import Gate, Reading, filled, laid_out, request, sent, slowed, wait
 
 import ui.decode.run
 from sequoia import Decoder, Pair
@@ -73,7 +73,7 @@ def test_a_run_whose_messages_broke_off_can_be_resumed(
 
 def test_one_job_in_line_in_all_views(view: LiveView, model_host: ModelHost) -> None:
     """Guards against a visitor who has a run, a race and a measurement in line."""
-    with gr.Blocks():
+    with laid_out():
         view.build()
         hardware = HardwareTab(model_host, LOCAL, view)
         hardware.build()
@@ -88,7 +88,7 @@ def test_one_job_in_line_in_all_views(view: LiveView, model_host: ModelHost) -> 
 
 def test_a_start_that_waits_holds_up_no_other_page(view: LiveView, model_host: ModelHost) -> None:
     """Guards against a server that answers nobody while one visitor's job is being started."""
-    with gr.Blocks():
+    with laid_out():
         view.build()
         hardware = HardwareTab(model_host, LOCAL, view)
         hardware.build()

@@ -65,9 +65,9 @@ def stuck_app(start: Callable[..., App], tmp_path_factory: pytest.TempPathFactor
     return app
 
 
-def running(app: App) -> Iterator[dict[str, Any]]:
+def running(url: str) -> Iterator[dict[str, Any]]:
     """The events of a long run that has made its first step."""
-    client = Client(app.url)
+    client = Client(url)
     assert client.join("decode_run", pg_max_new_tokens=4096, pg_prompt="0 0 0 0").status_code == 200
     events = client.events()
     while '"steps"' not in json.dumps(next(events)).replace("\\", ""):
@@ -87,24 +87,8 @@ def left_in(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir() if path.name.startswith("sequoia-")]
 
 
-def test_ctrl_c_during_a_run_ends_it_in_order(start: Callable[..., App], tmp_path: Path) -> None:
-    app = start()
-    app.answer()
-    events = running(app)
-    assert left_in(tmp_path)
-    app.process.send_signal(signal.SIGINT)
-    last = [event for event in events if event["msg"].startswith("process")]
-    assert STOPPED in json.dumps(last)
-    app.process.wait(5)
-    assert app.process.returncode == 0
-    assert left_in(tmp_path) == []
-    printed = app.process.stdout.read()
-    assert "Traceback" not in printed
-    assert "terminate" not in printed
-
-
 def test_a_step_that_does_not_end_is_not_waited_for(stuck_app: App, tmp_path: Path) -> None:
-    events = running(stuck_app)
+    events = running(stuck_app.url)
     time.sleep(1)  # until it is stuck
     begun = time.monotonic()
     stuck_app.process.send_signal(signal.SIGTERM)
@@ -184,7 +168,7 @@ def test_a_temporary_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) 
     assert "no temporary folder can be made" in line
 
 
-def test_a_second_app_gets_the_next_port(tmp_path: Path) -> None:
+def test_a_second_app_gets_the_next_port_and_ctrl_c_ends_its_run(tmp_path: Path) -> None:
     first = free_port()
     environment = {**os.environ, "GRADIO_NUM_PORTS": "100", "TMPDIR": str(tmp_path)}
     environment.pop("GRADIO_SERVER_PORT", None)
@@ -204,18 +188,34 @@ def test_a_second_app_gets_the_next_port(tmp_path: Path) -> None:
         for _ in range(2)
     ]
     try:
+        port = 0
         ports = set()
         for app in apps:
             for line in app.stdout:
                 if line.startswith("Sequoia is at "):
-                    ports.add(int(line.strip().rstrip("/").rpartition(":")[2]))
+                    port = int(line.strip().rstrip("/").rpartition(":")[2])
+                    ports.add(port)
                     break
         assert len(ports) == 2
         assert len(left_in(tmp_path)) == 2, "each has its own temporary folder"
         apps[0].terminate()
         apps[0].wait(5)
         assert len(left_in(tmp_path)) == 1
+        ctrl_c_during_a_run_ends_it_in_order(apps[1], port)
+        assert left_in(tmp_path) == []
     finally:
         for app in apps:
             app.kill()
             app.communicate()
+
+
+def ctrl_c_during_a_run_ends_it_in_order(process: subprocess.Popen[str], port: int) -> None:
+    events = running(f"http://127.0.0.1:{port}/")
+    process.send_signal(signal.SIGINT)
+    last = [event for event in events if event["msg"].startswith("process")]
+    assert STOPPED in json.dumps(last)
+    process.wait(5)
+    assert process.returncode == 0
+    printed = process.stdout.read()
+    assert "Traceback" not in printed
+    assert "terminate" not in printed

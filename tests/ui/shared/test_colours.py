@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3,4}){1,2}\b(?!-)|\brgba?\(\s*\d")
 NO_COLOUR = ("rgba(0,0,0,0)", "mask-image")
 
 
+@cache
 def texts() -> dict[str, str]:
     found = [path for path in join_modules.UI.rglob("*") if path.suffix in (".css", ".js", ".py")]
     return {

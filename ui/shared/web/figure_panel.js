@@ -1,14 +1,14 @@
 /* A panel with a Plotly figure, a line beside its title, and the buttons that save it. */
-import { Chart } from "../../shared/web/chart.js";
-import { el } from "../../shared/web/dom.js";
-import { makePanel } from "../../shared/web/panel.js";
-import { PLOTLY } from "../../shared/web/plotly.js";
-import { rove } from "../../shared/web/roving_focus.js";
-import * as pictures from "../../shared/web/save_picture.js";
+import { Chart } from "./chart.js";
+import { el } from "./dom.js";
+import { makePanel } from "./panel.js";
+import { PLOTLY } from "./plotly.js";
+import { rove } from "./roving_focus.js";
+import * as pictures from "./save_picture.js";
 
 /**
  * @param {HTMLElement} host
- * @param {{part: string, title: string, term: string, cls?: string}} about as for a panel
+ * @param {{part: string, title: string, term?: string, cls?: string}} about as for a panel
  * @returns {{panel: ReturnType<typeof makePanel>, word: HTMLElement, chart: Chart}} `word`: the
  *   line beside the title
  */
