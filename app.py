@@ -140,7 +140,7 @@ def parser() -> argparse.ArgumentParser:
         type=int,
         metavar="N",
         help="at most N runs in line from one network address (default: no limit, because a whole "
-        "room behind a router has one address)",
+        "room behind a router has one address; not with --share, where all visitors have one)",
     )
     server.add_argument(
         "--measure",
@@ -184,6 +184,11 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
         made.error(f"--port {arguments.port} is not a port from 1 to 65535")
     if arguments.per_address is not None and arguments.per_address < 1:
         made.error(f"--per-address {arguments.per_address} is not a number of runs of at least 1")
+    if arguments.per_address is not None and arguments.share:
+        made.error(
+            "--per-address cannot be combined with --share: through the shared address all "
+            "visitors come from one network address, so they would share the limit"
+        )
     for proxy in arguments.trusted_proxy:
         try:
             ip_network(proxy, strict=False)
@@ -273,7 +278,7 @@ def main() -> None:
     )
     model_host.open()
     ShortPauses(model_host).start()
-    keep_small(folder, limits.kept)
+    keep_small(folder, limits.kept, limits.kept_files)
     blocks = page(model_host, limits, online)
     _, url, share_url = blocks.launch(
         server_name=arguments.host,

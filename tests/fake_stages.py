@@ -14,6 +14,11 @@ MODULES = {
         "import sys\nwith open(sys.argv[1], 'a') as file:\n    print(sys.argv[2], file=file)\n"
         "print('counted')\n"
     ),
+    "counts_slowly": (
+        "import sys, time\nwith open(sys.argv[1], 'a') as file:\n"
+        "    print(sys.argv[2], file=file)\ntime.sleep(0.3)\n"
+        "open('found.txt', 'w').write(sys.argv[2])\n"
+    ),
     "fails": "import sys\nprint('before')\nsys.exit('no such thing')\n",
     "crashes": "import os, signal\nprint('so far')\nos.kill(os.getpid(), signal.SIGSEGV)\n",
     "sleeps": "import time\nprint('asleep', flush=True)\ntime.sleep(600)\n",

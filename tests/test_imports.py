@@ -24,6 +24,7 @@ ENGINE = [
     {"measuring"},
     {"diagnosis", "exactness"},
     {"bench", "sweep"},
+    {"experiments"},
     {"report"},
     {"shapes", "survey", "judge_pair", "profiles"},
 ]
@@ -31,7 +32,7 @@ PAGE = [
     {"shared"},
     {"serving"},
     {"decode"},
-    {"race", "hardware", "models", "tour", "walk", "lossless"},
+    {"race", "hardware", "models", "tour", "walk", "lossless", "experiments", "paper"},
     {"lab"},
     {"page", "record"},
     {"record_opening", "record_tour", "record_losslessness"},
@@ -43,8 +44,9 @@ NOT_THE_ENGINE = {"gradio", "plotly", "ui", "app"}
 WITHOUT_GRADIO = [
     *("ui.decode." + name for name in ("messages", "request", "run", "recordings")),
     *("ui.race." + name for name in ("messages", "request", "run", "report")),
-    *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job")),
+    *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job", "run_job")),
     *("ui.shared." + name for name in ("tree_menu", "tree_request", "prompts", "markup")),
+    *("ui.experiments." + name for name in ("experiment_job", "messages")),
     *("ui.lossless." + name for name in ("lossless_job", "messages")),
     "ui.tour.lesson",
 ]
@@ -186,7 +188,7 @@ def test_code_that_runs_in_threads_does_not_import_gradio() -> None:
 
 def test_only_commands_use_argparse() -> None:
     """The commands are what `python -m` runs."""
-    commands = {"bench", "sweep", "pretrain", "report"}
+    commands = {"bench", "sweep", "pretrain", "report", "experiments"}
     readers = {name for name in FILES if "argparse" in imports(name)}
     assert {room(name) for name in readers if name.startswith("sequoia")} <= commands
 

@@ -15,6 +15,7 @@ TEXTS = (
     "README.md",
     "app.py",
     "assets/lessons/tour.json",
+    "assets/paper.json",
     "assets/tooltips.json",
     "assets/theme/*",
     "sequoia/**/*.py",

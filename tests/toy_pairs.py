@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 from sequoia.sweep.toy_configs import toy_config
@@ -18,7 +19,7 @@ def toy_pair(kind: str, seed: int = 0, **changes: Any) -> Pair:
     """A target of type `kind` with `changes` to its config, and a noisy copy of it as its draft."""
     target = random_model(toy_config(kind, condition(kind)[1] | changes), seed)
     draft = noisy(target, seed + 1)
-    models = [TreeModel(_rounded(one), kind).use_fast_forward() for one in (target, draft)]
+    models = [use_fast_forward(TreeModel(_rounded(one), kind)) for one in (target, draft)]
     return Pair(kind, *models, toy_tokenizer())
 
 

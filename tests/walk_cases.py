@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from exact import EXACT, Distribution, Enumerator, distribution, drafted, same
+from transport_limit import limits
 
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
@@ -35,6 +36,8 @@ EXACT_TOYS: tuple[tuple[list[int], list[int], list[int]], ...] = (
     ([5, 3, 2], [5, 3, 2], [3, 0]),
     ([1, 2, 3, 0], [3, 0, 1, 2], [2, 0]),
 )
+UNEVEN = Tree((-1, 0, 1, 1, 3))  # a toy's other tree: its children are of unequal worth
+UNEVEN_TOYS = (([3, 1], [1, 3]), ([2, 1, 1], [1, 1, 2]), ([3, 1, 0, 2], [1, 2, 3, 0]))
 
 
 class Given:
@@ -110,12 +113,14 @@ class _Drawing(Enumerator):
 
 
 def exact_result(key: str, p: list[int], q: list[int], children: list[int]) -> dict[str, Any]:
-    """The mean number of tokens that a step emits, and the distribution of its first one."""
-    tree = tree_of(children)
+    """The mean number of tokens that a step emits, the distribution of its first one, and the
+    limits for node-by-node verification. children: none for the tree UNEVEN."""
+    tree = tree_of(children) if children else UNEVEN
     run = partial(_emitted, tree, EXACT[key], _fractions(p), _fractions(q))
     found: Distribution = distribution(run)
     first = [sum(w for text, w in found.items() if text[0] == one) for one in range(len(p))]
     mean = sum(len(text) * weight for text, weight in found.items())
+    accepted, emitted = limits(tree, EXACT[key], _fractions(p), _fractions(q))
     return {
         "verifier": key,
         "p": p,
@@ -123,6 +128,7 @@ def exact_result(key: str, p: list[int], q: list[int], children: list[int]) -> d
         "children": children,
         "tokens": float(mean),
         "first": [float(share) for share in first],
+        "limits": [float(accepted), float(emitted)],
     }
 
 
@@ -156,7 +162,7 @@ def cases() -> dict[str, Any]:
 
 
 def _exact_toys() -> Iterator[tuple[str, tuple[list[int], list[int], list[int]]]]:
-    yield from product(VERIFIERS, EXACT_TOYS)
+    yield from product(VERIFIERS, (*EXACT_TOYS, *((p, q, []) for p, q in UNEVEN_TOYS)))
 
 
 if __name__ == "__main__":

@@ -5,18 +5,23 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import gradio as gr
+from starlette.middleware import Middleware
 
 from ui.decode import component
 from ui.decode.tab import LiveView
+from ui.experiments.tab import ExperimentsTab
 from ui.hardware.tab import HardwareTab
 from ui.lab.tab import LabTab
 from ui.lossless.tab import LosslessTab
 from ui.models.tab import ModelsTab
+from ui.paper.tab import PaperTab
 from ui.race.tab import RaceTab
 from ui.serving.guards.all_guards import Address, all_guards
+from ui.serving.idle_threads import IdleThreads
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.shared import serve_modules, style_sheets
+from ui.shared.handler_names import HandlerNames
 from ui.shared.theme import FOLDER, theme
 from ui.tour.tab import TourTab
 from ui.walk.tab import WalkTab
@@ -46,16 +51,22 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
             "Lab": LabTab(model_host, limits, live),
             "Walk": WalkTab(),
             "Lossless": LosslessTab(model_host, limits),
+            "Experiments": ExperimentsTab(model_host, limits),
             "Hardware": HardwareTab(model_host, limits, live),
+            "Paper": PaperTab(),
         }
         if limits.models:
             views["Models"] = ModelsTab(model_host, limits, online)
+        names = HandlerNames(blocks)
         with gr.Tabs():
             for name, view in views.items():
                 with gr.Tab(name):
                     view.build()
-        for view in views.values():
+                names.belong_to(name)
+        for name, view in views.items():
             view.wire(blocks)
+            names.belong_to(name)
+        names.give()
     return blocks.queue(api_open=False, max_size=limits.requests, default_concurrency_limit=8)
 
 
@@ -67,7 +78,7 @@ def launch_options(limits: Limits, address: Address | None = None) -> dict[str, 
         "head": style_sheets.styles(),
         "app_kwargs": {
             "routes": [serve_modules.route()],
-            "middleware": all_guards(limits, address or Address()),
+            "middleware": [*all_guards(limits, address or Address()), Middleware(IdleThreads)],
         },
         "favicon_path": str(FOLDER / "favicon.svg"),
         "footer_links": [],

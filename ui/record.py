@@ -26,9 +26,9 @@ from ui.race.presets import PRESETS, RacePreset, preset_named
 from ui.race.race_on import RaceOnJob
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
-from ui.serving.job import RunJob
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
+from ui.serving.run_job import RunJob
 from ui.shared.prompts import TEMPERATURE, presets
 from ui.shared.tree_menu import SHAPES
 from ui.shared.tree_request import TreeRequest

@@ -15,9 +15,11 @@ from typing import Any
 
 from tqdm import tqdm
 
+from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.assets_folder import ASSETS
 from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
 from sequoia.bench.prompts import text_list
@@ -26,6 +28,7 @@ from sequoia.errors import BadAcceptance
 from sequoia.loading.load import load_pair
 from sequoia.measuring.acceptance import count_acceptance
 from sequoia.measuring.acceptance_teacher_forced import agreement
+from sequoia.measuring.path_acceptance import path_acceptance
 from sequoia.models.describe import dtype_name, versions
 from sequoia.models.pair import Pair
 from sequoia.planning.fit_acceptance import fitted
@@ -46,7 +49,8 @@ def survey(
 ) -> dict[str, Any]:
     """One entry for each kind of text and temperature: rates, counts, the 95% confidence interval
     of the first rank, repetition, how far draft and target agree on the prompts themselves, and the
-    rates fitted to a tree of several levels, to plan with (see planning/fit_acceptance.py).
+    rates fitted to a tree of several levels, to plan with (see planning/fit_acceptance.py), and
+    above temperature 0 those along Traversal's final paths.
 
     kinds: prompts by name, the usual kind first. draws: how often each prompt is continued, each
     time with other random numbers; at temperature 0, where nothing is random, once. The interval
@@ -103,6 +107,29 @@ def _figures(
             "levels": tree.levels,
             "tokens_per_step": round(made, 4),
         },
+        **(
+            {"own_paths": along_own_paths(pair, prompts, params, rates)}
+            if params.temperature
+            else {}
+        ),
+    }
+
+
+def along_own_paths(
+    pair: Pair, prompts: Sequence[str], params: SamplingParams, rates: Sequence[float]
+) -> dict[str, Any]:
+    """The vector to plan Traversal's trees with: counted along its final paths with a tree of the
+    same size, and fitted to its tokens per step. At temperature 0 it accepts what all others do.
+    rates: counted with the default verifier."""
+    usual = Acceptance(tuple(rates))
+    tree = best_tree(usual.smoothed(), TRIED_NODES, TRIED_LEVELS)
+    found = path_acceptance(pair, prompts, params, tree, TRAVERSAL.key, usual)
+    return {
+        "rates": list(found.acceptance.rates),
+        "nodes": len(tree),
+        "levels": tree.levels,
+        "tokens_per_step": round(found.tokens_per_step, 4),
+        "steps": found.steps,
     }
 
 

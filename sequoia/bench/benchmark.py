@@ -21,6 +21,7 @@ import torch
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import MAX_NODES
+from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.assets_folder import ASSETS
 from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
 from sequoia.bench.decoders import (
@@ -34,15 +35,19 @@ from sequoia.bench.decoders import (
     sized,
     streamed,
     verified,
+    verified_trees,
 )
 from sequoia.bench.prompts import text_list
 from sequoia.bench.table import Row, print_table, rated, timed
+from sequoia.bench.verifier_gains import Gain, as_json, gains, print_gains
 from sequoia.loading.load import load_pair
-from sequoia.measuring.defaults import acceptance_of
+from sequoia.measuring.defaults import SLACK, acceptance_of, kind_of, own_paths_of
 from sequoia.measuring.hardware import measure_profile
+from sequoia.measuring.path_acceptance import path_acceptance
 from sequoia.models.describe import describe, dtype_name, place_of, versions
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.plan_for_machine import best_plan
 
 
 @reports_errors
@@ -117,6 +122,7 @@ class Block:
         self.options = options
         self._kind = kind
         self.rows = list[Row]()
+        self.gains = list[Gain]()
         self._profile: HardwareProfile | None = None
 
     def measure(self, pair: Pair) -> HardwareProfile:
@@ -129,6 +135,19 @@ class Block:
     def acceptance(self, pair: Pair) -> Acceptance:
         """The acceptance that trees for these prompts are planned with."""
         return acceptance_of(pair, self.params, texts=self.prompts)[0].smoothed()
+
+    def own_paths(self, pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> Acceptance:
+        """The acceptance along Traversal's final paths on other texts of this kind: recorded with
+        the pair, or counted now."""
+        if known := own_paths_of(pair, self.params, TRAVERSAL.key, self.prompts):
+            return known[0].smoothed()
+        if self.params.temperature == 0:
+            return acceptance
+        tree = best_plan(acceptance, profile, slack=SLACK).tree
+        other = kind_of(pair, self.prompts) or "code"
+        texts = text_list(other, ASSETS / "survey")[: self.options.limit]
+        counted = path_acceptance(pair, texts, self.params, tree, TRAVERSAL.key, acceptance)
+        return counted.acceptance.smoothed()
 
     def time(self, contestants: Iterable[Contestant]) -> None:
         """Time `contestants` in interleaved rounds, and add a row for each."""
@@ -149,6 +168,7 @@ class Block:
             "temperature": self.params.temperature,
             "profile": self._profile.to_dict() if self._profile else None,
             "rows": [asdict(row) for row in self.rows],
+            "gains": as_json(self.gains),
         }
 
 
@@ -175,10 +195,28 @@ def _sized(blocks: Sequence[Block], pair: Pair, sizes: Sequence[int]) -> None:
 
 
 def _verified(blocks: Sequence[Block], pair: Pair) -> None:
-    """Every verifier on the same tree and on the same chain."""
+    """Every verifier on the same tree and on the same chain, with tokens per step in full."""
     for block in blocks:
-        block.time(verified(pair, block.measure(pair), block.acceptance(pair)))
+        profile = block.measure(pair)
+        acceptance = block.acceptance(pair)
+        own = block.own_paths(pair, profile, acceptance)
+        _print_plans(profile, acceptance, own)
+        lanes = verified_trees(profile, acceptance, own)
+        block.time(verified(pair, lanes))
         block.print()
+        block.gains = gains(pair, lanes, block.rows[1:], block.prompts, block.params)
+        print_gains(block.gains, len(block.prompts))
+
+
+def _print_plans(profile: HardwareProfile, acceptance: Acceptance, own: Acceptance) -> None:
+    """Traversal's tree, planned in two ways."""
+    for name, vector in (("Algorithm 2's", acceptance), ("its own final paths'", own)):
+        plan = best_plan(vector, profile, slack=SLACK)
+        print(
+            f"Traversal's tree, planned with {name} acceptance: {len(plan.tree)} nodes, "
+            f"{plan.tree.levels} levels; predicted {plan.expected_tokens:.2f} tokens per step, "
+            f"{plan.predicted_speedup:.2f}x"
+        )
 
 
 def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
@@ -286,7 +324,8 @@ def _options(argv: Sequence[str] | None) -> Namespace:
     parser.add_argument(
         "--verifiers",
         action="store_true",
-        help="time every verifier on the planned tree and on the best chain instead",
+        help="time every verifier on the planned tree and on the best chain instead, with the gain "
+        "of each over Algorithm 2 in tokens per step",
     )
     parser.add_argument("--json", type=Path, help="write all results to this file")
     options = parser.parse_args(argv)

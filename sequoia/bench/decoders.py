@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +17,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace, emitted_tokens
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
+from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.replanned_tree import Replanned
@@ -56,6 +57,40 @@ class Contestant:
     ready: Callable[[], Decode]
     predicted: float | None = None
     expected_tokens: float | None = None
+
+
+@dataclass(frozen=True)
+class VerifiedTree:
+    """A verifier on a tree. shape: what the tree is called; those of one shape are compared."""
+
+    shape: str
+    verifier: str
+    tree: Tree
+
+    @property
+    def name(self) -> str:
+        rule = VERIFIERS[self.verifier].label
+        if self.tree == Tree.chain(len(self.tree)) and self.verifier == TRAVERSAL.key:
+            rule = "Block verification"
+        return f"{rule}, {self.shape} of {_size(self.tree)}"
+
+
+def verified_trees(
+    profile: HardwareProfile, acceptance: Acceptance, own_paths: Acceptance
+) -> list[VerifiedTree]:
+    """Every verifier on the planned tree and on the best chain, both planned with `acceptance`,
+    which is that of the default verifier; and Sequoia and Traversal on the tree planned with
+    `own_paths`, that of Traversal's own final paths."""
+    shapes = {
+        "tree": best_plan(acceptance, profile, slack=SLACK).tree,
+        "chain": best_chain(acceptance, profile, min_nodes=2).tree,
+    }
+    every = [VerifiedTree(shape, key, tree) for shape, tree in shapes.items() for key in VERIFIERS]
+    own = best_plan(own_paths, profile, slack=SLACK).tree
+    if own == shapes["tree"]:
+        return every
+    both = (DEFAULT_VERIFIER, TRAVERSAL.key)
+    return [*every, *(VerifiedTree("tree from Traversal's paths", key, own) for key in both)]
 
 
 def ours(
@@ -126,18 +161,11 @@ def sized(pair: Pair, sizes: Sequence[int], acceptance: Acceptance) -> Iterator[
         yield _always(_size(tree), "size", _with_tree(pair, tree))
 
 
-def verified(pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> Iterator[Contestant]:
-    """Plain decoding, and every verifier on the planned tree and on the best chain, both planned
-    with `acceptance`, which is that of the default verifier."""
+def verified(pair: Pair, lanes: Iterable[VerifiedTree]) -> Iterator[Contestant]:
+    """Plain decoding, and each verifier on its tree."""
     yield _plain("plain", "plain", pair)
-    shapes = {
-        "tree": best_plan(acceptance, profile, slack=SLACK).tree,
-        "chain": best_chain(acceptance, profile).tree,
-    }
-    for shape, tree in shapes.items():
-        for rule in VERIFIERS.values():
-            name = f"{rule.label}, {shape} of {_size(tree)}"
-            yield _always(name, shape, _with_tree(pair, tree, rule.key))
+    for lane in lanes:
+        yield _always(lane.name, lane.shape, _with_tree(pair, lane.tree, lane.verifier))
 
 
 def streamed(pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> Iterator[Contestant]:

@@ -31,6 +31,7 @@ from sequoia.loading.large.load_large import StreamedModel, offloaded_by_acceler
 from sequoia.loading.large.placement import OffloadPlacement
 from sequoia.loading.pair_checks import checked_device
 from sequoia.measuring.hardware import SIZES, WIDTHS, measure_profile
+from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair
 from sequoia.models.pass_times import Pass, opened
 from sequoia.models.tree_forward import TreeModel
@@ -191,7 +192,7 @@ def build(name: str, device: torch.device, graphs: bool = True) -> Pair:
 
 
 def _with_forward(model: TreeModel, graphs: bool) -> TreeModel:
-    return model.use_fast_forward() if graphs else model
+    return use_fast_forward(model) if graphs else model
 
 
 def measured_shape(

@@ -1,8 +1,8 @@
 """Drafting: one step's tree is filled with tokens, one draft pass per level, and the draft's KV
 cache keeps what was accepted.
 
-The tree may be given, or grow while it is drafted; how many children a node gets never depends on
-the tokens drawn for them.
+The tree may be given, or grow while it is drafted. Whether a child is drawn depends only on what
+was drawn before it, and what was drawn stays in the tree.
 """
 
 from __future__ import annotations
@@ -48,9 +48,15 @@ class DynamicTree(Protocol):
         """The tree so far."""
         ...
 
-    def grow(self, distributions: torch.Tensor) -> tuple[int, ...]:
+    def grow(self, distributions: torch.Tensor, /) -> tuple[int, ...]:
         """The number of children for each node of the front, by its draft distribution in
         (front, vocab). Moves on to the next level."""
+        ...
+
+    def see(self, distributions: torch.Tensor, drawn: Drawn, /) -> None:
+        """The tokens `drawn` for the children that `grow` asked for, from `distributions` (front,
+        vocab). They may change what is drafted after them, but they themselves stay in the
+        tree."""
         ...
 
 
@@ -164,7 +170,9 @@ class Drafter:
                 drafted.row.update({node: len(layout) + i for i, node in enumerate(nodes)})
                 layout.add([drafted.row.get(shape.tree.parents[node]) for node in nodes])
             distributions = checked(self._distributions(nodes, drafted, layout, clock), "draft")
-            drafted.grow(nodes, distributions, self._draw(distributions, shape.grow(distributions)))
+            drawn = self._draw(distributions, shape.grow(distributions))
+            drafted.grow(nodes, distributions, drawn)
+            shape.see(distributions, drawn)
         check_size(self._most, shape.tree)
         drafted.tree = shape.tree
         return drafted

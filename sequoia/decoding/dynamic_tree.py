@@ -4,7 +4,9 @@ the children most likely to be accepted, for as long as each saves more time tha
 How many children a node gets is decided from its draft distribution before any is drawn (pruning
 drawn children by their own q would bias the output). A draft probability is not an acceptance rate;
 a calibration counted while decoding turns one into the other. A node is worth drafting while it
-adds more expected tokens than the best static tree makes in the time that the node costs.
+adds more expected tokens than the best static tree makes in the time that the node costs. arXiv
+2606.01813 weighs tokens against cost in the same way, for a draft that needs one pass for all
+levels.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import numpy as np
 import torch
 
 from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.sampling import Drawn
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.planning.hardware_profile import HardwareProfile
@@ -170,6 +173,9 @@ class CalibratedTree:
         self.tree = Tree(tuple(self._parents))
         self.front = self._next_front(range(first, len(self._parents)), float(rates[:, 0].mean()))
         return counts
+
+    def see(self, distributions: torch.Tensor, drawn: Drawn) -> None:
+        """The draft's probabilities have decided; which tokens were drawn changes nothing."""
 
     def _worth(self, scores: np.ndarray) -> tuple[int, ...]:
         """The number of children for each row of `scores` (rows, k): the best of all rows, while

@@ -20,6 +20,7 @@ from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
 from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.decoding.choose_step import step_for
 from sequoia.decoding.drafter import Drafted, Drafter
 from sequoia.decoding.tree_choice import FixedTree, TreeChoice
@@ -62,6 +63,7 @@ class Decoder:
         # at temperature 0 p is one token, of which nothing is left after a rejection
         self._has_heads = has_heads and params.temperature > 0
         self._has_expected = has_expected
+        self._last: Drafted | None = None
         self._chance = chance or chance_for(params.temperature, params.seed, pair.draft.device)
         _check_branching(self.tree_choice, pair)
         capacity = min(len(self.prompt) + params.max_new_tokens, pair.limit) + self.tree_choice.most
@@ -182,7 +184,16 @@ class Decoder:
         return self._draft_and_verify.residual_heads(drafted, verdict)
 
     def _expected(self, drafted: Drafted) -> float | None:
-        return self._draft_and_verify.expected_accepted(drafted) if self._has_expected else None
+        self._last = drafted
+        return self.expected_under(self.verifier) if self._has_expected else None
+
+    def expected_under(self, verifier: Verifier) -> float | None:
+        """The mean number of nodes that `verifier` would accept of the last step's tree, over its
+        own draws; for rules that draw children in the same way. None before the first step, and
+        where verification stays on the GPU. May be called until the next step begins."""
+        if self._last is None:
+            return None
+        return self._draft_and_verify.expected_accepted(self._last, verifier)
 
     def _emit(self, drafted: Drafted, verdict: Verdict) -> tuple[int, ...]:
         """The step's tokens, cut after an end of text or at the limit. Sets `finish`."""

@@ -96,11 +96,8 @@ class HostStep:
             self._verifier.reject,
         )
 
-    def expected_accepted(self, drafted: Drafted) -> float | None:
+    def expected_accepted(self, drafted: Drafted, verifier: Verifier) -> float:
         def p(node: int) -> np.ndarray:
             return self._p[node] if node in self._p else self._row_warp(self._logits[node])
 
-        chances = self._verifier.chances
-        if chances is None:
-            return None
-        return float(expected_accepted(drafted.tree, drafted.tokens, p, drafted.q, chances))
+        return float(expected_accepted(drafted.tree, drafted.tokens, p, drafted.q, verifier))

@@ -8,6 +8,7 @@ from typing import Protocol
 from sequoia.algorithm.residual_heads import ResidualHead
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.decoding.drafter import Drafted, DynamicTree
 from sequoia.this_machine.memory import DeviceBytes
 from sequoia.this_machine.step_timer import Clock
@@ -37,7 +38,8 @@ class Step(Protocol):
         host does not have the distributions, or the verifier tests no single children."""
         ...
 
-    def expected_accepted(self, drafted: Drafted, /) -> float | None:
-        """The mean number of accepted nodes of the step that was just made, over the draws of the
-        verifier; None where `residual_heads` is empty for the same reason."""
+    def expected_accepted(self, drafted: Drafted, verifier: Verifier, /) -> float | None:
+        """The mean number of nodes that `verifier` accepts of the tree of the step that was just
+        made, over its own draws. Its children must be drawn in the same way. None where the host
+        does not have the distributions."""
         ...

@@ -1,5 +1,6 @@
 """Where each step's tree comes from: a fixed one here; replanned_tree.py plans again every few
-steps; the trees of dynamic_tree.py grow while they are drafted."""
+steps; the trees of dynamic_tree.py and the chains of stopping_chain.py grow while they are
+drafted."""
 
 from __future__ import annotations
 

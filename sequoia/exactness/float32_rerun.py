@@ -21,6 +21,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import OutOfMemory, Stopped
+from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair
 from sequoia.models.pair_cache import PairCache
 from sequoia.models.tree_forward import TreeModel
@@ -40,7 +41,7 @@ def in_float32(pair: Pair) -> Pair:
     )
     wide = TreeModel(_copied(target.hf, tensors), target.name, target.device, target.layer_devices)
     wide.vocab = target.vocab
-    return replace(pair, target=wide.use_fast_forward(), measured=PairCache())
+    return replace(pair, target=use_fast_forward(wide), measured=PairCache())
 
 
 def _copied(hf: Any, tensors: Sequence[torch.Tensor]) -> Any:

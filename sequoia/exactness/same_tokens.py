@@ -28,9 +28,9 @@ from sequoia.decoding.tree_choice import TreeSource
 from sequoia.errors import BadModel, OutOfMemory, Stopped
 from sequoia.exactness.float32_rerun import in_float32, raise_if_stopped, tokens_of
 from sequoia.library_errors import reason
+from sequoia.models.compare_logits import is_half, own_logits, own_logits_from
 from sequoia.models.pair import Pair
 from sequoia.models.routers import has_router
-from sequoia.models.tree_forward import is_half, own_logits, own_logits_from
 from sequoia.validate_input import whole
 
 # The largest difference that is a tie. Every sum of a forward pass is rounded to half an ulp of its

@@ -27,6 +27,7 @@ from sequoia.loading.pair_request import PairRequest
 from sequoia.loading.weights.finite_weights import refuse_not_finite
 from sequoia.loading.weights.read_weights import Weights, read_weights
 from sequoia.models.chat.chat_template import ChatTemplate, chat_template
+from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.fastest_dtype import MEASURED_UP_TO, best_dtype
 from sequoia.models.pair import Pair, RecordedAcceptance
 from sequoia.models.self_test import self_test
@@ -246,7 +247,7 @@ def _tested(
     if not isinstance(where, torch.device):
         model = placed(hf, source.title, where)
     elif dtype:
-        model = TreeModel(hf, source.title).use_fast_forward()
+        model = use_fast_forward(TreeModel(hf, source.title))
     else:
         model = best_dtype(
             hf, lambda other: _weights(source, where, other).hf, source.title, _ROWS[draft], draft
@@ -297,6 +298,7 @@ def recorded_acceptances(path: Path) -> tuple[RecordedAcceptance, ...]:
             Acceptance(tuple(row.get("fitted", row)["rates"])),
             row.get("kind", ""),
             row.get("agreement"),
+            Acceptance(tuple(row["own_paths"]["rates"])) if "own_paths" in row else None,
         )
         for row in rows
     )

@@ -23,6 +23,7 @@ import numpy as np
 import torch
 
 from sequoia.algorithm.distributions import draft_rows, target_rows
+from sequoia.algorithm.expected_accepted import REJECTING
 from sequoia.algorithm.progress import Progress, progress_of_part, with_progress
 from sequoia.algorithm.sampling import Chance, chance_for
 from sequoia.algorithm.sampling_params import SamplingParams
@@ -94,7 +95,7 @@ def sibling_rates(
     root with its children; built here if not given.
     """
     tree = tree or Tree.from_branching([len(tokens)])
-    verdict = SEQUOIA.verify(tree, (-1, *tokens), lambda _: p, lambda _: q, _REJECTING)
+    verdict = SEQUOIA.verify(tree, (-1, *tokens), lambda _: p, lambda _: q, REJECTING)
     reach = 1
     rates = []
     for trial in verdict.trials:
@@ -126,23 +127,6 @@ def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
     if not shared:
         raise BadPrompt("agreement is measured over texts; 0 were given, at least 1 is needed")
     return torch.cat(shared)
-
-
-class _RejectIfPossible:
-    """Replaces the random numbers of `verify`. It rejects wherever that is possible, so that every
-    sibling that could be accepted gets a trial."""
-
-    def accept(self, d: Any, r: Any) -> tuple[bool, None]:
-        """Whether u * d < r holds for every u in [0, 1). d: the token's residual draft probability,
-        r: its residual target probability."""
-        return bool(r > 0 and r >= d), None
-
-    def pick(self, weights: Any) -> int:
-        return int(np.argmax(weights))
-
-
-# Any: `verify` never calls the methods of a Chance that draw children
-_REJECTING: Any = _RejectIfPossible()
 
 
 def _text(

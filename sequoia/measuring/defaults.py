@@ -88,8 +88,29 @@ def known_acceptance(
 
 def _that_count(params: SamplingParams, verifier: str) -> tuple[SamplingParams, str]:
     """The settings as far as acceptance depends on them. At temperature 0 every verifier keeps the
-    most probable token, and top-p never cuts it off."""
-    return (SamplingParams(), DEFAULT_VERIFIER) if params.temperature == 0 else (params, verifier)
+    most probable token, and top-p never cuts it off. A rule that judges whole paths accepts the
+    children of a root as Algorithm 2 does, if they are leaves."""
+    if params.temperature == 0:
+        return SamplingParams(), DEFAULT_VERIFIER
+    return params, DEFAULT_VERIFIER if judges_paths(verifier) else verifier
+
+
+def judges_paths(verifier: str) -> bool:
+    """Whether the verifier judges whole paths, as Traversal does."""
+    return verifier_named(verifier).chances is None
+
+
+def own_paths_of(
+    pair: Pair, params: SamplingParams, verifier: str, texts: Sequence[str] = ()
+) -> tuple[Acceptance, str] | None:
+    """The vector counted along the final paths of a verifier that judges whole paths, and its
+    source. None for other verifiers, at temperature 0, and where none was recorded."""
+    if params.temperature == 0 or not judges_paths(verifier):
+        return None
+    recorded = _recorded(pair, params, DEFAULT_VERIFIER, texts)
+    if recorded is None or recorded.own_paths is None:
+        return None
+    return recorded.own_paths, " ".join(filter(None, ("recorded", recorded.kind)))
 
 
 def _recorded(
@@ -148,7 +169,23 @@ def default_plan(
     per step. It has at most `most` nodes, and no more than were timed. The plan carries the pair's
     acceptance as it was found, not smoothed, and its source."""
     profile = profile or machine(pair)
-    acceptance, source = acceptance_of(pair, params, verifier, texts)
+    return _planned(*acceptance_of(pair, params, verifier, texts), profile, most)
+
+
+def own_paths_plan(
+    pair: Pair,
+    params: SamplingParams,
+    verifier: str,
+    texts: Sequence[str] = (),
+    most: int = MAX_NODES,
+    profile: HardwareProfile | None = None,
+) -> Plan | None:
+    """What `default_plan` would choose with the vector of `own_paths_of`; None without one."""
+    known = own_paths_of(pair, params, verifier, texts)
+    return known and _planned(*known, profile or machine(pair), most)
+
+
+def _planned(acceptance: Acceptance, source: str, profile: HardwareProfile, most: int) -> Plan:
     plan = best_plan(acceptance, profile, _most_nodes(profile, most), slack=SLACK)
     return replace(plan, acceptance=acceptance, source=source)
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sequoia.algorithm.distributions import draft_rows, target_rows
 from sequoia.algorithm.expected_steps import (
     SEGMENTS,
     ExpectedSteps,
@@ -18,12 +17,12 @@ from sequoia.algorithm.expected_steps import (
     match_chances,
     step_starts,
 )
-from sequoia.algorithm.sampling import Chance, Seeded
+from sequoia.algorithm.sampling import Chance, chance_for
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import verifier_named
 from sequoia.algorithm.verifiers.verifier import Verifier
-from sequoia.measuring.acceptance_teacher_forced import logits_along
+from sequoia.measuring.text_places import Place, text_places
 from sequoia.models.pair import Pair
 
 LEAST_TOKENS = 3 * SEGMENTS  # of a text
@@ -83,43 +82,32 @@ def expected_step_starts(
     lanes: Sequence[FixedLane],
 ) -> list[Rows]:
     """For each lane, (tokens,) the probability that a step starts at each token of `text`, which
-    follows `prompt`, at a temperature above 0. Raises BadModel if a model overflows."""
+    follows `prompt`. At temperature 0 nothing is random, and each is 0 or 1. Raises BadModel if a
+    model overflows."""
     most: dict[str, int] = {}
     for lane in lanes:
         children = max(map(len, lane.tree.children))
         most[lane.verifier] = max(most.get(lane.verifier, 1), children)
-    chance = Seeded(params.seed, pair.draft.device)
+    chance = chance_for(params.temperature, params.seed, pair.draft.device)
     chances: dict[str, list[list[float]]] = {name: [] for name in most}
-    context = (*prompt, *text[:-1])
-    token = iter(text)
-    for target, draft in zip(
-        logits_along(pair.target, context, len(prompt)),
-        logits_along(pair.draft, context, len(prompt)),
-        strict=True,
-    ):
-        p = target_rows(target, params).cpu().numpy()  # (positions, vocab)
-        q_rows = draft_rows(draft, params)
-        q = q_rows.cpu().numpy()
-        for row in range(len(p)):
-            drawn = next(token)
-            for name, children in most.items():
-                rule = verifier_named(name)
-                if rule.reject is None:
-                    (siblings,) = rule.draw(chance, q_rows[row : row + 1], [children])
-                    chances[name].append([*map(float, match_chances(drawn, siblings))])
-                else:
-                    found = _mean_chances(p[row], q[row], drawn, children, rule, chance)
-                    chances[name].append(found.tolist())
+    for place in text_places(pair, prompt, text, params):
+        for name, children in most.items():
+            rule = verifier_named(name)
+            if rule.reject is None or params.temperature == 0:
+                (siblings,) = rule.draw(chance, place.q_row, [children])
+                chances[name].append([*map(float, match_chances(place.token, siblings))])
+            else:
+                found = _mean_chances(place, children, rule, chance)
+                chances[name].append(found.tolist())
     return [np.array(step_starts(lane.tree, chances[lane.verifier])) for lane in lanes]
 
 
-def _mean_chances(
-    p: Rows, q: Rows, token: int, children: int, rule: Verifier, chance: Chance
-) -> Rows:
+def _mean_chances(place: Place, children: int, rule: Verifier, chance: Chance) -> Rows:
     """The mean over some draws of the rejected siblings."""
     assert rule.reject is not None
-    first = child_chances(p, q, token, 1, rule.reject, chance)
+    given = (place.p, place.q, place.token)
+    first = child_chances(*given, 1, rule.reject, chance)
     if children == 1 or first[0] >= 1:  # nothing is left to draw
         return np.array([*first, *[0.0] * (children - 1)])
-    made = [child_chances(p, q, token, children, rule.reject, chance) for _ in range(DRAWS)]
+    made = [child_chances(*given, children, rule.reject, chance) for _ in range(DRAWS)]
     return np.mean(made, axis=0)

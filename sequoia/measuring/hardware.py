@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import accumulate, cycle, islice
@@ -19,6 +20,7 @@ from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadProfile
 from sequoia.models.describe import dtype_name, place_of, versions
+from sequoia.models.memory_needs import usual_distribution_bytes
 from sequoia.models.pair import Pair
 from sequoia.models.pass_times import Pass, opened
 from sequoia.models.tree_forward import Context, TreeModel
@@ -129,8 +131,11 @@ def _while_flat(model: TreeModel, prefix: int, seconds: float, progress: Progres
 
 
 def _fits(context: Context, nodes: int) -> bool:
-    """Whether memory is free for twice what a pass over `nodes` nodes needs."""
-    return all(2 * count <= free_bytes(device) for device, count in context.needs(nodes).items())
+    """Whether memory is free for twice what a pass over `nodes` nodes needs, and for the
+    distributions of a step with so many: larger trees could be planned, but not run."""
+    needs = Counter({device: 2 * count for device, count in context.needs(nodes).items()})
+    needs[context.device] += usual_distribution_bytes(context.device, nodes, context.model.vocab)
+    return all(count <= free_bytes(device) for device, count in needs.items())
 
 
 def _rounds(

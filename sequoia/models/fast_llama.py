@@ -5,7 +5,7 @@ Small models on a CPU spend most of a pass outside their matrix products. Here o
 queries, keys and values, and another makes gate and up. Weights are packed once in oneDNN's own
 layout. Attention runs in float32 whatever the weights are: torch's attention over a bfloat16 cache
 takes five times as long for one row. Rotary positions are one complex product. The reference is
-tree_forward.transformers_forward: `use_fast_forward` compares the two when a model is loaded and
+tree_forward.transformers_forward: choose_forward.py compares the two when a model is loaded and
 uses this one only where they agree.
 """
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pass_times import Pass, opened
 from sequoia.models.tree_forward import TreeModel
 
@@ -27,12 +28,12 @@ def best_dtype(
     some routers), which `hf.to(dtype)` would round.
     """
     if hf.device.type != "cpu" or hf.num_parameters() > MEASURED_UP_TO:
-        return TreeModel(hf, name).use_fast_forward()
+        return use_fast_forward(TreeModel(hf, name))
     wide, half = (
         hf if hf.dtype == dtype else read(dtype) for dtype in (torch.float32, torch.bfloat16)
     )
-    models = [TreeModel(one, name).use_fast_forward() for one in (wide, half)]
-    rounded = TreeModel(half, name).use_fast_forward(int8=True) if draft else models[1]
+    models = [use_fast_forward(TreeModel(one, name)) for one in (wide, half)]
+    rounded = use_fast_forward(TreeModel(half, name), int8=True) if draft else models[1]
     return fastest([*models, rounded] if rounded.numbers == "int8" else models, width)
 
 

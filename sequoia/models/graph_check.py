@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import torch
 
 from sequoia.algorithm.tree import Tree
 from sequoia.models import cuda_graphs
+from sequoia.models.tree_forward import Context, TreeModel
 from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.this_machine.memory import allocated_bytes, size
-
-TreeModel = Any  # of tree_forward.py, which calls this file; so is its Context
-Context = Any
 
 _TREE = Tree((-1, 0, 0, 1, 1, 2, 5))
 _PATH = (0, 2, 5, 6)  # from the root to its deepest node

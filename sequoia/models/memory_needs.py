@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.models.layer_configs import layer_configs
 
@@ -41,6 +43,12 @@ def distribution_bytes(nodes: int, vocab: int, params: SamplingParams = DEMANDIN
     """Bytes that a step on a GPU takes for the distributions of a tree: p (float64) and q (float32)
     of all nodes, and the results in between of CHUNK_ROWS nodes at a time."""
     return nodes * vocab * (8 + 4) + min(nodes, CHUNK_ROWS) * vocab * _bytes_in_between(params)
+
+
+def usual_distribution_bytes(device: torch.device, nodes: int, vocab: int) -> int:
+    """Bytes on `device` for the distributions of a step with `nodes` nodes: none on a CPU, where
+    they are made one by one."""
+    return distribution_bytes(nodes, vocab) if device.type == "cuda" else 0
 
 
 def _bytes_in_between(params: SamplingParams) -> int:

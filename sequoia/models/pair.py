@@ -25,13 +25,15 @@ class RecordedAcceptance:
 
     agreement: the mean overlap of p and q over those texts' own tokens (see `agreement` in
     measuring/acceptance_teacher_forced.py); by it the kind of another text is recognised. None
-    if it was not counted.
+    if it was not counted. own_paths: the vector counted along the final paths of Traversal and
+    fitted to its tokens per step (see measuring/path_acceptance.py), None if it was not.
     """
 
     temperature: float
     acceptance: Acceptance
     kind: str = ""
     agreement: float | None = None
+    own_paths: Acceptance | None = None
 
 
 @dataclass(frozen=True)

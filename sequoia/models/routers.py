@@ -12,7 +12,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from sequoia.models.tree_forward import TreeModel, own_logits, sample_tokens
+from sequoia.models.compare_logits import own_logits, sample_tokens
+from sequoia.models.tree_forward import TreeModel
 
 _CONVERSIONS = ("aten::_to_copy", "aten::to", "aten::copy_")
 

@@ -17,12 +17,9 @@ import torch
 
 from sequoia.errors import BadModel
 from sequoia.models import cuda_graphs
-from sequoia.models.context_length import UNSTATED, changes_at
-from sequoia.models.fast_llama import FastLlama
-from sequoia.models.routers import has_router
-from sequoia.models.tree_forward import (
+from sequoia.models.choose_forward import use_no_graphs
+from sequoia.models.compare_logits import (
     INT8_TOLERANCE,
-    TreeModel,
     branched,
     distance,
     is_half,
@@ -30,8 +27,11 @@ from sequoia.models.tree_forward import (
     own_logits_from,
     sample_tokens,
     tolerance,
-    transformers_forward,
 )
+from sequoia.models.context_length import UNSTATED, changes_at
+from sequoia.models.fast_llama import FastLlama
+from sequoia.models.routers import has_router
+from sequoia.models.tree_forward import TreeModel, transformers_forward
 
 SECONDS = 5.0  # for all positions but the start; one pass of an offloaded target may take longer
 _PASSES_AT_START = 6
@@ -53,7 +53,7 @@ def self_test(model: TreeModel) -> None:
     except BadModel as problem:
         if not model.graphs:
             raise
-        model.without_graphs(str(problem))
+        use_no_graphs(model, str(problem))
         _test(model)
 
 

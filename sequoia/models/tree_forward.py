@@ -7,10 +7,9 @@ drafts and verification.
 
 from __future__ import annotations
 
-import logging
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from functools import partial
@@ -18,14 +17,11 @@ from typing import Any
 
 import torch
 
-from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadPrompt
 from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.context_length import context_length
-from sequoia.models.cuda_graphs import CudaCapture, Forward, GraphedForward, result_rows
-from sequoia.models.fast_llama import FastLlama, fast_forward
-from sequoia.models.graph_check import graph_problem
-from sequoia.models.grouped_attention import has_groups, with_grouped_attention
+from sequoia.models.cuda_graphs import Forward, GraphedForward, result_rows
+from sequoia.models.fast_llama import FastLlama
 from sequoia.models.kv_cache import KVCache
 from sequoia.models.layer_configs import layer_configs
 from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes
@@ -34,18 +30,13 @@ from sequoia.models.tree_mask import (
     TreeLayout,
     aligned,
     causal,
-    whole_tree_layout,
 )
 from sequoia.this_machine.memory import DeviceBytes
 
-INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
 _COLDEST = 0.05  # down to this temperature, divided logits stay well within any dtype
 # tokens; the mask grows with the square of them, so a longer prompt takes several passes
 PREFILL_CHUNK = 1024
-# what the fast forward raises for a model that is built differently from the rest of its family
-_BUILT_DIFFERENTLY = (RuntimeError, AttributeError, TypeError, IndexError)
 _AHEAD = 64  # columns: so many tokens before they are needed, CUDA graphs are captured
-_log = logging.getLogger(__name__)
 
 
 class TreeModel:
@@ -118,73 +109,6 @@ class TreeModel:
         `first`."""
         return Context(self, capacity, first)
 
-    def use_fast_forward(self, int8: bool = False) -> TreeModel:
-        """Use the fast forward, or on CUDA the one with graphs, where the model has one and it
-        gives the same logits as the `transformers` one. Where it doesn't, `no_fast_forward` and the
-        log say why.
-
-        int8: the one with rounded weights, for drafts. Its logits may differ by more, as
-        verification is exact for any draft distribution.
-        """
-        usual = self.forward
-        bound = INT8_TOLERANCE if int8 else tolerance(self.dtype)
-        why = ""
-        for make in self._faster_forwards(int8):
-            if why:
-                _log.warning("%s: another faster forward is tried, as %s", self.name, why)
-            why = self._problem_with(make, usual, bound)
-            if not why:
-                return self
-        if why:
-            self._use(usual, f"CUDA graphs off: {why}" if self._may_use_graphs else why)
-        return self
-
-    def _faster_forwards(self, int8: bool) -> list[Callable[[], Forward | None]]:
-        """Makes the faster forwards that may exist for the model, the fastest first."""
-        if not self._may_use_graphs:
-            return [partial(fast_forward, self.hf, int8)]
-        plain = partial(transformers_forward, self.hf)
-        grouped = partial(_grouped_forward, self.hf)
-        return [
-            partial(self._with_graphs, forward)
-            for forward in ([grouped, plain] if has_groups(self.config) else [plain])
-        ]
-
-    def _problem_with(
-        self, make: Callable[[], Forward | None], usual: Forward, bound: float
-    ) -> str:
-        """Use the forward that `make` makes, if it makes one. Returns why it must not be used, or
-        ""."""
-        try:
-            self.forward = make() or usual
-            return self._disagreement(usual, bound)
-        except _BUILT_DIFFERENTLY as problem:
-            return " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
-
-    def without_graphs(self, why: str) -> None:
-        """Use the plain forward from now on, where the model uses CUDA graphs."""
-        if self.graphs:
-            self._use(partial(transformers_forward, self.hf), f"CUDA graphs off: {why}")
-
-    def _use(self, plain: Forward, why: str) -> None:
-        """Use the plain forward, and say why in `no_fast_forward` and in the log."""
-        self.forward = plain
-        self.no_fast_forward = why
-        _log.warning("%s runs without its faster forward: %s", self.name, why)
-
-    def _disagreement(self, usual: Forward, bound: float) -> str:
-        """How the logits of the forward in use differ from those of `usual` by more than `bound` of
-        their spread; "" where they don't."""
-        if self.forward is usual:
-            return ""
-        if self.graphs:
-            return graph_problem(self, self.with_forward(usual), bound)
-        pairs = zip(_sample_logits(self), _sample_logits(self.with_forward(usual)), strict=True)
-        for found in (distance(*two) for two in pairs):
-            if not found <= bound:
-                return f"its logits differ by {found:.2g} of their spread, {bound:g} is allowed"
-        return ""
-
     def with_forward(self, forward: Forward) -> TreeModel:
         """This model with another forward in use; they share all else."""
         other = copy(self)
@@ -229,12 +153,8 @@ class TreeModel:
         if self.graphs:
             self.graphs.release(None)
 
-    def _with_graphs(self, forward: Forward) -> GraphedForward:
-        """`forward` as CUDA graphs."""
-        return GraphedForward(forward, CudaCapture(self.device))
-
     @property
-    def _may_use_graphs(self) -> bool:
+    def may_use_graphs(self) -> bool:
         """Whether the whole model is on one graphics card."""
         return (
             self.device.type == "cuda"
@@ -398,72 +318,3 @@ def transformers_forward(
             use_cache=True,
             logits_to_keep=1 if last_only else 0,
         ).logits[0]
-
-
-def _grouped_forward(hf: Any, *given: Any) -> torch.Tensor:
-    """`transformers_forward` with grouped attention."""
-    with with_grouped_attention(hf.config.get_text_config()):
-        return transformers_forward(hf, *given)
-
-
-def branched(
-    model: TreeModel, tokens: Sequence[int], before: Sequence[int] = (), first: int = 0
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Two rows of logits (vocab,) for a tree of three `tokens`, a root with two children, after the
-    tokens `before`, or after the same three where none are given: after the second child, and after
-    the first token once that branch is kept. first: the position of the text's first token."""
-    before = before or tokens
-    context = model.open(len(before) + 13, first)
-    context.extend(before)
-    branch = context.forward(tokens, whole_tree_layout(context, Tree((-1, 0, 0))))[2].double()
-    context.keep([0, 2])
-    return branch, context.extend(tokens[:1]).double()
-
-
-def own_logits(model: TreeModel, tokens: Sequence[int]) -> torch.Tensor:
-    """(vocab,) float64 logits after `tokens` from the bare model: batch of one, no cache, mask or
-    positions of ours."""
-    return _bare_logits(model, tokens, 1)[-1]
-
-
-def own_logits_from(model: TreeModel, tokens: Sequence[int], first: int, keep: int) -> torch.Tensor:
-    """(keep, vocab) float64 logits after the last `keep` of `tokens`, the first of which is at
-    position `first`, from the bare model: batch of one, no cache or mask of ours."""
-    positions = torch.arange(first, first + len(tokens), device=model.device)[None]
-    return _bare_logits(model, tokens, keep, position_ids=positions)
-
-
-@torch.inference_mode()
-def _bare_logits(
-    model: TreeModel, tokens: Sequence[int], keep: int, **options: torch.Tensor
-) -> torch.Tensor:
-    ids = torch.tensor([tokens], device=model.device)
-    with without_cudnn_attention():
-        found = model.hf(input_ids=ids, use_cache=False, logits_to_keep=keep, **options)
-    return found.logits[0, -keep:, : model.vocab].double()
-
-
-def is_half(dtype: torch.dtype) -> bool:
-    """Whether numbers of `dtype` have fewer digits than float32."""
-    return dtype not in (torch.float32, torch.float64)
-
-
-def tolerance(dtype: torch.dtype) -> float:
-    """The difference of logits that rounding explains, as a share of their spread."""
-    return 0.1 if is_half(dtype) else 1e-3
-
-
-def sample_tokens(model: TreeModel) -> list[int]:
-    """Three tokens to try `model` with, which any vocabulary has."""
-    return [token % model.vocab for token in (1, 2, 3)]
-
-
-def _sample_logits(model: TreeModel) -> tuple[torch.Tensor, torch.Tensor]:
-    """(vocab,) logits of a tree's branch after three tokens and after seven."""
-    tokens = sample_tokens(model)
-    return branched(model, tokens)[0], branched(model, tokens, (tokens * 3)[:7])[0]
-
-
-def distance(one: torch.Tensor, other: torch.Tensor) -> float:
-    """The greatest difference of two logit rows (vocab,), relative to the spread of the second."""
-    return float((one - other).abs().max() / other.std().clamp(min=1e-9))

@@ -11,7 +11,6 @@ from sequoia.algorithm.expected_accepted import expected_accepted
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 
-FROM_THE_ROOT = [name for name, verifier in EXACT.items() if verifier.chances]
 TREES = (
     Tree.chain(1),
     Tree.chain(4),
@@ -21,7 +20,7 @@ TREES = (
 )
 
 
-@pytest.mark.parametrize("name", FROM_THE_ROOT)
+@pytest.mark.parametrize("name", list(EXACT))
 @pytest.mark.parametrize("tree", TREES)
 def test_it_is_the_mean_over_all_draws_of_the_verifier(name: str, tree: Tree) -> None:
     verifier = EXACT[name]
@@ -36,10 +35,10 @@ def test_it_is_the_mean_over_all_draws_of_the_verifier(name: str, tree: Tree) ->
             return len(verdict.path) - 1
 
         mean = sum(length * weight for length, weight in distribution(accepted).items() if length)
-        assert expected_accepted(tree, tokens, p_of, q_of, verifier.chances) == mean
+        assert expected_accepted(tree, tokens, p_of, q_of, verifier) == mean
 
 
-@pytest.mark.parametrize("name", FROM_THE_ROOT)
+@pytest.mark.parametrize("name", list(EXACT))
 def test_it_is_the_same_with_floats(name: str) -> None:
     verifier = EXACT[name]
     tree = TREES[-1]
@@ -51,7 +50,7 @@ def test_it_is_the_same_with_floats(name: str) -> None:
             tokens,
             lambda node: p(contexts[node]),  # noqa: B023
             lambda node: q(contexts[node]),  # noqa: B023
-            verifier.chances,
+            verifier,
         )
         assert 0 <= found <= tree.levels - 1
 
@@ -60,5 +59,5 @@ def test_a_draft_like_the_target_is_always_accepted() -> None:
     p = table("p", 5)
     tokens, contexts = drafted(Tree.chain(4), EXACT["sequoia"], p, (), Drawn(0))
     of = lambda node: p(contexts[node])  # noqa: E731
-    found = expected_accepted(Tree.chain(4), tokens, of, of, EXACT["sequoia"].chances)
+    found = expected_accepted(Tree.chain(4), tokens, of, of, EXACT["sequoia"])
     assert found == Fraction(3)

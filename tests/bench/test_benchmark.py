@@ -115,17 +115,34 @@ def test_every_decoder_is_measured(
 
 @pytest.mark.slow
 def test_every_verifier_is_timed_on_one_tree_and_on_one_chain(
-    folders: list[str], tmp_path: Path
+    folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "report.json"
-    quick = ["--prompts", "code", "--limit", "1", "--temperature", "0.6", "--rounds", "1"]
-    asked = [*folders, *quick, "--tokens", "12", "--verifiers", "--json", str(out)]
+    quick = ["--prompts", "code", "--limit", "2", "--temperature", "0.6", "--rounds", "1"]
+    asked = [*folders, *quick, "--tokens", "24", "--verifiers", "--json", str(out)]
     assert benchmark.main(asked) == 0
-    plain, *rows = json.loads(out.read_text())["blocks"][0]["rows"]
+    block = json.loads(out.read_text())["blocks"][0]
+    plain, *rows = block["rows"]
     assert plain["group"] == "plain"
     labels = [rule.label for rule in VERIFIERS.values()]
-    assert [row["name"].split(",")[0] for row in rows] == labels * 2
-    assert [row["group"] for row in rows] == ["tree"] * len(labels) + ["chain"] * len(labels)
+    chains = ["Block verification" if label == "Traversal" else label for label in labels]
+    names = [row["name"].split(",")[0] for row in rows]
+    assert names[len(labels) : 2 * len(labels)] == chains
+    assert [row["group"] for row in rows[: 2 * len(labels)]] == [
+        *["tree"] * len(labels),
+        *["chain"] * len(labels),
+    ]
+    assert all(len(row["by_prompt"]) == 2 for row in rows)
+    assert [one["name"] for one in block["gains"]] == [row["name"] for row in rows]
+    for one in block["gains"]:
+        assert 1 <= one["expected"]["low"] <= one["expected"]["mean"] <= one["expected"]["high"]
+        assert (one["measured_over"] is None) == (one["verifier"] == "sequoia")
+        assert (one["on_same_drafts"] is None) == (one["verifier"] != "traversal")
+    said = capsys.readouterr().out
+    assert "Traversal's tree, planned with Algorithm 2's acceptance: " in said
+    assert "Traversal's tree, planned with its own final paths' acceptance: " in said
+    (sentence,) = (line for line in said.splitlines() if "Block" in line and "expected " in line)
+    assert " over Algorithm 2; expected " in sentence
 
 
 @pytest.mark.slow

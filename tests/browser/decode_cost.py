@@ -73,8 +73,8 @@ def seen(visit: Page) -> float:
     visit.click("#pg-run:not([disabled])")
     visit.wait_for_function(
         (
-            "b => { const s = document.querySelector('#pg-view .sq-stage').view.store; return s.run !== b && s.done "
-            "&& s.steps.length; }"
+            "b => { const s = document.querySelector('#pg-view .sq-stage').view.store; "
+            "return s.run !== b && s.done && s.steps.length; }"
         ),
         arg=before,
         timeout=120_000,
@@ -82,7 +82,8 @@ def seen(visit: Page) -> float:
     )  # the default, by frames, would make frames
     visit.wait_for_selector("#pg-run:not([disabled])")
     return visit.evaluate(
-        "(s => s.totals(s.last).tokensPerSecond)(document.querySelector('#pg-view .sq-stage').view.store)"
+        "(s => s.totals(s.last).tokensPerSecond)"
+        "(document.querySelector('#pg-view .sq-stage').view.store)"
     )
 
 

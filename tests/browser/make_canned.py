@@ -91,7 +91,10 @@ def step(
     take them."""
     tokens = [prefix[-1]] + [0] * (len(tree) - 1)
     distributions = {}
-    context = lambda node: (*prefix[:-1][-2:], *(tokens[v] for v in tree.path(node)))[-2:]  # noqa: E731
+
+    def context(node: int) -> tuple[int, ...]:
+        return (*prefix[:-1][-2:], *(tokens[v] for v in tree.path(node)))[-2:]
+
     for node, children in enumerate(tree.children):
         if children:
             distributions[node] = words.draft(context(node))

@@ -1,5 +1,5 @@
-"""Every tab of the real page keeps the rules of axe-core, the WCAG ones and its best practices: all of
-them in light colours, those about colours in dark ones too. Few enough tab stops lie between a
+"""Every tab of the real page keeps the rules of axe-core, the WCAG ones and its best practices: all
+of them in light colours, those about colours in dark ones too. Few enough tab stops lie between a
 person with a keyboard and the end of a tab."""
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ LAST = {  # what comes last when a tab is opened
     "Lab": "#lab-view .sq-lab-tree .sq-n",
     "Walk": ".sq-walk [data-part=caption]",
     "Lossless": "#ls-view .ls-verdict[data-kind=fits]",
-    "Hardware": ".hw-chart[data-drawn=yes]",
+    "Experiments": "#xp-view .xp-entry",
+    "Hardware": "#hw-view .hw-chart[data-drawn=yes]",
+    "Paper": "#pp-view .hw-chart[data-drawn=yes]",
     "Models": ".md-table tr[data-pair]",
 }
 MOST_STOPS = {"Hardware": 40, "Models": 40}
@@ -54,7 +56,8 @@ def comes(page: Page, tab: str) -> None:
         page.press("#ls-run", "Enter")  # a pointer would leave it in another colour
     if tab == "Hardware":
         page.wait_for_function(
-            "document.querySelectorAll('.hw-chart[data-drawn=yes]').length >= 3", timeout=30_000
+            "document.querySelectorAll('#hw-view .hw-chart[data-drawn=yes]').length >= 3",
+            timeout=30_000,
         )
     page.wait_for_selector(LAST[tab], timeout=30_000)
     settle(page)

@@ -169,7 +169,7 @@ def test_a_gap_is_filled_from_the_server(page: Any, canned: dict[str, Any]) -> N
     assert page.evaluate("stage.store.totals().tokens") == sum(
         len(step["emitted"]) for step in run["steps"][:12]
     )
-    assert page.evaluate("stage.store.seen[0]") == 12
+    assert page.evaluate("stage.store.slots.seen[0]") == 12
 
 
 def test_strange_messages_break_nothing(page: Any, canned: dict[str, Any]) -> None:
@@ -390,8 +390,8 @@ def test_a_slow_run_says_slower(page: Any, canned: dict[str, Any]) -> None:
 def test_the_speed_up_is_shown_with_its_interval_if_there_is_one(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """Guards against a speed-up given as if it had no error; files of earlier versions hold no spread and
-    open all the same."""
+    """Guards against a speed-up given as if it had no error; files of earlier versions hold no
+    spread and open all the same."""
     run = canned["64"]
     unit = page.locator("[data-total=speedup] .sq-tile-unit")
     watch(page, run, LAST)
@@ -629,7 +629,10 @@ def test_hover_previews_click_pins_escape_unpins(page: Any, canned: dict[str, An
     run = canned["128"]
     i = 4
     watch(page, run, i)
-    piece = lambda node: run["pieces"][str(run["steps"][i]["tokens"][node])].replace(" ", "·")  # noqa: E731
+
+    def piece(node: int) -> str:
+        return run["pieces"][str(run["steps"][i]["tokens"][node])].replace(" ", "·")
+
     node = page.locator(".sq-n[data-node='60']")
     assert text(page, "[data-part=card-token]") == piece(run["steps"][i]["trials"][-1][0])
     node.hover()
@@ -672,8 +675,8 @@ LIGHTS = """() => {
 def test_the_shades_of_heat_are_distinct_and_legible(
     page: Any, canned: dict[str, Any], dark: bool
 ) -> None:
-    """Checks the heat layer, also in dark mode: neighbouring shades differ in lightness, and tokens on
-    them have enough contrast."""
+    """Checks the heat layer, also in dark mode: neighbouring shades differ in lightness, and tokens
+    on them have enough contrast."""
     page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
     page.evaluate(LIGHTS)
     watch(page, canned["16"], 5)

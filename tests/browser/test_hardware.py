@@ -89,8 +89,9 @@ MAP_COLOURS = """async () => {
     const image = new Image();
     image.src = panel.querySelector(".heatmaplayer image").href.baseVal;
     await image.decode();
-    const pen = Object.assign(document.createElement("canvas"),
-        { width: image.width, height: image.height }).getContext("2d", { willReadFrequently: true });
+    const canvas = Object.assign(document.createElement("canvas"),
+        { width: image.width, height: image.height });
+    const pen = canvas.getContext("2d", { willReadFrequently: true });
     pen.drawImage(image, 0, 0);
     const { x, y, z } = panel.querySelector(".hw-chart").data[0];
     const cell = (wanted) => {
@@ -302,7 +303,8 @@ def test_a_run_is_compared_with_its_prediction(opened: Callable[..., Page]) -> N
     page.fill("#pg-tokens input", "24")
     page.click("#pg-run")
     page.wait_for_function(
-        "document.querySelector('#pg-view .sq-stage').view.store.meta.label === 'measured' && document.querySelector('#pg-view .sq-stage').view.store.done",
+        "(s => s.meta.label === 'measured' && s.done)"
+        "(document.querySelector('#pg-view .sq-stage').view.store)",
         timeout=60_000,
     )
     page.get_by_role("tab", name="Hardware").click()

@@ -1,8 +1,8 @@
 """The Lab in a real Chromium: its results compared with Python's, and what a visitor drags, types,
 draws and saves.
 
-The test page is opened as a file, without Plotly, which only draws what the page computes; the test of
-running a tree uses the app.
+The test page is opened as a file, without Plotly, which only draws what the page computes; the test
+of running a tree uses the app.
 """
 
 from __future__ import annotations
@@ -558,8 +558,8 @@ INSIDE = """box => { const around = box.getBoundingClientRect();
 
 @pytest.mark.parametrize("width", [1280, 1920])
 def test_nothing_of_a_tree_is_cut_at_its_sides(page: Page, width: int) -> None:
-    """The last pills of the top row, the longest one, were once outside the panel. The page mentions
-    nodes that do not fit."""
+    """The last pills of the top row, the longest one, were once outside the panel. The page
+    mentions nodes that do not fit."""
     page.set_viewport_size({"width": width, "height": 800})
     for key, n in (
         ("paper", 2),
@@ -657,8 +657,8 @@ def zoom_at(page: Page, pill: Locator, times: int) -> tuple[float, float]:
 
 
 def test_the_tree_is_zoomed_about_the_pointer_and_dragged(page: Page) -> None:
-    """Guards against a zoom that throws the picture to its corner, and a drag that ends as a click on a
-    node."""
+    """Guards against a zoom that throws the picture to its corner, and a drag that ends as a click
+    on a node."""
     put(page, n=400)
     page.get_by_role("button", name="All nodes").click()
     page.get_by_role("button", name="Switch between the whole tree and a readable size").click()
@@ -914,7 +914,8 @@ def test_a_tree_from_the_lab_runs_in_the_live_view(visit: Callable[..., Page]) -
     )
     page.click(part("run"))
     page.wait_for_function(
-        "(s => s.meta.label === 'measured' && s.done)(document.querySelector('#pg-view .sq-stage').view.store)",
+        "(s => s.meta.label === 'measured' && s.done)"
+        "(document.querySelector('#pg-view .sq-stage').view.store)",
         timeout=30_000,
     )
     assert page.evaluate("document.querySelector('#pg-view .sq-stage').view.store.steps.length") > 0
@@ -924,7 +925,8 @@ def test_a_tree_from_the_lab_runs_in_the_live_view(visit: Callable[..., Page]) -
     )
     assert (
         page.evaluate(
-            "document.querySelector('#pg-view .sq-stage').view.store.trees[document.querySelector('#pg-view .sq-stage').view.store.steps[0].tree].parents"
+            "(s => s.trees[s.steps[0].tree].parents)"
+            "(document.querySelector('#pg-view .sq-stage').view.store)"
         )
         == wanted
     )
@@ -1111,8 +1113,9 @@ def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_m
     assert "recorded" in words
     assert "Fastest there" in page.inner_text(part("plan"))
     page.evaluate(
-        "other => made.ingest({ profiles: [{ key: 'new', name: 'new', label: 'new', profile: other },"
-        " { key: 'kept:x', name: 'offloading', label: '', note: '', profile: other }] })",
+        "other => made.ingest({ profiles: ["
+        "{ key: 'new', name: 'new', label: 'new', profile: other }, "
+        "{ key: 'kept:x', name: 'offloading', label: '', note: '', profile: other }] })",
         json.loads(SLOW.to_json()),
     )
     settle(page)

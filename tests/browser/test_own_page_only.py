@@ -55,7 +55,8 @@ def elsewhere() -> Iterator[Elsewhere]:
 
 # Every way of a script to send something without leaving the page.
 SEND = """async (url) => {
-  const add = (tag, fields) => document.body.append(Object.assign(document.createElement(tag), fields));
+  const add = (tag, fields) =>
+    document.body.append(Object.assign(document.createElement(tag), fields));
   const tries = [
     () => fetch(url + "/fetch?secret"),
     () => fetch(url + "/no-cors?secret", { mode: "no-cors", method: "POST", body: "secret" }),
@@ -137,7 +138,8 @@ def test_another_site_cannot_show_the_page_in_a_frame(
     page = browser.new_page()
     page.goto(elsewhere.url)
     page.evaluate(
-        "(url) => document.body.append(Object.assign(document.createElement('iframe'), { src: url }))",
+        "(url) => document.body.append("
+        "Object.assign(document.createElement('iframe'), { src: url }))",
         app.url,
     )
     page.wait_for_timeout(1500)
@@ -176,7 +178,7 @@ def test_the_server_fetches_nothing_for_a_visitor(app: App, elsewhere: Elsewhere
         "url": f"{elsewhere.url}/x",
         "meta": {"_type": "gradio.FileData"},
     }
-    client.join("open", pg_open=file)
+    client.join("decode_open", pg_open=file)
     assert [event["msg"] for event in client.events()][-1] == "close_stream"
     assert elsewhere.asked == []
 

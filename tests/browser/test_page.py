@@ -225,9 +225,9 @@ def test_messages_are_few_and_steps_come_while_it_runs(visit: Visit) -> None:
     page = visit()
     ready(page)
     page.evaluate(
-        "() => { const take = document.querySelector('#pg-view .sq-stage').view.store.take; window.batches = "
-        "[];document.querySelector('#pg-view .sq-stage').view.store.take = function (m, r) { window.batches.push((m.steps || "
-        "[]).length); return take.call(this, m, r); } }"
+        "() => { const s = document.querySelector('#pg-view .sq-stage').view.store; "
+        "const take = s.take; window.batches = []; s.take = function (m, r) { "
+        "window.batches.push((m.steps || []).length); return take.call(this, m, r); } }"
     )
     choose(page, "tree", "plain decoding")
     endless(page, tokens=200)
@@ -658,7 +658,7 @@ def test_endpoints_cannot_be_called_directly(app: App) -> None:
             assert caught.value.code == 404
 
 
-# -- the clock of another machine -------------------------------------------------------------------
+# -- the clock of another machine ------------------------------------------------------------------
 
 CARD = "A100, Llama-2-7B with 68M, eager, as in the paper"
 

@@ -31,7 +31,8 @@ def store(page: Page, what: str) -> Any:
 
 def until(page: Page, true: str, seconds: float = 20) -> None:
     """Wait until `true`, of the store s, is true."""
-    found = f"(() => {{ const s = document.querySelector('#rc-view .sq-stage')?.view?.store; return s && ({true}); }})()"
+    store = "document.querySelector('#rc-view .sq-stage')?.view?.store"
+    found = f"(() => {{ const s = {store}; return s && ({true}); }})()"
     page.wait_for_function(found, timeout=seconds * 1000)
 
 
@@ -78,7 +79,8 @@ def test_a_view_made_too_late_for_its_first_value_asks_for_it(visit: Visit, view
         const { name } = performance.getEntriesByType("resource")
           .find((one) => one.name.endsWith("/modules.js"));
         import(name).then(({ modules }) =>
-          modules[view + "/connect"].connect(element, { value: "" }, () => {}, () => called(true), {}));
+          modules[view + "/connect"].connect(
+            element, { value: "" }, () => {}, () => called(true), {}));
     })""",
         view,
     )
@@ -114,8 +116,8 @@ def test_a_race_from_the_recorded_one_to_a_saved_one(visit: Visit, tmp_path: Pat
     page.locator(".race-lane[data-lane='1'] .race-foot button").first.click()
     page.locator("#pg-view .sq-stage").wait_for(state="visible")
     page.wait_for_function(
-        "document.querySelector('#pg-view .sq-stage').view.store.meta.verifier === 'sequoia' && document.querySelector('#pg-view .sq-stage').view.store.totals("
-        "document.querySelector('#pg-view .sq-stage').view.store.last).tokens === 24"
+        "(s => s.meta.verifier === 'sequoia' && s.totals(s.last).tokens === 24)"
+        "(document.querySelector('#pg-view .sq-stage').view.store)"
     )
 
 
@@ -310,7 +312,8 @@ def test_labels_of_the_form_are_explained_to_the_tab_key(visit: Visit, form: str
     expect(card).to_be_hidden()  # who types with the pointer is not covered up
     page.keyboard.press("Tab")
     expect(card).to_have_text(
-        "Samples only from the most probable tokens that together have this probability; 1 keeps all."
+        "Samples only from the most probable tokens that together have this probability; "
+        "1 keeps all."
     )
     page.locator(f"#{form}-seed [data-testid=block-info]").hover()
     expect(card).to_contain_text("Fixes the random draws")

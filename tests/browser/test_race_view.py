@@ -1,5 +1,5 @@
-"""The Race view in a real Chromium: its totals against Python's, scrubbing, streams and gaps, and what
-a visitor sees and presses.
+"""The Race view in a real Chromium: its totals against Python's, scrubbing, streams and gaps, and
+what a visitor sees and presses.
 
 The test page is opened as a file and given synthetic races. Every test ends with a look at the
 console and the requests.
@@ -149,7 +149,7 @@ def part(whole: dict[str, Any], start: int, stop: int, **more: Any) -> dict[str,
     }
 
 
-# -- the same totals in Python ----------------------------------------------------------------------
+# -- the same totals in Python ---------------------------------------------------------------------
 
 
 class Clock:
@@ -258,7 +258,7 @@ def drawn(page: Page, figure: str) -> list[dict[str, Any]]:
     )
 
 
-# -- totals -----------------------------------------------------------------------------------------
+# -- totals ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -273,7 +273,8 @@ def test_speedups_and_their_spread_are_as_in_python(page: Page, seed: int) -> No
             expected = ranged(clocks[index], clocks[1], t)
             got = page.evaluate(
                 "([i, t]) => { const { totals: f } = stage.store, r = modules; "
-                "return { ratio: r.speedRatio(f[i], f[1], t), ...r.speedInterval(f[i], f[1], t) }; }",
+                "return { ratio: r.speedRatio(f[i], f[1], t), "
+                "...r.speedInterval(f[i], f[1], t) }; }",
                 [index, t],
             )
             assert got == {
@@ -373,8 +374,8 @@ def test_lanes_without_a_clear_difference_share_a_place_and_are_coloured_as_neit
 def test_a_lane_that_may_be_as_fast_as_both_neighbours_takes_no_place_from_the_slower(
     page: Page,
 ) -> None:
-    """Guards against "tied for 1st" and "4th" for two lanes that nothing tells apart: of lanes 3, 0,
-    1 in the order of arrival, only 3 is clearly faster than 1."""
+    """Guards against "tied for 1st" and "4th" for two lanes that nothing tells apart: of lanes 3,
+    0, 1 in the order of arrival, only 3 is clearly faster than 1."""
     whole = paced(96, {0: 0.010, 1: 0.012, 2: 0.03, 3: 0.009}, wild=(0,))
     still(page, whole)
     verdicts = page.evaluate(
@@ -754,7 +755,7 @@ def test_a_lane_that_finishes_shows_its_time(page: Page) -> None:
     assert page.locator("[data-part=time]:visible").count() == 3
 
 
-# -- the tree ---------------------------------------------------------------------------------------
+# -- the tree --------------------------------------------------------------------------------------
 
 
 def details(whole: dict[str, Any], index: int) -> dict[str, Any]:
@@ -806,7 +807,8 @@ def test_the_tree_below_the_lanes_is_that_of_the_leader_at_the_time_shown(page: 
     answers = [details(whole, index) for index in range(3)]
     page.evaluate(
         "answers => { window.asked = []; stage.store.server = { get_steps: (asked) => {"
-        " window.asked.push(asked); return Promise.resolve(JSON.stringify(answers[asked[1]])); } } }",
+        " window.asked.push(asked);"
+        " return Promise.resolve(JSON.stringify(answers[asked[1]])); } } }",
         answers,
     )
     panel.scroll_into_view_if_needed()
@@ -1209,12 +1211,14 @@ def test_arrow_keys_move_inside_a_group(page: Page) -> None:
 
 
 SMALL = """() => {
-  const walk = document.createTreeWalker(document.querySelector('.race-stage'), NodeFilter.SHOW_TEXT);
+  const stage = document.querySelector('.race-stage');
+  const walk = document.createTreeWalker(stage, NodeFilter.SHOW_TEXT);
   const small = new Set();
   while (walk.nextNode()) {
     const { parentElement: box, textContent } = walk.currentNode;
     if (!textContent.trim() || !box.getClientRects().length) continue;
-    const own = [box, box.parentElement].some(one => /(^|\\s)race-/.test(one.getAttribute('class')));
+    const own = [box, box.parentElement].some(
+      one => /(^|\\s)race-/.test(one.getAttribute('class')));
     if (own && parseFloat(getComputedStyle(box).fontSize) < 12)
       small.add((box.getAttribute('class') || box.tagName) + ': ' + textContent.slice(0, 30));
   }

@@ -205,7 +205,8 @@ def test_a_run_of_ones_own_is_divided(page: Page) -> None:
         timeout=120_000,
     )
     totals = page.evaluate(
-        "(store => store.totals(store.last))(document.querySelector('#pg-view .sq-stage').view.store)"
+        "(store => store.totals(store.last))"
+        "(document.querySelector('#pg-view .sq-stage').view.store)"
     )
     page.get_by_role("tab", name="Tour").click()
     division = page.locator("[data-part=division]")

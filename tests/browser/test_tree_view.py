@@ -23,7 +23,8 @@ BUILD = """([look, states]) => {
   window.acted = [];
   const note = (name) => (key) => (acted.push([name, key]), null);
   const actions = { changed: () => window.view.draw(window.view.scene), scrolled: () => {},
-    hover: note("hover"), press: note("press"), focus: note("focus"), name: (key) => "cell " + key };
+    hover: note("hover"), press: note("press"), focus: note("focus"),
+    name: (key) => "cell " + key };
   const view = new modules.TreeView(box, look, look.still || look.dots ? undefined : actions);
   window.view = view;
   const topo = topology(%s);

@@ -35,6 +35,7 @@ from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.replanned_tree import RankCounts, Replanned
 from sequoia.decoding.tree_choice import FixedTree, TreeChoice
 from sequoia.errors import BadTree
+from sequoia.exactness.losslessness.table_step import grown, verified
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 
@@ -82,15 +83,7 @@ def one_step(
     dynamic = CalibratedTree(
         Calibration(RATES, greedy=True), free_of_charge(most, levels), most, levels
     )
-    tokens = [-1]
-    contexts = [()]
-    while front := dynamic.front:
-        distributions = [q(contexts[node]) for node in front]
-        counts = dynamic.grow(torch.tensor(np.array(distributions)))
-        for node, row, count in zip(front, distributions, counts, strict=True):
-            drawn = verifier.draw(chance, row[None], [count])[0] if count else []
-            tokens += [int(token) for token in drawn]
-            contexts += [(*contexts[node], int(token)) for token in drawn]
+    tokens, contexts = grown(dynamic, verifier, q, (), chance)
     tree = dynamic.tree
     seen.add(tree)
     if spoil:
@@ -98,10 +91,7 @@ def one_step(
         tokens = [tokens[node] for node in keep]
         contexts = [contexts[node] for node in keep]
         tree = Tree(tuple(-1 if node == 0 else keep.index(tree.parents[node]) for node in keep))
-    verdict = SEQUOIA.verify(
-        tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance
-    )
-    return (*contexts[verdict.path[-1]], verdict.bonus)
+    return verified(tree, tokens, contexts, verifier, p, q, chance)
 
 
 def least_likely_dropped(tree: Tree, tokens: list[int], q: Any) -> list[int]:

@@ -21,8 +21,9 @@ from sequoia.errors import OutOfMemory
 from sequoia.exactness import same_tokens
 from sequoia.exactness.float32_rerun import in_float32, tokens_of
 from sequoia.exactness.same_tokens import TIE_ULP, TextMatch, check_text, reference_logits
+from sequoia.models.compare_logits import own_logits
 from sequoia.models.pair import Pair
-from sequoia.models.tree_forward import TreeModel, own_logits
+from sequoia.models.tree_forward import TreeModel
 from sequoia.sweep.toy_models import noisy
 from sequoia.this_machine import memory
 

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 EVERY = 0.05
-_HANDLER = "going"  # the state of the buttons when a run begins; it has no input
+HANDLER = "decode_rested_after_run"  # the state of the buttons; it has no input
 
 
 @contextmanager
@@ -41,7 +41,7 @@ def main(url: str) -> None:
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=120)
     connection.request("GET", "/config")
     handlers = json.loads(connection.getresponse().read())["dependencies"]
-    number = next(one["id"] for one in handlers if one["api_name"] == _HANDLER)
+    number = next(one["id"] for one in handlers if one["api_name"] == HANDLER)
     body = json.dumps({"data": [], "fn_index": number, "session_hash": "others"})
     ended = threading.Event()
     threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()

@@ -11,7 +11,7 @@ from goals import Goal, percentile, slope
 from measured_app import MB, Taken
 from page_visitor import Call
 
-JOBS = {"run", "step", "run_1", "check"}  # handlers that use the models
+JOBS = {"decode_run", "decode_step", "race_run", "race_check"}  # handlers that use the models
 LONG = 10.0  # seconds of a wait whose estimate counts, and how long before its end it must be given
 _ESTIMATE = re.compile(r"(?:about (a|\d+(?:\.\d+)?)|(a few)) (second|minute)")
 _A_FEW = 3.0
@@ -60,7 +60,7 @@ def is_explained(call: Call) -> bool:
     """Whether an accepted job ended, and finished or said why not."""
     if call.ended is None:
         return False
-    if call.name == "check" and not call.stage:
+    if call.name == "race_check" and not call.stage:
         return True  # there was nothing to check
     return any(
         message.get("done") or message.get("error") or message.get("notice")

@@ -14,6 +14,7 @@ from page_visitor import PageVisitor
 from room_findings import Findings
 
 RUNS = sorted((Path(__file__).resolve().parents[1] / "saved" / "runs").glob("*.json"))
+STATE = "decode_watch"  # the handler whose first message is the page's first state
 THINK = (5.0, 20.0)  # seconds between two presses
 BUTTONS = ("pg-run", "pg-step", "rc-run")
 CHOICES = {"run": 4, "step": 3, "race": 2, "open": 2, "reload": 2, "leave": 1}
@@ -61,7 +62,7 @@ class Visitor:
         refused = [call for call in calls if call.status != 200]
         if status != 200 or refused:
             self._findings.refused_loads.append(f"{status} {refused[:1] or text[:80]}")
-        states = [call.messages[0][0] for call in calls if call.name == "watch" and call.messages]
+        states = [call.messages[0][0] for call in calls if call.name == STATE and call.messages]
         self._findings.first_states += [state - started for state in states]
         if not all(f'"{name}"' in text for name in BUTTONS):
             self._findings.without_buttons.append("a button is missing in the page")

@@ -56,7 +56,7 @@ async def visit(http: httpx.AsyncClient) -> bool:
     pressed = await page.press("pg-run")
     back = page.prop("pg-run", "interactive")
     await page.leave()
-    (run,) = (call for call in pressed if call.name == "run")
+    (run,) = (call for call in pressed if call.name == "decode_run")
     last = run.stage[-1][1]
     ended = bool(last.get("done") or last.get("error") or last.get("notice"))
     return status == 200 and ended and back and all(call.ended for call in calls)

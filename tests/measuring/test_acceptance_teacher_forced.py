@@ -29,7 +29,7 @@ from sequoia.measuring.acceptance_teacher_forced import (
     sibling_rates,
     teacher_forced_acceptance,
 )
-from sequoia.models.tree_forward import own_logits
+from sequoia.models.compare_logits import own_logits
 
 WARM = SamplingParams(temperature=0.8, max_new_tokens=40, ignore_eos=True)
 GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)

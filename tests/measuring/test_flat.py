@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,6 +25,7 @@ from sequoia.decoding.engine import plain
 from sequoia.measuring import hardware
 from sequoia.measuring.defaults import acceptance_of, default_plan, machine, speculate
 from sequoia.measuring.hardware import SIZES, measure_profile
+from sequoia.models.memory_needs import distribution_bytes
 from sequoia.models.pair import Pair, RecordedAcceptance
 from sequoia.models.pair_cache import PairCache
 from sequoia.models.tree_forward import TreeModel
@@ -153,6 +156,21 @@ def test_a_size_that_does_not_fit_the_memory_is_not_tried_simulated(
     needed = pair.target.open(256 + 1024).needs(512).total()
     monkeypatch.setattr(hardware, "free_bytes", lambda _: 2 * needed)
     assert measure_profile(pair, rounds=1).target_seconds[-1][0] == 512
+
+
+@pytest.mark.parametrize(("device", "distributions"), [("cuda", True), ("cpu", False)])
+def test_a_size_fits_with_the_distributions_of_its_steps(
+    device: str, distributions: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a card. Otherwise trees would be planned that no run has memory for."""
+    where = torch.device(device)
+    context: Any = SimpleNamespace(
+        device=where, model=SimpleNamespace(vocab=1000), needs=lambda n: Counter({where: 7 * n})
+    )
+    needed = 2 * 7 * 256 + distributions * distribution_bytes(256, 1000)
+    for free in (needed, needed - 1):
+        monkeypatch.setattr(hardware, "free_bytes", lambda _, free=free: free)
+        assert hardware._fits(context, 256) == (free == needed)
 
 
 class Enough(Exception):

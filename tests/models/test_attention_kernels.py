@@ -9,7 +9,8 @@ import torch
 from fakes import tiny_model
 
 from sequoia.models.attention_kernels import without_cudnn_attention
-from sequoia.models.tree_forward import TreeModel, own_logits, own_logits_from
+from sequoia.models.compare_logits import own_logits, own_logits_from
+from sequoia.models.tree_forward import TreeModel
 
 cuda = torch.backends.cuda
 PASSES: dict[str, Callable[[TreeModel], object]] = {

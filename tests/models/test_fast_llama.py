@@ -10,8 +10,10 @@ import torch
 from fakes import tiny_model, tree_logits
 
 from sequoia.models import fastest_dtype
+from sequoia.models.choose_forward import use_fast_forward
+from sequoia.models.compare_logits import tolerance
 from sequoia.models.fast_llama import fast_forward
-from sequoia.models.tree_forward import TreeModel, tolerance
+from sequoia.models.tree_forward import TreeModel
 
 
 @pytest.mark.parametrize("kv_heads", [1, 2, 4])
@@ -22,7 +24,7 @@ def test_same_logits_as_transformers(kind: str, kv_heads: int) -> None:
     hf = tiny_model(kind, kv_heads=kv_heads)
     model = TreeModel(hf, kind)
     usual = tree_logits(model)
-    assert model.use_fast_forward().forward_name == "fast"
+    assert use_fast_forward(model).forward_name == "fast"
     torch.testing.assert_close(tree_logits(model), usual, atol=1e-4, rtol=1e-4)
 
 
@@ -32,7 +34,7 @@ def test_bfloat16_is_as_near_to_float32_as_transformers() -> None:
     exact = tree_logits(TreeModel(tiny_model("llama"), "exact"))
     model = TreeModel(tiny_model("llama").bfloat16(), "half")
     usual = (tree_logits(model).float() - exact).abs().mean()
-    assert model.use_fast_forward().forward_name == "fast"
+    assert use_fast_forward(model).forward_name == "fast"
     assert (tree_logits(model).float() - exact).abs().mean() <= 1.2 * usual
 
 
@@ -40,7 +42,7 @@ def test_bfloat16_is_as_near_to_float32_as_transformers() -> None:
 def test_a_model_at_a_temperature_divides_its_logits_and_leaves_the_other_unchanged(
     temperature: float,
 ) -> None:
-    model = TreeModel(tiny_model("llama"), "llama").use_fast_forward()
+    model = use_fast_forward(TreeModel(tiny_model("llama"), "llama"))
     usual = tree_logits(model)
     at_temperature = model.at_temperature(temperature)
     assert (at_temperature.temperature, model.temperature) == (temperature, 1)
@@ -51,20 +53,20 @@ def test_a_model_at_a_temperature_divides_its_logits_and_leaves_the_other_unchan
 
 
 def test_a_model_given_a_temperature_twice_says_what_its_logits_are_divided_by() -> None:
-    assert TreeModel(tiny_model("llama"), "llama").use_fast_forward().at_temperature(
+    assert use_fast_forward(TreeModel(tiny_model("llama"), "llama")).at_temperature(
         0.5
     ).at_temperature(0.8).temperature == pytest.approx(0.4)
 
 
 def test_rotations_made_at_a_temperature_are_shared() -> None:
-    model = TreeModel(tiny_model("llama", context=2048), "llama").use_fast_forward()
+    model = use_fast_forward(TreeModel(tiny_model("llama", context=2048), "llama"))
     model.at_temperature(0.6).open(1200).extend([i % 200 for i in range(1100)])
     assert len(model.forward._rotations._table) >= 1100
 
 
 @pytest.mark.parametrize("temperature", [0, 0.04])
 def test_a_temperature_too_low_for_the_dtype_is_applied_later(temperature: float) -> None:
-    model = TreeModel(tiny_model("llama"), "llama").use_fast_forward()
+    model = use_fast_forward(TreeModel(tiny_model("llama"), "llama"))
     assert model.at_temperature(temperature) is model
 
 
@@ -75,7 +77,7 @@ def test_only_the_lean_forward_divides_by_the_temperature() -> None:
 
 @pytest.mark.parametrize("kind", ["gpt2", "gpt_neox"])
 def test_other_families_keep_their_own_forward(kind: str) -> None:
-    model = TreeModel(tiny_model(kind), kind).use_fast_forward()
+    model = use_fast_forward(TreeModel(tiny_model(kind), kind))
     assert model.forward_name == "transformers"
     assert model.no_fast_forward == ""
 
@@ -92,7 +94,7 @@ def test_a_lean_forward_that_disagrees_is_not_used_and_the_log_says_so(
     model = TreeModel(tiny_model("llama"), "llama")
     usual = tree_logits(model)
     monkeypatch.setattr("sequoia.models.fast_llama._rotate", lambda heads, _: heads)
-    assert model.use_fast_forward().forward_name == "transformers"
+    assert use_fast_forward(model).forward_name == "transformers"
     assert torch.equal(tree_logits(model), usual)
     found = re.fullmatch(
         r"its logits differ by (\S+) of their spread, 0\.001 is allowed", model.no_fast_forward
@@ -111,7 +113,7 @@ def test_positions_past_the_first_table() -> None:
     hf = tiny_model("llama", context=2048)
     tokens = [i % 200 for i in range(1500)]
     usual = TreeModel(hf, "usual").open(1600).extend(tokens)
-    lean = TreeModel(hf, "lean").use_fast_forward()
+    lean = use_fast_forward(TreeModel(hf, "lean"))
     torch.testing.assert_close(lean.open(1600).extend(tokens), usual, atol=1e-4, rtol=1e-4)
 
 
@@ -123,7 +125,7 @@ def test_a_lean_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) 
         raise RuntimeError("other shapes")
 
     monkeypatch.setattr("sequoia.models.fast_llama._rotate", broken)
-    model = TreeModel(tiny_model("llama"), "llama").use_fast_forward()
+    model = use_fast_forward(TreeModel(tiny_model("llama"), "llama"))
     assert model.forward_name == "transformers"
     assert model.no_fast_forward == "RuntimeError: other shapes"
 
@@ -136,8 +138,8 @@ def test_a_draft_with_rounded_weights_is_still_the_same_model(
     rounded weights give nearly the same distributions, but not identical ones."""
     monkeypatch.setattr("sequoia.models.fast_llama.narrowest_dtype", lambda _: wide_dtype)
     for kind in ("llama", "qwen2", "qwen3"):
-        usual = TreeModel(tiny_model(kind).bfloat16(), "usual").use_fast_forward()
-        rounded = TreeModel(tiny_model(kind).bfloat16(), "rounded").use_fast_forward(int8=True)
+        usual = use_fast_forward(TreeModel(tiny_model(kind).bfloat16(), "usual"))
+        rounded = use_fast_forward(TreeModel(tiny_model(kind).bfloat16(), "rounded"), int8=True)
         assert (usual.numbers, rounded.numbers) == ("bfloat16", "int8")
         wide = (
             torch.softmax(tree_logits(rounded).float(), -1),
@@ -154,7 +156,7 @@ def test_a_draft_with_rounded_weights_is_still_the_same_model(
 
 def test_only_bfloat16_drafts_are_rounded() -> None:
     assert fast_forward(tiny_model("llama"), int8=True) is None
-    assert TreeModel(tiny_model("llama"), "llama").use_fast_forward(int8=True).numbers == "float32"
+    assert use_fast_forward(TreeModel(tiny_model("llama"), "llama"), int8=True).numbers == "float32"
 
 
 def test_a_target_is_never_rounded(monkeypatch: pytest.MonkeyPatch) -> None:

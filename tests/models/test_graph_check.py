@@ -17,11 +17,12 @@ from fakes import PROMPTS, tiny_pair
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
-from sequoia.models import cuda_graphs, graph_check, tree_forward
+from sequoia.models import choose_forward, cuda_graphs, graph_check
+from sequoia.models.choose_forward import use_fast_forward, use_no_graphs
 from sequoia.models.cuda_graphs import Capture, Replay
 from sequoia.models.pair import Pair
 from sequoia.models.self_test import self_test
-from sequoia.models.tree_forward import TreeModel
+from sequoia.models.tree_forward import TreeModel, transformers_forward
 
 GREEDY = SamplingParams(max_new_tokens=20, ignore_eos=True)
 TREE = Tree((-1, 0, 0, 1, 1, 2))
@@ -110,12 +111,12 @@ FAULTS = {
 def graphed(capture: Capture, monkeypatch: pytest.MonkeyPatch, grouped: bool = False) -> Pair:
     """A pair whose models look for a faster forward as if on a card with captures `capture`."""
     pair = tiny_pair()
-    monkeypatch.setattr(tree_forward, "CudaCapture", lambda _: capture)
-    monkeypatch.setattr(tree_forward, "has_groups", lambda _: grouped)
-    monkeypatch.setattr(TreeModel, "_may_use_graphs", True)
+    monkeypatch.setattr(choose_forward, "CudaCapture", lambda _: capture)
+    monkeypatch.setattr(choose_forward, "has_groups", lambda _: grouped)
+    monkeypatch.setattr(TreeModel, "may_use_graphs", True)
     for model in (pair.target, pair.draft):
         model.forward = TreeModel(model.hf, model.name).forward
-        model.use_fast_forward()
+        use_fast_forward(model)
     return pair
 
 
@@ -138,7 +139,7 @@ def test_graphs_that_go_wrong_are_switched_off_with_the_reason(
     capture, words = FAULTS[fault]
     expected = text(tiny_pair())
     caplog.clear()
-    with caplog.at_level(logging.WARNING, "sequoia.models.tree_forward"):
+    with caplog.at_level(logging.WARNING, "sequoia.models.choose_forward"):
         pair = graphed(capture, monkeypatch)
     why = pair.target.no_fast_forward
     assert re.fullmatch(f"CUDA graphs off: {words}", why)
@@ -169,9 +170,9 @@ def test_without_grouped_attention_graphs_are_tried_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def wrong(*given: object) -> torch.Tensor:
-        return tree_forward.transformers_forward(*given) * 1.5
+        return transformers_forward(*given) * 1.5
 
-    monkeypatch.setattr(tree_forward, "_grouped_forward", wrong)
+    monkeypatch.setattr(choose_forward, "grouped_forward", wrong)
     pair = graphed(right, monkeypatch, grouped=True)
     assert pair.target.forward_name == "transformers, as CUDA graphs"
     assert pair.target.no_fast_forward == ""
@@ -205,8 +206,8 @@ def test_a_model_of_few_positions_runs_without_graphs(monkeypatch: pytest.Monkey
     """A position that it does not have would break the card until the program ends."""
     pair = graphed(right, monkeypatch)
     pair.target.limit = 8
-    pair.target.without_graphs("a test")
-    pair.target.use_fast_forward()
+    use_no_graphs(pair.target, "a test")
+    use_fast_forward(pair.target)
     assert pair.target.no_fast_forward == (
         "CUDA graphs off: its context of 8 tokens is too short to try them"
     )

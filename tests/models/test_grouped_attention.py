@@ -13,7 +13,7 @@ from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_f
 
 from sequoia.algorithm.tree import Tree
 from sequoia.models import grouped_attention as grouped_module
-from sequoia.models import tree_forward
+from sequoia.models.choose_forward import grouped_forward
 from sequoia.models.grouped_attention import grouped_attention, has_groups
 from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import TreeLayout
@@ -77,7 +77,7 @@ def test_a_whole_model_gives_the_same_logits(kind: str, kv_heads: int) -> None:
 
     def forward(*given: Any) -> torch.Tensor:
         calls.append(1)
-        return tree_forward._grouped_forward(hf, *given)
+        return grouped_forward(hf, *given)
 
     model.forward = forward
     found = []

@@ -11,9 +11,12 @@ from fakes import KINDS, tiny_model
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from sequoia.errors import BadModel
+from sequoia.models import choose_forward
+from sequoia.models.choose_forward import use_fast_forward
+from sequoia.models.compare_logits import branched
 from sequoia.models.cuda_graphs import GraphedForward, Replay
 from sequoia.models.self_test import self_test
-from sequoia.models.tree_forward import TreeModel, branched
+from sequoia.models.tree_forward import TreeModel
 from sequoia.sweep.toy_configs import toy_config
 from sequoia.sweep.toy_models import random_model
 
@@ -147,9 +150,9 @@ def test_a_graph_that_holds_the_length_of_a_prefix_is_not_used(
     model = TreeModel(tiny_model(), "baked")
     usual = model.forward
     graphed = GraphedForward(from_the_first_prefix(TreeModel(model.hf, "baked")).forward, again)
-    monkeypatch.setattr(model, "_with_graphs", lambda _: graphed)
-    monkeypatch.setattr(TreeModel, "_may_use_graphs", True)
-    assert model.use_fast_forward().forward is usual
+    monkeypatch.setattr(choose_forward, "_with_graphs", lambda *_: graphed)
+    monkeypatch.setattr(TreeModel, "may_use_graphs", True)
+    assert use_fast_forward(model).forward is usual
 
 
 def again(work: Replay) -> Replay:

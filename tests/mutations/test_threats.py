@@ -1,12 +1,15 @@
 """The list of threats fits the code: each defence is in its file and each test is there. Whether
-the tests fail without the defences, `python tests/mutations/try_all.py` shows."""
+the tests fail without the defences, `python tests/mutations/try_all.py` finds out and notes in
+tried.json."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from threats import MUTATIONS, Mutation
+from threats import MUTATIONS, TRIED, Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -16,3 +19,14 @@ def test_the_defence_and_its_test_are_there(mutation: Mutation) -> None:
     assert (ROOT / mutation.file).read_text(encoding="utf-8").count(mutation.old) == 1
     file, _, name = mutation.test.partition("::")
     assert f"def {name}" in (ROOT / file).read_text(encoding="utf-8")
+
+
+def test_what_was_tried_is_what_is_there() -> None:
+    """Guards against a note about a defence, or a test of it, that was changed since: then run the
+    command with --rest."""
+    present = {one.threat: asdict(one) for one in MUTATIONS}
+    noted = json.loads(TRIED.read_text(encoding="utf-8"))
+    assert noted
+    for one in noted:
+        assert one.pop("found").startswith("noticed"), one
+        assert one == present[one["threat"]]

@@ -6,6 +6,9 @@ old, new: the change of one file that takes the defence away.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+
+TRIED = Path(__file__).with_name("tried.json")  # what try_all.py found for each of them
 
 
 @dataclass(frozen=True)
@@ -237,6 +240,29 @@ UPLOADS = (
         "test_the_oldest_files_are_removed_until_the_rest_fits",
     ),
     Mutation(
+        "many tiny temporary files take all inodes",
+        "ui/serving/temporary_folder.py",
+        " and len(files) - place <= most_files:",
+        ":",
+        "tests/ui/serving/test_temporary_folder.py::"
+        "test_the_oldest_of_many_tiny_files_are_removed_with_their_folders",
+    ),
+    Mutation(
+        "folders of removed files take inodes",
+        "ui/serving/temporary_folder.py",
+        "                path.parent.rmdir()",
+        "                pass",
+        "tests/ui/serving/test_temporary_folder.py::"
+        "test_the_oldest_of_many_tiny_files_are_removed_with_their_folders",
+    ),
+    Mutation(
+        "many tiny uploads take all inodes between two looks",
+        _BODIES,
+        " + _BLOCK * names.add(body)",
+        "",
+        _GUARDS + "test_tiny_files_count_as_a_block_of_the_disk",
+    ),
+    Mutation(
         "a link in the temporary folder leads elsewhere",
         "ui/serving/temporary_folder.py",
         "status = path.lstat()",
@@ -432,11 +458,33 @@ VISITORS = (
     ),
     Mutation(
         "a stranger's prompt is on other screens",
-        "ui/serving/job.py",
+        "ui/serving/run_job.py",
         "return self.busy and self.is_shared and self.recording is not None",
         "return self.busy and self.recording is not None",
         "tests/ui/serving/test_following.py::"
         "test_among_strangers_nobody_follows_unless_the_visitor_lets_them",
+    ),
+    Mutation(
+        "a run that ends while someone begins to follow it breaks their page",
+        "ui/serving/following.py",
+        "            if message is None:\n                return None\n",
+        "",
+        "tests/ui/serving/test_following.py::"
+        "test_a_run_that_ends_as_a_follower_enters_is_not_shown",
+    ),
+    Mutation(
+        "through the share address one visitor takes the runs of all",
+        "app.py",
+        "    if arguments.per_address is not None and arguments.share:",
+        "    if False:",
+        _SERVED + "test_flags_that_contradict_are_refused",
+    ),
+    Mutation(
+        "idle threads stay for good",
+        "ui/serving/idle_threads.py",
+        "        self._timer = asyncio.get_running_loop().call_later(SECONDS, self._use_one)\n",
+        "",
+        "tests/ui/serving/test_idle_threads.py::test_after_the_last_request_one_thread_stays",
     ),
     Mutation(
         "any visitor of a public page measures the machine",
@@ -591,7 +639,7 @@ MODELS = (
     ),
     Mutation(
         "a full disk breaks the page",
-        "ui/decode/tab.py",
+        "ui/shared/download.py",
         '    except OSError as problem:\n        words = f"{name} cannot',
         '    except KeyError as problem:\n        words = f"{name} cannot',
         "tests/ui/test_damaged_files.py::"

@@ -1,19 +1,22 @@
 """Takes every defence away, one at a time, and runs the test that must fail without it.
 
-    python tests/mutations/try_all.py [WORDS]
+    python tests/mutations/try_all.py [--rest] [WORDS]
 
-WORDS: only threats or files with these words. The changes are made in a temporary copy. Prints a
-line each; the exit status is 0 only if every test failed. Some minutes
-for all.
+WORDS: only threats or files with one of these words. --rest: only those that tried.json does not
+have, or has as they were before a change. The changes are made in a temporary copy.
+Prints a line each, and notes in tried.json what each test did without its defence; the exit status
+is 0 only if every test failed. Some minutes for all.
 """
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import shutil
 import sys
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
@@ -24,7 +27,7 @@ import gradio
 import pytest
 import torch
 import transformers
-from threats import MUTATIONS, Mutation
+from threats import MUTATIONS, TRIED, Mutation
 
 LIBRARIES = (gradio, torch, transformers)
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,9 +82,33 @@ def _pytest(tests: list[str], copy: Path, output: int) -> None:
     os._exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *tests]))
 
 
+def noted() -> dict[str, dict[str, str]]:
+    """The list of what was found, by threat."""
+    found = json.loads(TRIED.read_text(encoding="utf-8")) if TRIED.exists() else []
+    return {one["threat"]: one for one in found}
+
+
+def is_noticed(mutation: Mutation) -> bool:
+    """Whether the list says that this very change was noticed."""
+    found = noted().get(mutation.threat, {"found": ""})
+    return found == {**asdict(mutation), "found": found["found"]} and "noticed" in found["found"]
+
+
+def note(mutation: Mutation, found: str) -> None:
+    """Put what was found into the list, which has no threats but the present ones."""
+    by_threat = {**noted(), mutation.threat: {**asdict(mutation), "found": found}}
+    kept = [by_threat[one.threat] for one in MUTATIONS if one.threat in by_threat]
+    TRIED.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
 def main(words: list[str]) -> int:
+    rest = "--rest" in words
+    words = [word for word in words if word != "--rest"]
     chosen = [
-        one for one in MUTATIONS if not words or any(w in one.threat + one.file for w in words)
+        one
+        for one in MUTATIONS
+        if (not words or any(word in one.threat + one.file for word in words))
+        and not (rest and is_noticed(one))
     ]
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -94,6 +121,7 @@ def main(words: list[str]) -> int:
             found = outcome(one, copy)
             missed += not found.startswith("noticed")
             print(f"{found:10} {one.threat} ({one.file}; {one.test})", flush=True)
+            note(one, found)
     print(f"{len(chosen) - missed} of {len(chosen)} noticed")
     return int(missed > 0)
 

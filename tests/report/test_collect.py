@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import multiprocessing
+import os
+import random
 import time
 from pathlib import Path
 from typing import Any
@@ -102,6 +105,49 @@ def test_only_the_stage_that_was_cut_is_repeated(
     assert collected(folder, stages)[0]
     assert counted(tmp_path) == ["a", "b", "b", "c"]
     assert not (folder.path / "running").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that forks")
+def test_a_report_that_is_killed_again_and_again_loses_only_the_stage_it_was_in(
+    tmp_path: Path,
+) -> None:
+    """The command gets SIGKILL at random moments, which nothing can catch. What a stage has stored
+    stays as it is, and each kill costs at most one stage."""
+    log = tmp_path / "counts"
+    stages = [
+        stage(name, "counts_slowly", str(log), name, value=90 - i, files=("found.txt",))
+        for i, name in enumerate("abcd")
+    ]
+    folder = Folder(tmp_path / "out")
+    chance = random.Random(25)
+    kills = 4
+    for _ in range(kills):
+        before = stored(folder)
+        command = started(folder, stages)
+        command.join(chance.uniform(0.2, 0.9))
+        command.kill()
+        command.join()
+        assert before.items() <= stored(folder).items()
+    command = started(folder, stages)
+    command.join()
+    assert command.exitcode == 0
+    assert statuses(folder, stages) == ["done"] * 4
+    assert [(folder.stages / name / "found.txt").read_text() for name in "abcd"] == [*"abcd"]
+    assert {*counted(tmp_path)} == {*"abcd"}
+    assert len(counted(tmp_path)) <= 4 + kills
+    assert sorted(path.name for path in folder.path.iterdir()) == ["lock", "stages", "summary.txt"]
+
+
+def started(folder: Folder, stages: list[Stage]) -> Any:
+    """A process that runs the stages, as the command does."""
+    process = multiprocessing.get_context("fork").Process(target=collected, args=(folder, stages))
+    process.start()
+    return process
+
+
+def stored(folder: Folder) -> dict[str, bytes]:
+    """The result of each stage that has one."""
+    return {path.parent.name: path.read_bytes() for path in folder.stages.glob("*/result.json")}
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"format": "sequoia-result", "version": 1}', "[]"])

@@ -175,7 +175,7 @@ def test_a_tree_without_its_attention_mask_differs(
         )
 
     monkeypatch.setattr("sequoia.loading.load.self_test", lambda model: None)
-    monkeypatch.setattr("sequoia.models.tree_forward.fast_forward", lambda *_: None)
+    monkeypatch.setattr("sequoia.models.choose_forward.fast_forward", lambda *_: None)
     monkeypatch.setattr(TreeModel, "__init__", without_mask)
     assert try_config("llama", {}, tmp_path).status == "differs"
 

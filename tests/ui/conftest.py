@@ -16,13 +16,13 @@ import pytest
 from visits import decode_request, laid_out, wait
 
 from sequoia import Pair
-from ui.decode import tab
 from ui.decode.component import header
 from ui.decode.recordings import RunStore
 from ui.decode.run import DecodeJob
 from ui.decode.tab import LiveView
 from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
+from ui.shared import download
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +67,7 @@ def popups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def view(model_host: ModelHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LiveView:
     """The Decode view, laid out; its files go to a folder of the test."""
-    monkeypatch.setattr(tab, "get_upload_folder", lambda: str(tmp_path))
+    monkeypatch.setattr(download, "get_upload_folder", lambda: str(tmp_path))
     with laid_out():
         view = LiveView(model_host, LOCAL, header())
         view.build()

@@ -19,9 +19,9 @@ import app
 from sequoia.loading import pair_catalog
 from sequoia.loading.hub import download as hub_download
 from sequoia.planning import named_profiles
-from ui.decode import clocks, tab
+from ui.decode import clocks
 from ui.decode.tab import LiveView
-from ui.shared import prompts, saved_profiles
+from ui.shared import download, prompts, saved_profiles
 
 ROOT = Path(__file__).resolve().parents[2]
 DAMAGES = ["", "{", "[]", "null", "1", '"x"', "{}", '{"prompts": 1, "pairs": 1, "models": 1}']
@@ -103,7 +103,7 @@ def full(*_: Any, **__: Any) -> str:
 def test_with_a_full_disk_a_run_ends_and_its_buttons_come_back(
     view: LiveView, popups: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tab, "save_bytes_to_cache", full)
+    monkeypatch.setattr(download, "save_bytes_to_cache", full)
     assert view.load(request())[view.stage], "the page opens"
     assert "No space left on device" in popups[0]
     messages = sent(view.run(filled(view), request()))
@@ -117,14 +117,14 @@ def test_with_a_full_disk_a_run_ends_and_its_buttons_come_back(
 
 def test_files_are_where_gradio_keeps_them(view: LiveView, tmp_path: Path) -> None:
     """Otherwise Gradio would copy each, and the first one would stay."""
-    path = Path(tab.download("text", "a.json")["value"])
+    path = Path(download.download("text", "a.json")["value"])
     assert path.read_text() == "text"
     assert path.parent.parent == tmp_path
-    copy = tab.save_bytes_to_cache(b"text", "a.json", str(tmp_path))
+    copy = download.save_bytes_to_cache(b"text", "a.json", str(tmp_path))
     from gradio.processing_utils import save_file_to_cache
 
     assert save_file_to_cache(str(path), str(tmp_path)) == copy == str(path)
-    assert tab.download("other", "a.json")["value"] != str(path)
+    assert download.download("other", "a.json")["value"] != str(path)
 
 
 def test_nothing_to_download_needs_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ test("a press of which nothing is heard is asked about, and again until the butt
   pass(5);
   assert.deepEqual(page.asked, []);
   pass(1);
-  assert.deepEqual(page.asked, [{ heard: false }]);
+  assert.deepEqual(page.asked, [{ heard: false, over: false }]);
   pass(10);
   assert.equal(page.asked.length, 3);
   page.busy = false;
@@ -42,7 +42,7 @@ test("a job that is heard of is not asked about, and one that falls silent is", 
   }
   assert.deepEqual(page.asked, []);
   pass(6);
-  assert.deepEqual(page.asked, [{ heard: true }]);
+  assert.deepEqual(page.asked, [{ heard: true, over: false }]);
 });
 
 test("what was heard of one job does not count for the next", () => {
@@ -53,7 +53,7 @@ test("what was heard of one job does not count for the next", () => {
   pass(1);
   page.busy = true;
   pass(6);
-  assert.deepEqual(page.asked, [{ heard: false }]);
+  assert.deepEqual(page.asked, [{ heard: false, over: false }]);
 });
 
 test("messages of a job that the buttons do not show are asked about once", () => {
@@ -63,4 +63,18 @@ test("messages of a job that the buttons do not show are asked about once", () =
   watch.take(true);
   watch.take(true);
   assert.equal(page.asked.length, 1);
+});
+
+test("a job that said how it ended is asked about without a further sentence", () => {
+  const { page, watch, pass } = watched();
+  page.busy = true;
+  watch.take(true);
+  watch.take(false, true);
+  pass(6);
+  assert.deepEqual(page.asked, [{ heard: true, over: true }]);
+  page.busy = false;
+  pass(1);
+  page.busy = true;
+  pass(6);
+  assert.deepEqual(page.asked[1], { heard: false, over: false });
 });

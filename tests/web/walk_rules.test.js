@@ -4,9 +4,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { exactly } from "../../ui/walk/web/exact.js";
+import { limitsOf, passes } from "../../ui/walk/web/limits.js";
 import { Dice } from "../../ui/walk/web/rules/chance.js";
 import { Drafted } from "../../ui/walk/web/rules/drafted.js";
-import { scaled } from "../../ui/walk/web/rules/residuals.js";
+import { sequences } from "../../ui/walk/web/rules/draws.js";
+import { nodeLimit } from "../../ui/walk/web/rules/limit.js";
+import { scaled, sum } from "../../ui/walk/web/rules/residuals.js";
+import { bestTransport } from "../../ui/walk/web/rules/transport.js";
 import { VERIFIERS, verifierNamed } from "../../ui/walk/web/rules/verifiers.js";
 import { noiseFloor, squared, Tally, totalVariation } from "../../ui/walk/web/tally.js";
 import { seeded } from "../../ui/shared/web/random.js";
@@ -53,12 +57,65 @@ for (const key of ["sequoia", "specinfer", "topk", "traversal"])
     }
   });
 
+// Without numbers of children a case is about the uneven tree.
+const toyOf = ({ verifier, p, q, children }) => ({
+  verifier,
+  p: scaled(p),
+  q: scaled(q),
+  children: children.length ? children : [1, 0],
+  shape: children.length ? "levels" : "uneven",
+});
+
 test("enumeration gives what the program's own gives", () => {
-  assert.ok(CASES.exact.length >= 20);
-  for (const { verifier, p, q, children, tokens, first } of CASES.exact) {
-    const found = exactStep({ verifier, p: scaled(p), q: scaled(q), children });
+  assert.ok(CASES.exact.length >= 30);
+  for (const one of CASES.exact) {
+    const { verifier, p, q, tokens, first } = one;
+    const found = exactStep(toyOf(one));
     assert.ok(isNear(found.tokens, tokens), `${verifier} ${p} ${q}: ${found.tokens} ${tokens}`);
     found.first.forEach((share, i) => assert.ok(isNear(share, first[i])));
+  }
+});
+
+test("the limits are those of the linear program solved in fractions", () => {
+  for (const one of CASES.exact) {
+    const { none, tokens } = limitsOf(toyOf(one));
+    const [accepted, most] = one.limits;
+    assert.ok(isNear(1 - none, accepted), JSON.stringify([1 - none, one]));
+    assert.ok(isNear(tokens, most), JSON.stringify([tokens, one]));
+  }
+});
+
+test("rules that go from node to node stay within the limit; on chains Traversal passes it", () => {
+  const random = seeded(3);
+  let passed = 0;
+  for (let i = 0; i < 60; i++) {
+    const [p, q] = [0, 1].map(() => scaled([0, 0, 0].map(() => 0.1 + random())));
+    for (const children of [
+      [1, 1],
+      [2, 1],
+      [2, 0],
+    ])
+      for (const verifier of KEYS) {
+        const toy = { p, q, children, verifier };
+        const found = exactStep(toy);
+        const limits = limitsOf(toy);
+        assert.ok(1 - sum(found.byRank) > limits.none - NEAR, JSON.stringify(toy));
+        if (verifier !== "traversal") assert.ok(!passes(found.tokens, limits), verifier);
+        else if (children[0] === 1) passed += Number(passes(found.tokens, limits));
+      }
+  }
+  assert.ok(passed > 20);
+});
+
+test("children of unequal worth: transport agrees with the smallest cut where they are equal", () => {
+  const random = seeded(4);
+  for (let i = 0; i < 40; i++) {
+    const [p, q] = [0, 1].map(() => scaled([0, 0, 0, 0].map(() => Math.max(0, random() - 0.2))));
+    for (const drawn of /** @type {const} */ (["distinct", "independent", "top"]))
+      for (const count of [1, 2, 3]) {
+        const best = bestTransport(sequences(q, count, drawn), p, new Array(count).fill(1));
+        assert.ok(Math.abs(best - nodeLimit(p, q, count, drawn)) < 1e-9, `${drawn} ${count}`);
+      }
   }
 });
 

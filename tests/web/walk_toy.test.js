@@ -5,6 +5,7 @@ import { momentAt } from "../../ui/walk/web/moment.js";
 import { misplaced, positionsOf, positionWords, seenBy } from "../../ui/walk/web/positions.js";
 import { PRESETS } from "../../ui/walk/web/presets.js";
 import { exactly } from "../../ui/walk/web/exact.js";
+import { limitsOf, passes } from "../../ui/walk/web/limits.js";
 import { VERIFIERS } from "../../ui/walk/web/rules/verifiers.js";
 import { readShares, scaledShares, withShare } from "../../ui/walk/web/shares.js";
 import { childrenOf, toyTree, toyView, WORDS } from "../../ui/walk/web/toy.js";
@@ -64,6 +65,15 @@ test("the presets show what they say", () => {
   assert.equal(noneAccepted("top-k-fails", "sequoia"), 0);
   for (const { key } of VERIFIERS)
     assert.ok(Math.abs(noneAccepted("all-accept", key)) < 1e-12, key);
+  const guesses = (key, verifier) => exact({ ...preset(key).toy, verifier }).tokens - 1;
+  const { about } = preset("traversal-below");
+  const figures = about.match(/\d\.\d+/g).map(Number);
+  assert.deepEqual(
+    figures,
+    ["traversal", "sequoia"].map((key) => guesses("traversal-below", key)),
+  );
+  const block = preset("block-passes");
+  assert.ok(passes(exact(block.toy).tokens, limitsOf(block.toy)));
   const { toy, seed } = preset("second-child");
   const { trials } = toyView(toy, seed);
   assert.deepEqual(

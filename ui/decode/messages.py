@@ -5,7 +5,7 @@ A message: {v, run, from, meta?, stored?, trees?, pieces?, steps, done, end?, ta
 wait?, follow?}.
 `stored`: the run can be loaded again by its name. `trees` and `pieces` contain only what earlier
 messages of the run did not. `from` is the index of the first step, so that a reader notices a gap.
-`end` says why a finished run ended (see ui.serving.job.Ended), and `tail` is the incomplete
+`end` says why a finished run ended (see ui.serving.run_job.Ended), and `tail` is the incomplete
 character that its last token left. `wait`: how many runs are ahead, and for how many seconds;
 `follow`: the one that is on can be followed (both are `ahead` here). `followed`: it is another
 visitor's run (see ui.serving.following).

@@ -22,9 +22,9 @@ from ui.decode.clocks import clock_meta, retimed
 from ui.decode.plain_run import PlainRun, plain_run
 from ui.decode.recordings import Recording, RunStore
 from ui.decode.request import DecodeRequest
-from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, named
+from ui.serving.run_job import Ended, Notice, RunJob
 from ui.serving.wait_times import Demand
 from ui.shared.speedup_meta import compared_with_plain, step_of
 from ui.shared.tree_request import ChosenTree, TreeRequest
@@ -119,9 +119,9 @@ class DecodeJob(RunJob):
             ahead=self._ahead,
         )
 
-    def _so_far(self) -> str:
-        assert self.recording is not None
-        return messages.since(self.recording.run(), self.recording.name, 0, done=False)
+    def _so_far(self) -> str | None:
+        recording = self.recording
+        return recording and messages.since(recording.run(), recording.name, 0, done=False)
 
     def _record(self, started: Started) -> None:
         self._notice = None
@@ -141,6 +141,8 @@ class DecodeJob(RunJob):
                 raise PairChanged(
                     "other models were loaded, so this run cannot continue; press Run for a new one"
                 )
+            if self._decoder:
+                self.post(Notice(None))  # it was said why the run had paused
             self._decoder = decoder = self._decoder or self._begin(pair)
             late = self._decode(decoder, steps)
             stopped = self.halted()

@@ -9,13 +9,12 @@ from contextlib import aclosing
 from typing import Any
 
 import gradio as gr
-from gradio.processing_utils import save_bytes_to_cache
-from gradio.utils import get_upload_folder
 
 from sequoia import Run, SequoiaError
 from ui.decode import messages, recordings
+from ui.decode.button_scripts import anew, began
 from ui.decode.component import SKELETON
-from ui.decode.form import EXAMPLES_ABOUT, LOADING, RESUME, RUN, START_OVER, Controls, controls
+from ui.decode.form import EXAMPLES_ABOUT, LOADING, RUN, START_OVER, Controls, controls
 from ui.decode.form_tree import FormTrees
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest, settings_of, tree_request_of
@@ -25,8 +24,7 @@ from ui.serving.loaded_pair import pair_now
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, FOLLOWING, RunView, parse_missed, sent_with
 from ui.serving.sessions import Busy
-from ui.shared import markup
-from ui.shared.call_modules import call
+from ui.shared.download import download
 from ui.shared.events import (
     QUIET,
     UNQUEUED,
@@ -95,7 +93,6 @@ class LiveView(RunView[DecodeJob]):
             self.stop_or_discard,
             form.stop,
             [self.stage, *form.course],
-            api_name="stop",
             **UNQUEUED,
         )
         gr.on(
@@ -216,12 +213,13 @@ class LiveView(RunView[DecodeJob]):
     def _saved(self, run: DecodeJob) -> Updates:
         """The file that Save offers: that of the run on screen. A run that never began leaves the
         previous one on screen."""
-        if run.recording is None:
+        recording = run.recording  # read once: a second call of `rested` may put it away meanwhile
+        if recording is None:
             return {}
-        if not run.recording.weight:
+        if not recording.weight:
             return {self.form.save: gr.update(interactive=False)}
-        self.run_store.put(run.recording)  # its weight is known now
-        recorded = run.recording.run()
+        self.run_store.put(recording)  # its weight is known now
+        recorded = recording.run()
         name = recordings.file_name("run", recorded.meta)
         return {self.form.save: download(recorded.to_json(), name)}
 
@@ -373,32 +371,3 @@ class LiveView(RunView[DecodeJob]):
         pair = pair_now(self._model_host)
         able = pair is not None and pair.template is not None
         return {box: gr.update(visible=able, value=True) for box in self.chats}
-
-
-def began(form: Controls) -> str:
-    """JavaScript for the press of Run or Step. The browser sets the buttons by itself, so that no
-    late answer can do so after the run has ended."""
-    updates = form.going()
-    buttons = markup.literal([updates[button] for button in form.buttons])
-    return call("decode/form_changes", f"web.began({buttons})")
-
-
-def anew(when: str) -> str:
-    """JavaScript for the Run button: its label changes from Resume to Run `when` the form was
-    changed since the paused run began."""
-    label = f"({when} && label === {markup.literal(RESUME)} ? {markup.literal(RUN)} : label)"
-    return call("decode/form_changes", label, "label")
-
-
-def download(text: str, name: str) -> dict[str, Any]:
-    """The update of a download button for a file with this text, in the temporary folder. If it
-    cannot be written, for instance as the disk is full, the button is off and a message says
-    why."""
-    try:
-        # where Gradio would copy it to; the folder is named by the content
-        path = save_bytes_to_cache(text.encode(), name, get_upload_folder())
-    except OSError as problem:
-        words = f"{name} cannot be saved: {problem.strerror}. Everything else still works."
-        gr.Warning(markup.toast(words), duration=7)
-        return gr.update(interactive=False)
-    return gr.update(value=path, interactive=True)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from sequoia import HardwareProfile, Pair
 from sequoia.measuring.hardware import PASSES
-from ui.serving.job import MeasurementJob
 from ui.serving.measure_machine import SECONDS, measure_machine
+from ui.serving.measurement_job import MeasurementJob
 from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand
 

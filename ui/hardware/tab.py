@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
@@ -16,13 +16,13 @@ from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.validate_input import shown, whole
 from ui.decode.tab import LiveView
 from ui.hardware import menu_entries, view
-from ui.hardware.own_form import OwnForm, own_form
+from ui.hardware.form import NONE, FormValues, HardwareForm
 from ui.hardware.own_profile import BadField, own_profile
 from ui.hardware.profile_job import ProfileJob
 from ui.hardware.view import Rates, notice_message
-from ui.serving.job import Report
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
+from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import saved_profiles
@@ -36,33 +36,13 @@ from ui.shared.events import (
     note_form,
     visitor,
 )
-from ui.shared.layout import (
-    busy_buttons,
-    drawn,
-    link_button,
-    menu,
-    side_and_main,
-    start_button,
-    stop_button,
-)
+from ui.shared.layout import drawn, side_and_main
 from ui.shared.menus import on_choice
 from ui.shared.saved_profiles import SAVED, Entry
 
 HERE = "here"
-NONE = "none"
 DEFAULT_RATES = "T0.6"
 _NUMBER = re.compile(r"\s*[0-9]{1,8}\s*")
-
-
-@dataclass(frozen=True)
-class FormValues:
-    """The untrusted values of the form."""
-
-    profile: Any
-    against: Any
-    rates: Any
-    nodes: Any
-    store: Any
 
 
 class HardwareTab(SessionView[ProfileJob]):
@@ -76,7 +56,7 @@ class HardwareTab(SessionView[ProfileJob]):
         """Lay the view out in the current container."""
         side, main = side_and_main("hw")
         with side:
-            self._form()
+            self.form = HardwareForm(self._limits.measures, self._live.profiles)
         with main:
             # it fires `select` whenever it becomes visible
             self.board = drawn(
@@ -86,85 +66,56 @@ class HardwareTab(SessionView[ProfileJob]):
                 '<div class="sq-stage hw-stage"></div>',
             )
 
-    def _form(self) -> None:
-        self.store = self._live.profiles
-        with gr.Row(elem_classes="pg-go", visible=self._limits.measures):
-            self.measure_it = start_button("Measure this machine", "hw-measure")
-            self.stop_it = stop_button("hw-stop")
-        with gr.Group(elem_classes="pg-group"):
-            shipped = menu_entries.named(saved_profiles.listed(saved_profiles.shipped()))
-            self.profile = menu(shipped, "Hardware profile", "hw-profile")
-            self.against = menu([("nothing", NONE), *shipped], "Compare with", "hw-against")
-        with gr.Group(elem_classes="pg-group"):
-            self.rates = menu(
-                menu_entries.rate_choices(view.rates_of(None)), "Acceptance", "hw-rates"
-            )
-            # not a Number: Gradio shows an empty one as 0
-            self.nodes = gr.Textbox(
-                label="Max nodes",
-                placeholder="128, or the largest size timed",
-                max_lines=1,
-                max_length=8,
-                elem_id="hw-nodes",
-            )
-        with gr.Group(elem_classes="pg-group"):
-            self.name = gr.Textbox(
-                label="Save this profile as", max_lines=1, elem_id="hw-name", placeholder="a name"
-            )
-            with gr.Row(elem_classes="pg-files"):
-                self.save = gr.Button("Save", size="sm", min_width=50, elem_id="hw-save")
-                self.remove = gr.Button("Remove", size="sm", min_width=50, elem_id="hw-remove")
-                self.open = gr.UploadButton(
-                    "Import", size="sm", min_width=50, file_types=[".json"], elem_id="hw-open"
-                )
-        self.own: OwnForm = own_form()
-
-        with gr.Row(elem_classes="pg-files"):
-            link_button("hw", "hardware")
-
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect components and handlers."""
-        form = {self.profile, self.against, self.rates, self.nodes, self.store}
-        menus = [self.board, self.profile, self.against, self.rates]
+        form = self.form.inputs
+        menus = [self.board, *self.form.menus]
         if self._limits.measures:
             self._wire_measuring(form, menus)
         self.board.select(self.come, form, menus, concurrency_limit=None, **QUIET)
         asks = [
-            self.profile.input,
-            self.against.input,
-            self.rates.input,
-            self.nodes.submit,
-            self.nodes.blur,
+            self.form.profile.input,
+            self.form.against.input,
+            self.form.rates.input,
+            self.form.nodes.submit,
+            self.form.nodes.blur,
         ]
         gr.on(
-            asks, self.look, form, [self.board, self.against], trigger_mode="always_last", **QUIET
+            asks,
+            self.look,
+            form,
+            [self.board, self.form.against],
+            trigger_mode="always_last",
+            **QUIET,
         )
         self.board.link(
             self.use_link,
-            {self.store},
-            [*menus, self.nodes],
+            {self.form.store},
+            [*menus, self.form.nodes],
             concurrency_limit=None,
             **QUIET,
         )
-        note_form(blocks, "hardware", self._linked())
-        self.save.click(self.keep, {self.name, *form}, [*menus, self.store], **QUIET)
-        self.remove.click(self.drop, form, [*menus, self.store], **QUIET)
-        self.open.upload(self.take, {self.open, *form}, [*menus, self.store], **QUIET)
+        note_form(blocks, "hardware", self.form.linked)
+        self.form.save.click(self.keep, {self.form.name, *form}, [*menus, self.form.store], **QUIET)
+        self.form.remove.click(self.drop, form, [*menus, self.form.store], **QUIET)
+        self.form.open.upload(
+            self.take, {self.form.open, *form}, [*menus, self.form.store], **QUIET
+        )
         self._wire_own(form, menus)
         blocks.unload(self.close)
 
     def _wire_measuring(self, form: set[Any], menus: list[Any]) -> None:
-        buttons = [self.measure_it, self.stop_it]
+        buttons = self.form.buttons
         work = model_work(self._limits.waiting)
-        self.measure_it.click(self.measure, form, [*menus, *buttons], **work)
-        self.stop_it.click(self.stop, None, None, api_name="stop_measuring", **UNQUEUED)
+        self.form.measure_it.click(self.measure, form, [*menus, *buttons], **work)
+        self.form.stop_it.click(self.stop, None, None, **UNQUEUED)
         self.board.ask(self.job_state, None, [self.board, *buttons], **ASKED)
 
     def _wire_own(self, form: set[Any], menus: list[Any]) -> None:
-        own = self.own
+        own = self.form.own
         on_choice(own.start, own.fill, [], own.parts, **UNQUEUED)
         made = own.make.click(
-            self.make, {*own.parts, *form}, [*menus, self.store, *own.parts], **QUIET
+            self.make, {*own.parts, *form}, [*menus, self.form.store, *own.parts], **QUIET
         )
         made.then(
             None,
@@ -178,7 +129,7 @@ class HardwareTab(SessionView[ProfileJob]):
 
     async def come(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
         """The view when it becomes visible, and again once the models are loaded."""
-        asked = self._asked(data)
+        asked = self.form.values(data)
         while not self._model_host.settled:
             yield self._shown(asked, request)
             await settled(self._model_host)
@@ -187,17 +138,8 @@ class HardwareTab(SessionView[ProfileJob]):
 
     def look(self, data: FormData, request: gr.Request) -> Updates:
         """The board after a change in the form, and the menu of profiles to compare with."""
-        updates = self._shown(self._asked(data), request)
-        return {part: updates[part] for part in (self.board, self.against) if part in updates}
-
-    def _linked(self) -> dict[str, Any]:
-        """The components whose values the page's address holds, by name."""
-        return {
-            "profile": self.profile,
-            "against": self.against,
-            "rates": self.rates,
-            "nodes": self.nodes,
-        }
+        updates = self._shown(self.form.values(data), request)
+        return {part: updates[part] for part in (self.board, self.form.against) if part in updates}
 
     async def use_link(
         self, data: FormData, event: gr.EventData, request: gr.Request
@@ -207,7 +149,7 @@ class HardwareTab(SessionView[ProfileJob]):
         message."""
         sent = sent_with(event)
         asked = FormValues(
-            **{name: sent.get(name) for name in self._linked()}, store=data[self.store]
+            **{name: sent.get(name) for name in self.form.linked}, store=data[self.form.store]
         )
         while not self._model_host.settled:
             yield self._shown_link(asked, request)
@@ -218,16 +160,10 @@ class HardwareTab(SessionView[ProfileJob]):
         known = [*self._entries(asked.store), HERE, NONE, None]
         missing = [key for key in (asked.profile, asked.against) if key not in known]
         notice = f"profile: {shown(missing[0])} is not in this browser" if missing else None
-        return {**self._shown(asked, request, notice), self.nodes: gr.update(value=asked.nodes)}
-
-    def _asked(self, data: FormData) -> FormValues:
-        return FormValues(
-            data[self.profile],
-            data[self.against],
-            data[self.rates],
-            data[self.nodes],
-            data[self.store],
-        )
+        return {
+            **self._shown(asked, request, notice),
+            self.form.nodes: gr.update(value=asked.nodes),
+        }
 
     def _shown(self, asked: FormValues, request: gr.Request, notice: str | None = None) -> Updates:
         """Updates of the board and the menus, with a notice. If a value is refused, the screen
@@ -253,11 +189,11 @@ class HardwareTab(SessionView[ProfileJob]):
             return {self.board: notice_message(error=str(problem))}
         return {
             self.board: text,
-            self.profile: gr.update(choices=menu_entries.named(listed), value=profile),
-            self.against: gr.update(
+            self.form.profile: gr.update(choices=menu_entries.named(listed), value=profile),
+            self.form.against: gr.update(
                 choices=[("nothing", NONE), *menu_entries.named(listed, same)], value=against
             ),
-            self.rates: gr.update(choices=menu_entries.rate_choices(vectors), value=rates),
+            self.form.rates: gr.update(choices=menu_entries.rate_choices(vectors), value=rates),
         }
 
     def _message(
@@ -319,19 +255,21 @@ class HardwareTab(SessionView[ProfileJob]):
             return
         shown: Updates = {}
         try:
-            yield busy_buttons(self.measure_it, self.stop_it, True)
+            yield self.form.measuring(True)
             async for report in task.reports():
                 yield {self.board: _report_message(report)}
                 if isinstance(report.result, HardwareProfile):
                     notice = view.change_words(before, report.result)
-                    shown = self._shown(replace(self._asked(data), profile=HERE), request, notice)
+                    shown = self._shown(
+                        replace(self.form.values(data), profile=HERE), request, notice
+                    )
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
-        yield {**busy_buttons(self.measure_it, self.stop_it, False), **shown}
+        yield {**self.form.measuring(False), **shown}
 
     def rested(self, request: gr.Request) -> Updates:
         job = self.sessions.get(visitor(request))
-        return busy_buttons(self.measure_it, self.stop_it, job is not None and job.busy)
+        return self.form.measuring(job is not None and job.busy)
 
     def unheard(self, words: str) -> Updates:
         return {self.board: notice_message(error=words)}
@@ -340,7 +278,7 @@ class HardwareTab(SessionView[ProfileJob]):
 
     def keep(self, data: FormData, request: gr.Request) -> Updates:
         """Save the current profile in the browser under a name."""
-        asked = self._asked(data)
+        asked = self.form.values(data)
         try:
             entry = (
                 self._entries(asked.store).get(asked.profile)
@@ -350,7 +288,7 @@ class HardwareTab(SessionView[ProfileJob]):
             if entry is None:
                 raise BadProfile(f"profile: {shown(asked.profile)} is not in the list")
             return self._stored(
-                replace(entry, name=saved_profiles.clean_name(data[self.name])), asked, request
+                replace(entry, name=saved_profiles.clean_name(data[self.form.name])), asked, request
             )
         except SequoiaError as problem:
             return self._refused(problem, "Not saved")
@@ -359,39 +297,42 @@ class HardwareTab(SessionView[ProfileJob]):
         """Import a file: its profile is saved in the browser and shown."""
         try:
             return self._stored(
-                saved_profiles.load_upload(data[self.open]), self._asked(data), request
+                saved_profiles.load_upload(data[self.form.open]), self.form.values(data), request
             )
         except SequoiaError as problem:
             return self._refused(problem, "Not imported")
 
     def drop(self, data: FormData, request: gr.Request) -> Updates:
         """Remove the current profile from the browser; shipped profiles cannot be removed."""
-        asked = self._asked(data)
+        asked = self.form.values(data)
         name = asked.profile.removeprefix(SAVED) if isinstance(asked.profile, str) else None
         if name not in saved_profiles.saved_entries(asked.store):
             return self._refused(
                 BadProfile("only profiles that you saved can be removed"), "Not removed"
             )
         left = saved_profiles.remove_entry(asked.store, name)
-        return {**self._shown(replace(asked, profile=HERE, store=left), request), self.store: left}
+        return {
+            **self._shown(replace(asked, profile=HERE, store=left), request),
+            self.form.store: left,
+        }
 
     def make(self, data: FormData, request: gr.Request) -> Updates:
         """Make a profile of the figures in the form: it is saved in the browser and shown. If a
         figure is refused, its field says why, and everything else stays as it is."""
         try:
-            entry = own_profile(self.own.typed(data))
-            shown = self._stored(entry, self._asked(data), request)
+            entry = own_profile(self.form.own.typed(data))
+            shown = self._stored(entry, self.form.values(data), request)
         except BadField as problem:
-            return self.own.refused(problem)
+            return self.form.own.refused(problem)
         except SequoiaError as problem:
-            return {**self.own.refused(None), **self._refused(problem, "Not made")}
-        return {**self.own.refused(None), **shown}
+            return {**self.form.own.refused(None), **self._refused(problem, "Not made")}
+        return {**self.form.own.refused(None), **shown}
 
     def _stored(self, entry: Entry, asked: FormValues, request: gr.Request) -> Updates:
         store = saved_profiles.add_entry(asked.store, entry)
         return {
             **self._shown(replace(asked, profile=SAVED + entry.name, store=store), request),
-            self.store: store,
+            self.form.store: store,
         }
 
     def _refused(self, problem: SequoiaError, title: str) -> Updates:

@@ -23,6 +23,7 @@ from sequoia.planning.explain_plan import (
     time_words,
     why,
 )
+from sequoia.planning.paper_results import paper_acceptance
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
 from sequoia.saved_files.run_file import clock_of
 from ui.decode import recordings
@@ -34,12 +35,8 @@ SIZES = {2**k for k in range(11)} | {3 * 2**k for k in range(9)}  # 1, 2, 3, 4, 
 # size limits of a table of acceptance by level
 MAX_RANKS = 10
 MAX_DEPTHS = 14
-# Paper, appendix E: Llama3-70B-Instruct with 8B-Instruct on CNN.
-PAPER = Acceptance((
-    0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021,
-    0.0016, 0.0014, 0.0010, 0.0010, 0.0010, 0.0007, 0.0007, 0.0006, 0.0007, 0.0006, 0.0004, 0.0004,
-    0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004, 0.0001,
-))  # fmt: skip
+# appendix E of the paper
+PAPER = paper_acceptance()
 PAPER_MODELS = ("Llama3-70B-Instruct", "Llama3-8B-Instruct")
 
 

@@ -19,12 +19,13 @@ from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.text_files import load_json
 from sequoia.validate_input import shown, whole
 from ui.decode import clocks
-from ui.decode.tab import LiveView, began
+from ui.decode.button_scripts import began
+from ui.decode.tab import LiveView
 from ui.hardware.view import by_level_table, rates_of
 from ui.lab.acceptance_job import WAYS, AcceptanceJob
-from ui.serving.job import Report
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
+from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import markup, saved_profiles
@@ -79,7 +80,7 @@ class LabTab(SessionView[AcceptanceJob]):
             **QUIET,
         )
         self.board.count(self.count, None, self.board, **engine)
-        self.board.halt(self.stop, None, None, api_name="halt", **UNQUEUED)
+        self.board.halt(self.stop, None, None, **UNQUEUED)
         self.board.ask(self.job_state, None, self.board, **ASKED)
         chosen = self.board.decode(
             self.decode, self._live.profiles, [*form.tree_fields, form.clock], **QUIET

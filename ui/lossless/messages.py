@@ -14,7 +14,7 @@ from sequoia.exactness.losslessness.comparison import Comparison
 from sequoia.exactness.losslessness.losslessness_test import Findable, decoder_name
 from sequoia.exactness.losslessness.settings import Setting
 from ui.lossless.lossless_job import Sampled
-from ui.serving.job import Report
+from ui.serving.measurement_job import Report
 from ui.shared.message_text import message_text
 
 MOST_ROWS = 24  # of the table while samples are drawn; the last message has all, for the CSV file
@@ -66,7 +66,7 @@ def _bug(bug: Bug | None) -> dict[str, str] | None:
 def test_fields(sampled: Sampled, going: bool) -> dict[str, Any]:
     """A test as the browser gets it, in the form of JSON."""
     if not going:
-        sampled = replace(sampled, comparison=sampled.comparison.ended)
+        sampled = _ended(sampled)
     comparison = sampled.comparison
     setting = sampled.test.setting
     rows = _rows(sampled)
@@ -88,6 +88,16 @@ def test_fields(sampled: Sampled, going: bool) -> dict[str, Any]:
         "verdict": verdict(sampled, going),
         "finds": [_finds(one) for one in sampled.findable],
     }
+
+
+def _ended(sampled: Sampled) -> Sampled:
+    """The same test if no more samples come: decided by the samples that it has, and with their
+    power."""
+    draws = sampled.comparison.draws
+    findable = sampled.findable
+    if draws:
+        findable = tuple(one.after(draws) for one in findable)
+    return replace(sampled, comparison=sampled.comparison.ended, findable=findable)
 
 
 def _kind(comparison: Comparison, going: bool) -> str:
@@ -117,23 +127,21 @@ def verdict(sampled: Sampled, going: bool) -> str:
             f"The output is not the target’s: with a correct decoder, {draws} are this far off at "
             f"most about once in {_times(1 / ALARM)} tests."
         )
-    return f"No difference found in {draws}{_what_it_would_find(sampled)}."
+    early = f" of {wanted:,}, where the test was stopped" * (comparison.draws < wanted)
+    return f"No difference found in {draws}{early}; {_what_it_would_find(sampled)}."
 
 
 def _what_it_would_find(sampled: Sampled) -> str:
-    """The power of the test, for the bug that is hardest to find among those that show here."""
-    wanted = sampled.test.setting.samples
-    if sampled.comparison.draws < wanted:
-        return f" of {wanted:,}; the test was stopped early"
+    """The power of so many samples, for the bug that is hardest to find among those that show."""
     powers = [
         (round(one.power, 9), one.distance, one.bug.label)
         for one in sampled.findable
         if one.power is not None and one.power >= SHOWS
     ]
     if not powers:
-        return "; none of the bugs below is known to show here, so this says little"
+        return "none of the bugs below is known to show here, so this says little"
     power, _, label = min(powers)
-    return f"; a bug as large as “{label}” would be found with probability {_near_one(power)}"
+    return f"a bug as large as “{label}” would be found with probability {_near_one(power)}"
 
 
 def _near_one(power: float) -> str:

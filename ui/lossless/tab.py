@@ -15,7 +15,7 @@ from sequoia.exactness.losslessness.settings import PAIR, Setting
 from ui.lossless.form import LosslessForm, field_of, lossless_form
 from ui.lossless.lossless_job import LosslessJob
 from ui.lossless.messages import bug_chosen_message, refusal_message, report_message
-from ui.serving.job import Report
+from ui.serving.measurement_job import Report
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared.call_modules import call
 from ui.shared.events import UNQUEUED, FormData, Updates, model_work, visitor
@@ -58,7 +58,7 @@ class LosslessTab(SessionView[LosslessJob]):
             js=call("shared/form_fields", "web.focusWrong()"),
             api_visibility="private",
         )
-        form.stop.click(self.stop, None, None, api_name="stop_losslessness", **UNQUEUED)
+        form.stop.click(self.stop, None, None, **UNQUEUED)
         self.board.ask(self.job_state, None, [self.board, form.run, form.stop], **ASKED)
         shown = [self.board, *fields]
         on_choice(form.fields["bug"], self.break_on_purpose, [], shown, **UNQUEUED)

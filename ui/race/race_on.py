@@ -22,9 +22,9 @@ from ui.race.more_prompts import FurtherRun
 from ui.race.pooled import next_runs
 from ui.race.report import Tally
 from ui.race.request import LaneRequest
-from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, made_with
+from ui.serving.run_job import Ended, Notice, RunJob
 from ui.serving.sessions import Busy
 from ui.serving.wait_times import Demand
 

@@ -27,9 +27,9 @@ from ui.race.messages import Continuation, RaceRecording, StoredRace
 from ui.race.race_plan import ChosenLane, plan_race
 from ui.race.report import FinishedRace, Tally, exactness_result
 from ui.race.request import LaneRequest, RaceRequest
-from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
+from ui.serving.run_job import Ended, Notice, RunJob
 from ui.serving.wait_times import Demand
 
 _OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
@@ -162,9 +162,9 @@ class RaceJob(RunJob):
             ahead=self._ahead,
         )
 
-    def _so_far(self) -> str:
-        assert self.recording is not None
-        return self.recording.since(0, done=self._over is not None)
+    def _so_far(self) -> str | None:
+        recording = self.recording
+        return recording and recording.since(0, done=self._over is not None)
 
     def _record(self, started: Started) -> None:
         self._notice = None

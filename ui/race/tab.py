@@ -7,16 +7,16 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator
-from typing import Any, TypeGuard
+from typing import Any
 
 import gradio as gr
 
 from sequoia import SequoiaError, Tree
-from sequoia.errors import BadTrace, BadTree
+from sequoia.errors import BadTrace, BadTree, Stopped
 from sequoia.validate_input import whole
 from ui.decode.form_tree import FormTrees
-from ui.decode.recordings import RunStore, file_name
-from ui.decode.tab import LiveView, download
+from ui.decode.recordings import file_name
+from ui.decode.tab import LiveView
 from ui.race import recordings as races
 from ui.race.form import RaceControls, began, details_of, race_controls
 from ui.race.messages import StoredRace, notice_message
@@ -24,12 +24,14 @@ from ui.race.presets import preset_named
 from ui.race.race_on import RaceOnJob
 from ui.race.request import NO_LANE, RaceRequest, lane_tree
 from ui.race.run import RaceJob
+from ui.race.stored_races import StoredRaces
 from ui.serving.inbox import SECONDS_PER_BATCH
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.session_view import ASKED, FOLLOWING, RunView, parse_missed, sent_with
+from ui.serving.session_view import ASKED, FOLLOWING, RunView, sent_with
 from ui.shared import markup
 from ui.shared.call_modules import call
+from ui.shared.download import download
 from ui.shared.events import (
     QUIET,
     UNQUEUED,
@@ -41,7 +43,6 @@ from ui.shared.events import (
 )
 from ui.shared.layout import drawn, side_and_main
 from ui.shared.menus import on_choice
-from ui.shared.message_text import message_text
 from ui.shared.tree_menu import entry_of
 
 _ANALYSED_WITHIN = 60.0  # seconds
@@ -54,8 +55,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
     def __init__(self, model_host: ModelHost, limits: Limits, live: LiveView) -> None:
         super().__init__(model_host, limits)
         self._live = live
-        self.run_store: RunStore[StoredRace] = RunStore(limits.runs, limits.weight)
-        self._welcome = races.welcome()
+        self.stored = StoredRaces(limits)
         # visitors whose next race is about to replace a check or further runs, which end first
         self._starting: set[str] = set()
         # a race goes on for one visitor, also if several ask at the same moment
@@ -73,8 +73,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
                 "rc",
                 "race/connect",
                 ["apply", "open", "come", "more", "link", "ask", "follow"],
-                missed=self.get_moves,
-                asked=self.get_steps,
+                missed=self.stored.get_moves,
+                asked=self.stored.get_steps,
             )
 
     def wire(self, blocks: gr.Blocks) -> None:
@@ -169,14 +169,21 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         self._starting.add(who)
         try:
             await self._end_replaceable(who)
+            if who not in self._starting:
+                raise Stopped("Stop was pressed")
             return await asyncio.to_thread(self._begin, data, request)
         finally:
             self._starting.discard(who)
 
+    def stop(self, request: gr.Request) -> None:
+        """Stop the visitor's race after its current step, or one that is about to start."""
+        self._starting.discard(visitor(request))
+        super().stop(request)
+
     def _begin(self, data: FormData, request: gr.Request) -> RaceJob:
         """The race that the form asks for, started. Raises SequoiaError if it is refused."""
         race_request = RaceRequest.parse(self.form.values(data), self._limits)
-        race = RaceJob(race_request, self._model_host, self._limits, self.run_store)
+        race = RaceJob(race_request, self._model_host, self._limits, self.stored.newest)
         race.is_shared = self._limits.shares or self.form.is_shared(data)
         self.start(request, race)
         return race
@@ -208,7 +215,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
 
     async def _go_on(self, request: gr.Request, name: Any) -> RaceOnJob:
         """Further runs of the race `name`, being made. Raises SequoiaError if it is refused."""
-        kept = self.run_store.get(name)
+        kept = self.stored.newest.get(name)
         if kept is None:
             raise BadTrace("this race is no longer stored; run it again")
         await self._await_analysis(visitor(request))
@@ -272,7 +279,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         kept = race.recording
         if kept is not None:
             race.forget()
-            self.run_store.put(kept)  # its weight is known now
+            self.stored.newest.put(kept)  # its weight is known now
         return kept
 
     def details(
@@ -336,16 +343,16 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
     def load(self, request: gr.Request) -> Updates:
         """The race the view opens with: the one named in the page's address if it is still stored,
         else the recorded example."""
-        kept = self.run_store.get(request.query_params.get("race"))
+        kept = self.stored.newest.get(request.query_params.get("race"))
         if kept is None or not kept.weight:
             return self.example()
         return self._shown(kept)
 
     def example(self) -> Updates:
         """The recorded race that is shipped with the program."""
-        if self._welcome is None:
+        if self.stored.welcome is None:
             return {self.board: notice_message(notice="No recorded race found; press Run.")}
-        return self._shown(self._welcome)
+        return self._shown(self.stored.welcome)
 
     def open(self, path: Any) -> Updates:
         """Play the race in an uploaded file. If it cannot be opened, the screen stays as it is."""
@@ -353,7 +360,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             kept = races.opened(path, self._limits.upload)
         except SequoiaError as problem:
             return {self.board: notice_message(error=f"Not opened: {problem}")}
-        self.run_store.put(kept)
+        self.stored.newest.put(kept)
         return self._shown(kept)
 
     def open_lane(self, event: gr.EventData, request: gr.Request) -> Updates:
@@ -361,7 +368,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         if it is not there."""
         try:
             asked = sent_with(event)
-            kept = self._kept(asked.get("race"))
+            kept = self.stored.find(asked.get("race"))
             lanes = kept.log().lanes if kept else ()
             if not lanes:
                 raise BadTrace("this race is no longer stored; run it again")
@@ -372,35 +379,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         except SequoiaError as problem:
             raise gr.Error(markup.toast(f"Not opened: {problem}"), print_exception=False) from None
 
-    def get_moves(self, asked: Any) -> str:
-        """The steps that a browser missed, from [race, first] on, with all trees."""
-        name, first = parse_missed(asked)
-        kept = self._kept(name)
-        if kept is None:
-            return notice_message(
-                error="This race is no longer stored, so its missing steps cannot be loaded. Run "
-                "it again."
-            )
-        return kept.since(first)
-
-    def get_steps(self, asked: Any) -> str:
-        """Steps of one lane with everything that a picture of them needs: of [race, lane, first]
-        those from `first` on, as many as fit an answer. Nothing if the race is not stored."""
-        name, lane, first = asked if isinstance(asked, list) and len(asked) == 3 else [None] * 3
-        kept = self._kept(name)
-        if kept is None or not _is_index(lane) or not _is_index(first):
-            return message_text({})
-        return kept.steps_of(lane, first)
-
-    def _kept(self, name: Any) -> StoredRace | None:
-        return (
-            self._welcome
-            if self._welcome and name == self._welcome.name
-            else self.run_store.get(name)
-        )
-
     def _shown(self, kept: StoredRace) -> Updates:
-        stored = kept is not self._welcome
+        stored = kept is not self.stored.welcome
         return {self.board: kept.whole(stored), self.form.save: self._file(kept)}
 
     def _file(self, kept: StoredRace) -> dict[str, Any]:
@@ -410,7 +390,3 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         except SequoiaError as problem:
             gr.Warning(markup.toast(f"The race cannot be saved: {problem}"), duration=7)
             return gr.update(interactive=False)
-
-
-def _is_index(value: Any) -> TypeGuard[int]:
-    return type(value) is int and value >= 0

@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Callable
 
 from ui.serving.inbox import SECONDS_PER_BATCH, Inbox
 
+SoFar = Callable[[], str | None]
 _LOOK_SECONDS = 1.0  # after which a silent run is checked: it may have ended
 
 
@@ -33,12 +34,12 @@ class Followers:
             return message
 
     async def follow(
-        self, so_far: Callable[[], str], is_going: Callable[[], bool]
+        self, so_far: SoFar, is_going: Callable[[], bool]
     ) -> AsyncGenerator[str, None]:
-        """The messages of the run: all earlier ones at once, by `so_far`, then each as it is
-        made."""
+        """The messages of the run: all earlier ones at once, by `so_far`, then each as it is made.
+        None if `so_far` is None: the run has just ended, and its recording was put away."""
         inbox = await asyncio.to_thread(self._enter, so_far)
-        while True:
+        while inbox is not None:
             try:
                 batch = await asyncio.wait_for(inbox.awaited(), _LOOK_SECONDS)
             except TimeoutError:
@@ -49,10 +50,13 @@ class Followers:
                 yield message
             await asyncio.sleep(SECONDS_PER_BATCH)
 
-    def _enter(self, so_far: Callable[[], str]) -> Inbox[str]:
+    def _enter(self, so_far: SoFar) -> Inbox[str] | None:
         inbox = Inbox[str]()
         with self._lock:
-            inbox.put(as_followed(so_far()))
+            message = so_far()
+            if message is None:
+                return None
+            inbox.put(as_followed(message))
             self._inboxes.add(inbox)
         return inbox
 

@@ -53,9 +53,11 @@ class Inbox(Generic[Event]):
             self._wakers.clear()
 
     def reopen(self) -> None:
-        """Accept more events after the last one, which was read already or is read with them."""
+        """Accept more events after the last one, which was read already or is read with them. The
+        time in which nobody read counts from now on."""
         with self._changed:
             self._over = False
+            self._read_at = time.monotonic()
 
     def is_read(self, seconds: float) -> bool:
         """Whether somebody waits for events, or has read some in the last `seconds`."""

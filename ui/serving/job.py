@@ -10,22 +10,19 @@ from __future__ import annotations
 import logging
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from sequoia import Pair, SequoiaError
 from sequoia.errors import Stopped
 from sequoia.this_machine.gpu_health import free_unused_gpu_memory
 from sequoia.this_machine.memory import is_out_of_memory
 from ui.serving.fair_queue import Cancelled, Work, wait_words
-from ui.serving.following import Followers
 from ui.serving.inbox import Inbox, Received
-from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Busy
-from ui.serving.wait_times import Demand, Wait, wait_field
+from ui.serving.wait_times import Demand, Wait
 
 # A job whose events nobody has asked for that long is dropped: its page has gone.
 UNREAD_SECONDS = 30.0
@@ -33,27 +30,6 @@ _JUST_NOW = 2.0  # seconds between two batches that are read, at most
 _log = logging.getLogger(__name__)
 
 Event = TypeVar("Event")
-
-
-@dataclass(frozen=True)
-class Notice:
-    """A message for the visitor, such as the position in the queue; None clears it. wait: while the
-    visitor waits in the queue, what is ahead."""
-
-    text: str | None
-    wait: Wait | None = None
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A run or race has ended. end: the reason, which is a step's `finish`, "stopped", "time",
-    "paused" (the requested steps are done) or "broken". meta: if plain decoding was timed, replaces
-    the meta sent at the start."""
-
-    end: str
-    error: str | None = None
-    notice: str | None = None
-    meta: dict[str, Any] | None = None
 
 
 class Job(ABC, Generic[Event]):
@@ -248,151 +224,3 @@ class Job(ABC, Generic[Event]):
             f"The {self.name} stopped because of an unexpected error; see the server's log for "
             f"details. {self.if_it_fails}"
         ).strip()
-
-
-class RunJob(Job[Any]):
-    """A run or a race that is watched and recorded: its events are Notice, those of the run itself,
-    and Ended. `messages` is read to its end once for every `start`; a second reader may continue
-    where the first left off."""
-
-    if_out_of_memory = "Choose fewer tokens or a smaller tree. Later runs are not affected."
-
-    def __init__(self, model_host: ModelHost, limits: Limits) -> None:
-        super().__init__(model_host)
-        self._limits = limits
-        self.is_shared = limits.shares
-        self.recording: Any = None
-        self.error: str | None = None
-        self._notice: str | None = None
-        self._wait: Wait | None = None
-        self._can_follow = False
-        self._followers = Followers()
-
-    def messages(self) -> Received[Any, str]:
-        """Messages for the browser until the thread has ended."""
-        return Received(self._inbox, self._next_message)
-
-    def _next_message(self, events: list[Any]) -> str:
-        return self._followers.made(lambda: self._taken(events))
-
-    def _taken(self, events: list[Any]) -> str:
-        for event in events:
-            self._take(event)
-        return self._message(events)
-
-    def follow(self) -> AsyncGenerator[str, None]:
-        """The messages of the run for another visitor, from its first step on. It has begun."""
-        return self._followers.follow(self._so_far, lambda: self.busy)
-
-    @property
-    def can_be_followed(self) -> bool:
-        """Whether it is going, has begun, and its visitor lets others see it."""
-        return self.busy and self.is_shared and self.recording is not None
-
-    @abstractmethod
-    def _so_far(self) -> str:
-        """What is recorded so far, as one message of a run that goes on."""
-
-    @property
-    def _ahead(self) -> dict[str, Any]:
-        """The fields of a message that say what is ahead, and that a run can be followed
-        meanwhile."""
-        can_follow = {"follow": True} if self._can_follow else {}
-        return {**wait_field(self._wait), **can_follow}
-
-    def _look_for_a_run_to_follow(self) -> str:
-        """What to do meanwhile, in words, if a run of the same kind can be followed."""
-        current = self._model_host.queue.current
-        job = current.job if current else None
-        self._can_follow = isinstance(job, type(self)) and job is not self and job.can_be_followed
-        return "; you can follow the current run meanwhile" if self._can_follow else ""
-
-    def refused(self, problem: SequoiaError) -> str:
-        meanwhile = self._look_for_a_run_to_follow() if isinstance(problem, Busy) else ""
-        return super().refused(problem) + meanwhile
-
-    def _take(self, event: Any) -> None:
-        """Record what the next message depends on."""
-        self._wait = None
-        if isinstance(event, Notice):
-            self._notice = event.text
-            self._wait = event.wait
-        elif isinstance(event, Ended):
-            self._notice = event.notice
-            self.error = event.error
-        else:
-            self._can_follow = False
-
-    @abstractmethod
-    def _message(self, events: Sequence[Any]) -> str:
-        """The events of one batch as a message."""
-
-    def forget(self) -> None:
-        """Drop the recording; from then on only the RunStore keeps it."""
-        self.recording = None
-
-    def notice(self, words: str | None) -> Notice:
-        return Notice(words)
-
-    def waiting(self, wait: Wait) -> Notice:
-        return Notice(wait_words(wait) + self._look_for_a_run_to_follow(), wait)
-
-    def stopped(self, words: str) -> Ended:
-        return Ended("stopped", notice=words)
-
-    def failed(self, error: str) -> Ended:
-        return Ended("broken", error)
-
-    def overdue(self) -> str:
-        """The message for a run that reached the time limit."""
-        return f"Stopped at the time limit of {self._limits.seconds:g} s per {self.name}."
-
-
-@dataclass(frozen=True)
-class Report:
-    """Progress of a measurement. share: of the work done, from 0 to 1. over: whether it has ended.
-    error: the reason, if it failed. result: what was measured."""
-
-    share: float
-    words: str = ""
-    over: bool = False
-    error: str | None = None
-    result: Any = None
-
-
-class MeasurementJob(Job[Report]):
-    """Measures the loaded pair once."""
-
-    _share = 0.0
-
-    @abstractmethod
-    def measure(self, pair: Pair) -> Any:
-        """Measure `pair` during this job's turn, and call `report` with the progress."""
-
-    def work(self, steps: int | None) -> Report:  # noqa: ARG002  a measurement has no steps
-        self.post(self.notice("waiting for the models"))
-        with self.turn() as pair:
-            return Report(1, over=True, result=self.measure(pair))
-
-    def report(self, share: float, words: str) -> None:
-        """Post the progress. Raises Cancelled if the job was asked to stop."""
-        self.raise_if_halted()
-        self._share = share
-        self.post(Report(share, words))
-
-    def share(self) -> float:
-        return self._share
-
-    def raise_if_halted(self) -> None:
-        """Raises Cancelled if the job was asked to stop."""
-        if self.halted():
-            raise Cancelled
-
-    def notice(self, words: str) -> Report:
-        return Report(0, words)
-
-    def stopped(self, words: str) -> Report:
-        return Report(0, words, over=True)
-
-    def failed(self, error: str) -> Report:
-        return Report(0, over=True, error=error)

@@ -22,7 +22,8 @@ class Limits:
 
     In bytes: request: of a request that uploads no file. upload: of an opened file.
     uploads_each, uploads: uploaded in `upload_seconds` from one address, and by all. kept: of the
-    temporary files, uploads and files to download together.
+    temporary files, uploads and files to download together; of those there are at most
+    `kept_files`.
     """
 
     tokens: int = 4096
@@ -40,6 +41,7 @@ class Limits:
     uploads: int = 512 * MIB
     upload_seconds: float = 600.0
     kept: int = 512 * MIB
+    kept_files: int = 10_000
     models: bool = True
     measures: bool = True
     shares: bool = True
@@ -66,7 +68,8 @@ class Limits:
             f"all uploads {within}": self.uploads,
             "temporary files": self.kept,
         }
-        return {what: f"{size // MIB} MiB" for what, size in found.items()}
+        sizes = {what: f"{size // MIB} MiB" for what, size in found.items()}
+        return {**sizes, "temporary files, their number": f"{self.kept_files:,}"}
 
 
 LOCAL = Limits()
@@ -81,6 +84,7 @@ PUBLIC = Limits(
     uploads_each=64 * MIB,
     uploads=256 * MIB,
     kept=256 * MIB,
+    kept_files=5_000,
     models=False,
     measures=False,
     shares=False,

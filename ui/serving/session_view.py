@@ -10,9 +10,9 @@ from typing import Any, Generic
 
 import gradio as gr
 
-from ui.serving.job import RunJob
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
+from ui.serving.run_job import RunJob
 from ui.serving.sessions import R, SessionRun, Sessions
 from ui.shared.events import QUIET, UNQUEUED, Updates, visitor
 
@@ -55,14 +55,16 @@ class SessionView(ABC, Generic[R]):
 
     def job_state(self, event: gr.EventData, request: gr.Request) -> Updates:
         """The answer to a page that has heard nothing of its job: the buttons as they should be,
-        and a sentence if no job is running. The click may have been refused before a handler saw
-        it, or the stream of messages may have broken."""
+        and a sentence if no job is running, unless the page had one already. The click may have
+        been refused before a handler saw it, or the stream of messages may have broken."""
         job = self.sessions.get(visitor(request))
+        # before `rested`: a job that ends in between sends its own last words
+        was_going = job is not None and job.busy
         updates = self.rested(request)
-        if job is not None and job.busy:
+        sent = sent_with(event)
+        if was_going or sent.get("over") is True:
             return updates
-        heard = sent_with(event).get("heard") is True
-        return {**updates, **self.unheard(_what_became_of(job, heard))}
+        return {**updates, **self.unheard(_what_became_of(job, sent.get("heard") is True))}
 
     @abstractmethod
     def rested(self, request: gr.Request) -> Updates:

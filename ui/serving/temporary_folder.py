@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from stat import S_ISDIR
@@ -37,34 +38,44 @@ def make_folder() -> Path:
     return Path(folder)
 
 
-def keep_small(folder: Path, most: int) -> None:
-    """Remove the oldest files every half minute while there are more than `most` bytes, in the
-    background."""
+def keep_small(folder: Path, most: int, most_files: int) -> None:
+    """Remove the oldest files every half minute while there are more than `most` bytes or
+    `most_files` files, in the background."""
 
     def watch() -> None:
         while True:
             time.sleep(SECONDS)
-            trim(folder, most)
+            trim(folder, most, most_files)
 
     threading.Thread(target=watch, name="temporary-folder", daemon=True).start()
 
 
-def trim(folder: Path, most: int) -> None:
-    """Remove the oldest files in `folder`, also in folders below it, until at most `most` bytes are
-    left."""
-    files: list[tuple[float, int, Path]] = []
-    for path in folder.rglob("*"):
-        with suppress(OSError):  # it was removed meanwhile
-            status = path.lstat()
-            if not S_ISDIR(status.st_mode):
-                files.append((status.st_mtime, status.st_size, path))
+def trim(folder: Path, most: int, most_files: int) -> None:
+    """Remove the oldest files in `folder`, also in folders below it, until at most `most` bytes and
+    `most_files` files are left, and the folders that this empties: Gradio makes one for each file,
+    and a disk has room for only so many."""
+    files = sorted(_files(folder))
     total = sum(size for _, size, _ in files)
-    for _, size, path in sorted(files):
-        if total <= most:
+    for place, (_, size, path) in enumerate(files):
+        if total <= most and len(files) - place <= most_files:
             return
         with suppress(OSError):
             path.unlink()
             total -= size
+            if path.parent != folder:
+                path.parent.rmdir()  # fails if other files are in it
+
+
+def _files(folder: Path) -> Iterator[tuple[float, int, Path]]:
+    """When each file was written, and its size in bytes. A folder that is removed meanwhile is
+    passed over, and a link is a file."""
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = Path(parent, name)
+            with suppress(OSError):  # it was removed meanwhile
+                status = path.lstat()
+                if not S_ISDIR(status.st_mode):
+                    yield status.st_mtime, status.st_size, path
 
 
 def remove_folder(folder: Path) -> None:

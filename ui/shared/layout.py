@@ -31,12 +31,15 @@ def drawn(
     template: str = '<div class="sq-stage"></div>',
     missed: Callable[[Any], str] | None = None,
     asked: Callable[[Any], str] | None = None,
+    value: str | None = None,
 ) -> gr.HTML:
-    """The component that `script`, a module of the page, draws into; its value is a message. The
-    ids of its elements begin with `view`. missed, asked: methods that the browser may call, by
-    their own names: for what it has missed, and for details that no message has."""
+    """The component that `script`, a module of the page, draws into; its value is a message, the
+    first one `value`. The ids of its elements begin with `view`. missed, asked: methods that the
+    browser may call, by their own names: for what it has missed, and for details that no message
+    has."""
     functions = [server_function(method) for method in (missed, asked) if method]
     return gr.HTML(
+        value,
         html_template=template,
         apply_default_css=False,
         elem_id=f"{view}-view",

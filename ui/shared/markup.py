@@ -28,13 +28,41 @@ def toast(text: Any) -> str:
     escaped so that no template language interprets them."""
     text = str(text)
     short = text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 1] + "…"
-    escaped = html.escape(visible(short), quote=True).replace("\n", "<br>")
+    return _inert(html.escape(visible(short), quote=True).replace("\n", "<br>"))
+
+
+def _inert(escaped: str) -> str:
+    """Escaped text without the characters that a template language would interpret."""
     return (
         escaped.replace("{", "&#123;")
         .replace("}", "&#125;")
         .replace("$", "&#36;")
         .replace("`", "&#96;")
     )
+
+
+class Markup(str):
+    """Text that is markup already."""
+
+
+def element(tag: str, *children: str | None, **attributes: object) -> Markup:
+    """An HTML element. Children that are no Markup are shown literally; None is left out.
+    attributes: `data_label` is data-label, `class_` is class; None and False leave one out, True
+    gives it without a value."""
+    named = "".join(_attribute(name, value) for name, value in attributes.items())
+    inner = "".join(child if isinstance(child, Markup) else _literal(child) for child in children)
+    return Markup(f"<{tag}{named}>{inner}</{tag}>")
+
+
+def _attribute(name: str, value: object) -> str:
+    if value is None or value is False:
+        return ""
+    name = name.rstrip("_").replace("_", "-")
+    return f" {name}" if value is True else f' {name}="{_literal(str(value))}"'
+
+
+def _literal(text: str | None) -> str:
+    return _inert(html.escape(visible(text or ""), quote=True))
 
 
 def plotly_text(text: str) -> str:

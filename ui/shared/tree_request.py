@@ -22,7 +22,9 @@ from sequoia import (
 )
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.errors import BadTree
-from sequoia.measuring.defaults import SLACK, default_chain, known_acceptance
+from sequoia.measuring.defaults import SLACK, default_chain, known_acceptance, own_paths_plan
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.plan_for_machine import Plan
 from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.validate_input import shown, whole
 from ui.shared.labels import with_labels
@@ -156,6 +158,8 @@ class TreeRequest:
         if plan.predicted_speedup < 1:
             words += " (slower than plain decoding, predicted)"
         how = f"{words}, from {plan.source} acceptance"
+        if self.kind == "planned":
+            how += _beside_own_paths(plan, own_paths_plan(*asked, self.most, _profile(run)))
         return ChosenTree(plan.tree, how, plan.acceptance, plan.source)
 
     def _wide(self, run: _Run) -> ChosenTree:
@@ -195,6 +199,25 @@ def _whole(value: Any, label: str, least: int, most: int) -> None:
         whole(value, label, least, most, BadTree)
     except BadTree as problem:
         raise with_labels(problem, {label: label}) from None
+
+
+def _profile(run: _Run) -> HardwareProfile | None:
+    """Of the machine that is planned for; None for this one."""
+    return run.clock.profile if run.clock else None
+
+
+def _beside_own_paths(plan: Plan, own: Plan | None) -> str:
+    """For Traversal: the tree was planned with the acceptance of Sequoia's rule, which draws the
+    same children; the other plan is from Traversal's own final paths."""
+    if own is None:
+        return ""
+    if own.tree == plan.tree:
+        return "; from Traversal's own paths the same tree"
+    return (
+        f" of Sequoia's rule ({len(plan.tree)} nodes, {plan.tree.levels} levels, predicted "
+        f"{plan.predicted_speedup:.2f}x); from Traversal's own paths it would have "
+        f"{len(own.tree)} nodes, {own.tree.levels} levels, predicted {own.predicted_speedup:.2f}x"
+    )
 
 
 def _is_wide(tree: Tree) -> bool:

@@ -55,7 +55,7 @@ class Place:
         mass = rest.sum()
         if mass > 0:
             self.target = rest / mass
-            self.stands = mass / (mass + 1 - self.stands)
+            self.stands = mass / (mass + (1 - self.stands))  # never 0 by rounding
         elif self.stands < 1:  # a sum of 0 where the path stands for certain is due to rounding
             self.stands = self.stands * 0  # keeps the dtype
         self.draft[token] = self.draft[token] * 0  # keeps the dtype

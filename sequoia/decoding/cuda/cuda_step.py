@@ -22,7 +22,7 @@ from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Trial, Verdict
-from sequoia.algorithm.verifiers.verifier import OnGpu
+from sequoia.algorithm.verifiers.verifier import OnGpu, Verifier
 from sequoia.decoding.cuda.likeliest_nucleus import likeliest_nucleus
 from sequoia.decoding.drafter import Drafted, Drafter, DynamicTree
 from sequoia.decoding.step import Round, Step
@@ -91,7 +91,7 @@ class CudaStep:
     def residual_heads(self, _drafted: Drafted, _verdict: Verdict) -> tuple[ResidualHead, ...]:
         return ()  # the distributions stay on the device
 
-    def expected_accepted(self, _drafted: Drafted) -> float | None:
+    def expected_accepted(self, _drafted: Drafted, _verifier: Verifier) -> float | None:
         return None
 
     def _fill(

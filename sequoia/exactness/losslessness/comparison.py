@@ -8,19 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from sequoia.exactness import chi_square
 from sequoia.exactness.chi_square import ALARM
-
-# Cells with fewer expected samples are counted together. Far out, a small count deviates more often
-# than chi-square says: with 5 expected in one of two cells, p falls below ALARM 70 times as often
-# as it should, with 25 expected 7 times.
-MIN_EXPECTED = 25.0
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """The cells of a test of `draws` samples. Cells in which fewer than MIN_EXPECTED samples are
-    expected are counted together. shares: of all cells, under the target."""
+    """The cells of a test of `draws` samples. Rare cells are counted together, see
+    `chi_square.groups`. shares: of all cells, under the target."""
 
     shares: tuple[float, ...]
     draws: int
@@ -28,12 +25,7 @@ class Grouping:
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """The cells of each group by their index; cells of probability 0 are in none."""
-        common = [i for i, share in enumerate(self.shares) if share * self.draws >= MIN_EXPECTED]
-        rare = [i for i, share in enumerate(self.shares) if 0 < share * self.draws < MIN_EXPECTED]
-        groups = [(i,) for i in sorted(common, key=lambda i: -self.shares[i])]
-        if rare and groups and sum(self.shares[i] for i in rare) * self.draws < MIN_EXPECTED:
-            return (*groups[:-1], (*groups[-1], *rare))
-        return (*groups, tuple(rare)) if rare else tuple(groups)
+        return chi_square.groups(np.array(self.shares), self.draws)
 
     def grouped(self, values: Sequence[float]) -> list[float]:
         """The sum of `values`, one for each cell, in each group."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 
 from sequoia.exactness.losslessness.broken import BROKEN, BUGS, Bug
@@ -18,13 +19,26 @@ from sequoia.models.pair import Pair
 
 @dataclass(frozen=True)
 class Findable:
-    """How well this test would find a bug. distance: the exact total variation between its output
-    and the target's distribution, over the cells. power: the probability that the test finds it.
-    Both are None where they are not computed."""
+    """How well a test of the cells `grouping` would find a bug. shares: the exact probability of
+    each cell for its output. Without them, nothing else is known."""
 
     bug: Bug
-    distance: float | None = None
-    power: float | None = None
+    grouping: Grouping
+    shares: tuple[float, ...] | None = None
+
+    @cached_property
+    def distance(self) -> float | None:
+        """The total variation between its output and the target's distribution, over the cells."""
+        return None if self.shares is None else self.grouping.distance(self.shares)
+
+    @cached_property
+    def power(self) -> float | None:
+        """The probability that the test finds it."""
+        return None if self.shares is None else self.grouping.power(self.shares)
+
+    def after(self, draws: int) -> Findable:
+        """The same for a test that has ended after `draws` samples."""
+        return replace(self, grouping=replace(self.grouping, draws=draws))
 
 
 class LosslessnessTest:
@@ -59,9 +73,7 @@ class LosslessnessTest:
         """How well this test would find `bug`."""
         decoding = replace(self.setting.decoding, bug=bug)
         shares = output_shares(self._models, decoding, self.cells)
-        if shares is None:
-            return Findable(bug)
-        return Findable(bug, self.grouping.distance(shares), self.grouping.power(shares))
+        return Findable(bug, self.grouping, None if shares is None else tuple(shares))
 
 
 def decoder_name(setting: Setting) -> str:

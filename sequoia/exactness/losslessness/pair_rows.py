@@ -16,8 +16,9 @@ from sequoia.algorithm.distributions import draft_rows, target_rows
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.exactness.float32_rerun import in_float32
 from sequoia.exactness.losslessness.table_step import Text
+from sequoia.models.compare_logits import own_logits
 from sequoia.models.pair import Pair
-from sequoia.models.tree_forward import TreeModel, own_logits
+from sequoia.models.tree_forward import TreeModel
 
 MOST_BYTES = 128 * 2**20  # kept of each model's distributions
 Rows = Callable[[torch.Tensor, SamplingParams], torch.Tensor]

@@ -25,7 +25,8 @@ from sequoia.loading.large.placement import (
     spread,
 )
 from sequoia.loading.pair_checks import Source
-from sequoia.models.memory_needs import USUAL_NODES, distribution_bytes, usual_run_bytes
+from sequoia.models.choose_forward import use_fast_forward
+from sequoia.models.memory_needs import USUAL_NODES, usual_distribution_bytes, usual_run_bytes
 from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.dtypes import usual_dtype
 from sequoia.this_machine.memory import ROOM, free_bytes
@@ -39,10 +40,9 @@ class StreamedModel(TreeModel):
     def __init__(self, hf: Any, name: str, plan: OffloadPlacement) -> None:
         self.stream = LayerStream(hf, plan.resident, plan.output)
         super().__init__(hf, name, plan.output, placement=plan.words)
+        use_fast_forward(self)
         if plan.words:
             self.forward = self.stream.alone(self.forward)
-        else:
-            self.use_fast_forward()
 
 
 def plan_large(
@@ -97,10 +97,9 @@ def placed(hf: Any, title: str, plan: SpreadPlacement | OffloadPlacement) -> Tre
     if isinstance(plan, OffloadPlacement):
         return StreamedModel(hf, title, plan)
     model = TreeModel(hf, title, plan.output, plan.layer_devices, plan.words)
-    if not plan.words:  # one device holds all of it after all
-        return model.use_fast_forward()
-    copy_once(hf, plan.layer_devices)
-    return model
+    if plan.words:  # else one device holds all of it after all
+        copy_once(hf, plan.layer_devices)
+    return use_fast_forward(model)
 
 
 def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
@@ -154,8 +153,7 @@ def _parts(
     """The target's parts, and the bytes needed in addition to them."""
     text = target.config.get_text_config()
     per_layer, rest = usual_run_bytes(text, dtype.itemsize)
-    if where.type == "cuda":
-        rest += distribution_bytes(USUAL_NODES, text.vocab_size)
+    rest += usual_distribution_bytes(where, USUAL_NODES, text.vocab_size)
     config = draft.config.get_text_config()
     draft_cache, draft_rest = usual_run_bytes(config, dtype.itemsize)
     together = rest + draft_bytes + draft_cache * config.num_hidden_layers + draft_rest

@@ -24,6 +24,7 @@ from exact import (
     table,
 )
 
+from sequoia.algorithm.expected_accepted import RejectIfPossible, expected_accepted
 from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.traversal import Place
@@ -52,19 +53,28 @@ def with_ties(seed: Any, vocab: int) -> Model:
     return model
 
 
-def errors(cases: Sequence[int], most: int) -> list[int]:
+def random_chain(rng: random.Random, most: int) -> Tree:
+    return Tree.chain(rng.randint(2, most))
+
+
+RandomTree = Callable[[random.Random, int], Tree]
+
+
+def random_case(case: int, most: int, made: RandomTree = random_tree) -> tuple[Tree, Model, Model]:
+    """Tree, p and q of a case, by its number."""
+    rng = random.Random(f"case {case}")
+    tree = made(rng, most)
+    vocab = rng.choice((2, 3))
+    models = rng.choice((table, with_ties))
+    while not fits(tree, TRAVERSAL, vocab):
+        tree = made(rng, most)
+    return tree, models((case, "p"), vocab), models((case, "q"), vocab)
+
+
+def errors(cases: Sequence[int], most: int, made: RandomTree = random_tree) -> list[int]:
     """The random cases, by number, in which the output distribution is wrong."""
-    wrong = []
-    for case in cases:
-        rng = random.Random(f"case {case}")
-        tree = random_tree(rng, most)
-        vocab = rng.choice((2, 3))
-        models = rng.choice((table, with_ties))
-        while not fits(tree, TRAVERSAL, vocab):
-            tree = random_tree(rng, most)
-        if error(tree, TRAVERSAL, models((case, "p"), vocab), models((case, "q"), vocab)) != 0:
-            wrong.append(case)
-    return wrong
+    found = ((case, *random_case(case, most, made)) for case in cases)
+    return [case for case, tree, p, q in found if error(tree, TRAVERSAL, p, q) != 0]
 
 
 @pytest.mark.slow
@@ -77,20 +87,42 @@ def test_2000_random_trees_with_zeros_and_ties_have_the_target_distribution() ->
     assert errors(range(2000), most=5) == []
 
 
+@pytest.mark.slow
+def test_random_chains_with_zeros_and_ties_have_the_target_distribution() -> None:
+    """There Traversal is block verification."""
+    assert errors(range(60), most=5, made=random_chain) == []
+
+
+@pytest.mark.nightly
+def test_2000_random_chains_with_zeros_and_ties_have_the_target_distribution() -> None:
+    assert errors(range(2000), most=6, made=random_chain) == []
+
+
 # -- beside block verification and Algorithm 2 ---------------------------------------------------
 
 
 def accepted_tokens(tree: Tree, verifier: Any, p: Model, q: Model) -> Fraction:
-    """The expected number of accepted nodes of one step, exactly."""
+    """The expected number of accepted nodes of one step, exactly: every tree that can be drafted,
+    with the mean over the draws of its verification."""
 
-    def accepted(chance: Enumerator) -> int:
+    def accepted(chance: Enumerator) -> Fraction:
         tokens, contexts = drafted(tree, verifier, q, (), chance)
-        verdict = verifier.verify(
-            tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance
+        return expected_accepted(
+            tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), verifier
         )
-        return len(verdict.path) - 1
 
-    return sum(count * weight for count, weight in distribution(accepted).items())
+    return sum((one * weight for one, weight in distribution(accepted).items()), Fraction(0))
+
+
+def losses(cases: Sequence[int], most: int) -> list[int]:
+    """The random chains, by number, on which Traversal, that is block verification, accepts fewer
+    tokens than token verification."""
+    wrong = []
+    for case in cases:
+        tree, p, q = random_case(case, most, random_chain)
+        if accepted_tokens(tree, TRAVERSAL, p, q) < accepted_tokens(tree, ALGORITHM_2, p, q):
+            wrong.append(case)
+    return wrong
 
 
 def block_acceptance(tokens: Sequence[int], p: Model, q: Model) -> list[Fraction]:
@@ -133,8 +165,7 @@ def test_a_chain_is_tested_as_block_verification_tests_it(tree: Tree) -> None:
     assert len(distribution(run, Reject)) > 1
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("tree", CHAINS[:4], ids=lambda tree: f"{len(tree)} nodes")
+@pytest.mark.parametrize("tree", CHAINS, ids=lambda tree: f"{len(tree)} nodes")
 def test_on_a_chain_it_accepts_at_least_as_many_tokens_as_algorithm_2(tree: Tree) -> None:
     gains = []
     for seed in range(12):
@@ -145,6 +176,16 @@ def test_on_a_chain_it_accepts_at_least_as_many_tokens_as_algorithm_2(tree: Tree
         )
     assert min(gains) >= 0
     assert len(tree) == 2 or max(gains) > 0
+
+
+@pytest.mark.slow
+def test_on_random_chains_block_verification_accepts_at_least_as_many_tokens() -> None:
+    assert losses(range(150), most=6) == []
+
+
+@pytest.mark.nightly
+def test_on_2000_random_chains_block_verification_accepts_at_least_as_many_tokens() -> None:
+    assert losses(range(2000), most=6) == []
 
 
 @pytest.mark.slow
@@ -178,6 +219,31 @@ def test_distributions_that_differ_by_rounding_alone_accept_whole_paths(step: in
             tree, tokens, lambda _: shared.copy(), lambda _: shifted.copy(), chance
         )
         assert len(verdict.path) == tree.levels
+
+
+@pytest.mark.parametrize("tree", [*CHAINS[::2], UNLUCKY, Tree.kary(3, 3)])
+def test_rounding_alone_leaves_probabilities_after_any_rejections(tree: Tree) -> None:
+    """Even if every draw rejects, nothing becomes NaN or infinite, and what is expected is what
+    exact arithmetic gives for p = q: every first path is accepted whole."""
+    rng = np.random.default_rng(4)
+    for seed in range(40):
+        p = rng.dirichlet(np.ones(8)) if seed % 2 else rng.permutation([0.5, 0.25, 0.25, *[0] * 5])
+        away = rng.choice((-np.inf, 0, np.inf), 8)
+        q = np.where((away == 0) | (p == 0), p, np.nextafter(p, away))
+        tokens, _ = drafted(tree, over_torch("traversal"), same(q), (), Seeded(seed))
+        verdict = TRAVERSAL.verify(tree, tokens, lambda _: p, lambda _: q, AllRejected())  # noqa: B023
+        stands = [trial.p for trial in verdict.trials]
+        assert all(0 <= one <= 1 for one in stands), stands
+        found = expected_accepted(tree, tokens, lambda _: p, lambda _: q, TRAVERSAL)  # noqa: B023
+        depth = tree.depths[verdict.trials[0].node]
+        assert found == pytest.approx(depth, abs=1e-12)
+
+
+class AllRejected(RejectIfPossible):
+    """Rejects everything, which draws do with a probability of rounding only."""
+
+    def accept(self, d: Any, r: Any) -> tuple[bool, None]:
+        return False, None
 
 
 # -- mutants ---------------------------------------------------------------------------------------

@@ -7,13 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from sequoia.exactness.chi_square import ALARM
-from sequoia.exactness.losslessness.comparison import (
-    MIN_EXPECTED,
-    Comparison,
-    Grouping,
-    mean_deviation,
-)
+from sequoia.exactness.chi_square import ALARM, MIN_EXPECTED
+from sequoia.exactness.losslessness.comparison import Comparison, Grouping, mean_deviation
 
 
 def test_rare_cells_are_counted_together() -> None:

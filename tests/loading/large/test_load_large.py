@@ -23,6 +23,7 @@ from accelerate import dispatch_model
 from fake_gpus import LAYERS, fake_two_gpus
 from fakes import PROMPTS, noisy, save, tiny_model, tree_logits
 from transformers import AutoModelForCausalLM
+from transformers.integrations.sdpa_attention import repeat_kv
 
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
@@ -37,9 +38,10 @@ from sequoia.loading.load import load_pair
 from sequoia.loading.pair_checks import Source, check_source, local_bytes
 from sequoia.measuring.defaults import speculate
 from sequoia.measuring.hardware import measure_profile
+from sequoia.models import choose_forward
 from sequoia.models.describe import describe, place_of
 from sequoia.models.pair import Pair
-from sequoia.models.tree_forward import TreeModel
+from sequoia.models.tree_forward import TreeModel, transformers_forward
 from sequoia.models.tree_mask import TreeLayout
 
 FAMILIES = ("llama", "qwen2", "qwen3", "gpt_neox")
@@ -103,17 +105,56 @@ def spread_pair(
     ],
     ids=["one of two devices", "all layers stay", "one layer is streamed"],
 )
-def test_a_target_that_fits_one_device_after_all_gets_its_faster_forward(
+def test_a_target_gets_its_faster_forward_wherever_it_is_placed(
     plan: SpreadPlacement | OffloadPlacement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a card that is the one with CUDA graphs."""
+    """On a single card that is the one with CUDA graphs."""
     asked: list[TreeModel] = []
     monkeypatch.setattr(
-        TreeModel, "use_fast_forward", lambda model, *_: (asked.append(model), model)[1]
+        load_large, "use_fast_forward", lambda model: (asked.append(model), model)[1]
     )
     model = placed(tiny_model("llama", layers=LAYERS), "one", plan)
-    assert asked == ([] if model.placement else [model])
+    assert asked == [model]
     assert tree_logits(model).isfinite().all()
+
+
+PLACED = {
+    "spread": SpreadPlacement({}, (HOST,) * LAYERS, HOST, Counter({HOST: 1, META: 1})),
+    "streamed": OffloadPlacement(HOST, 1, LAYERS, 1, 1),
+}
+
+
+@pytest.mark.parametrize("plan", PLACED)
+def test_a_placed_target_copies_no_keys_for_each_query_head(
+    plan: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As little as one on a single card does. The logits are the same."""
+    repeated: list[int] = []
+    monkeypatch.setattr(
+        "transformers.integrations.sdpa_attention.repeat_kv",
+        lambda *given: (repeated.append(1), repeat_kv(*given))[1],
+    )
+    hf = tiny_model("llama", layers=LAYERS)
+    expected = tree_logits(TreeModel(hf, "whole"))
+    assert repeated
+    model = placed(hf, "placed", PLACED[plan])
+    repeated.clear()
+    torch.testing.assert_close(tree_logits(model), expected, atol=1e-4, rtol=1e-4)
+    assert repeated == []
+
+
+@pytest.mark.parametrize("plan", PLACED)
+def test_where_grouped_attention_differs_a_placed_target_does_without_it(
+    plan: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hf = tiny_model("llama", layers=LAYERS)
+    expected = tree_logits(TreeModel(hf, "whole"))
+    monkeypatch.setattr(
+        choose_forward, "grouped_forward", lambda *given: transformers_forward(*given) * 1.5
+    )
+    model = placed(hf, "placed", PLACED[plan])
+    assert model.no_fast_forward.startswith("its logits differ by ")
+    torch.testing.assert_close(tree_logits(model), expected)
 
 
 # -- spread ----------------------------------------------------------------------------------------

@@ -22,8 +22,9 @@ from sequoia.errors import OutOfMemory
 from sequoia.loading.large import copier as copier_module
 from sequoia.loading.large.copier import PAGE, CudaCopier, HostCopier, copier_for
 from sequoia.loading.large.offload import LayerStream, streamed_layers
+from sequoia.models.compare_logits import own_logits
 from sequoia.models.self_test import self_test
-from sequoia.models.tree_forward import TreeModel, own_logits
+from sequoia.models.tree_forward import TreeModel
 
 CPU = torch.device("cpu")
 
@@ -36,7 +37,9 @@ class Late(HostCopier):
         self.begun: list[torch.Tensor] = []  # what was copied from, in order
         self.waiting: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
 
-    def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def begin(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, host: torch.Tensor, buffer: torch.Tensor
+    ) -> int:
         buffer.fill_(255)
         self.begun.append(host)
         self.waiting[len(self.begun)] = host, buffer

@@ -24,8 +24,9 @@ from sequoia.errors import BadModel
 from sequoia.loading.load import load_pair
 from sequoia.loading.weights.rotary_frequencies import check_frequencies, rotary_modules
 from sequoia.models import fastest_dtype
+from sequoia.models.compare_logits import own_logits
 from sequoia.models.fast_llama import fast_forward
-from sequoia.models.tree_forward import TreeModel, own_logits
+from sequoia.models.tree_forward import TreeModel
 
 CONTEXT = 1024
 FAR = 1000

@@ -34,9 +34,14 @@ def tab(model_host: ModelHost) -> HardwareTab:
 def form(tab: HardwareTab, store: Any = None, **typed: Any) -> dict[Any, Any]:
     """The whole form, as its handler gets it. Keys of `typed` have _ for -."""
     changes = {name.replace("_", "-"): value for name, value in typed.items()}
-    fields = {tab.own.fields[name]: value for name, value in {**GOOD, **changes}.items()}
-    menus = {tab.profile: None, tab.against: None, tab.rates: None, tab.nodes: "64"}
-    return {**fields, **menus, tab.store: store or []}
+    fields = {tab.form.own.fields[name]: value for name, value in {**GOOD, **changes}.items()}
+    menus = {
+        tab.form.profile: None,
+        tab.form.against: None,
+        tab.form.rates: None,
+        tab.form.nodes: "64",
+    }
+    return {**fields, **menus, tab.form.store: store or []}
 
 
 def test_the_figures_of_a_ready_profile_make_the_same_curves_before_a_prefix() -> None:
@@ -78,12 +83,12 @@ def test_a_refused_figure_is_named_with_its_bound_at_its_field(
     tab: HardwareTab, field: str, value: str, words: str
 ) -> None:
     updates = tab.make(form(tab, **{field.replace("-", "_"): value}), request())
-    shown = {name: updates[part] for name, part in tab.own.fields.items()}
+    shown = {name: updates[part] for name, part in tab.form.own.fields.items()}
     assert words in shown.pop(field)["info"]
     assert {one["info"] for one in shown.values()} == {""}
     assert not {"value"} & {key for update in updates.values() for key in update}
     assert tab.board not in updates
-    assert tab.store not in updates
+    assert tab.form.store not in updates
 
 
 def test_offloaded_weights_need_the_bandwidth_of_the_link() -> None:
@@ -107,14 +112,14 @@ def test_junk_in_any_field_is_refused_or_a_name(name: str, junk: Any) -> None:
 
 def test_a_made_profile_is_saved_shown_and_opened_like_any_other(tab: HardwareTab) -> None:
     updates = tab.make(form(tab), request())
-    (text,) = updates[tab.store]
+    (text,) = updates[tab.form.store]
     entry = saved_profiles.parse_entry(text, "unnamed")
     assert (entry.name, entry.profile.source) == ("my card", "simulated")
     view = json.loads(updates[tab.board])["view"]
     assert (view["profile"]["name"], view["profile"]["label"]) == ("my card", "simulated")
     assert "These times are simulated: none was compared with a measurement." in view["why"]
-    assert updates[tab.profile]["value"] == SAVED + "my card"
-    assert {updates[part]["info"] for part in tab.own.fields.values()} == {""}
+    assert updates[tab.form.profile]["value"] == SAVED + "my card"
+    assert {updates[part]["info"] for part in tab.form.own.fields.values()} == {""}
 
 
 def test_a_full_store_is_a_message_in_the_banner(tab: HardwareTab) -> None:
@@ -123,15 +128,15 @@ def test_a_full_store_is_a_message_in_the_banner(tab: HardwareTab) -> None:
         store = saved_profiles.add_entry(store, own_profile({**GOOD, "name": f"card {number}"}))
     updates = tab.make(form(tab, store), request())
     assert json.loads(updates[tab.board])["error"].startswith("Not made: 12 profiles are saved")
-    assert tab.store not in updates
+    assert tab.form.store not in updates
 
 
 def test_another_start_fills_all_fields_except_the_name(tab: HardwareTab) -> None:
-    updates = tab.own.fill("a100-llama-2-7b-eager")
-    assert updates[tab.own.fields["device-memory-gb-per-s"]]["value"] == "1935"
-    assert updates.keys() == {tab.own.fields[name] for name in FIELDS}
+    updates = tab.form.own.fill("a100-llama-2-7b-eager")
+    assert updates[tab.form.own.fields["device-memory-gb-per-s"]]["value"] == "1935"
+    assert updates.keys() == {tab.form.own.fields[name] for name in FIELDS}
     for junk in (None, [], "x", "epyc-2-cores-bundled"):
-        assert tab.own.fill(junk) == {}
+        assert tab.form.own.fill(junk) == {}
 
 
 # -- as a clock ------------------------------------------------------------------------------------

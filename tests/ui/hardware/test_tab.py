@@ -22,8 +22,9 @@ from sequoia.planning.plan_for_machine import best_plan, bounds
 from ui.decode.tab import LiveView
 from ui.hardware import tab as hardware_tab
 from ui.hardware import view as hardware_view
+from ui.hardware.form import NONE
 from ui.hardware.profile_job import ProfileJob
-from ui.hardware.tab import HERE, NONE, HardwareTab
+from ui.hardware.tab import HERE, HardwareTab
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared import saved_profiles
@@ -61,7 +62,7 @@ def asked(tab: HardwareTab, **values: Any) -> dict[Any, Any]:
         "name": "mine",
         "open": None,
     }
-    return {getattr(tab, name): value for name, value in {**usual, **values}.items()}
+    return {getattr(tab.form, name): value for name, value in {**usual, **values}.items()}
 
 
 def view(tab: HardwareTab, updates: dict[Any, Any]) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def test_it_opens_with_this_machine_as_measured(tab: HardwareTab, pair: Pair) ->
     shown = view(tab, updates)
     assert (shown["profile"]["label"], shown["profile"]["name"]) == ("measured", "this machine")
     assert shown["plan"]["plain"] == machine(pair).plain_seconds
-    assert updates[tab.profile]["value"] == HERE
+    assert updates[tab.form.profile]["value"] == HERE
     assert shown["run"] is None
 
 
@@ -206,9 +207,9 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
     itself = tab.look(asked(tab, profile=key, against=key), request())
     assert view(tab, itself)["there"] is None
     assert view(tab, itself)["against"] is None
-    assert itself[tab.against]["value"] == NONE
+    assert itself[tab.form.against]["value"] == NONE
     assert "nothing to compare" in json.loads(itself[tab.board])["notice"]
-    names = {key: name for name, key in itself[tab.against]["choices"]}
+    names = {key: name for name, key in itself[tab.form.against]["choices"]}
     assert [other for other, name in names.items() if name.endswith("shown now")] == [key]
 
 
@@ -236,7 +237,7 @@ def test_times_and_acceptance_of_different_models_are_called_hypothetical(
 
 
 def test_a_copy_of_a_profile_is_recognised(tab: HardwareTab) -> None:
-    store = tab.keep(asked(tab, profile=HERE), request())[tab.store]
+    store = tab.keep(asked(tab, profile=HERE), request())[tab.form.store]
     found = tab.look(asked(tab, profile=HERE, against="kept:mine", store=store), request())
     assert view(tab, found)["against"] is None
     assert json.loads(found[tab.board])["notice"].startswith("mine has the same times")
@@ -282,8 +283,8 @@ def test_recorded_tables_are_by_temperature() -> None:
 
 def test_profiles_are_saved_imported_and_removed(tab: HardwareTab, tmp_path: Path) -> None:
     updates = tab.keep(asked(tab, profile=HERE, name=" my  box "), request())
-    store = updates[tab.store]
-    assert updates[tab.profile]["value"] == "kept:my box"
+    store = updates[tab.form.store]
+    assert updates[tab.form.profile]["value"] == "kept:my box"
     assert view(tab, updates)["profile"]["label"] == "recorded"
     file = tmp_path / "from elsewhere.json"
     file.write_text(PROFILE.to_json())
@@ -294,10 +295,10 @@ def test_profiles_are_saved_imported_and_removed(tab: HardwareTab, tmp_path: Pat
         "device": "one card",
         "versions": 0,
     }
-    assert [*saved_profiles.saved_entries(updates[tab.store])] == ["my box", "from elsewhere"]
-    updates = tab.drop(asked(tab, profile="kept:my box", store=updates[tab.store]), request())
-    assert [*saved_profiles.saved_entries(updates[tab.store])] == ["from elsewhere"]
-    assert updates[tab.profile]["value"] == HERE
+    assert [*saved_profiles.saved_entries(updates[tab.form.store])] == ["my box", "from elsewhere"]
+    updates = tab.drop(asked(tab, profile="kept:my box", store=updates[tab.form.store]), request())
+    assert [*saved_profiles.saved_entries(updates[tab.form.store])] == ["from elsewhere"]
+    assert updates[tab.form.profile]["value"] == HERE
     assert "only profiles that you saved" in error(
         tab, tab.drop(asked(tab, profile=HERE), request())
     )
@@ -404,8 +405,8 @@ def test_a_measurement_becomes_this_machines_profile(
     assert view(tab, updates[-1])["plan"]["plain"] == machine(pair).plain_seconds
     shares = [json.loads(update[tab.board]).get("share") for update in updates[1:-1]]
     assert any(share is not None and 0 < share < 1 for share in shares)
-    assert updates[0][tab.stop_it]["interactive"] is True
-    assert updates[-1][tab.measure_it]["interactive"] is True
+    assert updates[0][tab.form.stop_it]["interactive"] is True
+    assert updates[-1][tab.form.measure_it]["interactive"] is True
     said = json.loads(updates[-1][tab.board])["notice"]
     assert said == hardware_view.change_words(before, machine(pair))
 
@@ -413,11 +414,11 @@ def test_a_measurement_becomes_this_machines_profile(
 def test_a_stopped_measurement_keeps_the_previous_profile(tab: HardwareTab, pair: Pair) -> None:
     before = machine(pair)
     steps = Reading(tab.measure(asked(tab), request("two")))
-    assert next(steps)[tab.measure_it]["interactive"] is False
+    assert next(steps)[tab.form.measure_it]["interactive"] is False
     tab.stop(request("two"))
     *earlier, last = steps
     assert machine(pair) is before
-    assert set(last) == {tab.measure_it, tab.stop_it}
+    assert set(last) == {tab.form.measure_it, tab.form.stop_it}
     assert "kept" in json.loads(earlier[-1][tab.board])["notice"]
     wait(lambda: len(tab._model_host.queue) == 0)
 
@@ -470,7 +471,9 @@ def linked(tab: HardwareTab, event: Any) -> dict[Any, Any]:
     """The last updates after a link was opened."""
 
     async def last() -> dict[Any, Any]:
-        return [updates async for updates in tab.use_link({tab.store: []}, event, request())][-1]
+        return [updates async for updates in tab.use_link({tab.form.store: []}, event, request())][
+            -1
+        ]
 
     return asyncio.run(last())
 
@@ -479,8 +482,8 @@ def test_the_profile_of_a_link_is_shown(tab: HardwareTab) -> None:
     key = next(iter(saved_profiles.shipped()))
     sent = SimpleNamespace(_data={"profile": key, "against": NONE, "rates": None, "nodes": 32})
     updates = linked(tab, sent)
-    assert updates[tab.profile]["value"] == key
-    assert updates[tab.nodes]["value"] == 32
+    assert updates[tab.form.profile]["value"] == key
+    assert updates[tab.form.nodes]["value"] == 32
     assert view(tab, updates)["profile"]["name"] == saved_profiles.shipped()[key].name
 
 

@@ -21,10 +21,10 @@ from sequoia.exactness.losslessness.settings import PRESETS
 from ui.decode.tab import LiveView
 from ui.lossless.form import field_of, value_of
 from ui.lossless.lossless_job import LosslessJob, Sampled
-from ui.lossless.messages import report_message
+from ui.lossless.messages import report_message, test_fields
 from ui.lossless.tab import LosslessTab
-from ui.serving.job import Report
 from ui.serving.limits import LOCAL, PUBLIC, Limits
+from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost
 
 Reports = list[dict[str, Any]]
@@ -202,8 +202,23 @@ def test_a_test_ends_at_its_time_limit(model_host: ModelHost) -> None:
     *_, last = task.reports()
     assert last.over
     assert 0 < last.result.comparison.draws < 100_000
-    words = json.loads(report_message(last, PRESETS["none"]))["test"]["verdict"]
-    assert words.endswith("of 100,000; the test was stopped early.")
+    message = json.loads(report_message(last, PRESETS["none"]))["test"]
+    assert "of 100,000, where the test was stopped; " in message["verdict"]
+
+
+def test_the_power_after_a_stop_is_that_of_the_samples_so_far() -> None:
+    setting = PRESETS["none"]
+    test = LosslessnessTest(setting)
+    counts = tuple(round(300 * share) for share in test.grouping.shares)
+    some = Sampled(test, test.findable(), Comparison(test.grouping, counts), None)
+    planned, reached = (
+        {one["key"]: one["power"] for one in test_fields(some, going)["finds"]}
+        for going in (True, False)
+    )
+    smaller = LosslessnessTest(replace(setting, samples=sum(counts)))
+    assert reached == {one.bug.key: one.power for one in smaller.findable()}
+    assert reached["walk-u"] < 0.9 < 0.999 < planned["walk-u"]
+    assert "of 20,000, where the test was stopped; " in test_fields(some, False)["verdict"]
 
 
 def test_a_few_samples_before_a_stop_decide_nothing() -> None:

@@ -33,7 +33,8 @@ from ui import page
 from ui.decode import messages
 from ui.decode.run import DecodeJob
 from ui.decode.tab import LiveView
-from ui.hardware.tab import HERE, NONE, FormValues, HardwareTab
+from ui.hardware.form import NONE, FormValues
+from ui.hardware.tab import HERE, HardwareTab
 from ui.lab.tab import LabTab
 from ui.models import load_job, model_types
 from ui.models import view as models_view
@@ -373,9 +374,9 @@ def test_visitors_of_a_public_page_load_nothing(
         for block in page.page(model_host, PUBLIC).blocks.values()
         if isinstance(block, gr.Tab)
     ]
-    assert tabs == ["Decode", "Tour", "Race", "Lab", "Walk", "Lossless", "Hardware"]
+    assert tabs == ["Decode", "Tour", "Race", "Lab", "Walk", "Lossless", "Hardware", "Paper"]
     names = [fn.api_name for fn in page.page(model_host, PUBLIC).fns.values()]
-    assert not {"change", "choose", "renew_1"} & set(names)
+    assert not {"models_change", "models_choose", "models_job_state"} & set(names)
 
 
 def test_the_form_becomes_a_request() -> None:
@@ -561,7 +562,7 @@ def test_the_boxes_for_chats_come_and_go_with_the_models(
         if isinstance(block, gr.Checkbox) and block.label == "As a chat message"
     ]
     assert [box.visible for box in boxes] == [False, False]
-    renew = next(fn.fn for fn in views.fns.values() if fn.api_name == "renew")
+    renew = next(fn.fn for fn in views.fns.values() if fn.api_name == "decode_renew")
     live = renew.__self__
     assert {update["visible"] for box, update in renew(request()).items() if box in live.chats} == {
         False
@@ -623,7 +624,7 @@ def test_nothing_of_the_previous_models_is_shown_for_the_new_ones(
     run = make(run_store=live.run_store)
     run.start(None)
     list(run.messages())
-    monkeypatch.setattr(hardware, "_asked", lambda _: FormValues(HERE, NONE, None, 64, []))
+    monkeypatch.setattr(hardware.form, "values", lambda _: FormValues(HERE, NONE, None, 64, []))
     name = run.recording.name
 
     def shown() -> dict[str, Any]:

@@ -15,6 +15,7 @@ from sequoia import Acceptance, Pair, Tree, named_profile
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadSamplingParams, BadTrace, BadTree
+from sequoia.models.pair import RecordedAcceptance
 from sequoia.planning.plan_for_machine import best_chain, best_plan
 from sequoia.planning.simulated_step_times import step_seconds
 from sequoia.saved_files.race_file import MOST_LANES, RaceLog
@@ -100,6 +101,23 @@ def test_tree_and_chain_are_planned_by_one_rule_for_the_clock(pair: Pair) -> Non
     hows = [lane.chosen.how for lane in plan.lanes]
     assert hows[1] == f"length planned for {NAME}, from recorded code acceptance"
     assert hows[2] == f"planned for {NAME}, from recorded code acceptance"
+
+
+def test_a_tree_for_traversal_names_both_plans(pair: Pair) -> None:
+    own = Acceptance((0.85, 0.05, 0.02))
+    both = replace(pair, known=(RecordedAcceptance(0.6, RATES, "code", own_paths=own),))
+    lanes = ("planned", "", "traversal"), ("planned", "", "sequoia")
+    plan = plan_race(both, asked(*lanes, temperature=0.6), LOCAL.nodes)
+    trees = [lane.chosen.tree for lane in plan.lanes]
+    assert trees == [best_plan(RATES, PROFILE, slack=0.01).tree] * 2
+    of_paths = best_plan(own, PROFILE, slack=0.01)
+    beside, alone = (lane.chosen.how for lane in plan.lanes)
+    assert alone == f"planned for {NAME}, from recorded code acceptance"
+    assert beside.startswith(f"{alone} of Sequoia's rule ({len(trees[0])} nodes, ")
+    assert beside.endswith(
+        f"; from Traversal's own paths it would have {len(of_paths.tree)} nodes, "
+        f"{of_paths.tree.levels} levels, predicted {of_paths.predicted_speedup:.2f}x"
+    )
 
 
 def test_a_planned_tree_without_branches_is_not_raced_twice(

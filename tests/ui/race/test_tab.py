@@ -219,7 +219,7 @@ def test_run_can_be_pressed_while_the_output_is_checked(tab: RaceTab, endless: N
     assert {message["race"] for message in messages} == {raced(messages)}
     assert raced(second) != raced(messages)
     assert "Stopped before" in results_of(messages)[1]["lossless"]["words"]
-    kept = tab.run_store.get(raced(messages))
+    kept = tab.stored.newest.get(raced(messages))
     assert kept is not None
     assert kept.weight > 0
 
@@ -241,6 +241,21 @@ def test_the_end_of_a_replaced_check_leaves_stop_enabled(
     sent(tab.run(filled(tab), request()))
     assert updates == [tab.going()]
     sent(tab.run(filled(tab, prompt=""), request()))
+    assert tab.rested(request())[tab.form.run]["interactive"] is True
+
+
+def test_a_race_that_waits_for_the_last_check_to_end_can_be_stopped(
+    tab: RaceTab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards against a race that starts although Stop was pressed before."""
+
+    async def stop_meanwhile(_who: str) -> None:
+        tab.stop(request())
+
+    monkeypatch.setattr(tab, "_end_replaceable", stop_meanwhile)
+    (message,) = sent(tab.run(filled(tab), request()))
+    assert message["error"] == "Not started: Stop was pressed"
+    assert tab.sessions.get("one") is None
     assert tab.rested(request())[tab.form.run]["interactive"] is True
 
 
@@ -291,11 +306,11 @@ def test_the_steps_of_a_lane_are_given_to_its_picture(
 ) -> None:
     monkeypatch.setattr(messages, "STEP_NODES", 8)
     name = raced(sent(tab.run(filled(tab), request())))
-    kept = tab.run_store.get(name)
+    kept = tab.stored.newest.get(name)
     run = kept.log().lanes[1].run
     found: list[dict[str, Any]] = []
     while len(found) < len(run.steps):
-        answer = json.loads(tab.get_steps([name, 1, len(found)]))
+        answer = json.loads(tab.stored.get_steps([name, 1, len(found)]))
         assert (answer["race"], answer["lane"], answer["from"]) == (name, 1, len(found))
         assert 1 <= len(answer["steps"]) <= 3
         for step in answer["steps"]:
@@ -304,7 +319,7 @@ def test_the_steps_of_a_lane_are_given_to_its_picture(
             assert {str(token) for token in (*step["tokens"], step["bonus"])} <= {*answer["pieces"]}
         found += answer["steps"]
     assert [step["i"] for step in found] == [*range(len(run.steps))]
-    assert json.loads(tab.get_steps([name, 1, 10**6]))["steps"] == []
+    assert json.loads(tab.stored.get_steps([name, 1, 10**6]))["steps"] == []
 
 
 @pytest.mark.parametrize(
@@ -314,7 +329,7 @@ def test_steps_that_are_not_there_are_an_empty_answer(tab: RaceTab, asked: Any) 
     name = raced(sent(tab.run(filled(tab), request())))
     if asked and asked[0] is None:
         asked = [name, *asked[1:]]
-    assert json.loads(tab.get_steps(asked)).get("steps", []) == []
+    assert json.loads(tab.stored.get_steps(asked)).get("steps", []) == []
 
 
 # -- the form --------------------------------------------------------------------------------------
@@ -518,9 +533,9 @@ def test_a_run_file_is_not_a_race(tab: RaceTab) -> None:
 def test_a_lane_of_the_race_on_screen_opens_in_decode(tab: RaceTab) -> None:
     live = tab._live
     first = json.loads(
-        tab.open_lane(event({"race": tab._welcome.name, "lane": 1}), request())[live.stage]
+        tab.open_lane(event({"race": tab.stored.welcome.name, "lane": 1}), request())[live.stage]
     )
-    assert first["meta"]["tree"]["nodes"] == tab._welcome.log().lanes[1].most
+    assert first["meta"]["tree"]["nodes"] == tab.stored.welcome.log().lanes[1].most
     messages = sent(tab.run(filled(tab), request()))
     second = json.loads(
         tab.open_lane(event({"race": raced(messages), "lane": 2}), request())[live.stage]
@@ -540,7 +555,7 @@ def test_a_lane_of_the_race_on_screen_opens_in_decode(tab: RaceTab) -> None:
         if step["lane"] == 2
     ]
     again = json.loads(
-        tab.open_lane(event({"race": tab._welcome.name, "lane": 1}), request())[live.stage]
+        tab.open_lane(event({"race": tab.stored.welcome.name, "lane": 1}), request())[live.stage]
     )
     assert again["steps"] == first["steps"]
 
@@ -580,7 +595,7 @@ def test_a_lane_of_an_opened_race_is_recorded_whatever_its_file_says(
 @pytest.mark.parametrize("lane", [None, {}, 4, -1, True, "0"])
 def test_an_invalid_lane_is_refused(tab: RaceTab, lane: Any) -> None:
     with pytest.raises(gr.Error, match="Not opened: lane"):
-        tab.open_lane(event({"race": tab._welcome.name, "lane": lane}), request())
+        tab.open_lane(event({"race": tab.stored.welcome.name, "lane": lane}), request())
 
 
 @pytest.mark.parametrize(
@@ -599,22 +614,22 @@ def test_a_lane_does_not_replace_a_running_run(tab: RaceTab) -> None:
 
     tab._live.sessions._runs["one"] = Going()
     with pytest.raises(gr.Error, match="a run is in progress"):
-        tab.open_lane(event({"race": tab._welcome.name, "lane": 0}), request())
+        tab.open_lane(event({"race": tab.stored.welcome.name, "lane": 0}), request())
 
 
 @pytest.mark.parametrize(
     "asked", [None, 3, "x", [], ["x"], ["x", 0], [None, 0], [[], 0], ["x", 1, 2], {"a": 1}]
 )
 def test_missed_steps_of_an_unknown_race_are_refused(tab: RaceTab, asked: Any) -> None:
-    assert "no longer stored" in json.loads(tab.get_moves(asked))["error"]
+    assert "no longer stored" in json.loads(tab.stored.get_moves(asked))["error"]
 
 
 def test_missed_steps_are_given(tab: RaceTab) -> None:
     name = board_message(tab, tab.example())["race"]
-    whole = json.loads(tab.get_moves([name, 0]))
-    assert json.loads(tab.get_moves([name, 5]))["moves"] == whole["moves"][5:]
+    whole = json.loads(tab.stored.get_moves([name, 0]))
+    assert json.loads(tab.stored.get_moves([name, 5]))["moves"] == whole["moves"][5:]
     for first in (-1, True, 1.0, "1"):
-        assert "no longer stored" in json.loads(tab.get_moves([name, first]))["error"]
+        assert "no longer stored" in json.loads(tab.stored.get_moves([name, first]))["error"]
 
 
 def test_trees_of_the_recorded_race_are_trees(tab: RaceTab) -> None:
@@ -636,7 +651,7 @@ def test_a_reload_shows_the_race_in_the_address_while_it_is_stored(tab: RaceTab)
     assert lane["meta"]["verifier"] == "specinfer"
     for asked in ({"race": ""}, {"race": "nobody's"}, {"race": name + "x"}, {}):
         recorded = board_message(tab, tab.load(request("three", **asked)))
-        assert recorded["race"] == tab._welcome.name
+        assert recorded["race"] == tab.stored.welcome.name
         assert recorded["meta"]["label"] == "simulated"  # the recorded race's clock
 
 

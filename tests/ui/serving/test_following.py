@@ -87,7 +87,6 @@ def test_a_visitor_who_waits_is_offered_the_run_and_gets_their_own_when_it_start
     waiting = Reading(view.run(form(view), request("two")))
     message = json.loads(next(waiting))
     assert "1 run ahead of you, " in message["notice"]
-    assert message["notice"].endswith("; you can follow the current run meanwhile")
     assert message["follow"] is True
     assert message["wait"]["ahead"] == 1
     assert message["wait"]["seconds"] >= 0  # 0: it is about to end
@@ -99,6 +98,26 @@ def test_a_visitor_who_waits_is_offered_the_run_and_gets_their_own_when_it_start
     assert last["done"] is True
     assert "follow" not in last
     assert all(message["followed"] for message in sent(following))
+
+
+def test_a_visitor_for_whom_the_queue_is_full_may_follow_too(
+    make_view: Callable[[Limits], LiveView], gate: Gate, model_host: ModelHost
+) -> None:
+    view = make_view(LOCAL)
+    running = begin(view, gate)
+    waiting = [Reading(view.run(form(view), request(who))) for who in ("two", "three", "four")]
+    for one in waiting:
+        next(one)
+    (message,) = sent(view.run(form(view), request("five")))
+    assert message["error"].startswith("Not started: 4 runs are waiting already, ")
+    assert message["error"].endswith("; try again later, or follow the current run meanwhile")
+    assert message["follow"] is True
+    following = Reading(view.follow(request("five")))
+    assert len(json.loads(next(following))["steps"]) == 2
+    gate.open()
+    for one in (running, *waiting):
+        sent(one)
+    assert sent(following)[-1]["done"] is True, "it ends with that run"
 
 
 def test_among_strangers_nobody_follows_unless_the_visitor_lets_them(
@@ -136,6 +155,21 @@ def test_a_run_whose_page_has_gone_ends_for_its_followers(
     running.close()
     gate.open()
     assert all(message["followed"] for message in sent(following))
+
+
+def test_a_run_that_ends_as_a_follower_enters_is_not_shown(
+    make_view: Callable[[Limits], LiveView], gate: Gate
+) -> None:
+    """Guards against an error for a visitor who presses Follow at that moment."""
+    view = make_view(LOCAL)
+    running = begin(view, gate)
+    run = view.sessions.get("one")
+    assert run is not None
+    following = run.follow()
+    gate.open()
+    sent(running)
+    run.forget()
+    assert sent(following) == []
 
 
 def test_a_visitor_who_changes_their_mind_is_followed_no_longer(

@@ -57,23 +57,23 @@ def test_pages_open_while_as_many_runs_wait_as_may(busy: gr.Blocks) -> None:
     clients = [Client(busy.local_url) for _ in range(2 * LIMITS.waiting + 2)]
     first = clients[: LIMITS.waiting - 1]
     for client in first:
-        assert client.join("run").status_code == 200
+        assert client.join("decode_run").status_code == 200
         events = client.events()
         while "ahead of you, " not in (said := json.dumps(next(events))):
             pass
         assert "seconds" in said  # how long it will take
     for client in clients[len(first) :]:
-        said = reply(client, "run")
+        said = reply(client, "decode_run")
         assert "runs are waiting already, " in said
         assert "try again later" in said
     limiter = busy.limiter
     assert limiter is not None
     assert limiter.borrowed_tokens == 0  # those who wait hold no thread
     newcomer = Client(busy.local_url)
-    assert "recorded" in reply(newcomer, "load")
+    assert "recorded" in reply(newcomer, "decode_load_on_load")
     for example in recordings.examples():
-        assert "max_new_tokens" in reply(newcomer, "example", pg_example=example.name)
-    assert "moves" in reply(newcomer, "load_2")  # a recorded race
-    tabs = "".join(reply(newcomer, name) for name in ("come", "come_1", "come_2"))
+        assert "max_new_tokens" in reply(newcomer, "decode_example", pg_example=example.name)
+    assert "moves" in reply(newcomer, "race_load_on_load")  # a recorded race
+    tabs = "".join(reply(newcomer, name) for name in ("lab_come", "hardware_come", "models_come"))
     assert "survey" in tabs  # the Lab, which computes in the browser
     assert "overhead" in tabs  # Hardware

@@ -12,7 +12,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from visits import Reading, filled, laid_out, request, sent, slowed, wait
+from visits import Gate, Reading, filled, laid_out, request, sent, slowed, wait
 
 import ui.decode.run
 from sequoia import Decoder, Pair
@@ -24,15 +24,15 @@ from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 
 
-def asked(heard: bool) -> SimpleNamespace:
+def asked(heard: bool, over: bool = False) -> SimpleNamespace:
     """What the page sends."""
-    return SimpleNamespace(_data={"heard": heard})
+    return SimpleNamespace(_data={"heard": heard, "over": over})
 
 
 def measuring(hardware: HardwareTab) -> dict[Any, Any]:
     """The form of the Hardware view when Measure is pressed."""
-    form = dict.fromkeys((hardware.profile, hardware.against, hardware.rates))
-    return {**form, hardware.nodes: None, hardware.store: []}
+    form = dict.fromkeys((hardware.form.profile, hardware.form.against, hardware.form.rates))
+    return {**form, hardware.form.nodes: None, hardware.form.store: []}
 
 
 def error(view: LiveView, updates: dict[Any, Any]) -> str:
@@ -44,6 +44,14 @@ def test_a_press_that_never_arrived_is_said(view: LiveView) -> None:
     assert updates[view.form.run]["interactive"] is True
     assert updates[view.form.step]["interactive"] is True
     assert "did not accept the request" in error(view, updates)
+
+
+def test_a_page_that_knows_why_its_job_ended_gets_no_other_reason(view: LiveView) -> None:
+    """Guards against "the connection was lost" in place of why a run was refused, on a server that
+    is slow to set the buttons."""
+    updates = view.job_state(asked(heard=True, over=True), request())
+    assert updates[view.form.run]["interactive"] is True
+    assert view.stage not in updates
 
 
 def test_a_run_whose_messages_broke_off_can_be_resumed(
@@ -124,6 +132,59 @@ def test_a_job_that_is_read_is_not_dropped(
     read = make(tokens=150)
     read.start()
     assert sent(read.messages())[-1]["end"] == "length"
+
+
+def test_a_run_that_is_continued_after_a_long_pause_is_read_in_time(
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards against a step that ends before it begins, as nobody read during the pause: the
+    thread looks before its page has begun to read."""
+    monkeypatch.setattr(job, "UNREAD_SECONDS", 2.0)
+    paused = make()
+    paused.start(1)
+    sent(paused.messages())
+    paused._inbox._read_at -= 60
+    paused.start(1)
+    wait(lambda: not paused.busy)
+    assert sent(paused.messages())[-1]["end"] == "paused"
+
+
+def test_a_run_that_ends_while_the_page_asks_is_not_called_lost(
+    view: LiveView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards against buttons of a running job beside a sentence that it has ended."""
+    gate = Gate()
+    monkeypatch.setattr(ui.decode.run, "Decoder", gate.before(Decoder))
+    running = Reading(view.run(filled(view), request()))
+    next(running)
+    rested = view.rested
+
+    def ends(of: Any) -> dict[Any, Any]:
+        updates = rested(of)
+        gate.open()
+        wait(lambda: not view.sessions.busy)
+        return updates
+
+    monkeypatch.setattr(view, "rested", ends)
+    assert view.job_state(asked(heard=True), request()) == view.form.going()
+    sent(running)
+
+
+def test_the_file_is_made_although_the_run_is_put_away_meanwhile(
+    view: LiveView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end of a run and a page that asks about it may call `rested` at once."""
+    sent(view.run(filled(view), request()))
+    run = view.sessions.get("one")
+    assert run is not None
+    put = view.run_store.put
+
+    def put_away(recording: Any) -> None:
+        put(recording)
+        run.forget()
+
+    monkeypatch.setattr(view.run_store, "put", put_away)
+    assert view.rested(request())[view.form.save]["interactive"] is True
 
 
 def test_the_machine_is_measured_at_the_start_if_asked_for(pair: Pair) -> None:

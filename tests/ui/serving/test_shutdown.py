@@ -68,7 +68,7 @@ def stuck_app(start: Callable[..., App], tmp_path_factory: pytest.TempPathFactor
 def running(url: str) -> Iterator[dict[str, Any]]:
     """The events of a long run that has made its first step."""
     client = Client(url)
-    assert client.join("run", pg_max_new_tokens=4096, pg_prompt="0 0 0 0").status_code == 200
+    assert client.join("decode_run", pg_max_new_tokens=4096, pg_prompt="0 0 0 0").status_code == 200
     events = client.events()
     while '"steps"' not in json.dumps(next(events)).replace("\\", ""):
         pass

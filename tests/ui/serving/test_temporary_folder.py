@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from visits import wait
@@ -30,13 +31,43 @@ def test_the_oldest_files_are_removed_until_the_rest_fits(tmp_path: Path) -> Non
     old = written(tmp_path, "a/old", 60, 100)
     middle = written(tmp_path, "b/middle", 60, 50)
     new = written(tmp_path, "new", 60, 0)
-    trim(tmp_path, 180)
+    trim(tmp_path, 180, 9)
     assert old.exists()
-    trim(tmp_path, 120)
+    trim(tmp_path, 120, 9)
     assert [path.exists() for path in (old, middle, new)] == [False, True, True]
-    trim(tmp_path, 0)
+    trim(tmp_path, 0, 9)
     assert not middle.exists()
     assert not new.exists()
+
+
+def test_the_oldest_of_many_tiny_files_are_removed_with_their_folders(tmp_path: Path) -> None:
+    """Guards against files that are small in bytes and take all inodes of the disk."""
+    files = [written(tmp_path, f"{number}/file", 1, 100 - number) for number in range(6)]
+    beside = written(tmp_path, "1/beside", 1, 0)
+    trim(tmp_path, 1000, 4)
+    assert [path.exists() for path in files] == [False, False, False, True, True, True]
+    assert {path.name for path in tmp_path.iterdir()} == {"1", "3", "4", "5"}
+    assert beside.exists()
+
+
+def test_a_folder_that_is_removed_meanwhile_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guards against a thread that ends at the first such folder, after which nothing is
+    removed."""
+    path = written(tmp_path, "b/file", 10, 0)
+    (tmp_path / "a" / "deep").mkdir(parents=True)
+    scandir = os.scandir
+
+    def removing(folder: Any) -> Any:
+        if str(folder) == str(tmp_path / "a"):
+            (tmp_path / "a" / "deep").rmdir()
+            (tmp_path / "a").rmdir()
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", removing)
+    trim(tmp_path, 5, 9)
+    assert not path.exists()
 
 
 def test_links_are_removed_and_not_followed(tmp_path: Path) -> None:
@@ -45,7 +76,7 @@ def test_links_are_removed_and_not_followed(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "link").symlink_to(outside)
     (folder / "up").symlink_to(tmp_path)
-    trim(folder, 0)
+    trim(folder, 0, 9)
     assert outside.exists()
     assert [*folder.iterdir()] == []
 
@@ -53,7 +84,7 @@ def test_links_are_removed_and_not_followed(tmp_path: Path) -> None:
 def test_it_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ui.serving.temporary_folder.SECONDS", 0.01)
     path = written(tmp_path, "file", 10, 0)
-    keep_small(tmp_path, 5)
+    keep_small(tmp_path, 5, 9)
     wait(lambda: not path.exists())
 
 

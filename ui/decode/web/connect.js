@@ -1,7 +1,6 @@
 /* Joins the Decode tab's component to its view. */
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { publishRun } from "../../shared/web/finished_run.js";
-import { noteFollowing } from "../../shared/web/follow_bar.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
 import { showForm } from "../../shared/web/form_side.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
@@ -36,10 +35,12 @@ export function connect(element, props, watch, trigger, server) {
   sayInterrupted("decode", isBusy, "run");
   let hasOpened = false; // later the form stays as the visitor left it
   const receive = (received) => {
-    const message = noteFollowing(view.store, received);
+    const message = view.store.following.note(received, view.store.notice);
+    if (!message) return;
     view.ingest(message);
     if (message.followed) return;
-    job.take(message.done === false || Boolean(message.wait));
+    const isOver = Boolean(message.done || message.error);
+    job.take(message.done === false || Boolean(message.wait), isOver);
     if (message.meta?.opening && !hasOpened) showForm(root, false);
     hasOpened ||= Boolean(message.meta);
     rememberInAddress(message, "run");

@@ -7,7 +7,8 @@ import { isSimulated, paintSimulated, simulatedWords } from "../../shared/web/ru
 
 /**
  * @import { Meta } from "../../shared/web/run_facts.js"
- * @import { RunStore, Totals } from "./run_store.js"
+ * @import { RunStore } from "./run_store.js"
+ * @import { Totals } from "./run_totals.js"
  */
 
 const PAPER = "https://arxiv.org/abs/2402.12374";

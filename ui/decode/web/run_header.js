@@ -10,7 +10,8 @@ import { addTerm } from "../../shared/web/tooltips.js";
 
 /**
  * @import { Fact, Meta } from "../../shared/web/run_facts.js"
- * @import { RunStore, Totals } from "./run_store.js"
+ * @import { RunStore } from "./run_store.js"
+ * @import { Totals } from "./run_totals.js"
  */
 
 /** @type {[string, string, string][]} name, label, key of tooltips.json */
@@ -51,7 +52,7 @@ export class RunHeader {
     this.error = this.banner("error", "alert");
     this.notice = this.banner("notice", "status");
     this.gap = this.banner("gap", "status");
-    this.following = new FollowBar(store, this.banners, follow);
+    this.following = new FollowBar(store, this.banners, "run", follow);
     this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, root);
   }
 

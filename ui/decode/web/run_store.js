@@ -1,11 +1,14 @@
 /* The run as far as the page has it, the step shown, and when to paint. Independent of the DOM. */
+import { Following } from "../../shared/web/following.js";
 import { Playback, SLOWEST_FRAME, prefersStillness } from "../../shared/web/playback.js";
 import { PlainClock } from "./plain_clock.js";
+import { RunTotals } from "./run_totals.js";
+import { SlotCounts } from "./slot_counts.js";
 import { SlowMotion } from "./slow_motion.js";
 import { bestStep, openingStep } from "./steps_to_show.js";
 import { LARGE } from "../../shared/web/focus_layout.js";
 import { SHARES } from "../../shared/web/speeds.js";
-import { draftedOf, secondsOf, viewStep } from "../../shared/web/step_view.js";
+import { viewStep } from "../../shared/web/step_view.js";
 import * as treeLayout from "../../shared/web/tree_layout.js";
 
 /**
@@ -13,6 +16,7 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
  * @import { Meta } from "../../shared/web/run_facts.js"
  * @import { Step, StepView } from "../../shared/web/step_view.js"
  * @import { NodeId } from "../../shared/web/tree_scene.js"
+ * @import { Totals } from "./run_totals.js"
  */
 
 /**
@@ -31,45 +35,9 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
  * @property {string | null} [notice]
  */
 
-/**
- * Sums over the steps up to one.
- * @typedef {object} Sums
- * @property {number} steps
- * @property {number} tokens emitted
- * @property {number} seconds
- * @property {number} nodes accepted
- * @property {number} proposed nodes
- * @property {number} drafted tokens among those emitted
- * @property {number} most tokens of a step
- */
-
-/**
- * Totals up to a step: the sums, and figures made of them, NaN where there are none.
- * @typedef {object} Ratios
- * @property {number} tokensPerStep
- * @property {number} tokensPerSecond
- * @property {number} draftShare
- * @property {number} acceptedPerStep
- * @property {number} proposedPerStep
- * @property {number} speedup
- * @property {number[]} speedups the ends of its confidence interval; of the whole run only
- * @property {boolean} whole whether these are the totals of the whole run
- * @typedef {Sums & Ratios} Totals
- */
-
 const EASY = 5; // seconds that a run takes at least at an easy pace
 const STEP = 0.2; // seconds that a step takes at least, at the pace "easy"
 const VIEWS_KEPT = 200;
-/** @type {Readonly<Sums>} */
-const NOTHING = Object.freeze({
-  steps: 0,
-  tokens: 0,
-  seconds: 0,
-  nodes: 0,
-  proposed: 0,
-  drafted: 0,
-  most: 0,
-});
 
 /** A run with its playback. */
 export class RunStore extends Playback {
@@ -77,8 +45,7 @@ export class RunStore extends Playback {
   mode = null;
   heat = false;
   query = "";
-  canFollow = false; // see shared/web/follow_bar.js
-  isFollowed = false;
+  following = new Following();
   isPaced = false; // a run that is made here is played at an easy pace, not at its own
   plain = new PlainClock(this);
   slow = new SlowMotion(this);
@@ -115,12 +82,8 @@ export class RunStore extends Playback {
     this.opened = new Set();
     /** @type {{a: number, b: number} | null} steps that did not arrive */
     this.gap = null;
-    /** @type {Sums[]} */
-    this.sums = [];
-    /** @type {Uint32Array[]} by tree: how often each slot was accepted */
-    this.accepted = [];
-    /** @type {number[]} by tree: in how many steps */
-    this.seen = [];
+    this.sums = new RunTotals();
+    this.slots = new SlotCounts();
     /** @type {Map<number, StepView>} */
     this.views = new Map();
     this.lastRaw = null;
@@ -144,7 +107,7 @@ export class RunStore extends Playback {
     if (from > before) this.missing(before, from);
     steps.forEach((step, k) => this.put(from + k, step));
     this.takeStatus(message);
-    if (steps.length) this.sum(Math.min(from, before));
+    if (steps.length) this.sums.add(this.steps, Math.min(from, before));
     this.settle(before);
     this.changed();
   }
@@ -164,18 +127,21 @@ export class RunStore extends Playback {
   addTrees(trees, refill) {
     if (refill) {
       this.trees = [];
-      this.seen = [];
-      this.accepted = [];
+      this.slots = new SlotCounts();
     }
     for (const parents of trees) this.trees.push(treeLayout.topology(parents));
-    if (refill) this.steps.forEach((step, i) => step && this.count(i, step));
+    if (refill) for (const step of this.steps) if (step) this.count(step);
   }
 
   put(i, step) {
     if (this.steps[i]) return;
     this.steps[i] = step;
     this.views.delete(i);
-    this.count(i, step);
+    this.count(step);
+  }
+
+  count(step) {
+    this.slots.add(step, this.trees[step.tree]);
   }
 
   // Steps [a, b) did not come: keep their places, say so, and ask for them once.
@@ -199,17 +165,6 @@ export class RunStore extends Playback {
     }
   }
 
-  // -- totals over the steps ---------------------------------------------------------------------
-
-  // How often each slot of a tree was accepted, for the heat layer.
-  count(i, step) {
-    const topo = this.trees[step.tree];
-    if (!topo) return;
-    const slots = (this.accepted[step.tree] ||= new Uint32Array(topo.n));
-    for (const node of step.path || []) slots[node]++;
-    this.seen[step.tree] = (this.seen[step.tree] || 0) + 1;
-  }
-
   /**
    * How often a slot was accepted.
    * @param {number} tree
@@ -217,15 +172,7 @@ export class RunStore extends Playback {
    * @returns {number} the share of the steps with this tree, 0 to 1
    */
   share(tree, node) {
-    return this.seen[tree] ? this.accepted[tree][node] / this.seen[tree] : 0;
-  }
-
-  sum(from) {
-    let last = this.sums[from - 1] || NOTHING;
-    for (let i = from; i < this.steps.length; i++) {
-      if (this.steps[i]) last = plus(last, this.steps[i]);
-      this.sums[i] = last;
-    }
+    return this.slots.share(tree, node);
   }
 
   /**
@@ -234,22 +181,7 @@ export class RunStore extends Playback {
    * @returns {Totals}
    */
   totals(i = this.at) {
-    const sum = this.sums[i] || NOTHING;
-    const { steps, tokens, seconds } = sum;
-    const { plain_seconds: plain, plain_spread: spread = [] } = this.meta;
-    const whole = i === this.last;
-    const gain = (plainSeconds) => (plain && seconds ? (plainSeconds * tokens) / seconds : NaN);
-    return {
-      ...sum,
-      tokensPerStep: ratio(tokens, steps),
-      tokensPerSecond: ratio(tokens, seconds),
-      draftShare: ratio(sum.drafted, tokens),
-      acceptedPerStep: ratio(sum.nodes, steps),
-      proposedPerStep: ratio(sum.proposed, steps),
-      speedup: gain(plain),
-      speedups: whole ? (spread || []).map(gain).filter(Number.isFinite) : [],
-      whole,
-    };
+    return this.sums.upTo(i, this.meta);
   }
 
   /**
@@ -323,7 +255,7 @@ export class RunStore extends Playback {
 
   // The rate at which the whole run takes a few seconds, or real time where that takes longer.
   get easyRate() {
-    const { seconds } = this.sums[this.last];
+    const seconds = this.sums.seconds(this.last);
     const rate = SHARES.findLast((one) => seconds / one >= EASY) ?? SHARES[0];
     return seconds >= EASY ? "x1" : "x" + rate;
   }
@@ -393,7 +325,7 @@ export class RunStore extends Playback {
 
   /** Seconds on the run's own clock. */
   get time() {
-    const until = (i) => this.sums[i]?.seconds || 0;
+    const until = (i) => this.sums.seconds(i);
     if (this.isWhole) return until(this.last);
     const line = this.slow.picture === null ? null : this.slow.timeline();
     if (line) return until(this.at - 1) + line.clockAt(this.clock);
@@ -426,7 +358,7 @@ export class RunStore extends Playback {
    */
   duration(i) {
     if (this.rate === "slow") return this.slow.timeline(i)?.seconds ?? STEP;
-    const own = (this.sums[i]?.seconds || 0) - (this.sums[i - 1]?.seconds || 0);
+    const own = this.sums.seconds(i) - this.sums.seconds(i - 1);
     if (this.rate === "easy") return Math.max(own, STEP);
     const by = Number(this.rate.slice(1));
     return this.rate[0] === "s" ? 1 / by : own / by;
@@ -482,16 +414,3 @@ export class RunStore extends Playback {
     this.opening = false;
   }
 }
-
-const ratio = (a, b) => (b ? a / b : NaN);
-
-/** @type {(sums: Sums, step: Step) => Sums} */
-const plus = (sums, step) => ({
-  steps: sums.steps + 1,
-  tokens: sums.tokens + step.emitted.length,
-  seconds: sums.seconds + secondsOf(step),
-  nodes: sums.nodes + step.path.length - 1,
-  proposed: sums.proposed + step.tokens.length - 1,
-  drafted: sums.drafted + draftedOf(step),
-  most: Math.max(sums.most, step.emitted.length),
-});

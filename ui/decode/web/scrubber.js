@@ -101,7 +101,7 @@ export class Scrubber extends PlaybackBar {
   get span() {
     const { store } = this;
     const plain = store.plain.ends;
-    const seconds = Math.max(store.sums[store.last]?.seconds || 0, plain.at(-1) ?? 0, 1e-9);
+    const seconds = Math.max(store.sums.seconds(store.last), plain.at(-1) ?? 0, 1e-9);
     return store.done ? seconds : GROWTH ** Math.ceil(Math.log(seconds) / Math.log(GROWTH));
   }
 
@@ -149,7 +149,7 @@ export class Scrubber extends PlaybackBar {
     if (this.shape !== shape.join()) this.draw(wide, hasPlain);
     this.shape = shape.join();
     const { from, to } = this.range || { from: 0, to: store.steps.length };
-    const x = (i) => ((store.sums[i - 1]?.seconds || 0) / this.span) * wide;
+    const x = (i) => (store.sums.seconds(i - 1) / this.span) * wide;
     attr(this.window, "x", x(from));
     attr(this.window, "width", Math.max(0, x(to) - x(from)));
     this.window.style.display = to - from < store.steps.length ? "" : "none";
@@ -183,8 +183,8 @@ export class Scrubber extends PlaybackBar {
     const { steps, sums } = this.store;
     const blocks = steps.map((step, i) => {
       if (!step) return null;
-      const from = sums[i - 1]?.seconds || 0;
-      const to = sums[i].seconds;
+      const from = sums.seconds(i - 1);
+      const to = sums.seconds(i);
       return { from, pass: from + (step.seconds?.draft ?? 0), to, tokens: step.emitted.length };
     });
     return blocks.filter(Boolean);
@@ -224,7 +224,7 @@ export class Scrubber extends PlaybackBar {
   drawLost(y, wide, parts) {
     const { steps, sums } = this.store;
     steps.forEach((step, i) => {
-      const x = (((sums[i]?.seconds || 0) / this.span) * wide).toFixed(1);
+      const x = ((sums.seconds(i) / this.span) * wide).toFixed(1);
       if (!step) parts.lost += `M${x} ${y}h3v${ROW}h-3z`;
     });
   }
@@ -240,7 +240,7 @@ export class Scrubber extends PlaybackBar {
   at(share) {
     const { last, sums } = this.store;
     const time = share * this.span;
-    const found = sums.findIndex(({ seconds }) => seconds >= time);
+    const found = sums.stepAt(time);
     return found < 0 ? last : found;
   }
 }

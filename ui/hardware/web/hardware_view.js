@@ -6,12 +6,13 @@ import { formValues, withFormValues } from "../../shared/web/form_values.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { linkView } from "../../shared/web/page_link.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
+import { followTheme } from "../../shared/web/chart.js";
 import { attr, el, show, text } from "../../shared/web/dom.js";
+import { figurePanel } from "../../shared/web/figure_panel.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { progressBar } from "../../shared/web/progress_bar.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import { FastestTree } from "./fastest_tree.js";
-import { figurePanel } from "./figure_panel.js";
 import { PlanTiles } from "./plan_tiles.js";
 import { ProfileFacts } from "./profile_facts.js";
 import { RunPanel } from "./run_panel.js";
@@ -92,7 +93,7 @@ class HardwareView {
     this.byLevel = new AcceptancePanel(
       makePanel(this.body, { ...about, cls: "hw-by-level-panel" }),
     );
-    this.followTheme();
+    followTheme([this.heat, this.verify, this.small, this.run].map(({ chart }) => chart));
     this.say("", "This machine is timed as soon as the models are loaded.");
   }
 
@@ -129,13 +130,6 @@ class HardwareView {
     this.small = figurePanel(row, { part: "small", title, term: "overhead by nodes" });
     const { foot } = this.small.panel;
     this.levels = el("p", { class: "hw-say hw-dim", "data-part": "levels" }, foot);
-  }
-
-  followTheme() {
-    const figures = [this.heat, this.verify, this.small, this.run];
-    const draw = () => figures.forEach(({ chart }) => chart.draw());
-    const attributes = { attributes: true, attributeFilter: ["class"] };
-    new MutationObserver(draw).observe(document.body, attributes);
   }
 
   // -- messages ----------------------------------------------------------------------------------

@@ -3,7 +3,7 @@ import { el, show, text } from "../../shared/web/dom.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import { durationWords } from "./duration.js";
-import { figurePanel } from "./figure_panel.js";
+import { figurePanel } from "../../shared/web/figure_panel.js";
 
 /** @typedef {import("./hardware_view.js").ComparedRun} ComparedRun */
 

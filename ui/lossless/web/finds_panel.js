@@ -1,7 +1,7 @@
 /* What the test would find: the exact bias of each historical bug in this setting, and how probably
    the test detects it. */
 import { el, show } from "../../shared/web/dom.js";
-import { known, percent } from "../../shared/web/format.js";
+import { grouped, known, percent } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -22,22 +22,29 @@ export class FindsPanel {
     this.panel = makePanel(host, about);
     const badge = { class: "sq-badge", "data-label": "predicted", text: "predicted" };
     el("span", badge, this.panel.tools);
-    this.table = el("table", {}, this.panel.body);
+    this.table = el("table", { class: "sq-table" }, this.panel.body);
     rove(this.table);
     show(this.panel.root, false);
   }
 
   /** @param {Test} test */
-  show({ finds }) {
+  show(test) {
+    const { finds } = test;
     show(this.panel.root, finds.length > 0);
     this.table.replaceChildren();
     const head = el("tr", {}, el("thead", {}, this.table));
     el("th", { scope: "col", text: "bug" }, head);
     addTerm(el("th", { scope: "col" }, head), "bias", "bias of a bug");
-    el("th", { scope: "col", text: "found with probability" }, head);
+    el("th", { scope: "col", text: foundBy(test) }, head);
     const body = el("tbody", {}, this.table);
     for (const one of finds) paintRow(body, one);
   }
+}
+
+// Once a test has ended, its power is that of the samples it has.
+function foundBy({ going, draws, wanted }) {
+  const samples = going || !draws ? wanted : draws;
+  return `found with probability (${grouped(samples)} samples)`;
 }
 
 /**

@@ -1,6 +1,5 @@
 /* Joins the Race tab's component to its view. */
 import { connectComponent } from "../../shared/web/connect_component.js";
-import { noteFollowing } from "../../shared/web/follow_bar.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
 import { watchJob } from "../../shared/web/job_watch.js";
@@ -27,10 +26,12 @@ export function connect(element, props, watch, trigger, server) {
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
   sayInterrupted("race", isBusy, "race");
   const take = (received) => {
-    const message = noteFollowing(view.store, received);
+    const message = view.store.following.note(received, view.store.notice);
+    if (!message) return;
     view.ingest(message);
     if (message.followed) return;
-    job.take(message.done === false || Boolean(message.wait));
+    const isOver = Boolean(message.done || message.error);
+    job.take(message.done === false || Boolean(message.wait), isOver);
     rememberInAddress(message, "race");
   };
   connectComponent(root, props, watch, { ...view, take }, { ask: () => trigger("come") });

@@ -35,7 +35,7 @@ export class DistributionCheck {
     addTerm(titleBox, "what does this test?", "check", "sq-word");
     this.where = el("p", { "data-part": "distribution-where" }, body);
     const scrolled = el("div", { class: "race-counts-box" }, body);
-    this.table = el("table", { class: "race-counts" }, scrolled);
+    this.table = el("table", { class: "sq-table race-counts" }, scrolled);
     this.note = el("p", { class: "race-note", "data-part": "distribution-note" }, body);
     rove(this.panel.root);
   }

@@ -36,7 +36,7 @@ export class PairTable {
     if (this.shown === verdict) return;
     this.shown = verdict;
     show(this.root, verdict.pairs.length > 0);
-    const table = el("table", { class: "race-counts" });
+    const table = el("table", { class: "sq-table race-counts" });
     const head = el("tr", {}, el("thead", {}, table));
     el("th", { scope: "col", text: "lanes" }, head);
     for (const [name, term] of COLUMNS) addTerm(el("th", { scope: "col" }, head), name, term);

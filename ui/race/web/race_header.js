@@ -37,12 +37,14 @@ export class RaceHeader {
     this.makePrompt();
     this.notes = el("ul", { class: "race-notes", "data-part": "notes" }, this.root);
     this.noteLines = pool(() => el("li", {}, this.notes));
+    this.words = el("div", { class: "sq-banners" }, host); // above all else
+    host.prepend(this.words);
     this.banners = {
       error: this.banner("error", "alert", " sq-banner-error"),
       notice: this.banner("notice", "status"),
       gap: this.banner("gap", "status"),
     };
-    this.following = new FollowBar(store, this.root, follow);
+    this.following = new FollowBar(store, this.words, "race", follow);
     this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, this.root);
   }
 
@@ -65,7 +67,7 @@ export class RaceHeader {
    * @returns {HTMLElement}
    */
   banner(part, role, cls = "") {
-    return el("p", { class: "sq-banner" + cls, role, "data-part": part }, this.root);
+    return el("p", { class: "sq-banner" + cls, role, "data-part": part }, this.words);
   }
 
   paint() {

@@ -45,7 +45,7 @@ export class RaceOn {
 
   paint() {
     const { pool, verdict, error } = this.store;
-    const mayGoOn = this.trigger !== null && !this.store.isFollowed;
+    const mayGoOn = this.trigger !== null && !this.store.following.isFollowed;
     const going = Boolean(pool?.planned) && mayGoOn;
     const more = mayGoOn ? (pool?.more ?? 0) : 0;
     const waits = this.pressed === pool && !error;

@@ -1,5 +1,6 @@
 /* The race as far as the page has it, the race time shown, and when to paint. Reading messages and
    painting are in Playback. A message's `moves` are steps: each is one step of one lane. */
+import { Following } from "../../shared/web/following.js";
 import { Playback, SLOWEST_FRAME } from "../../shared/web/playback.js";
 import { LaneTotals } from "./lane_totals.js";
 
@@ -75,8 +76,7 @@ const SHORT = 2; // seconds; a recorded race shorter than this plays slower
 
 /** The state of the Race view. */
 export class RaceStore extends Playback {
-  canFollow = false; // see shared/web/follow_bar.js
-  isFollowed = false;
+  following = new Following();
 
   /**
    * Forget the race; the next messages are of another.

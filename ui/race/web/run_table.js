@@ -29,7 +29,7 @@ export class RunTable {
     show(this.root, some);
     if (!some || this.shown === pool) return;
     this.shown = pool;
-    const table = el("table", { class: "race-counts" });
+    const table = el("table", { class: "sq-table race-counts" });
     el("caption", { text: "Tokens per second of each lane, run by run" }, table);
     const head = el("tr", {}, el("thead", {}, table));
     const names = lanes.map((lane, i) => laneName(lane, i));

@@ -22,6 +22,8 @@ from ui.serving.limits import MIB, Limits
 MAX_LISTS = 20_000  # lists and objects in one request; the page sends a few hundred
 MAX_VALUES = 400_000  # values in one request
 _AROUND_A_FILE = 64 * 1024  # bytes of an upload beside the file itself
+_BLOCK = 4096  # bytes that a file counts beside its size: a disk keeps even a tiny one in a block
+_NAME = b"filename"  # stands before each file of an upload
 
 
 class TooMuch(Exception):
@@ -85,15 +87,16 @@ class BodyLimits:
         self._check_upload(length)
         self._uploads.check(address, length)
         size = 0
+        names = NameCount()
 
         async def counted() -> Message:
             nonlocal size
             message = await receive()
-            arrived = len(message.get("body", b""))
-            size += arrived
+            body = message.get("body", b"")
+            size += len(body)
             try:
                 self._check_upload(size)
-                self._uploads.add(address, arrived)
+                self._uploads.add(address, len(body) + _BLOCK * names.add(body))
             except TooMuch as problem:
                 log_failure(scope, 413, str(problem))
                 raise MultiPartException(str(problem)) from None
@@ -104,6 +107,20 @@ class BodyLimits:
     def _check_upload(self, size: int) -> None:
         if size > self._limits.upload + _AROUND_A_FILE:
             raise TooMuch(f"a file may have {self._limits.upload // MIB} MiB")
+
+
+class NameCount:
+    """Counts the files of an upload, whose body comes in pieces. Counts the word also in the files
+    themselves, where it is rare."""
+
+    def __init__(self) -> None:
+        self._end = b""  # of the last piece, where the word may have begun
+
+    def add(self, piece: bytes) -> int:
+        """How many more files have begun."""
+        text = self._end + piece.lower()
+        self._end = text[-(len(_NAME) - 1) :]
+        return text.count(_NAME)
 
 
 class RecentUploads:

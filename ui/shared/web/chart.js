@@ -129,3 +129,13 @@ export class Chart {
     return plotly.react(node, coloured(figure.data, styles), layout, pictures.CONFIG);
   }
 }
+
+/**
+ * Draw charts again whenever the page's theme changes.
+ * @param {{draw: () => unknown}[]} charts
+ */
+export function followTheme(charts) {
+  const draw = () => charts.forEach((chart) => chart.draw());
+  const attributes = { attributes: true, attributeFilter: ["class"] };
+  new MutationObserver(draw).observe(document.body, attributes);
+}

@@ -1,53 +1,46 @@
 /* Following another visitor's run: the button for a visitor who waits, and the sentence that says
    whose run is on screen. */
-import { button, el, show } from "./dom.js";
-
-const WHOSE = "Someone else's run, read-only. Yours is shown as soon as it starts.";
+import { button, el, show, text } from "./dom.js";
 
 /**
- * What a store of runs or races knows about following.
- * @typedef {object} Following
- * @property {boolean} canFollow whether there is a run to follow while the visitor's own waits
- * @property {boolean} isFollowed whether the run on screen is someone else's, still being made
+ * @import { Following } from "./following.js"
+ *
+ * @typedef {object} Followable a store of runs or races
+ * @property {Following} following
+ * @property {boolean} done whether the run on screen has ended
  */
-
-/**
- * Note what a message says of following. Its words are not shown if they are about someone else's
- * run.
- * @template {{run?: string, race?: string | null, follow?: boolean, followed?: boolean,
- *   error?: string | null, notice?: string | null}} M
- * @param {Following} store
- * @param {M} message
- * @returns {M} the message to show
- */
-export function noteFollowing(store, message) {
-  if (message.followed) {
-    store.isFollowed = true;
-    return { ...message, error: undefined, notice: undefined };
-  }
-  if (message.run ?? message.race) store.isFollowed = false;
-  store.canFollow = Boolean(message.follow);
-  return message;
-}
 
 /** The button, and the sentence above a run that is followed. */
 export class FollowBar {
   /**
-   * @param {Following} store
+   * @param {Followable} store
    * @param {Element} host
+   * @param {string} what it is, "run" or "race"
    * @param {(() => void) | undefined} follow asks the server for the current run
    */
-  constructor(store, host, follow) {
+  constructor(store, host, what, follow) {
     this.store = store;
+    this.what = what;
     this.whose = el("p", { class: "sq-banner", role: "status", "data-part": "followed" }, host);
-    this.whose.textContent = WHOSE;
-    const look = { text: "Follow the current run", part: "follow", cls: "sq-follow" };
-    this.button = button(host, { ...look, act: () => follow?.() });
+    const act = () => {
+      store.following.isWanted = true;
+      follow?.();
+    };
+    const look = {
+      text: `Follow the current ${what} meanwhile`,
+      part: "follow",
+      cls: "sq-follow",
+      act,
+    };
+    this.button = button(host, look);
   }
 
   paint() {
-    const { canFollow, isFollowed } = this.store;
-    show(this.whose, isFollowed);
-    show(this.button, canFollow && !isFollowed);
+    const { following, done } = this.store;
+    const whose = `Someone else's ${this.what}, read-only.`;
+    const rest = following.isWaiting ? " Yours is shown as soon as it starts." : "";
+    text(this.whose, whose + rest);
+    show(this.whose, following.isFollowed);
+    show(this.button, following.isOffered(done));
   }
 }

@@ -9,6 +9,8 @@ const LOOK_MS = 1000;
  * What the page says when it asks.
  * @typedef {object} Asked
  * @property {boolean} heard whether a message has come since the buttons began to show a job
+ * @property {boolean} over whether the last of them said how the job ended, or why it was refused:
+ *   then only the buttons are behind, as on a busy server, and no sentence is wanted
  *
  * @typedef {object} JobView
  * @property {() => boolean} isBusy whether the buttons show a running job
@@ -21,6 +23,7 @@ export class JobWatch {
   /** @type {number | null} when the job was last heard of, or was seen to be going */
   since = null;
   heard = false;
+  over = false;
 
   /** @param {JobView} view */
   constructor({ isBusy, ask, now = () => performance.now() }) {
@@ -35,6 +38,7 @@ export class JobWatch {
     if (!this.isBusy()) {
       this.since = null;
       this.heard = false;
+      this.over = false;
     } else if (this.since === null) {
       this.since = now;
     } else if (now - this.since >= SILENT_MS) {
@@ -45,12 +49,14 @@ export class JobWatch {
   /**
    * A message of the view has come.
    * @param {boolean} isGoing whether it says that the visitor's job is running
+   * @param {boolean} [isOver] whether it says how the job ended, or why it was refused
    */
-  take(isGoing) {
+  take(isGoing, isOver = false) {
     const last = this.since;
     if (this.isBusy()) {
       this.since = this.now();
       this.heard = true;
+      this.over = isOver;
     } else if (isGoing && (last === null || this.now() - last >= SILENT_MS)) {
       this.askNow(); // the buttons missed its start
     }
@@ -58,7 +64,7 @@ export class JobWatch {
 
   askNow() {
     this.since = this.now();
-    this.ask({ heard: this.heard });
+    this.ask({ heard: this.heard, over: this.over });
   }
 }
 

@@ -148,6 +148,7 @@ export const FIELDS = {
     q: list(number(0, 1), 8),
     children: list(whole(0, 8), 2),
     verifier: word,
+    shape: word,
     seed: whole(0, 1_000_000_000),
     example: word,
     step: whole(0, 100_000),

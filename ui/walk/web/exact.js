@@ -1,10 +1,13 @@
 /* The exact output of a toy's step: every outcome of its draws is visited once, with its
    probability. It is computed in parts, between which the page can do other things. */
-import { childrenOf, emittedBy, toyStep, toyTree } from "./toy.js";
+import { childrenOf, emittedBy, parentsOf, toyStep, toyTree, treeOf } from "./toy.js";
 import { verifierNamed } from "./rules/verifiers.js";
 import { sum } from "./rules/residuals.js";
 
-/** @import { Toy } from "./toy.js" */
+/**
+ * @import { Topology } from "../../shared/web/tree_layout.js"
+ * @import { Toy } from "./toy.js"
+ */
 
 /** The most outcomes that are visited. */
 export const MOST_OUTCOMES = 60_000;
@@ -60,12 +63,11 @@ class Enumerator {
 /**
  * Call `visit` for each outcome of a step.
  * @param {Toy} toy
- * @param {number[]} children
+ * @param {Topology} topo its tree
  * @param {(path: number[], emitted: number[], weight: number) => void} visit
  * @returns {Generator<void, number>} how many there are; Infinity for more than MOST_OUTCOMES
  */
-function* visitAll(toy, children, visit) {
-  const topo = toyTree(children);
+function* visitAll(toy, topo, visit) {
   /** @type {number[] | null} */
   let script = [];
   for (let count = 1; count <= MOST_OUTCOMES; count++) {
@@ -86,13 +88,13 @@ function* visitAll(toy, children, visit) {
  */
 export function* exactly(toy) {
   const children = childrenOf(toy);
-  const isWhole = verifierNamed(toy.verifier).fromLeaves || !children[1];
-  return yield* isWhole ? wholeStep(toy, children) : levelByLevel(toy, children);
+  const isWhole = verifierNamed(toy.verifier).fromLeaves || parentsOf(toy.shape) || !children[1];
+  return yield* isWhole ? wholeStep(toy) : levelByLevel(toy, children);
 }
 
-/** @type {(toy: Toy, children: number[]) => Generator<void, Exact | null>} */
-function* wholeStep(toy, children) {
-  const { alone, pairs, ...made } = yield* outcomesOf(toy, children);
+/** @type {(toy: Toy) => Generator<void, Exact | null>} */
+function* wholeStep(toy) {
+  const { alone, pairs, ...made } = yield* outcomesOf(toy, treeOf(toy));
   if (made.outcomes === Infinity) return null;
   return { ...made, pairs: added(pairs, outer(alone, made.first)) };
 }
@@ -100,8 +102,8 @@ function* wholeStep(toy, children) {
 // Verified from the root down, a level does not depend on those below it.
 /** @type {(toy: Toy, children: number[]) => Generator<void, Exact | null>} */
 function* levelByLevel(toy, [first, second]) {
-  const above = yield* outcomesOf(toy, [first, 0]);
-  const below = yield* outcomesOf(toy, [second, 0]);
+  const above = yield* outcomesOf(toy, toyTree([first, 0]));
+  const below = yield* outcomesOf(toy, toyTree([second, 0]));
   const outcomes = above.outcomes + below.outcomes;
   if (outcomes === Infinity) return null;
   const chosen = above.first.map((share, i) => share - above.alone[i]);
@@ -116,16 +118,16 @@ function* levelByLevel(toy, [first, second]) {
 
 // `alone`: of each word, the probability that a step emits it and nothing else; the next word is
 // then the first of the next step. `pairs` are those of one step.
-function* outcomesOf(toy, children) {
+function* outcomesOf(toy, topo) {
   const size = toy.p.length;
   const made = {
     first: zeros(size),
     alone: zeros(size),
     pairs: zeros(size * size),
-    byRank: zeros(children[0]),
+    byRank: zeros(topo.children[0].length),
     tokens: 0,
   };
-  const outcomes = yield* visitAll(toy, children, (path, emitted, weight) => {
+  const outcomes = yield* visitAll(toy, topo, (path, emitted, weight) => {
     const [one, other] = [emitted[0], emitted[1]];
     made.tokens += weight * emitted.length;
     made.first[one] += weight;

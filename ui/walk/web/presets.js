@@ -64,4 +64,26 @@ export const PRESETS = [
     toy: { p: [0.2, 0.5, 0.3], q: [0.6, 0.2, 0.2], children: [2, 1], verifier: "traversal" },
     seed: 8,
   },
+  {
+    key: "block-passes",
+    label: "Block verification passes the limit",
+    about:
+      "On a chain Traversal is block verification. It judges both guesses together, so on average it accepts more than any rule that decides node by node could: see “tokens per step” below.",
+    toy: { p: [0.2, 0.5, 0.3], q: [0.6, 0.2, 0.2], children: [1, 1], verifier: "traversal" },
+    seed: 2,
+  },
+  {
+    key: "traversal-below",
+    label: "Traversal accepts fewer than Sequoia",
+    about:
+      "On some trees Traversal is behind: here it accepts 1.0625 guesses per step on average, Sequoia 1.125. Below the first guess there are two more, and only the second leads on. After “green”, Traversal keeps “red” whenever it is the first of the two, so that nothing is left of p for it as the second: it never goes on to the longer path, as Sequoia does.",
+    toy: {
+      p: [0.75, 0.25],
+      q: [0.25, 0.75],
+      children: [1, 2],
+      shape: "uneven",
+      verifier: "traversal",
+    },
+    seed: 4,
+  },
 ];

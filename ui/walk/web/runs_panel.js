@@ -7,12 +7,14 @@ import { seeded } from "../../shared/web/random.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import { exactly, MOST_OUTCOMES } from "./exact.js";
+import { limitsOf, passes } from "./limits.js";
 import { VERIFIERS } from "./rules/verifiers.js";
 import { noiseFloor, noiseSpread, squared, Tally, totalVariation } from "./tally.js";
-import { MOST_WORDS, WORDS } from "./toy.js";
+import { MOST_WORDS, treeOf, WORDS } from "./toy.js";
 
 /**
  * @import { Exact } from "./exact.js"
+ * @import { Limits } from "./limits.js"
  * @import { Toy } from "./toy.js"
  */
 
@@ -21,6 +23,9 @@ const A_FRAME = 250; // runs between two pictures
 const REST_MS = 250; // without a change before the exact answer is computed
 const ROUNDING = 1e-9; // of a sum of up to 60,000 floats
 const SLICE_MS = 12;
+const LIMIT = "limit for node-by-node verification";
+const LIMIT_WORDS =
+  ": the best that a rule can do with the same draws if it is lossless at every node by itself (optimal transport, exact). Traversal judges whole paths and may pass it; on a chain it is block verification.";
 const TOO_MANY = `over ${grouped(MOST_OUTCOMES)} outcomes`;
 
 /** The panel. */
@@ -32,6 +37,8 @@ export class RunsPanel {
   #frame = 0;
   /** @type {Map<string, Exact | null>} by verifier */
   exact = new Map();
+  /** @type {Map<string, Limits>} by verifier */
+  limits = new Map();
 
   /** @param {HTMLElement} host */
   constructor(host) {
@@ -107,10 +114,13 @@ export class RunsPanel {
       el("th", { scope: "col", text: name }, head);
     const body = el("tbody", {}, table);
     this.note = el("p", { class: "wk-note", "data-part": "outcomes" }, host);
+    const about = el("p", { class: "wk-note", "data-part": "limit" }, host);
+    addTerm(about, LIMIT, LIMIT);
+    about.append(LIMIT_WORDS);
     this.verifiers = VERIFIERS.map(({ key, label }) => {
-      const row = el("tr", {}, body);
-      el("th", { scope: "row", text: label }, row);
-      return { key, row, cells: [el("td", {}, row), el("td", {}, row)] };
+      const row = el("tr", { "data-verifier": key }, body);
+      const name = el("th", { scope: "row", text: label }, row);
+      return { key, label, row, name, cells: [0, 1].map(() => limitedCell(row)) };
     });
   }
 
@@ -125,6 +135,7 @@ export class RunsPanel {
   take(toy) {
     this.toy = toy;
     this.exact = new Map();
+    this.limits = new Map(VERIFIERS.map(({ key }) => [key, limitsOf({ ...toy, verifier: key })]));
     this.startOver();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(
@@ -190,9 +201,11 @@ export class RunsPanel {
     this.paintBars(toy.p, exact);
     text(this.note, exact ? outcomeWords(exact) : "");
     this.paintFacts(toy.p, exact);
-    for (const { key, row, cells } of this.verifiers) {
+    const isChain = treeOf(toy).children.every((children) => children.length <= 1);
+    for (const { key, label, row, name, cells } of this.verifiers) {
       row.classList.toggle("is-chosen", key === toy.verifier);
-      this.paintVerifier(this.exact.get(key), cells);
+      text(name, key === "traversal" && isChain ? `${label} (block verification)` : label);
+      this.paintVerifier(this.exact.get(key), this.limits.get(key), cells);
     }
   }
 
@@ -228,16 +241,27 @@ export class RunsPanel {
     text(computed, exact ? rate(exact.tokens) : notYet(exact));
   }
 
-  /** @type {(exact: Exact | null | undefined, cells: HTMLElement[]) => void} */
-  paintVerifier(exact, [none, tokens]) {
+  /** @type {(exact: Exact | null | undefined, limits: Limits, cells: LimitedCell[]) => void} */
+  paintVerifier(exact, limits, [none, tokens]) {
     const accepted = exact?.byRank.reduce((one, other) => one + other, 0);
-    text(
-      none,
-      exact ? percent(Math.abs(1 - accepted) < ROUNDING ? 0 : 1 - accepted, 1) : notYet(exact),
-    );
-    text(tokens, exact ? rate(exact.tokens) : "");
+    text(none.value, exact ? share(1 - accepted) : notYet(exact));
+    text(none.limit, `limit ${share(limits.none)}`);
+    text(tokens.value, exact ? rate(exact.tokens) : "–");
+    const isPast = Boolean(exact && passes(exact.tokens, limits));
+    text(tokens.limit, `limit ${rate(limits.tokens)}${isPast ? ", passed" : ""}`);
+    tokens.limit.classList.toggle("is-past", isPast);
   }
 }
+
+/** @typedef {{value: HTMLElement, limit: HTMLElement}} LimitedCell */
+
+/** @type {(row: HTMLElement) => LimitedCell} */
+function limitedCell(row) {
+  const cell = el("td", {}, row);
+  return { value: el("span", {}, cell), limit: el("small", { class: "wk-limit" }, cell) };
+}
+
+const share = (value) => percent(Math.abs(value) < ROUNDING ? 0 : value, 1);
 
 // Undefined while it is not computed yet, null where it cannot be.
 const notYet = (exact) => (exact === null ? TOO_MANY : "–");

@@ -1,7 +1,7 @@
 /* Many runs of a toy, counted, and how far the counts are from p. Pure. */
 import { sum } from "./rules/residuals.js";
 import { Dice } from "./rules/chance.js";
-import { childrenOf, emittedBy, toyStep, toyTree } from "./toy.js";
+import { emittedBy, toyStep, treeOf } from "./toy.js";
 
 /** @import { Toy } from "./toy.js" */
 
@@ -17,7 +17,7 @@ export class Tally {
   constructor(toy, random) {
     this.toy = toy;
     this.chance = new Dice(random);
-    this.topo = toyTree(childrenOf(toy));
+    this.topo = treeOf(toy);
     const size = toy.p.length;
     /** @type {number[]} how often each word came first */
     this.first = new Array(size).fill(0);

@@ -20,6 +20,7 @@ import { verifierNamed } from "./rules/verifiers.js";
  * @property {number[]} q
  * @property {number[]} children of the root, and of each of its children; 0: none
  * @property {string} verifier key
+ * @property {string} [shape] of the tree, a key of SHAPES; by default "levels"
  */
 
 /** The words of a toy, as many as it has. */
@@ -28,6 +29,36 @@ export const LEAST_WORDS = 2;
 export const MOST_WORDS = WORDS.length;
 /** Most children of the root, and of each of its children. */
 export const MOST_CHILDREN = [5, 3];
+
+/**
+ * Trees of a toy. parents: of its nodes; null where the numbers of children say which tree it is.
+ * @type {{key: string, label: string, parents: number[] | null}[]}
+ */
+export const SHAPES = [
+  { key: "levels", label: "children per level, set below", parents: null },
+  { key: "uneven", label: "1, then 2, then 1 below the second", parents: [-1, 0, 1, 1, 3] },
+];
+
+/**
+ * The tree of a toy. A chain has as many levels.
+ * @param {Toy} toy
+ * @returns {Topology}
+ */
+export function treeOf(toy) {
+  const parents = parentsOf(toy.shape);
+  if (!parents) return toyTree(childrenOf(toy));
+  const made = topology(parents);
+  if (toy.verifier !== "chain") return made;
+  const levels = Math.max(...made.depth);
+  return topology(Array.from({ length: levels + 1 }, (_, node) => node - 1));
+}
+
+/**
+ * The parents of a tree's nodes; null where the numbers of children say which tree it is.
+ * @param {string | undefined} shape
+ * @returns {number[] | null}
+ */
+export const parentsOf = (shape) => SHAPES.find(({ key }) => key === shape)?.parents ?? null;
 
 /**
  * How many children the nodes really have: at most as many as there are words; in a chain, one.
@@ -79,7 +110,7 @@ export const emittedBy = ({ tokens }, { path, bonus }) => [
  * @returns {StepView}
  */
 export function toyView(toy, seed) {
-  const topo = toyTree(childrenOf(toy));
+  const topo = treeOf(toy);
   const { drafted, verdict } = toyStep(toy, new Dice(seeded(seed)), topo);
   const { path, bonus, trials } = verdict;
   const below = drafted.tokens.slice(1);

@@ -37,6 +37,8 @@ export class ToyForm {
   makeTree() {
     const named = VERIFIERS.map(({ key, label }) => [key, label]);
     this.verifier = this.menu("Verifier", "verifier", named, "verifier");
+    const shapes = toys.SHAPES.map(({ key, label }) => [key, label]);
+    this.shape = this.menu("Tree", "shape", shapes);
     const line = el("div", { class: "wk-counts" }, this.root);
     const upTo = (least, most) =>
       Array.from({ length: most - least + 1 }, (_, i) => [String(least + i), String(least + i)]);
@@ -46,7 +48,7 @@ export class ToyForm {
       return this.menu(label, "children" + i, upTo(i ? 0 : 1, most), "", line);
     });
     this.size.addEventListener("change", () => this.resize(Number(this.size.value)));
-    for (const one of [this.verifier, ...this.counts])
+    for (const one of [this.verifier, this.shape, ...this.counts])
       one.addEventListener("change", () => this.changed());
   }
 
@@ -80,7 +82,8 @@ export class ToyForm {
    * Fill the form.
    * @param {Toy} toy
    */
-  put({ p, q, children, verifier }) {
+  put({ p, q, children, verifier, shape }) {
+    this.shape.value = (toys.SHAPES.find(({ key }) => key === shape) ?? toys.SHAPES[0]).key;
     this.verifier.value = verifierNamed(verifier)?.key ?? VERIFIERS[0].key;
     this.counts.forEach((menu, i) => (menu.value = String(children[i] ?? 0)));
     [p, q].forEach((values, i) => (this.fields[i].texts = values.map(String)));
@@ -105,7 +108,8 @@ export class ToyForm {
     const [p, q] = this.fields.map((field) => field.read());
     if (p.problem || q.problem) return null;
     const children = this.counts.map((menu) => Number(menu.value));
-    return { p: p.values, q: q.values, children, verifier: this.verifier.value };
+    const [verifier, shape] = [this.verifier.value, this.shape.value];
+    return { p: p.values, q: q.values, children, verifier, shape };
   }
 
   // -- paint -------------------------------------------------------------------------------------
@@ -118,6 +122,8 @@ export class ToyForm {
     for (const menu of this.counts)
       for (const option of menu.options) option.disabled = Number(option.value) > most;
     for (const menu of this.counts) if (Number(menu.value) > most) menu.value = String(most);
+    const isOfLevels = toys.parentsOf(this.shape.value) === null;
+    for (const menu of this.counts) show(menu.parentElement, isOfLevels);
     show(this.last, !this.toy);
   }
 }

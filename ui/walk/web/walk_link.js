@@ -31,10 +31,11 @@ function apply(view, values) {
 }
 
 /** @type {(view: WalkView, values: Record<string, any>) => void} */
-function applyToy(view, { p, q = [], children = [1, 0], verifier = "sequoia", seed = 1 }) {
+function applyToy(view, values) {
+  const { p, q = [], children = [1, 0], verifier = "sequoia", shape = "levels", seed = 1 } = values;
   const problem = problemOf(p, q, verifier);
   if (problem) return view.say(`${DAMAGED}: ${problem}`);
-  view.form.put({ p, q, children, verifier });
+  view.form.put({ p, q, children, verifier, shape });
   view.form.preset.value = "own";
   view.choose(false);
   view.takeToy(view.form.toy, seed);

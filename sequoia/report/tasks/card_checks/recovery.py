@@ -15,6 +15,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import SequoiaError
 from sequoia.loading.load import load_pair
+from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 from sequoia.report.tasks.found import Found
@@ -65,7 +66,7 @@ def _failed_capture(pair: Pair) -> None:
         rope_parameters={"rope_type": "dynamic", "factor": 2.0, "rope_theta": 10_000.0},
     )
     hf: Any = LlamaForCausalLM(config)
-    model = TreeModel(hf.to(pair.target.device), "dynamic rotary frequencies").use_fast_forward()
+    model = use_fast_forward(TreeModel(hf.to(pair.target.device), "dynamic rotary frequencies"))
     context = model.open(32)
     context.capture([4, 6])
     context.extend([1, 2, 3])

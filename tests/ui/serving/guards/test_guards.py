@@ -266,6 +266,17 @@ def test_nobody_evades_the_limit_by_writing_the_header() -> None:
     assert found == [200, 200, 413]
 
 
+def test_tiny_files_count_as_a_block_of_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against uploads that are small in bytes and take all inodes of the disk."""
+    part = b'Content-Disposition: form-data; name="files"; FileName="a"\r\n\r\n1\r\n'
+    client = serve(limits=replace(SMALL, uploads_each=100 * bodies._BLOCK))
+    assert client.post("/upload", content=part * 60).status_code == 200
+    assert client.post("/upload", content=part * 60).status_code != 200
+    names = bodies.NameCount()
+    text = part * 3
+    assert sum(names.add(text[at : at + 5]) for at in range(0, len(text), 5)) == 3
+
+
 # -- the log ---------------------------------------------------------------------------------------
 
 

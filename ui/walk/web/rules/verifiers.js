@@ -19,27 +19,28 @@ import { traverse } from "./traversal.js";
  * @property {string} key that of sequoia/algorithm/verifiers; "chain" is Sequoia's with one child
  * @property {string} label
  * @property {(chance: Chance, q: number[], count: number) => number[]} draw tokens of siblings
+ * @property {import("./draws.js").Drawn} drawn the same in a word
  * @property {Verify} verify
  * @property {boolean} [fromLeaves]
  */
 
 const sequoia = (drafted, models, chance) => walk(drafted, models, chance, rejectOut);
 const specinfer = (drafted, models, chance) => walk(drafted, models, chance, rejectKeeping);
-const topDraw = (_, q, count) => likeliest(q, count);
+
+const DISTINCT = { draw: withoutReplacement, drawn: /** @type {const} */ ("distinct") };
+const INDEPENDENT = { draw: independent, drawn: /** @type {const} */ ("independent") };
+const TOP = {
+  draw: (_, q, count) => likeliest(q, count),
+  drawn: /** @type {const} */ ("top"),
+};
 
 /** @type {Verifier[]} */
 export const VERIFIERS = [
-  { key: "sequoia", label: "Sequoia", draw: withoutReplacement, verify: sequoia },
-  { key: "specinfer", label: "SpecInfer", draw: independent, verify: specinfer },
-  { key: "topk", label: "Top-k match", draw: topDraw, verify: match },
-  { key: "chain", label: "Single chain", draw: withoutReplacement, verify: sequoia },
-  {
-    key: "traversal",
-    label: "Traversal",
-    draw: withoutReplacement,
-    verify: traverse,
-    fromLeaves: true,
-  },
+  { key: "sequoia", label: "Sequoia", ...DISTINCT, verify: sequoia },
+  { key: "specinfer", label: "SpecInfer", ...INDEPENDENT, verify: specinfer },
+  { key: "topk", label: "Top-k match", ...TOP, verify: match },
+  { key: "chain", label: "Single chain", ...DISTINCT, verify: sequoia },
+  { key: "traversal", label: "Traversal", ...DISTINCT, verify: traverse, fromLeaves: true },
 ];
 
 /** @type {(key: string) => Verifier | undefined} */

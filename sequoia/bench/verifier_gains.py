@@ -1,0 +1,164 @@
+"""Tokens per step of verifiers that are compared on the same trees: measured, and expected over the
+verifiers' own draws, with 95% intervals paired over prompts."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
+from sequoia.algorithm.verifiers.traversal import TRAVERSAL
+from sequoia.algorithm.verifiers.verifier import Verifier
+from sequoia.bench.decoders import VerifiedTree
+from sequoia.bench.table import Row
+from sequoia.decoding.engine import Decoder
+from sequoia.diagnosis.race_verdict.student_t import critical_value
+from sequoia.models.pair import Pair
+
+_LEVEL = 0.05
+_UNTIMED = 1_000_000  # seeds of the untimed runs begin here
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean with its 95% confidence interval; NaN where one prompt is all there is."""
+
+    mean: float
+    low: float
+    high: float
+
+    def words(self, unit: str = "", digits: int = 2) -> str:
+        low, high = (f"{bound:.{digits}f}" for bound in (self.low, self.high))
+        return f"{self.mean:.{digits}f}{unit} ({low}-{high})"
+
+
+def over_prompts(values: Sequence[float]) -> Interval:
+    """The geometric mean over prompts, by Student's t on the logarithms. For positive values, one
+    for each prompt: tokens per step, or their ratio."""
+    logs = [math.log(value) for value in values]
+    mean = statistics.fmean(logs)
+    reach = math.nan
+    if len(logs) > 1:
+        error = statistics.stdev(logs) / math.sqrt(len(logs))
+        reach = critical_value(_LEVEL, len(logs) - 1) * error
+    return Interval(math.exp(mean), math.exp(mean - reach), math.exp(mean + reach))
+
+
+def paired(ours: Sequence[float], theirs: Sequence[float]) -> Interval:
+    """The ratio of two decoders that had the same prompts."""
+    return over_prompts([one / other for one, other in zip(ours, theirs, strict=True)])
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Tokens per step of a verifier on a tree, and the ratios over Algorithm 2 on the same tree.
+
+    expected: the mean over the verifier's own draws along its own steps. on_same_drafts: the ratio
+    of both expectations for the same drafted trees, along the steps of Algorithm 2; only for a
+    verifier that draws children as it does. None on a GPU, where the host does not have the
+    distributions."""
+
+    name: str
+    shape: str
+    verifier: str
+    measured: Interval
+    measured_over: Interval | None
+    expected: Interval | None = None
+    on_same_drafts: Interval | None = None
+
+
+def gains(
+    pair: Pair,
+    lanes: Sequence[VerifiedTree],
+    rows: Sequence[Row],
+    prompts: Sequence[str],
+    params: SamplingParams,
+) -> list[Gain]:
+    """One for each of `lanes`, whose measured `rows` are in the same order."""
+    measured = {lane: row.by_prompt or [] for lane, row in zip(lanes, rows, strict=True)}
+    expected = {lane: expected_tokens(pair, lane, prompts, params) for lane in lanes}
+    return [_gain(lane, measured, expected) for lane in lanes]
+
+
+def _gain(
+    lane: VerifiedTree,
+    measured: Mapping[VerifiedTree, Sequence[float]],
+    expected: Mapping[VerifiedTree, Mapping[str, Sequence[float]]],
+) -> Gain:
+    base = replace(lane, verifier=DEFAULT_VERIFIER)
+    own = expected[lane].get(lane.verifier)
+    same = expected[base].get(lane.verifier)
+    is_base = lane == base
+    return Gain(
+        lane.name,
+        lane.shape,
+        lane.verifier,
+        over_prompts(measured[lane]),
+        None if is_base else paired(measured[lane], measured[base]),
+        over_prompts(own) if own else None,
+        paired(same, expected[base][DEFAULT_VERIFIER]) if same and not is_base else None,
+    )
+
+
+def expected_tokens(
+    pair: Pair, lane: VerifiedTree, prompts: Sequence[str], params: SamplingParams
+) -> dict[str, list[float]]:
+    """Expected tokens per step of each prompt, along the steps of `lane`: for its own verifier, and
+    along those of Algorithm 2 for Traversal too, by their keys. Empty on a GPU."""
+    keys = [lane.verifier, *([TRAVERSAL.key] if lane.verifier == DEFAULT_VERIFIER else [])]
+    found: dict[str, list[float]] = {key: [] for key in keys}
+    for number, prompt in enumerate(prompts):
+        decoder = Decoder(pair, prompt, params.further(_UNTIMED + number), lane.tree, lane.verifier)
+        accepted = _accepted_along(decoder, [VERIFIERS[key] for key in keys])
+        if accepted is None:
+            return {}
+        for key, of_steps in zip(keys, zip(*accepted, strict=True), strict=True):
+            found[key].append(1 + statistics.fmean(of_steps))
+    return found
+
+
+def _accepted_along(decoder: Decoder, rules: Sequence[Verifier]) -> list[list[float]] | None:
+    """Expected accepted nodes at each step, for each of `rules`."""
+    decoder.prefill()
+    found = []
+    while decoder.finish is None:
+        decoder.step()
+        accepted = [decoder.expected_under(rule) for rule in rules]
+        if any(one is None for one in accepted):
+            return None
+        found.append(accepted)
+    return found
+
+
+# -- as text ---------------------------------------------------------------------------------------
+
+
+def print_gains(found: Sequence[Gain], prompts: int) -> None:
+    """Print a table, and what Traversal and block verification gain."""
+    print(f"  tokens per step, with 95% intervals paired over {prompts} prompts")
+    print(f"  {'verifier':<56}{'measured':>20}{'over Algorithm 2':>22}{'expected':>20}")
+    for one in found:
+        over = one.measured_over.words("x", 3) if one.measured_over else ""
+        expected = one.expected.words() if one.expected else ""
+        print(f"  {one.name:<56}{one.measured.words():>20}{over:>22}{expected:>20}")
+    for one in found:
+        if one.verifier == TRAVERSAL.key and one.measured_over:
+            print(f"  {_sentence(one)}")
+    print(flush=True)
+
+
+def _sentence(gain: Gain) -> str:
+    same = gain.on_same_drafts
+    expected = f"; expected {same.words('x', 4)} on the same drafted trees" if same else ""
+    measured = gain.measured_over
+    assert measured is not None
+    return f"{gain.name}: measured {measured.words('x', 3)} over Algorithm 2{expected}"
+
+
+def as_json(found: Sequence[Gain]) -> list[dict[str, Any]]:
+    """For the report's file."""
+    return [asdict(one) for one in found]

@@ -1,0 +1,62 @@
+"""A chain that stops drafting after an unsure token: the strongest simple rival of a tree, used by
+`transformers` as its confidence threshold.
+
+The unsure token stays in the chain and is verified. A chain without it would be biased: its tokens
+would be those of the draft that were drawn with a high probability, while verification assumes that
+all were kept.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from sequoia.algorithm.sampling import Drawn
+from sequoia.algorithm.tree import MAX_NODES, Tree
+from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.errors import BadTree
+from sequoia.validate_input import number, whole
+
+
+class StoppingChain:
+    """A TreeChoice that drafts a chain of at most `most` nodes, its root included, at every step.
+    It ends after the first token whose draft probability is below `surest`. 0 makes every chain as
+    long as it may be.
+
+    Raises BadTree if `most` is not 1 to MAX_NODES, or `surest` not 0 to 1.
+    """
+
+    # imposes no minimum vocabulary: there is always one token
+    widest = 0
+
+    def __init__(self, most: int, surest: float) -> None:
+        self.most = whole(most, "most", 1, MAX_NODES, BadTree)
+        self.surest = number(surest, "surest", 0, 1, BadTree)
+
+    def next(self, levels: int) -> ChainWhileSure:
+        return ChainWhileSure(min(self.most, levels), self.surest)
+
+    def learn(self, tree: Tree, verdict: Verdict) -> None:
+        pass
+
+
+class ChainWhileSure:
+    """One step's chain, of at most `most` nodes. Its last token is the first with a draft
+    probability below `surest`."""
+
+    def __init__(self, most: int, surest: float) -> None:
+        self._most = most
+        self._surest = surest
+        self.tree = Tree.chain(1)
+        self.front: tuple[int, ...] = (0,) if most > 1 else ()
+
+    def grow(self, _distributions: torch.Tensor) -> tuple[int, ...]:
+        last = len(self.tree)
+        self.tree = Tree.chain(last + 1)
+        self.front = (last,) if last + 1 < self._most else ()
+        return (1,)
+
+    def see(self, distributions: torch.Tensor, drawn: Drawn) -> None:
+        """Decides whether another token is drafted after the one that was `drawn`."""
+        ((token,),) = drawn
+        if float(distributions[0, token]) < self._surest:
+            self.front = ()

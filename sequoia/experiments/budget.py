@@ -1,0 +1,237 @@
+"""Tokens per step against the number of nodes, for trees of several shapes (paper: Figure 4, left,
+and Tables 5 and 6)."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.best_tree import best_tree, expected_tokens
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.experiments.experiment import Done, Experiment, Unit
+from sequoia.experiments.intervals import comparison, point
+from sequoia.experiments.planned import planning_vector
+from sequoia.experiments.result import (
+    Axis,
+    Column,
+    Comparison,
+    ExperimentResult,
+    Series,
+    Settings,
+)
+from sequoia.experiments.text_units import (
+    Found,
+    Text,
+    case_of,
+    found_by_case,
+    new_tokens,
+    params_of,
+    step_starts_along,
+    text_of_unit,
+    text_units,
+    tokens_per_step,
+    values,
+)
+from sequoia.models.pair import Pair
+
+OURS = "Sequoia"
+# name -> method, by which it is coloured
+SHAPES = {
+    OURS: "sequoia",
+    "chain": "chain",
+    "sequences": "sequences",
+    "k-ary": "kary",
+    "SpecInfer": "specinfer",
+}
+_NEW = "before repetition"
+WIDTHS = (2, 4, 8, 16, 32)  # of sequences
+ARITIES = (2, 3, 4, 8)
+
+
+def trees_of(acceptance: Acceptance, nodes: int) -> dict[str, Tree]:
+    """A tree of each of SHAPES with at most `nodes` nodes. Where a shape leaves a choice, the
+    one with the most expected tokens."""
+
+    def best(trees: list[Tree]) -> Tree:
+        return max(trees, key=lambda tree: expected_tokens(tree, acceptance))
+
+    return {
+        OURS: best_tree(acceptance, nodes),
+        "chain": Tree.chain(nodes),
+        "sequences": best([Tree.sequences(k, (nodes - 1) // k) for k in WIDTHS if k < nodes]),
+        "k-ary": best([_kary(k, nodes) for k in ARITIES]),
+        "SpecInfer": _specinfer(nodes),
+    }
+
+
+def _kary(k: int, nodes: int) -> Tree:
+    """The first `nodes` nodes of the complete tree with `k` children at each node."""
+    return Tree((-1, *((node - 1) // k for node in range(1, nodes))))
+
+
+def _specinfer(nodes: int) -> Tree:
+    """Eight levels below the root with all branching at the third, as in SpecInfer's <1, 1, 3, 1,
+    1, 1, 1, 1>, with as many children there as there is room for."""
+    return Tree.from_branching([1, 1, max((nodes - 3) // 6, 1), 1, 1, 1, 1, 1])
+
+
+def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
+    """Expected tokens per step of each shape at each budget, along one text: "all" of it, and at
+    temperature 0 what is "new" in it, before it begins to repeat itself."""
+    acceptance = planning_vector(pair, case_of(unit).kind, params_of(unit))
+    lanes = {
+        f"{shape} {nodes}": (tree, DEFAULT_VERIFIER)
+        for nodes in unit.work["budgets"]
+        for shape, tree in trees_of(acceptance, nodes).items()
+    }
+    text = text_of_unit(pair, unit)
+    starts = step_starts_along(pair, text, lanes)
+    found = {"all": {name: tokens_per_step(one) for name, one in starts.items()}}
+    return found | _new(text, starts) if text.params.temperature == 0 else found
+
+
+def _new(text: Text, starts: Mapping[str, Sequence[float]]) -> Mapping[str, Any]:
+    """Tokens per step before the text repeats itself, and this part's share of the text."""
+    new = new_tokens(text)
+    return {
+        "new": {name: round(new / sum(one[:new]), 5) for name, one in starts.items()},
+        "share": round(new / len(text.tokens), 4),
+    }
+
+
+def summary(settings: Settings, done: Done) -> ExperimentResult:
+    series = list[Series]()
+    rows = list[Mapping[str, Any]]()
+    comparisons = list[Comparison]()
+    for panel in _panels(settings, done):
+        series += _series(panel, settings)
+        rows += _rows(panel, settings)
+        comparisons += _comparisons(panel, settings)
+    return ExperimentResult(
+        finding=_finding(comparisons),
+        x=Axis("nodes", "nodes of the tree", "log"),
+        y=Axis("tokens per step", "tokens per step"),
+        series=tuple(series),
+        columns=(
+            Column("case", "texts"),
+            Column("share", "share of the texts", "measured"),
+            Column("nodes", "nodes"),
+            *(Column(shape, shape, "measured") for shape in SHAPES),
+        ),
+        rows=tuple(rows),
+        comparisons=tuple(comparisons),
+    )
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """Texts of one kind at one temperature. found: the tokens per step of each lane, by prompt.
+    share: of the texts' tokens that are in it."""
+
+    words: str
+    found: Found
+    share: float = 1.0
+
+
+def _panels(settings: Settings, done: Done) -> Iterator[_Panel]:
+    """Each case. Greedy texts of small models soon repeat themselves, which any draft guesses; so
+    at temperature 0 the text before that is shown as well."""
+    for case, found in found_by_case(settings, done).items():
+        yield _Panel(case.words, [one["all"] for one in found])
+        if case.temperature == 0:
+            share = statistics.fmean(values(found, "share"))
+            yield _Panel(f"{case.words}, {_NEW}", [one["new"] for one in found], share)
+
+
+def _series(panel: _Panel, settings: Settings) -> list[Series]:
+    return [
+        Series(
+            shape,
+            method,
+            panel.words,
+            tuple(point(n, values(panel.found, f"{shape} {n}")) for n in settings["budgets"]),
+        )
+        for shape, method in SHAPES.items()
+    ]
+
+
+def _rows(panel: _Panel, settings: Settings) -> list[Mapping[str, Any]]:
+    return [
+        {
+            "case": panel.words,
+            "share": round(panel.share, 3),
+            "nodes": nodes,
+            **{
+                shape: point(nodes, values(panel.found, f"{shape} {nodes}")).mean
+                for shape in SHAPES
+            },
+        }
+        for nodes in settings["budgets"]
+    ]
+
+
+def _comparisons(panel: _Panel, settings: Settings) -> list[Comparison]:
+    return [
+        comparison(
+            f"{panel.words}, {nodes} nodes: {OURS} over {shape}",
+            values(panel.found, f"{OURS} {nodes}"),
+            values(panel.found, f"{shape} {nodes}"),
+        )
+        for nodes in settings["budgets"]
+        for shape in SHAPES
+        if shape != OURS
+    ]
+
+
+def _finding(comparisons: list[Comparison]) -> str:
+    if not comparisons:
+        return ""
+    lost = [one for one in comparisons if one.high is not None and one.high < 1]
+    won = [one for one in comparisons if one.low is not None and one.low > 1]
+    most = max(comparisons, key=lambda one: one.ratio)
+    return (
+        f"{OURS}'s tree emits more tokens per step than another shape of the same size in "
+        f"{len(won)} of {len(comparisons)} comparisons and fewer in {len(lost)}{_where(lost)}. "
+        f"The largest gain is {most.ratio - 1:.0%}: {most.text}."
+    )
+
+
+def _where(lost: list[Comparison]) -> str:
+    """Whether all that were lost are in greedy texts that repeat themselves."""
+    looped = [one for one in lost if "temperature 0," in one.text and _NEW not in one.text]
+    if not lost or len(looped) < len(lost):
+        return ""
+    return (
+        ", all at temperature 0 once the text repeats itself: there the draft is right for dozens "
+        "of tokens in a row, and long chains are best"
+    )
+
+
+BUDGET = Experiment(
+    name="budget",
+    title="Tokens per step against the size of the tree",
+    question="Does the planned tree emit more tokens per step than other shapes of the same size?",
+    sizes={
+        "small": {
+            "kinds": ["code"],
+            "temperatures": [0.6],
+            "prompts": 6,
+            "tokens": 64,
+            "budgets": [16, 64, 256],
+        },
+        "full": {
+            "kinds": ["code", "prose"],
+            "temperatures": [0.0, 0.6],
+            "prompts": 12,
+            "tokens": 128,
+            "budgets": [16, 32, 64, 128, 256, 512],
+        },
+    },
+    units=text_units,
+    run_unit=run_unit,
+    summary=summary,
+)

@@ -1,0 +1,126 @@
+"""Run one of the paper's experiments: `python -m sequoia.experiments NAME`.
+
+Ctrl-C stops it after the present unit of work; started again with the same settings, it continues.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from sequoia.algorithm.progress import ShouldStop
+from sequoia.bench.command import add_pair_options, option_parser, reports_errors
+from sequoia.errors import SequoiaError
+from sequoia.experiments.experiment import SIZES, Experiment
+from sequoia.experiments.registry import EXPERIMENTS, experiment_named
+from sequoia.experiments.result import ExperimentResult, to_csv
+from sequoia.experiments.runner import RunProgress, run_experiment
+from sequoia.loading.load import load_pair
+from sequoia.text_files import write_text
+
+
+@reports_errors
+def main(argv: Sequence[str] | None) -> None:
+    parser = _parser()
+    options = parser.parse_args(argv)
+    if options.list:
+        _print_list()
+    elif options.csv:
+        sys.stdout.write(to_csv(_read(options.csv)))
+    elif options.name is None:
+        parser.error("name an experiment; --list shows them")
+    else:
+        _run(experiment_named(options.name), options)
+
+
+def _run(experiment: Experiment, options: Namespace) -> None:
+    pair = load_pair(target=options.target, draft=options.draft, dtype=options.dtype)
+    settings = experiment.sizes[options.size]
+    with _interrupt() as is_interrupted:
+        result = run_experiment(
+            experiment, pair, settings, options.out, _print_progress, is_interrupted
+        )
+    result = _labelled(result, options.source)
+    path = options.out / f"{experiment.name}.json"
+    write_text(path, result.to_json() + "\n")
+    print(f"{result.finding}\nwritten to {path}")
+    if not result.is_complete:
+        print(f"stopped after {result.done} of {result.total}; the same command continues")
+
+
+@contextmanager
+def _interrupt() -> Iterator[ShouldStop]:
+    """Whether Ctrl-C was pressed. A second time it ends the program at once."""
+    pressed = threading.Event()
+    before = signal.getsignal(signal.SIGINT)
+
+    def press(*_: object) -> None:
+        pressed.set()
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, press)
+    try:
+        yield pressed.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _labelled(result: ExperimentResult, source: str) -> ExperimentResult:
+    """`result` and its measured columns with another label."""
+    columns = (
+        replace(one, kind=source) if one.kind == "measured" else one for one in result.columns
+    )
+    unchanged = source == "measured" or result.source != "measured"
+    return result if unchanged else replace(result, source=source, columns=tuple(columns))
+
+
+def _print_progress(progress: RunProgress) -> None:
+    if progress.message:
+        print(progress.message, file=sys.stderr)
+    left = "" if progress.seconds_left is None else f", about {progress.seconds_left:.0f} s left"
+    print(f"{progress.done} of {progress.total} done{left}", file=sys.stderr, flush=True)
+
+
+def _print_list() -> None:
+    width = max(map(len, EXPERIMENTS))
+    for name, experiment in EXPERIMENTS.items():
+        print(f"{name:{width}}  {experiment.question}")
+
+
+def _read(path: Path) -> ExperimentResult:
+    try:
+        return ExperimentResult.from_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as problem:
+        raise SequoiaError(f"--csv {path}: {problem}") from None
+
+
+def _parser() -> ArgumentParser:
+    parser = option_parser("python -m sequoia.experiments", __doc__)
+    parser.add_argument("name", nargs="?", help="the experiment (see --list)")
+    parser.add_argument("--list", action="store_true", help="show all experiments")
+    parser.add_argument(
+        "--size", choices=SIZES, default="small", help="how many prompts and tokens"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("experiments"), help="folder for the result"
+    )
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="print a result's points as CSV")
+    parser.add_argument(
+        "--source",
+        choices=("measured", "recorded"),
+        default="measured",
+        help="how measured numbers are labelled; recorded for results that are shipped",
+    )
+    parser.add_argument(
+        "--dtype",
+        default="float32",
+        help="of both models; auto takes the fastest, which may be another one when a run resumes",
+    )
+    add_pair_options(parser)
+    return parser

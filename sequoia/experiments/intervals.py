@@ -1,0 +1,48 @@
+"""Means and ratios over prompts, with 95% intervals (Student's t). Ratios are paired: both methods
+were used on the same prompts, whose difficulty mostly cancels."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from sequoia.diagnosis.race_verdict.student_t import critical_value
+from sequoia.experiments.result import Comparison, Point
+
+LEVEL = 0.05
+
+
+def point(x: float, values: Sequence[float]) -> Point:
+    """The mean of one value for each prompt."""
+    mean, reach = _mean(values)
+    if reach is None:
+        return Point(_short(x), _short(mean), prompts=len(values))
+    ends = (_short(mean - reach), _short(mean + reach))
+    return Point(_short(x), _short(mean), *ends, len(values))
+
+
+def comparison(text: str, ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
+    """The ratio of two methods' means over prompts. Its interval comes from how far each prompt's
+    own values are from that ratio. The second method's values are positive."""
+    below = statistics.fmean(theirs)
+    ratio = statistics.fmean(ours) / below
+    pairs = zip(ours, theirs, strict=True)
+    _, reach = _mean([(one - ratio * other) / below for one, other in pairs])
+    if reach is None:
+        return Comparison(text, _short(ratio))
+    return Comparison(text, _short(ratio), _short(ratio - reach), _short(ratio + reach))
+
+
+def _mean(values: Sequence[float]) -> tuple[float, float | None]:
+    """The mean, and how far its 95% interval reaches to each side. None for a single value."""
+    mean = statistics.fmean(values)
+    if len(values) < 2:
+        return mean, None
+    error = statistics.stdev(values) / math.sqrt(len(values))
+    return mean, critical_value(LEVEL, len(values) - 1) * error
+
+
+def _short(value: float) -> float:
+    """`value` to five significant digits."""
+    return float(f"{value:.5g}")

@@ -1,0 +1,72 @@
+"""The acceptance vector that an experiment plans trees with: recorded with the pair, or measured on
+texts other than those of the experiment."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.sampling import chance_for
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, RULES
+from sequoia.experiments.continuations import continuation
+from sequoia.experiments.prompts import planning_prompts
+from sequoia.measuring.text_places import text_places
+from sequoia.models.pair import Pair
+from sequoia.models.tree_forward import TreeModel
+
+PROMPTS = 8
+TOKENS = 64
+RANKS = 32
+_RULES = tuple(rule for rule in RULES if rule.chances)
+_Vectors = dict[str, Acceptance]  # by verifier
+_Key = tuple[str, float, float]  # kind, temperature, top-p
+# by draft, which belongs to one pair
+_KNOWN: WeakKeyDictionary[TreeModel, dict[_Key, _Vectors]] = WeakKeyDictionary()
+
+
+def planning_vector(
+    pair: Pair, kind: str, params: SamplingParams, verifier: str = DEFAULT_VERIFIER
+) -> Acceptance:
+    """The non-increasing acceptance vector for texts of a kind, of a verifier that goes down the
+    tree child by child. It is measured at the first call, for all of them (some seconds for a small
+    pair), and kept while the pair is in memory. At temperature 0 all have the same."""
+    verifier = verifier if params.temperature else DEFAULT_VERIFIER
+    if recorded := _recorded(pair, kind, params, verifier):
+        return recorded
+    found = _KNOWN.setdefault(pair.draft, {})
+    key = (kind, params.temperature, params.top_p)
+    if key not in found:
+        found[key] = _measured(pair, kind, params)
+    return found[key][verifier]
+
+
+def _recorded(pair: Pair, kind: str, params: SamplingParams, verifier: str) -> Acceptance | None:
+    if verifier != DEFAULT_VERIFIER or params.top_p < 1:
+        return None
+    same = (one for one in pair.known if (one.kind, one.temperature) == (kind, params.temperature))
+    return next((one.acceptance.smoothed() for one in same), None)
+
+
+def _measured(pair: Pair, kind: str, params: SamplingParams) -> _Vectors:
+    """Of each rule, the mean over texts of the probability that each child is accepted."""
+    ranks = min(RANKS, pair.draft.vocab)
+    found: dict[str, list[list[float]]] = {rule.key: [] for rule in _RULES}
+    for number, prompt in enumerate(planning_prompts(kind)[:PROMPTS]):
+        mine = SamplingParams(params.temperature, params.top_p, TOKENS, number, ignore_eos=True)
+        chance = chance_for(mine.temperature, mine.seed, pair.draft.device)
+        text = continuation(pair, prompt, mine)
+        for place in text_places(pair, pair.encode(prompt), text, mine):
+            for rule in _RULES:
+                assert rule.chances is not None
+                (siblings,) = rule.draw(chance, place.q_row, [ranks])
+                chances = rule.chances(place.p, place.q, siblings)
+                found[rule.key].append([*map(float, chances)])
+    return {name: _mean(rows) for name, rows in found.items()}
+
+
+def _mean(rows: list[list[float]]) -> Acceptance:
+    rates = np.mean(rows, axis=0)
+    return Acceptance(tuple((rates / max(1.0, rates.sum())).tolist())).smoothed()

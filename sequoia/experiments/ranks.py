@@ -1,0 +1,170 @@
+"""How often all of the first k children are rejected, against k, and the power law through these
+rates (paper: Figure 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sequoia.algorithm.sampling import Seeded
+from sequoia.algorithm.verifiers import verifier_named
+from sequoia.experiments.experiment import Done, Experiment, Unit
+from sequoia.experiments.intervals import comparison, point
+from sequoia.experiments.result import (
+    Axis,
+    Column,
+    Comparison,
+    ExperimentResult,
+    Point,
+    Series,
+    Settings,
+)
+from sequoia.experiments.text_units import Case, Found, found_by_case, text_of_unit, text_units
+from sequoia.measuring.text_places import text_places
+from sequoia.models.pair import Pair
+
+OURS = "sequoia"
+RULES = (OURS, "specinfer", "topk")
+_LEAST = 1e-6  # a rate of 0 has no logarithm
+
+
+def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
+    """Of each rule, the mean over a text of the probability that children 1 to k are rejected, for
+    each k."""
+    text = text_of_unit(pair, unit)
+    ranks = min(unit.work["ranks"], pair.draft.vocab)
+    chance = Seeded(text.params.seed, pair.draft.device)
+    rejected: dict[str, list[Any]] = {name: [] for name in RULES}
+    for place in text_places(pair, text.prompt, text.tokens, text.params):
+        for name, found in rejected.items():
+            rule = verifier_named(name)
+            assert rule.chances is not None
+            (siblings,) = rule.draw(chance, place.q_row, [ranks])
+            found.append(1 - np.cumsum(rule.chances(place.p, place.q, siblings), dtype=float))
+    means = {name: np.mean(found, axis=0) for name, found in rejected.items()}
+    return {name: np.maximum(mean, _LEAST).round(6).tolist() for name, mean in means.items()}
+
+
+def summary(settings: Settings, done: Done) -> ExperimentResult:
+    series = list[Series]()
+    rows = list[Mapping[str, Any]]()
+    comparisons = list[Comparison]()
+    for case, found in found_by_case(settings, done).items():
+        mine = [_series(case, name, found) for name in RULES]
+        series += mine
+        rows += [_row(case, one) for one in mine]
+        comparisons += _comparisons(case, found)
+    return ExperimentResult(
+        finding=_finding(rows),
+        x=Axis("children", "children of a node", "log"),
+        y=Axis("rejected", "probability that all are rejected", "log"),
+        series=tuple(series),
+        columns=(
+            Column("case", "texts"),
+            Column("verifier", "verifier"),
+            Column("first", "1 child rejected", "measured"),
+            Column("last", "all rejected", "measured"),
+            Column("exponent", "exponent of the power law", "measured"),
+            Column("fit", "R² of the power law", "measured"),
+        ),
+        rows=tuple(rows),
+        comparisons=tuple(comparisons),
+    )
+
+
+def _series(case: Case, name: str, found: Found) -> Series:
+    by_rank = zip(*(one[name] for one in found), strict=True)
+    points = tuple(point(k, values) for k, values in enumerate(by_rank, 1))
+    return Series(verifier_named(name).label, name, case.words, points)
+
+
+def _row(case: Case, series: Series) -> Mapping[str, Any]:
+    exponent, fit = power_law(series.points)
+    return {
+        "case": case.words,
+        "verifier": series.name,
+        "first": series.points[0].mean,
+        "last": series.points[-1].mean,
+        "exponent": round(exponent, 3),
+        "fit": round(fit, 4),
+    }
+
+
+def power_law(points: Sequence[Point]) -> tuple[float, float]:
+    """(b, R²) of the rates c * k**-b nearest to the points: a least-squares line through their
+    logarithms. (0, 1) for fewer than two."""
+    if len(points) < 2:
+        return 0.0, 1.0
+    x = np.log([one.x for one in points])
+    y = np.log([max(one.mean, _LEAST) for one in points])
+    slope, start = np.polyfit(x, y, 1)
+    spread = float(((y - y.mean()) ** 2).sum())
+    missed = float(((y - start - slope * x) ** 2).sum())
+    return -float(slope), 1 - missed / spread if spread else 1.0
+
+
+def _comparisons(case: Case, found: Found) -> list[Comparison]:
+    """Rejection rates of all children: below 1 where Sequoia's rule rejects less often."""
+    mine = [one[OURS][-1] for one in found]
+    count = len(found[0][OURS])
+    return [
+        comparison(
+            f"{case.words}, all of {count} children rejected: {verifier_named(OURS).label} over "
+            f"{verifier_named(name).label}",
+            mine,
+            [one[name][-1] for one in found],
+        )
+        for name in RULES
+        if name != OURS
+    ]
+
+
+def _finding(rows: Sequence[Mapping[str, Any]]) -> str:
+    label = verifier_named(OURS).label
+    mine = [row for row in rows if row["verifier"] == label]
+    if not mine:
+        return ""
+    words = [
+        f"{row['case']}: k^-{row['exponent']:.2f} (R² {row['fit']:.3f}), from {row['first']:.1%} "
+        f"to {row['last']:.1%}"
+        for row in mine
+    ]
+    best = all(min(_of(rows, row["case"]), default=1.0) == row["last"] for row in mine)
+    close = (
+        f" {label} rejects all children least often in every case."
+        if best
+        else f" {label} does not reject all children least often in every case; see the table."
+    )
+    return f"{label}'s rejection rate falls like a power of k. {'; '.join(words)}.{close}"
+
+
+def _of(rows: Sequence[Mapping[str, Any]], case: str) -> list[float]:
+    return [row["last"] for row in rows if row["case"] == case]
+
+
+RANKS = Experiment(
+    name="ranks",
+    title="Rejection rate against the number of children",
+    question="How much does each further child of a node help?",
+    sizes={
+        "small": {
+            "kinds": ["code"],
+            "temperatures": [0.6],
+            "prompts": 6,
+            "tokens": 64,
+            "ranks": 16,
+        },
+        "full": {
+            "kinds": ["code", "prose"],
+            "temperatures": [0.6, 1.0],
+            "prompts": 12,
+            "tokens": 128,
+            "ranks": 32,
+        },
+    },
+    units=text_units,
+    run_unit=run_unit,
+    summary=summary,
+)

@@ -1,0 +1,31 @@
+"""All experiments, in the order in which they are shown. A new one is a file and a line here."""
+
+from __future__ import annotations
+
+from sequoia.errors import SequoiaError
+from sequoia.experiments.budget import BUDGET
+from sequoia.experiments.experiment import Experiment
+from sequoia.experiments.ranks import RANKS
+from sequoia.experiments.specinfer import SPECINFER_GRID
+from sequoia.experiments.temperature import TEMPERATURE
+from sequoia.experiments.top_p import TOP_P
+from sequoia.validate_input import shown
+
+EXPERIMENTS: dict[str, Experiment] = {
+    one.name: one
+    for one in (
+        BUDGET,
+        TEMPERATURE,
+        TOP_P,
+        RANKS,
+        SPECINFER_GRID,
+    )
+}
+
+
+def experiment_named(name: str) -> Experiment:
+    """The experiment called `name`. Raises SequoiaError, which lists the known ones."""
+    if not isinstance(name, str) or name not in EXPERIMENTS:
+        known = ", ".join(EXPERIMENTS)
+        raise SequoiaError(f"unknown experiment {shown(name)}; known: {known}")
+    return EXPERIMENTS[name]

@@ -1,0 +1,115 @@
+"""Runs the units of an experiment one after the other. Each finished unit is a line of a file, so
+that an interrupted run goes on where it stopped."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sequoia.algorithm.progress import ShouldStop
+from sequoia.experiments.experiment import Done, Experiment
+from sequoia.experiments.result import ExperimentResult, Settings
+from sequoia.experiments.unit_log import UnitLog
+from sequoia.models.describe import describe, dtype_name, versions
+from sequoia.models.pair import Pair
+from sequoia.models.tree_forward import TreeModel
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """How far a run is. seconds_left: an estimate, None before the first unit. message: what the
+    reader should know, such as that an older file does not fit; mostly empty. `result()`: that of
+    the units so far."""
+
+    done: int
+    total: int
+    seconds_left: float | None
+    message: str
+    result: Callable[[], ExperimentResult]
+
+
+OnProgress = Callable[[RunProgress], None]
+
+
+def run_experiment(
+    experiment: Experiment,
+    pair: Pair,
+    settings: Settings,
+    folder: Path,
+    on_progress: OnProgress = lambda _: None,
+    should_stop: ShouldStop = lambda: False,
+) -> ExperimentResult:
+    """The result of all units, or of those that are done once `should_stop()` is True.
+
+    Units that `folder`/NAME.jsonl has of the same pair and settings are not run again; for others
+    the file starts anew. Raises OSError if the file cannot be written.
+    """
+    units = experiment.units(settings)
+    keys = {unit.key for unit in units}
+    header = run_header(experiment, pair, settings)
+    log = UnitLog.open(folder / f"{experiment.name}.jsonl", header)
+    done: dict[str, Any] = {key: found for key, found in log.found.items() if key in keys}
+
+    def result() -> ExperimentResult:
+        return complete_result(experiment, pair, settings, dict(done), len(units))
+
+    def report(left: float | None, message: str = "") -> None:
+        on_progress(RunProgress(len(done), len(units), left, message, result))
+
+    report(None, log.message)
+    todo = [unit for unit in units if unit.key not in done]
+    start = time.monotonic()
+    for number, unit in enumerate(todo, 1):
+        if should_stop():
+            break
+        done[unit.key] = log.add(unit.key, experiment.run_unit(pair, unit))
+        report((time.monotonic() - start) / number * (len(todo) - number))
+    return result()
+
+
+def complete_result(
+    experiment: Experiment, pair: Pair, settings: Settings, done: Done, total: int
+) -> ExperimentResult:
+    """The experiment's summary of `done`, with title, pair, machine and counts."""
+    return replace(
+        experiment.summary(settings, done),
+        name=experiment.name,
+        title=experiment.title,
+        question=experiment.question,
+        date=datetime.datetime.now(datetime.UTC).date().isoformat(),
+        target=pair.target.name,
+        draft=pair.draft.name,
+        machine=f"{describe(pair.target.device)}, {dtype_name(pair)}",
+        settings=dict(settings),
+        done=len(done),
+        total=total,
+    )
+
+
+def run_header(experiment: Experiment, pair: Pair, settings: Settings) -> dict[str, Any]:
+    """What must be the same for units of an earlier run to be used again."""
+    return {
+        "experiment": experiment.name,
+        "experiment version": experiment.version,
+        "pair": dict(_identity(pair)),
+        "settings": dict(settings),
+        "versions": dict(versions()),
+    }
+
+
+def _identity(pair: Pair) -> Iterator[tuple[str, Any]]:
+    yield "name", pair.name
+    yield "numbers", dtype_name(pair)
+    yield "vocabulary", pair.target.vocab
+    for role, model in (("target", pair.target), ("draft", pair.draft)):
+        yield role, [model.name, _checksum(model)]
+
+
+def _checksum(model: TreeModel) -> float:
+    """The sum of the small parameters, such as those of norms: other weights have another one."""
+    small = (one for one in model.hf.parameters() if one.dim() == 1 and not one.is_meta)
+    return float(sum(one.detach().double().sum().item() for one in small))

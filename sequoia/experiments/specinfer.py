@@ -1,0 +1,163 @@
+"""SpecInfer's sequences of every width and depth, each beside the planned tree of the same number
+of nodes (paper: the trees "5 x 8" and "16 x 48" of Tables 1 to 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sequoia.algorithm.best_tree import best_tree
+from sequoia.algorithm.tree import Tree
+from sequoia.experiments.experiment import Done, Experiment, Unit
+from sequoia.experiments.intervals import comparison, point
+from sequoia.experiments.planned import planning_vector
+from sequoia.experiments.result import (
+    Axis,
+    Column,
+    Comparison,
+    ExperimentResult,
+    Series,
+    Settings,
+)
+from sequoia.experiments.text_units import (
+    Case,
+    Found,
+    case_of,
+    found_by_case,
+    params_of,
+    text_units,
+    tokens_per_step_along,
+    values,
+)
+from sequoia.models.pair import Pair
+
+# arXiv 2402.12374, Table 1, Llama2-7B with JF68M on C4 at temperature 0.6: tokens per step of
+# SpecInfer's 5 x 8, and of the planned tree
+PAPER = {(5, 8): (2.97, 3.92)}
+
+
+def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
+    """Expected tokens per step of each width and depth, and of the planned trees, along one
+    text."""
+    acceptance = planning_vector(pair, case_of(unit).kind, params_of(unit))
+    lanes = dict[str, tuple[Tree, str]]()
+    for width, depth in _grid(unit.work):
+        tree = Tree.sequences(width, depth)
+        lanes[f"{width} x {depth}"] = (tree, "specinfer")
+        lanes[f"planned {len(tree)}"] = (best_tree(acceptance, len(tree)), "sequoia")
+    return tokens_per_step_along(pair, unit, lanes)
+
+
+def _grid(settings: Settings) -> Iterator[tuple[int, int]]:
+    return ((width, depth) for width in settings["widths"] for depth in settings["depths"])
+
+
+def summary(settings: Settings, done: Done) -> ExperimentResult:
+    series = list[Series]()
+    rows = list[Mapping[str, Any]]()
+    comparisons = list[Comparison]()
+    for case, found in found_by_case(settings, done).items():
+        series += _series(case, settings, found)
+        mine = {cell: _comparison(case, cell, found) for cell in _grid(settings)}
+        rows += [_row(case, cell, found, mine[cell]) for cell in mine]
+        comparisons += mine.values()
+    return ExperimentResult(
+        finding=_finding(comparisons),
+        x=Axis("depth", "tokens of a sequence"),
+        y=Axis("tokens per step", "tokens per step"),
+        series=tuple(series),
+        columns=(
+            Column("case", "texts"),
+            Column("width", "sequences"),
+            Column("depth", "tokens of each"),
+            Column("nodes", "nodes"),
+            Column("specinfer", "SpecInfer", "measured"),
+            Column("planned", "planned tree of the same size", "measured"),
+            Column("ratio", "planned over SpecInfer", "measured"),
+            Column("paper", "SpecInfer in the paper", "paper"),
+            Column("paper_planned", "Sequoia in the paper, 128 nodes", "paper"),
+        ),
+        rows=tuple(rows),
+        comparisons=tuple(comparisons),
+    )
+
+
+def _nodes(cell: tuple[int, int]) -> int:
+    return 1 + cell[0] * cell[1]
+
+
+def _series(case: Case, settings: Settings, found: Found) -> list[Series]:
+    return [
+        Series(
+            f"{width} sequence{'s' * (width > 1)}",
+            "specinfer",
+            case.words,
+            tuple(point(d, values(found, f"{width} x {d}")) for d in settings["depths"]),
+        )
+        for width in settings["widths"]
+    ]
+
+
+def _comparison(case: Case, cell: tuple[int, int], found: Found) -> Comparison:
+    name = f"{cell[0]} x {cell[1]}"
+    planned = values(found, f"planned {_nodes(cell)}")
+    return comparison(f"{case.words}: planned over {name}", planned, values(found, name))
+
+
+def _row(
+    case: Case,
+    cell: tuple[int, int],
+    found: Found,
+    compared: Comparison,
+) -> Mapping[str, Any]:
+    theirs, ours = PAPER.get(cell, (None, None))
+    return {
+        "case": case.words,
+        "width": cell[0],
+        "depth": cell[1],
+        "nodes": _nodes(cell),
+        "specinfer": point(0, values(found, f"{cell[0]} x {cell[1]}")).mean,
+        "planned": point(0, values(found, f"planned {_nodes(cell)}")).mean,
+        "ratio": compared.ratio,
+        "paper": theirs,
+        "paper_planned": ours,
+    }
+
+
+def _finding(comparisons: Sequence[Comparison]) -> str:
+    if not comparisons:
+        return ""
+    won = sum(one.low is not None and one.low > 1 for one in comparisons)
+    low, high = (pick(one.ratio for one in comparisons) - 1 for pick in (min, max))
+    return (
+        f"The planned tree emits more tokens per step than SpecInfer's sequences of the same size "
+        f"in {won} of {len(comparisons)} cases ({low:+.0%} to {high:+.0%})."
+    )
+
+
+SPECINFER_GRID = Experiment(
+    name="specinfer",
+    title="SpecInfer's sequences: width and depth",
+    question="How many sequences of what length are best, and what does a planned tree add?",
+    sizes={
+        "small": {
+            "kinds": ["code"],
+            "temperatures": [0.6],
+            "prompts": 6,
+            "tokens": 64,
+            "widths": [1, 5, 16],
+            "depths": [2, 4, 8],
+        },
+        "full": {
+            "kinds": ["code", "prose"],
+            "temperatures": [0.6],
+            "prompts": 12,
+            "tokens": 128,
+            "widths": [1, 2, 5, 16],
+            "depths": [2, 4, 8, 16, 48],
+        },
+    },
+    units=text_units,
+    run_unit=run_unit,
+    summary=summary,
+)

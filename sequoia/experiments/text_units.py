@@ -1,0 +1,155 @@
+"""Units of work that measure along one text each: the target's continuation of a prompt, at one
+temperature and top-p."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.tree import Tree
+from sequoia.experiments.continuations import continuation
+from sequoia.experiments.experiment import Done, Unit
+from sequoia.experiments.prompts import prompts_of
+from sequoia.experiments.result import Settings
+from sequoia.measuring.expected_steps import FixedLane, expected_step_starts
+from sequoia.models.pair import Pair
+
+# The first tokens of a text are not counted: its first step is known to start at the first one.
+WARM_UP = 16
+REPEAT = 8
+
+
+@dataclass(frozen=True)
+class Case:
+    """What one panel of an experiment shows."""
+
+    kind: str
+    temperature: float
+    top_p: float = 1.0
+
+    @property
+    def words(self) -> str:
+        cut = f", top-p {self.top_p:g}" if self.top_p < 1 else ""
+        return f"{self.kind}, temperature {self.temperature:g}{cut}"
+
+
+def cases(settings: Settings) -> list[Case]:
+    """All kinds, temperatures and, where there are several, values of top-p."""
+    top_ps = settings.get("top_ps", [1.0])
+    return [Case(*one) for one in product(settings["kinds"], settings["temperatures"], top_ps)]
+
+
+def text_units(settings: Settings) -> list[Unit]:
+    """One for each prompt of each case; the first prompts of all cases come first."""
+    return [
+        Unit(_key(case, number), {**settings, "case": case.__dict__, "number": number})
+        for number in range(settings["prompts"])
+        for case in cases(settings)
+    ]
+
+
+Found = list[Mapping[str, Any]]  # what the units of one case returned, in the order of prompts
+
+
+def found_by_case(settings: Settings, done: Done) -> dict[Case, Found]:
+    """What the finished units of each case returned; cases without any are left out."""
+    by_case = {
+        case: [done[key] for key in _keys(settings, case) if key in done]
+        for case in cases(settings)
+    }
+    return {case: found for case, found in by_case.items() if found}
+
+
+def values(found: Found, name: str) -> list[float]:
+    """One figure of each prompt."""
+    return [one[name] for one in found]
+
+
+def found_by_prompt(settings: Settings, done: Done, some: Sequence[Case]) -> list[Found]:
+    """For each prompt, what the units of `some` cases of its kind returned. Prompts that are not
+    done in all of them are left out."""
+    found = list[Found]()
+    for kind in dict.fromkeys(case.kind for case in some):
+        for number in range(settings["prompts"]):
+            keys = [_key(case, number) for case in some if case.kind == kind]
+            if all(key in done for key in keys):
+                found.append([done[key] for key in keys])
+    return found
+
+
+def case_of(unit: Unit) -> Case:
+    return Case(**unit.work["case"])
+
+
+def params_of(unit: Unit) -> SamplingParams:
+    """The settings of a unit's text."""
+    case = case_of(unit)
+    number = unit.work["number"]
+    tokens = unit.work["tokens"]
+    return SamplingParams(case.temperature, case.top_p, tokens, number, ignore_eos=True)
+
+
+def prompt_of(unit: Unit) -> str:
+    return prompts_of(case_of(unit).kind)[unit.work["number"]]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A unit's text. prompt, tokens: their ids."""
+
+    prompt: tuple[int, ...]
+    tokens: tuple[int, ...]
+    params: SamplingParams
+
+
+def text_of_unit(pair: Pair, unit: Unit) -> Text:
+    params = params_of(unit)
+    prompt = prompt_of(unit)
+    return Text(pair.encode(prompt), continuation(pair, prompt, params), params)
+
+
+def step_starts_along(
+    pair: Pair, text: Text, lanes: Mapping[str, tuple[Tree, str]]
+) -> dict[str, Sequence[float]]:
+    """For each lane, a tree and a verifier, the probability that a step starts at each token."""
+    fixed = [FixedLane(tree, verifier) for tree, verifier in lanes.values()]
+    found = expected_step_starts(pair, text.prompt, text.tokens, text.params, fixed)
+    return {name: starts.tolist() for name, starts in zip(lanes, found, strict=True)}
+
+
+def tokens_per_step(starts: Sequence[float]) -> float:
+    """Tokens over the expected number of steps that start at them, after the first tokens."""
+    counted = starts[min(WARM_UP, len(starts) // 4) :]
+    return round(len(counted) / sum(counted), 5)
+
+
+def new_tokens(text: Text) -> int:
+    """The number of tokens before the text begins to repeat itself: before the first run of REPEAT
+    tokens that stood in it already."""
+    ids = (*text.prompt, *text.tokens)
+    seen = set[tuple[int, ...]]()
+    for end in range(REPEAT, len(ids) + 1):
+        run = ids[end - REPEAT : end]
+        if run in seen and end > len(text.prompt) + REPEAT:
+            return end - REPEAT - len(text.prompt)
+        seen.add(run)
+    return len(text.tokens)
+
+
+def tokens_per_step_along(
+    pair: Pair, unit: Unit, lanes: Mapping[str, tuple[Tree, str]]
+) -> dict[str, float]:
+    """The expected tokens per step of each lane, a tree and a verifier, along a unit's text."""
+    starts = step_starts_along(pair, text_of_unit(pair, unit), lanes)
+    return {name: tokens_per_step(one) for name, one in starts.items()}
+
+
+def _keys(settings: Settings, case: Case) -> list[str]:
+    return [_key(case, number) for number in range(settings["prompts"])]
+
+
+def _key(case: Case, number: int) -> str:
+    return f"{case.words}, prompt {number + 1}"

@@ -1,0 +1,56 @@
+"""All verifiers where the least probable tokens are cut off (paper: Table 8)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sequoia.experiments.experiment import Done, Experiment
+from sequoia.experiments.result import Axis, Column, ExperimentResult, Settings
+from sequoia.experiments.text_units import cases, text_units
+from sequoia.experiments.verifiers_compared import run_unit, summary
+
+_FIXED = {
+    "nodes": 64,
+    "chain": 8,
+    "every": 8,
+    "profile": "a100-llama2-7b-jf68m",
+    "temperatures": [1.0],
+    "top_ps": [0.8, 0.9, 1.0],
+}
+# arXiv 2402.12374, Table 8: tokens per step
+PAPER = {
+    ("Sequoia", 0.8): 2.54,
+    ("Sequoia", 0.9): 2.61,
+    ("Sequoia", 1.0): 2.69,
+    ("SpecInfer", 0.8): 2.35,
+    ("SpecInfer", 0.9): 2.42,
+    ("SpecInfer", 1.0): 2.55,
+    ("top-k match", 0.8): 2.43,
+    ("top-k match", 0.9): 2.27,
+    ("top-k match", 1.0): 2.12,
+}
+
+
+def _summary(settings: Settings, done: Done) -> ExperimentResult:
+    result = summary(settings, done, Axis("top-p", "top-p"), lambda case: case.top_p)
+    top_p = {case.words: case.top_p for case in cases(settings)}
+    rows = tuple(
+        {**row, "paper": PAPER.get((str(row["verifier"]), top_p[str(row["case"])]))}
+        for row in result.rows
+    )
+    column = Column("paper", "tokens per step in Table 8", "paper")
+    return replace(result, rows=rows, columns=(*result.columns, column))
+
+
+TOP_P = Experiment(
+    name="top-p",
+    title="Verifiers with top-p",
+    question="Does the order of the verifiers change when top-p cuts off improbable tokens?",
+    sizes={
+        "small": {**_FIXED, "kinds": ["code"], "prompts": 4, "tokens": 64},
+        "full": {**_FIXED, "kinds": ["code", "prose"], "prompts": 12, "tokens": 112},
+    },
+    units=text_units,
+    run_unit=run_unit,
+    summary=_summary,
+)

@@ -1,0 +1,203 @@
+"""All verifiers on trees of one size: what the experiments over temperatures and over top-p
+share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sequoia.algorithm.best_tree import best_tree
+from sequoia.algorithm.tree import Tree
+from sequoia.experiments.experiment import Done, Unit
+from sequoia.experiments.intervals import comparison, point
+from sequoia.experiments.planned import planning_vector
+from sequoia.experiments.result import (
+    Axis,
+    Column,
+    Comparison,
+    ExperimentResult,
+    Series,
+    Settings,
+)
+from sequoia.experiments.text_units import (
+    Case,
+    Found,
+    case_of,
+    cases,
+    found_by_case,
+    found_by_prompt,
+    params_of,
+    step_starts_along,
+    text_of_unit,
+    tokens_per_step,
+)
+from sequoia.experiments.traversal_gain import traversal_gain
+from sequoia.models.pair import Pair
+from sequoia.planning.named_profiles import named_profile
+from sequoia.planning.simulated_step_times import step_seconds
+
+OURS = "Sequoia"
+# name -> method, by which it is coloured
+VERIFIERS = {
+    OURS: "sequoia",
+    "SpecInfer": "specinfer",
+    "top-k match": "topk",
+    "Traversal": "traversal",
+    "chain": "chain",
+    "block": "block",
+}
+# of each rule that goes down the tree child by child, its key
+WALKS = {OURS: "sequoia", "SpecInfer": "specinfer", "top-k match": "topk"}
+# each of the two that look at whole paths, and the one with whose trees they are measured
+PATHS = {"Traversal": OURS, "block": "chain"}
+_ALL_CASES = "all cases above temperature 0"
+
+
+def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
+    """Of each verifier, the expected tokens per step along one text, and the predicted speed-up
+    on the machine of the settings' profile."""
+    trees = _trees(pair, unit)
+    text = text_of_unit(pair, unit)
+    lanes = {name: (tree, WALKS.get(name, "sequoia")) for name, tree in trees.items()}
+    starts = step_starts_along(pair, text, lanes)
+    made = {name: tokens_per_step(one) for name, one in starts.items()}
+    for name, base in PATHS.items():
+        gain = traversal_gain(pair, text, trees[base], starts[base], unit.work["every"])
+        made[name] = round(float(made[base] * gain), 5)
+        trees[name] = trees[base]
+    profile = named_profile(unit.work["profile"])
+    speed = {
+        name: round(made[name] * profile.plain_seconds / step_seconds(tree, profile), 5)
+        for name, tree in trees.items()
+    }
+    return {"tokens": made, "speed": speed}
+
+
+def _trees(pair: Pair, unit: Unit) -> dict[str, Tree]:
+    """A tree for each rule, planned with its own rates, and a chain."""
+    kind = case_of(unit).kind
+    params = params_of(unit)
+    nodes = unit.work["nodes"]
+    planned = {
+        name: best_tree(planning_vector(pair, kind, params, rule), nodes)
+        for name, rule in WALKS.items()
+    }
+    return {**planned, "chain": Tree.chain(unit.work["chain"])}
+
+
+def summary(
+    settings: Settings, done: Done, x: Axis, x_of: Callable[[Case], float]
+) -> ExperimentResult:
+    """x_of: where a case lies on the axis `x`."""
+    found = found_by_case(settings, done)
+    comparisons = [
+        *_over_all_cases(settings, done),
+        *(each for case, one in found.items() for each in _comparisons(case, one)),
+    ]
+    return ExperimentResult(
+        finding=_finding(comparisons),
+        x=x,
+        y=Axis("tokens per step", "tokens per step"),
+        series=tuple(_series(found, x_of)),
+        columns=(
+            Column("case", "texts"),
+            Column("verifier", "verifier"),
+            Column("tokens", "tokens per step", "measured"),
+            Column("speed", f"speed-up on {settings['profile']}", "predicted"),
+        ),
+        rows=tuple(row for case, one in found.items() for row in _rows(case, one)),
+        comparisons=tuple(comparisons),
+    )
+
+
+def _values(found: Found, figure: str, name: str) -> list[float]:
+    return [one[figure][name] for one in found]
+
+
+def _series(found: Mapping[Case, Found], x_of: Callable[[Case], float]) -> list[Series]:
+    return [
+        Series(
+            name,
+            method,
+            kind,
+            tuple(
+                point(x_of(case), _values(one, "tokens", name))
+                for case, one in found.items()
+                if case.kind == kind
+            ),
+        )
+        for kind in dict.fromkeys(case.kind for case in found)
+        for name, method in VERIFIERS.items()
+    ]
+
+
+def _rows(case: Case, found: Found) -> list[Mapping[str, Any]]:
+    return [
+        {
+            "case": case.words,
+            "verifier": name,
+            "tokens": point(0, _values(found, "tokens", name)).mean,
+            "speed": point(0, _values(found, "speed", name)).mean,
+        }
+        for name in VERIFIERS
+    ]
+
+
+def _comparisons(case: Case, found: Found) -> list[Comparison]:
+    """Sequoia's rule over the others with trees, and block over token verification. At temperature
+    0 there is nothing to compare: all draw the same children and accept the same."""
+    if case.temperature == 0:
+        return []
+    pairs = [(OURS, name) for name in ("SpecInfer", "top-k match", "Traversal")]
+    return [
+        comparison(
+            f"{case.words}: {one} over {other}",
+            _values(found, "tokens", one),
+            _values(found, "tokens", other),
+        )
+        for one, other in [*pairs, ("block", "chain")]
+    ]
+
+
+def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
+    """Each verifier that looks at whole paths over the other one with the same trees. A single
+    case has too few trees to show a gain of some per cent."""
+    hot = [case for case in cases(settings) if case.temperature > 0]
+    found = found_by_prompt(settings, done, hot)
+    if not found:
+        return []
+    return [
+        comparison(
+            f"{_ALL_CASES}: {name} over {base}",
+            [sum(_values(one, "tokens", name)) for one in found],
+            [sum(_values(one, "tokens", base)) for one in found],
+        )
+        for name, base in PATHS.items()
+    ]
+
+
+def _finding(comparisons: Sequence[Comparison]) -> str:
+    """For each rival, in how many cases Sequoia's rule emits more, and in how many fewer."""
+    counted = (
+        _counted(name, [one for one in comparisons if one.text.endswith(f": {OURS} over {name}")])
+        for name in VERIFIERS
+    )
+    gains = (_gain(one) for one in comparisons if one.text.startswith(_ALL_CASES))
+    return " ".join(filter(None, (*counted, *gains)))
+
+
+def _gain(found: Comparison) -> str:
+    interval = "" if found.low is None else f" (95% interval {found.low:.3f} to {found.high:.3f})"
+    return f"{found.text[0].upper()}{found.text[1:]}: {found.ratio:.3f}{interval}."
+
+
+def _counted(name: str, found: Sequence[Comparison]) -> str:
+    if not found:
+        return ""
+    more = sum(one.low is not None and one.low > 1 for one in found)
+    fewer = sum(one.high is not None and one.high < 1 for one in found)
+    low, high = (f"{pick(one.ratio for one in found) - 1:+.0%}" for pick in (min, max))
+    return (
+        f"{OURS}'s rule emits more tokens per step than {name} in {more} of {len(found)} cases and "
+        f"fewer in {fewer} ({low} to {high})."
+    )

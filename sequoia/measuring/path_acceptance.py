@@ -1,0 +1,69 @@
+"""The acceptance vector of a verifier that judges whole paths, such as Traversal: counted along its
+final paths and fitted to its tokens per step.
+
+Counted at a root whose children are leaves, Traversal accepts exactly as Algorithm 2 does. Below a
+root it does not: a child is kept or lost together with what follows it.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.step_trace import StepTrace
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.engine import Decoder, run
+from sequoia.errors import BadPrompt
+from sequoia.measuring.acceptance_by_level import AcceptanceByLevel
+from sequoia.models.pair import Pair
+from sequoia.planning.fit_acceptance import fitted
+
+
+@dataclass(frozen=True)
+class PathAcceptance:
+    """acceptance: the vector to plan with. tokens_per_step: of `steps` steps with the tree that it
+    was counted with."""
+
+    acceptance: Acceptance
+    tokens_per_step: float
+    steps: int
+
+
+def path_acceptance(
+    pair: Pair,
+    prompts: Iterable[str],
+    params: SamplingParams,
+    tree: Tree,
+    verifier: str,
+    usual: Acceptance,
+) -> PathAcceptance:
+    """Decodes `params.max_new_tokens` tokens after each prompt with `tree`, and counts at every
+    node of the final paths which child the path goes on with. Ranks that no node of the tree has
+    get the rates of `usual`. Raises BadPrompt without prompts."""
+    steps = list[StepTrace]()
+    for number, prompt in enumerate(prompts):
+        decoder = Decoder(pair, prompt, params.further(number), tree, verifier)
+        # the token limit truncates the last trees
+        steps += [step for step in run(decoder) if len(step.tree) == len(tree)]
+    if not steps:
+        raise BadPrompt(
+            f"acceptance is counted along paths of whole trees of {tree.levels} levels; the "
+            "prompts and tokens gave none"
+        )
+    tokens = statistics.fmean(len(step.verdict.path) for step in steps)
+    counted = _counted(AcceptanceByLevel.fold(steps), usual)
+    return PathAcceptance(fitted(counted, tree, tokens), tokens, len(steps))
+
+
+def _counted(by_level: AcceptanceByLevel, usual: Acceptance) -> Acceptance:
+    """Rates by rank over all depths. Each rank is counted at the nodes that have it, so the sum can
+    exceed 1 by chance; it is then scaled."""
+    cells = [by_level.by_rank(rank) for rank in range(len(usual.rates))]
+    rates = [
+        cell.rate if cell.visits else rate for cell, rate in zip(cells, usual.rates, strict=True)
+    ]
+    total = max(sum(rates), 1.0)
+    return Acceptance(tuple(rate / total for rate in rates))

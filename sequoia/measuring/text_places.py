@@ -1,0 +1,45 @@
+"""Both models' distributions after each token of a text: one pass of each model, no decoding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from sequoia.algorithm.distributions import draft_rows, target_rows
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.measuring.acceptance_teacher_forced import logits_along
+from sequoia.models.pair import Pair
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in a text. token: the one that follows. p, q (vocab,): the distributions of target
+    and draft. q_row (1, vocab): the draft's, as children are drawn from it."""
+
+    token: int
+    p: NDArray[np.float64]
+    q: NDArray[np.float32]
+    q_row: torch.Tensor
+
+
+def text_places(
+    pair: Pair, prompt: Sequence[int], text: Sequence[int], params: SamplingParams
+) -> Iterator[Place]:
+    """The place before each token of `text`, which follows `prompt`. Raises BadModel if a model
+    overflows."""
+    context = (*prompt, *text[:-1])
+    token = iter(text)
+    for target, draft in zip(
+        logits_along(pair.target, context, len(prompt)),
+        logits_along(pair.draft, context, len(prompt)),
+        strict=True,
+    ):
+        p = target_rows(target, params).cpu().numpy()  # (positions, vocab)
+        q_rows = draft_rows(draft, params)
+        q = q_rows.cpu().numpy()
+        for row in range(len(p)):
+            yield Place(next(token), p[row], q[row], q_rows[row : row + 1])

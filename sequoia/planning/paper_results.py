@@ -1,0 +1,141 @@
+"""The speed-ups that the paper reports (arXiv 2402.12374, version 3), beside those that a simulated
+clock gives for the same trees and tokens per step. Measures nothing.
+
+The paper gives its trees as nodes and levels. The best tree of that size for the acceptance of its
+appendix E stands in for each; step times hardly depend on the shape. All figures and their sources
+are in assets/paper.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.best_tree import best_tree
+from sequoia.algorithm.tree import Tree
+from sequoia.assets_folder import ASSETS
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.named_profiles import named_profile, roofline_figures
+from sequoia.planning.simulated_step_times import step_seconds
+from sequoia.text_files import load_json
+
+FILE = ASSETS / "paper.json"
+METHODS = ("sequoia", "specinfer", "top-k")
+
+
+@dataclass(frozen=True)
+class Result:
+    """A figure of the paper. tokens: per step. speedup: over plain decoding. tree: the one that was
+    verified, or one of its size."""
+
+    method: str
+    tokens: float
+    speedup: float
+    tree: Tree
+
+
+@dataclass(frozen=True)
+class PaperRow:
+    """A line of a table. temperature: None if the paper does not give it. results: one for each
+    method, Sequoia's first."""
+
+    texts: str
+    temperature: float | None
+    results: tuple[Result, ...]
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """The lines of one target, draft and machine. source: the number of the table in the paper.
+    sequences: how many independent sequences SpecInfer verified and their length; None if it had
+    Sequoia's tree. clock: what the simulated clock is computed from, clock_source: in words."""
+
+    key: str
+    panel: str
+    source: str
+    target: str
+    draft: str
+    machine: str
+    sequences: tuple[int, int] | None
+    clock: Mapping[str, Any]
+    clock_source: str
+    rows: tuple[PaperRow, ...]
+
+    @cached_property
+    def profile(self) -> HardwareProfile:
+        """The clock. A ready profile, or one computed from the same figures with another device or
+        model."""
+        changes = {part: one for part, one in self.clock.items() if part != "profile"}
+        if not changes:
+            return named_profile(self.clock["profile"])
+        figures = dict(roofline_figures(self.clock["profile"]) or {})
+        parts = {part: changes.get(part, figures[part]) for part in ("device", "target", "draft")}
+        return HardwareProfile.roofline(
+            parts["device"],
+            _launched(parts["target"]),
+            _launched(parts["draft"]),
+            prefix_length=figures["prefix_length"],
+            date=figures["date"],
+        )
+
+    def simulated(self, result: Result) -> float:
+        """The speed-up over plain decoding with the paper's tokens per step and simulated times."""
+        return simulated_speedup(result, self.profile)
+
+
+def simulated_speedup(result: Result, profile: HardwareProfile) -> float:
+    """The speed-up with the paper's tokens per step and the step times of `profile`."""
+    return result.tokens * profile.plain_seconds / step_seconds(result.tree, profile)
+
+
+@cache
+def paper_file() -> dict[str, Any]:
+    """The whole file: the paper's figures, and the words beside them."""
+    return load_json(FILE)
+
+
+@cache
+def paper_acceptance() -> Acceptance:
+    """The acceptance vector of appendix E."""
+    return Acceptance(tuple(paper_file()["acceptance"]["rates"]))
+
+
+@cache
+def paper_tables() -> tuple[PaperTable, ...]:
+    """All tables with speed-ups and tokens per step."""
+    return tuple(_table(data) for data in paper_file()["tables"])
+
+
+def paper_table(key: str) -> PaperTable:
+    """The table called `key`. Raises LookupError for another name."""
+    return {table.key: table for table in paper_tables()}[key]
+
+
+def _table(data: Mapping[str, Any]) -> PaperTable:
+    sequences = tuple(data["sequences"]) if data["sequences"] else None
+    rows = tuple(_row(row, sequences) for row in data["rows"])
+    return PaperTable(**{**data, "sequences": sequences, "rows": rows})
+
+
+def _row(data: Mapping[str, Any], sequences: tuple[int, int] | None) -> PaperRow:
+    # smoothed, for which planning is fast
+    tree = best_tree(paper_acceptance().smoothed(), data["nodes"], data["levels"])
+    trees = {"specinfer": Tree.sequences(*sequences)} if sequences else {}
+    results = tuple(
+        Result(method, *data["results"][method], trees.get(method, tree))
+        for method in METHODS
+        if method in data["results"]
+    )
+    return PaperRow(data["texts"], data["temperature"], results)
+
+
+def _launched(model: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of a model, whose `pass_ms`, the time of a pass over one node, is spent on
+    launching its kernels."""
+    known = {name: value for name, value in model.items() if name != "pass_ms"}
+    if "pass_ms" not in model:
+        return known
+    return {**known, "launch_us_per_layer": 1000 * model["pass_ms"] / model["layers"]}

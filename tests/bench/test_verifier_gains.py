@@ -1,0 +1,46 @@
+"""Intervals over prompts, and expected gains on the same drafted trees."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from fakes import PROMPTS, tiny_pair
+
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.tree import Tree
+from sequoia.bench.decoders import VerifiedTree
+from sequoia.bench.verifier_gains import expected_tokens, over_prompts, paired
+
+WARM = SamplingParams(temperature=0.8, max_new_tokens=40, ignore_eos=True)
+
+
+def test_the_interval_of_a_ratio_is_that_of_the_paired_logarithms() -> None:
+    """Two logarithms 0 and log 4: mean log 2, standard error log 2; t with one degree of freedom is
+    12.706."""
+    found = paired([1.0, 4.0], [1.0, 1.0])
+    assert found.mean == pytest.approx(2)
+    assert found.high == pytest.approx(2 * 2**12.7062, rel=1e-3)
+    assert found.low == pytest.approx(2 / 2**12.7062, rel=1e-3)
+    assert paired([2.0, 4.0, 6.0], [1.0, 2.0, 3.0]).words("x") == "2.00x (2.00-2.00)"
+
+
+def test_one_prompt_has_no_interval() -> None:
+    found = over_prompts([3.0])
+    assert found.mean == pytest.approx(3)
+    assert math.isnan(found.low)
+
+
+def test_block_verification_is_expected_to_accept_more_on_the_same_chains() -> None:
+    lane = VerifiedTree("chain", "sequoia", Tree.chain(5))
+    found = expected_tokens(tiny_pair(), lane, PROMPTS[:2], WARM)
+    ratios = [a / b for a, b in zip(found["traversal"], found["sequoia"], strict=True)]
+    assert min(ratios) >= 1 - 1e-12
+    assert max(ratios) > 1
+
+
+def test_other_draws_are_expected_along_their_own_steps() -> None:
+    lane = VerifiedTree("tree", "specinfer", Tree.kary(2, 3))
+    found = expected_tokens(tiny_pair(), lane, PROMPTS[:2], WARM)
+    assert list(found) == ["specinfer"]
+    assert all(1 <= one <= 3 for one in found["specinfer"])

@@ -1,0 +1,42 @@
+"""Two visitors: the one who waits follows the run of the other, until their own starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+from test_page import choose, endless, enter, ready, store, until
+
+FOLLOWED = "s.following.isFollowed && s.steps.length > 3"
+
+
+def test_who_waits_may_follow_the_current_run_and_gets_their_own(
+    visit: Callable[..., Page],
+) -> None:
+    first, second = visit(), visit()
+    for page in (first, second):
+        ready(page)
+    endless(first, tokens=1900)
+    enter(second, tokens=16)
+    first.click("#pg-run")
+    until(first, "s.meta.label === 'measured' && s.steps.length > 3")
+    second.click("#pg-run")
+    follow = second.locator("#pg-view [data-part=follow]")
+    follow.click()
+    until(second, FOLLOWED)
+    banner = second.locator("#pg-view [data-part=followed]")
+    wanted = "Someone else's run, read-only. Yours is shown as soon as it starts."
+    expect(banner).to_have_text(wanted)
+    expect(second.locator("#pg-view [data-part=notice]")).to_contain_text("1 run ahead of you")
+    expect(follow).to_be_hidden()
+    assert store(second, "run") == store(first, "run")
+
+    choose(second, "example", "Prose")
+    until(second, "s.meta.label === 'recorded'")
+    expect(banner).to_be_hidden()
+    follow.click()
+    until(second, FOLLOWED)
+    first.click("#pg-stop")
+    until(second, "s.done && s.meta.policy.max_new_tokens === 16")
+    expect(banner).to_be_hidden()
+    expect(second.locator("#pg-run")).to_be_enabled()

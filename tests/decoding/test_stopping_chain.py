@@ -1,0 +1,65 @@
+"""Chains that stop after an unsure token: where they end, and that runs with them are whole."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from decoded import emitted
+from fakes import PROMPTS, same_pair, tiny_pair
+
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.engine import Decoder, plain, run
+from sequoia.decoding.stopping_chain import ChainWhileSure, StoppingChain
+from sequoia.errors import BadTree
+
+GREEDY = SamplingParams(max_new_tokens=24, ignore_eos=True)
+ROW = torch.tensor([[0.7, 0.2, 0.1]])
+
+
+def drafted(most: int, surest: float, tokens: list[int]) -> int:
+    """Nodes of a chain whose draws are `tokens`, as far as they are asked for."""
+    chain = ChainWhileSure(most, surest)
+    draws = iter(tokens)
+    while chain.front:
+        assert chain.grow(ROW) == (1,)
+        chain.see(ROW, [[next(draws)]])
+    return len(chain.tree)
+
+
+def test_the_first_unsure_token_is_the_last_of_the_chain() -> None:
+    assert drafted(6, 0.5, [0, 0, 1, 0, 0]) == 4
+    assert drafted(6, 0.5, [2]) == 2
+    assert drafted(6, 0.0, [1, 2, 1, 2, 1]) == 6
+    assert drafted(3, 0.5, [0, 0]) == 3
+    assert drafted(1, 0.5, []) == 1
+
+
+@pytest.mark.parametrize(
+    ("most", "surest", "message"),
+    [(0, 0.5, "most: 0"), (4, 1.5, "surest: 1.5"), (4, float("nan"), "surest: nan")],
+)
+def test_bad_bounds_are_refused(most: int, surest: float, message: str) -> None:
+    with pytest.raises(BadTree, match=message):
+        StoppingChain(most, surest)
+
+
+@pytest.mark.parametrize("verifier", ["sequoia", "traversal"])
+def test_greedy_text_is_plain_text(verifier: str) -> None:
+    pair = tiny_pair()
+    decoder = Decoder(pair, PROMPTS[0], GREEDY, StoppingChain(6, 0.3), verifier)
+    steps = [*run(decoder)]
+    assert emitted(steps) == emitted(plain(pair, PROMPTS[0], GREEDY))
+    assert len({step.tree for step in steps[:-2]}) > 1
+    for step in steps[:-2]:
+        *before, last = step.draft_p[1:]
+        assert step.tree == Tree.chain(len(step.tree))
+        assert all(q is not None and q >= 0.3 for q in before)
+        assert len(step.tree) == 6 or (last is not None and last < 0.3)
+
+
+def test_a_perfect_draft_is_kept_to_the_end_of_the_chain() -> None:
+    decoder = Decoder(same_pair(), PROMPTS[0], GREEDY, StoppingChain(4, 0.3))
+    for step in run(decoder):
+        if step.finish is None:
+            assert not step.tree.children[step.verdict.path[-1]]

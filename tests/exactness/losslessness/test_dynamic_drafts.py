@@ -1,0 +1,119 @@
+"""Drafts whose length or shape depends on what was drawn before, by exact enumeration in fractions:
+the output distribution is the target's with Algorithm 2 and with Traversal. A chain that drops its
+unsure token is found to be biased."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import pytest
+from exact import (
+    EXACT,
+    Distribution,
+    Text,
+    completed,
+    distance,
+    distribution,
+    table,
+    true_distribution,
+)
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.drafter import DynamicTree
+from sequoia.decoding.dynamic_tree import CalibratedTree, Calibration, Costs
+from sequoia.decoding.stopping_chain import ChainWhileSure
+from sequoia.exactness.losslessness.table_step import Model, grown, grown_step, verified
+from sequoia.planning.hardware_profile import HardwareProfile
+
+VOCAB = 3
+VERIFIERS = ("sequoia", "traversal")
+RATES = Acceptance((0.5, 0.2, 0.1))
+Shape = Callable[[], DynamicTree]
+
+
+def cheap(most: int, levels: int) -> Costs:
+    """Costs with which trees of table models grow to different shapes."""
+    profile = HardwareProfile(
+        "a synthetic machine",
+        "float32",
+        "target",
+        "draft",
+        0,
+        ((1, 1.0, 0.0),),
+        ((1, 0.1, 0.0),),
+        "simulated",
+        "2026-11-25",
+    )
+    costs = Costs(RATES, profile, most, levels)
+    costs.node[:] = 0.25
+    costs.level = lambda width: 0.0  # type: ignore[method-assign]
+    return costs
+
+
+COSTS = cheap(5, 3)
+
+
+def chain() -> DynamicTree:
+    return ChainWhileSure(4, 0.4)
+
+
+def dynamic() -> DynamicTree:
+    return CalibratedTree(Calibration(RATES, greedy=True), COSTS, 5, 3)
+
+
+SHAPES: dict[str, Shape] = {"stopping chain": chain, "dynamic tree": dynamic}
+
+
+def models(seed: int) -> tuple[Model, Model]:
+    return table((seed, "p"), VOCAB), table((seed, "q"), VOCAB)
+
+
+def off_by(found: Distribution, p: Model, length: int) -> Any:
+    """The total variation between the output and the target's distribution."""
+    return distance(completed(found, p, length), true_distribution(p, length))
+
+
+def one_step(shape: Shape, verifier: str, p: Model, q: Model, seen: set[Tree], chance: Any) -> Text:
+    mine = shape()
+    text = grown_step(mine, EXACT[verifier], p, q, chance)
+    seen.add(mine.tree)
+    return text
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("verifier", VERIFIERS)
+def test_what_is_decided_before_a_draw_does_not_change_the_output(kind: str, verifier: str) -> None:
+    shapes = 0
+    for seed in range(24):
+        p, q = models(seed)
+        seen = set[Tree]()
+        found = distribution(partial(one_step, SHAPES[kind], verifier, p, q, seen))
+        assert off_by(found, p, 4) == 0
+        shapes += len(seen) > 1
+    assert shapes >= 8  # in these the shape depends on what was drawn
+
+
+def without_the_unsure_token(surest: float, verifier: str, p: Model, q: Model, chance: Any) -> Text:
+    """What must not be done: the token that ended the chain is dropped before verification."""
+    shape = ChainWhileSure(4, surest)
+    tokens, contexts = grown(shape, EXACT[verifier], q, (), chance)
+    nodes = len(tokens)
+    if nodes > 1 and q(contexts[-2])[tokens[-1]] < surest:
+        nodes -= 1
+    chain_kept = Tree.chain(nodes)
+    return verified(chain_kept, tokens, contexts[:nodes], EXACT[verifier], p, q, chance)
+
+
+@pytest.mark.parametrize("verifier", VERIFIERS)
+def test_dropping_the_unsure_token_is_found(verifier: str) -> None:
+    errors = []
+    for seed in range(12):
+        p, q = models(seed)
+        found = distribution(partial(without_the_unsure_token, 0.4, verifier, p, q))
+        errors.append(off_by(found, p, 4))
+    assert all(isinstance(error, Fraction) for error in errors)
+    assert sum(error > Fraction(1, 100) for error in errors) >= 10

@@ -1,0 +1,134 @@
+"""Runs of experiments: they resume, survive a torn line, stop, and start anew for another pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sequoia.experiments.experiment import Done, Experiment, Unit
+from sequoia.experiments.intervals import point
+from sequoia.experiments.result import ExperimentResult, Series, Settings
+from sequoia.experiments.runner import RunProgress, run_experiment
+from sequoia.models.pair import Pair
+from tests.fakes import tiny_pair
+
+SETTINGS = {"units": 4}
+
+
+@pytest.fixture(scope="module")
+def pair() -> Pair:
+    return tiny_pair()
+
+
+class Squares:
+    """An experiment that squares numbers and remembers which ones it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked = list[int]()
+        self.experiment = Experiment(
+            "squares", "Squares", "What are they?", {}, self._units, self._run, self._summary
+        )
+
+    def _units(self, settings: Settings) -> list[Unit]:
+        return [Unit(f"number {i}", {"number": i}) for i in range(settings["units"])]
+
+    def _run(self, _pair: Pair, unit: Unit) -> Mapping[str, Any]:
+        self.asked.append(unit.work["number"])
+        return {"square": unit.work["number"] ** 2}
+
+    def _summary(self, _settings: Settings, done: Done) -> ExperimentResult:
+        points = tuple(point(i, [one["square"]]) for i, one in enumerate(done.values()))
+        return ExperimentResult(finding=f"{len(done)}", series=(Series("s", "m", "p", points),))
+
+
+def stop_after(count: int) -> Callable[[], bool]:
+    left = [count]
+
+    def stop() -> bool:
+        left[0] -= 1
+        return left[0] < 0
+
+    return stop
+
+
+def test_a_run_that_was_stopped_gives_a_partial_result_and_resumes(
+    pair: Pair, tmp_path: Path
+) -> None:
+    first = Squares()
+    part = run_experiment(first.experiment, pair, SETTINGS, tmp_path, should_stop=stop_after(2))
+    assert (part.done, part.total, part.is_complete) == (2, 4, False)
+    assert part.finding == "2"
+    second = Squares()
+    whole = run_experiment(second.experiment, pair, SETTINGS, tmp_path)
+    assert first.asked == [0, 1]
+    assert second.asked == [2, 3]
+    assert (whole.done, whole.total) == (4, 4)
+    assert [one.mean for one in whole.series[0].points] == [0, 1, 4, 9]
+    assert whole.title == "Squares"
+    assert whole.target == pair.target.name
+
+
+@pytest.mark.parametrize("torn", ['{"key": "number 2", "fou', '{"key": "number 2", "found": {}}'])
+def test_a_torn_last_line_is_run_again(pair: Pair, tmp_path: Path, torn: str) -> None:
+    """A line without its line break was not written in full, whatever it looks like."""
+    run_experiment(Squares().experiment, pair, SETTINGS, tmp_path, should_stop=stop_after(2))
+    file = tmp_path / "squares.jsonl"
+    with file.open("a", encoding="utf-8") as out:
+        out.write(torn)
+    again = Squares()
+    result = run_experiment(again.experiment, pair, SETTINGS, tmp_path)
+    assert again.asked == [2, 3]
+    assert [one.mean for one in result.series[0].points] == [0, 1, 4, 9]
+    assert len(file.read_text(encoding="utf-8").splitlines()) == 5
+
+
+def test_a_damaged_line_is_run_again(pair: Pair, tmp_path: Path) -> None:
+    run_experiment(Squares().experiment, pair, SETTINGS, tmp_path)
+    file = tmp_path / "squares.jsonl"
+    lines = file.read_text(encoding="utf-8").splitlines()
+    lines[2] = lines[2][:5]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    again = Squares()
+    assert run_experiment(again.experiment, pair, SETTINGS, tmp_path).is_complete
+    assert again.asked == [1]
+
+
+def test_another_pair_other_settings_and_another_version_start_anew(
+    pair: Pair, tmp_path: Path
+) -> None:
+    messages = list[str]()
+
+    def listen(progress: RunProgress) -> None:
+        messages.append(progress.message)
+
+    def asked(pair: Pair, settings: Settings, version: int = 1) -> list[int]:
+        made = Squares()
+        messages.clear()
+        run_experiment(replace(made.experiment, version=version), pair, settings, tmp_path, listen)
+        return made.asked
+
+    other = tiny_pair(seed=1)
+    assert asked(pair, SETTINGS) == [0, 1, 2, 3]
+    assert not any(messages)
+    assert asked(pair, SETTINGS) == []
+    assert asked(other, SETTINGS) == [0, 1, 2, 3]
+    assert [one for one in messages if one] == [
+        "An earlier run had another pair; this experiment starts anew."
+    ]
+    assert asked(other, {"units": 2}) == [0, 1]
+    assert "settings" in messages[0]
+    assert asked(other, {"units": 2}, version=2) == [0, 1]
+
+
+def test_progress_counts_the_units_and_gives_results_on_the_way(pair: Pair, tmp_path: Path) -> None:
+    seen = list[tuple[int, int, str]]()
+
+    def listen(progress: RunProgress) -> None:
+        seen.append((progress.done, progress.total, progress.result().finding))
+
+    run_experiment(Squares().experiment, pair, SETTINGS, tmp_path, listen)
+    assert seen == [(i, 4, str(i)) for i in range(5)]

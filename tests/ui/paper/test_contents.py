@@ -1,0 +1,150 @@
+"""The Paper view: its markup holds every figure of the paper's tables, shows texts literally, and
+names what it cannot know."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from sequoia.planning.paper_results import PaperTable, paper_file, paper_tables
+from ui.paper import contents, recorded
+from ui.paper.contents import page
+from ui.paper.figure import RANGE, speedups_figure
+from ui.paper.tables import deviations, speedup_table
+from ui.paper.words import signed
+
+RESULTS = [
+    (table, result) for table in paper_tables() for row in table.rows for result in row.results
+]
+
+
+class Cells(HTMLParser):
+    """The texts of a table's lines, and the tags that are still open."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.lines: list[list[str]] = []
+        self.open: list[str] = []
+        self.feed(markup)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.open.append(tag)
+        if tag == "tr":
+            self.lines.append([])
+        if tag in ("th", "td"):
+            self.lines[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if {"th", "td"} & set(self.open):
+            self.lines[-1][-1] += data
+
+
+def test_the_markup_is_well_formed() -> None:
+    assert Cells(page()).open == []
+
+
+@pytest.mark.parametrize("table", paper_tables(), ids=lambda table: table.key)
+def test_a_table_holds_the_papers_figures_and_their_deviation(table: PaperTable) -> None:
+    lines = Cells(speedup_table(table)).lines[1:]
+    results = [result for row in table.rows for result in row.results]
+    assert len(lines) == len(results)
+    for line, result in zip(lines, results, strict=True):
+        tokens, paper, simulated, away = line[-4:]
+        assert tokens == f"{result.tokens:.2f}"
+        assert paper == f"{result.speedup:.2f}×"
+        assert simulated == f"{table.simulated(result):.2f}×"
+        expected = 100 * (table.simulated(result) / result.speedup - 1)
+        assert float(away.strip("%").replace("−", "-")) == pytest.approx(expected, abs=0.051)
+
+
+def test_every_panel_opens_with_what_it_shows_and_names_its_source() -> None:
+    data = paper_file()
+    for panel in [*data["panels"], data["sweep"]]:
+        start = page().index(f'aria-label="{panel["title"]}"')
+        before_table = page()[start : page().index("<table", start)]
+        assert panel["about"] in before_table
+        assert panel["source"] in before_table
+    assert {table.panel for table in paper_tables()} == {one["key"] for one in data["panels"]}
+
+
+def test_the_summary_gives_the_least_and_the_largest_deviation() -> None:
+    tables = [table for table in paper_tables() if table.key == "offload-llama-2"]
+    away = [tables[0].simulated(row.results[0]) / row.results[0].speedup for row in tables[0].rows]
+    words = f"Sequoia {signed(min(away) - 1)} to {signed(max(away) - 1)}"
+    assert deviations(tables).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("share", "words"), [(0.034, "+3.4%"), (-0.11, "−11.0%"), (0.0001, "0.0%"), (-0.0001, "0.0%")]
+)
+def test_a_deviation_has_its_sign(share: float, words: str) -> None:
+    assert signed(share) == words
+
+
+def test_a_sweep_shows_each_speedup_and_marks_the_best() -> None:
+    cells = re.findall(r"<td( data-best)?>([\d.]*)</td>", page())
+    shown = [float(text) for _, text in cells if text]
+    printed = [
+        value for sweep in paper_file()["sweeps"] for line in sweep["speedups"] for value in line
+    ]
+    assert [value for value in printed if value is not None] == [
+        value for value in shown if value in printed
+    ][: sum(value is not None for value in printed)]
+    assert [float(text) for best, text in cells if best] == [3.70, 2.42, 2.42]
+
+
+def test_the_shapes_are_compared_at_one_size() -> None:
+    """7.968 tokens at 512 nodes is the paper's own acceptance; sequences stay below their limit of
+    1 + 1 / (1 - a1)."""
+    assert re.search(r"7\.97 tokens per step against 5\.\d\d", page())
+
+
+def test_the_figure_has_every_speedup_inside_its_axes() -> None:
+    traces = speedups_figure()["data"]
+    points = [point for trace in traces for point in zip(trace["x"], trace["y"], strict=True)]
+    wanted = [(result.speedup, round(table.simulated(result), 3)) for table, result in RESULTS]
+    assert sorted(points) == sorted(wanted)
+    low, high = (10**end for end in RANGE)
+    assert all(low < value < high for point in points for value in point)
+    hidden = [trace for trace in traces if not trace["showlegend"]]
+    assert all(trace["marker"]["symbol"].endswith("-open") for trace in hidden)
+
+
+# -- recorded experiments --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty folder of recorded experiments, in place of the shipped one."""
+    monkeypatch.setattr(recorded, "FOLDER", tmp_path)
+    _forget()
+    yield tmp_path
+    _forget()
+
+
+def _forget() -> None:
+    recorded.findings.cache_clear()
+    contents.page.cache_clear()
+
+
+def test_without_recordings_the_page_says_so(folder: Path) -> None:
+    assert list(folder.iterdir()) == []
+    assert page().count("Not recorded here yet.") == 3
+
+
+def test_a_recorded_finding_stands_beside_the_papers(folder: Path) -> None:
+    one = {"title": "Top-p", "finding": "<b>${ahead}</b>", "source": "recorded"}
+    (folder / "top-p.json").write_text(json.dumps(one), encoding="utf-8")
+    (folder / "ranks.json").write_text("{", encoding="utf-8")
+    shown = page()
+    assert "&lt;b&gt;&#36;&#123;ahead&#125;&lt;/b&gt;" in shown
+    assert 'data-label="recorded"' in shown
+    assert shown.count("Not recorded here yet.") == 3

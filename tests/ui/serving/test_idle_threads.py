@@ -1,0 +1,47 @@
+"""Threads of handlers end after a busy time. Guards against those that stay for good: each keeps
+its stack."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+
+import pytest
+from anyio._backends._asyncio import WorkerThread
+from anyio.to_thread import run_sync
+from starlette.types import Message, Receive, Scope, Send
+
+from ui.serving import idle_threads
+from ui.serving.idle_threads import IdleThreads
+
+
+def workers() -> int:
+    return sum(isinstance(one, WorkerThread) for one in threading.enumerate())
+
+
+async def twenty_at_once(scope: Scope, receive: Receive, send: Send) -> None:
+    await asyncio.gather(*(run_sync(time.sleep, 0.05) for _ in range(20)))
+
+
+async def unused(*_: Message) -> Message:
+    raise AssertionError
+
+
+def test_after_the_last_request_one_thread_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(idle_threads, "SECONDS", 0.1)
+    monkeypatch.setattr(WorkerThread, "MAX_IDLE_TIME", 0.05)
+
+    async def served() -> tuple[int, int]:
+        before = workers()
+        await IdleThreads(twenty_at_once)({"type": "http"}, unused, unused)
+        busy = workers()
+        for _ in range(200):
+            if workers() - before <= 1:
+                break
+            await asyncio.sleep(0.02)
+        return busy - before, workers() - before
+
+    busy, afterwards = asyncio.run(served())
+    assert busy == 20
+    assert afterwards == 1

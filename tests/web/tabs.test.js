@@ -1,0 +1,41 @@
+// Buttons that open another tab of the page, where the page has it.
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import { connectTabButtons } from "../../ui/shared/web/tabs.js";
+
+/** A page with `tabs`, and a button for each of `opens`. */
+function pageWith(tabs, opens) {
+  const clicked = [];
+  const all = tabs.map((name) => ({ textContent: ` ${name} `, click: () => clicked.push(name) }));
+  globalThis.document = /** @type {any} */ ({ querySelectorAll: () => all });
+  globalThis.scrollTo = () => clicked.push("top");
+  const buttons = opens.map((name) => ({
+    dataset: { opens: name },
+    hidden: true,
+    addEventListener(_, act) {
+      this.press = act;
+    },
+  }));
+  connectTabButtons(/** @type {any} */ ({ querySelectorAll: () => buttons }));
+  return { buttons, clicked };
+}
+
+afterEach(() => {
+  delete globalThis.document;
+  delete globalThis.scrollTo;
+});
+
+test("a button opens its tab from the top", () => {
+  const { buttons, clicked } = pageWith(["Decode", "Experiments"], ["Experiments"]);
+  assert.equal(buttons[0].hidden, false);
+  buttons[0].press();
+  assert.deepEqual(clicked, ["Experiments", "top"]);
+});
+
+test("a button whose tab the page does not have stays hidden", () => {
+  const { buttons } = pageWith(["Decode", "Experiments too"], ["Experiments", "Decode"]);
+  assert.deepEqual(
+    buttons.map(({ hidden }) => hidden),
+    [true, false],
+  );
+});

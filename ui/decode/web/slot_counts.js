@@ -1,0 +1,35 @@
+/* How often each slot of a run's trees was accepted, for the heat layer. Independent of the DOM. */
+
+/**
+ * @import { Topology } from "../../shared/web/tree_layout.js"
+ * @import { Step } from "../../shared/web/step_view.js"
+ */
+
+/** The counts, by tree. */
+export class SlotCounts {
+  /** @type {Uint32Array[]} */
+  accepted = [];
+  /** @type {number[]} in how many steps */
+  seen = [];
+
+  /**
+   * @param {Step} step
+   * @param {Topology | undefined} topo its tree; nothing is counted while it is unknown
+   */
+  add(step, topo) {
+    if (!topo) return;
+    const slots = (this.accepted[step.tree] ||= new Uint32Array(topo.n));
+    for (const node of step.path || []) slots[node]++;
+    this.seen[step.tree] = (this.seen[step.tree] || 0) + 1;
+  }
+
+  /**
+   * How often a slot was accepted.
+   * @param {number} tree
+   * @param {number} node
+   * @returns {number} the share of the steps with this tree, 0 to 1
+   */
+  share(tree, node) {
+    return this.seen[tree] ? this.accepted[tree][node] / this.seen[tree] : 0;
+  }
+}

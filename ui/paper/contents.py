@@ -1,0 +1,211 @@
+"""The whole Paper view as markup, written once when the page is built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from sequoia.algorithm.best_tree import best_tree, expected_tokens
+from sequoia.algorithm.tree import Tree
+from sequoia.planning.named_profiles import named_profile
+from sequoia.planning.paper_results import (
+    PaperTable,
+    paper_acceptance,
+    paper_file,
+    paper_tables,
+    simulated_speedup,
+)
+from ui.paper.recorded import findings
+from ui.paper.tables import deviations, speedup_table, sweep_table
+from ui.paper.words import signed, times
+from ui.shared.markup import Markup, element
+
+NODES = 512  # the budget of the paper's comparison of shapes
+MOST_SEQUENCES = 64
+EXPERIMENTS = "Experiments"  # the tab, which this page may not have
+
+
+@cache
+def page() -> str:
+    """Everything between the view's edges; the browser adds the figure."""
+    data = paper_file()
+    return element(
+        "div",
+        element(
+            "div",
+            _introduction(data["paper"]),
+            element(
+                "div",
+                _facts("compared", "What can be compared", data["compared"]),
+                _facts("not-compared", "What cannot, and why", data["not_compared"]),
+                class_="pp-pair",
+            ),
+            element("div", data_part="figure-host"),
+            *(_speedups(panel) for panel in data["panels"]),
+            _sweeps(data["sweep"], data["sweeps"]),
+            _claims(data["claims"]),
+            class_="sq-frame",
+        ),
+        class_="sq-stage pp-stage",
+    )
+
+
+def _panel(part: str, title: str, source: str, *body: Markup | None) -> Markup:
+    badge = element("span", source, class_="sq-word") if source else None
+    head = element("h2", element("span", title), badge, class_="sq-title")
+    return element(
+        "section",
+        element("div", head, class_="sq-panel-head"),
+        element("div", *body, class_="sq-panel-body"),
+        class_="sq-panel",
+        data_part=part,
+        aria_label=title,
+    )
+
+
+def _say(*words: str, **look: object) -> Markup:
+    return element("p", *words, class_="pp-say", **look)
+
+
+def _note(*words: str) -> Markup:
+    return element("p", *words, class_="pp-note")
+
+
+# -- above the tables ------------------------------------------------------------------------------
+
+
+def _introduction(paper: Mapping[str, str]) -> Markup:
+    link = element("a", paper["title"], href=paper["url"], target="_blank", rel="noopener")
+    words = (
+        " reports how fast its trees decode on an A100, on an L40, and on an L40 with offloading. "
+        "Here are its tables, and beside each figure what a simulated clock gives for the same "
+        "tree and the same tokens per step. SpecInfer’s trees are independent sequences: how many "
+        "× how long."
+    )
+    source = f"{paper['authors']}. {paper['version']}."
+    return element("header", _say(link, words), _note(source), class_="pp-intro")
+
+
+def _facts(part: str, title: str, facts: Sequence[Sequence[str]]) -> Markup:
+    parts = (one for name, text in facts for one in (element("dt", name), element("dd", text)))
+    return _panel(part, title, "", element("dl", *parts, class_="pp-facts"))
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def _speedups(panel: Mapping[str, Any]) -> Markup:
+    tables = [table for table in paper_tables() if table.panel == panel["key"]]
+    clocks = " ".join(table.clock_source for table in tables)
+    return _panel(
+        panel["key"],
+        panel["title"],
+        panel["source"],
+        _say(panel["about"]),
+        element("div", *map(speedup_table, tables), class_="pp-tables"),
+        _say(element("b", "Simulated against paper: "), f"{deviations(tables)}."),
+        _say(_with_graphs(tables[0], panel["graphs"])) if "graphs" in panel else None,
+        _note(f"Clock: {clocks}"),
+        _rerun(panel["experiment"]),
+    )
+
+
+def _with_graphs(table: PaperTable, name: str) -> str:
+    """What the same trees give on the same card if plain decoding uses CUDA graphs, too."""
+    profile = named_profile(name)
+    plain = profile.plain_seconds
+    speedups = [simulated_speedup(row.results[0], profile) for row in table.rows]
+    here = [1e3 * plain / speedup for speedup in speedups]
+    paper = [1e3 * table.profile.plain_seconds / row.results[0].speedup for row in table.rows]
+    return (
+        f"With CUDA graphs on both sides (simulated), a plain token takes {1e3 * plain:.1f} ms. "
+        f"The same trees then give {times(min(speedups))} to {times(max(speedups))}: a smaller "
+        f"speed-up, though a token takes {min(here):.1f} to {max(here):.1f} ms instead of the "
+        f"paper’s {min(paper):.1f} to {max(paper):.1f} ms."
+    )
+
+
+def _sweeps(about: Mapping[str, Any], sweeps: Sequence[Mapping[str, Any]]) -> Markup:
+    look = {"tabindex": "0", "role": "region", "class_": "pp-scroll"}
+    boxes = (
+        element("div", sweep_table(sweep), **look, aria_label=f"SpecInfer, {sweep['source']}")
+        for sweep in sweeps
+    )
+    return _panel(
+        "sweep",
+        about["title"],
+        about["source"],
+        _say(about["about"]),
+        element("div", *boxes, class_="pp-tables"),
+        _note(
+            "Paper only: these tables give no tokens per step, which a simulated clock would need."
+        ),
+        _rerun(about["experiment"]),
+    )
+
+
+# -- ablations -------------------------------------------------------------------------------------
+
+
+def _claims(claims: Sequence[Mapping[str, str]]) -> Markup:
+    heads = ("In the paper", "Source", "Here")
+    rows = (
+        element(
+            "tr",
+            element("th", claim["claim"], scope="row"),
+            element("td", claim["source"]),
+            element("td", *_here(claim["experiment"])),
+        )
+        for claim in claims
+    )
+    table = element(
+        "table",
+        element("thead", element("tr", *(element("th", head, scope="col") for head in heads))),
+        element("tbody", *rows),
+        class_="sq-table pp-claims",
+    )
+    about = (
+        "The paper shows these as curves. Each changes one thing at a time: the tree’s shape, the "
+        "verifier, or the machine."
+    )
+    return _panel("claims", "One thing at a time", "", _say(about), table, _button())
+
+
+def _here(experiment: str) -> list[Markup]:
+    predicted = [element("p", _shape_gain())] if experiment == "budget" else []
+    found = findings().get(experiment)
+    recorded = f"{found.finding} ({found.source})" if found else ""
+    if not recorded and not predicted:
+        recorded = "Not recorded here yet."
+    return [*predicted, element("p", recorded)] if recorded else predicted
+
+
+def _shape_gain() -> str:
+    """The paper's comparison of shapes, for the one acceptance vector that it prints."""
+    acceptance = paper_acceptance()
+    best = expected_tokens(best_tree(acceptance, NODES), acceptance)
+    counts = range(1, MOST_SEQUENCES + 1)
+    trees = (Tree.sequences(k, (NODES - 1) // k) for k in counts)
+    rival = max(expected_tokens(tree, acceptance) for tree in trees)
+    return (
+        f"With the acceptance of Appendix E at {NODES} nodes: {best:.2f} tokens per step against "
+        f"{rival:.2f} for the best number of sequences, {signed(best / rival - 1)} (predicted)."
+    )
+
+
+def _rerun(experiment: str | None) -> Markup | None:
+    """What the experiment that repeats a table here has found, if it was recorded."""
+    found = findings().get(experiment or "")
+    if found is None:
+        return None
+    label = element("span", found.source, class_="sq-badge", data_label=found.source)
+    words = _say(label, f" With the bundled pair: {found.finding}")
+    return element("div", words, _button(), class_="pp-rerun")
+
+
+def _button() -> Markup:
+    words = element("span", "Open Experiments")
+    return element(
+        "button", words, type="button", class_="sq-btn", data_opens=EXPERIMENTS, hidden=True
+    )

@@ -1,0 +1,98 @@
+"""The figure of the Paper view: each speed-up of the paper against the simulated one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sequoia.planning.paper_results import PaperTable, Result, paper_tables
+from ui.paper.words import METHODS, titled
+
+Figure = dict[str, Any]
+
+# panel: name, colour, symbol
+GROUPS = {
+    "a100": ("A100, 7B", "var(--sq-verify)", "circle"),
+    "a100-larger": ("A100, 13B and 33B", "var(--race-sequences)", "square"),
+    "l40": ("L40", "var(--race-chain)", "diamond"),
+    "offload": ("L40, offloading", "var(--race-kary)", "triangle-up"),
+    "top-p": ("A100, by top-p", "var(--race-dynamic)", "triangle-down"),
+}
+TICKS = [1.5, 2, 3, 4, 6, 8, 10]
+RANGE = (0.17, 1.04)  # powers of ten: 1.5 to 11
+
+
+def speedups_figure() -> Figure:
+    """All speed-ups, on the diagonal where paper and simulation agree. Open markers: the methods
+    beside Sequoia."""
+    traces = [_trace(panel, is_sequoia) for is_sequoia in (True, False) for panel in GROUPS]
+    return {"data": traces, "layout": _layout()}
+
+
+def _trace(panel: str, is_sequoia: bool) -> dict[str, Any]:
+    name, colour, symbol = GROUPS[panel]
+    points = [
+        (table, row.texts, row.temperature, result)
+        for table in paper_tables()
+        if table.panel == panel
+        for row in table.rows
+        for result in row.results
+        if (result.method == "sequoia") == is_sequoia
+    ]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "showlegend": is_sequoia,
+        "x": [result.speedup for *_, result in points],
+        "y": [round(table.simulated(result), 3) for table, *_, result in points],
+        "text": [_hover(table, titled(texts, t), result) for table, texts, t, result in points],
+        "marker": {
+            "symbol": symbol if is_sequoia else f"{symbol}-open",
+            "color": colour,
+            "size": 9,
+            "line": {"width": 1.6},
+        },
+        "hovertemplate": "%{text}<br>paper %{x:.2f}×, simulated %{y:.2f}×<extra></extra>",
+    }
+
+
+def _hover(table: PaperTable, title: str, result: Result) -> str:
+    return f"<b>{METHODS[result.method]}</b>, {table.target} on {table.machine}<br>{title}"
+
+
+def _layout() -> dict[str, Any]:
+    low, high = RANGE
+    ends = (10**low, 10**high)
+    line = {"color": "var(--sq-dim)", "width": 1.5, "dash": "dot"}
+    return {
+        "xaxis": _axis("speed-up in the paper"),
+        "yaxis": _axis("simulated speed-up"),
+        "shapes": [
+            {
+                "type": "line",
+                "layer": "below",
+                "x0": ends[0],
+                "y0": ends[0],
+                "x1": ends[1],
+                "y1": ends[1],
+                "line": line,
+            }
+        ],
+        "showlegend": True,
+    }
+
+
+def _axis(title: str) -> dict[str, Any]:
+    return {
+        "title": {"text": title},
+        "type": "log",
+        "range": list(RANGE),
+        "tickvals": TICKS,
+        "ticktext": _texts(TICKS),
+        "ticksuffix": "×",
+    }
+
+
+def _texts(ticks: Sequence[float]) -> list[str]:
+    return [f"{tick:g}" for tick in ticks]

@@ -1,0 +1,34 @@
+"""What the recorded experiments found, for the lines of the Paper view that they rerun."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from sequoia.assets_folder import ASSETS
+from sequoia.text_files import load_json
+from sequoia.validate_input import read_each
+
+FOLDER = ASSETS / "experiments"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An experiment's title, and its result in a sentence. source: the label of its figures, such
+    as "recorded"."""
+
+    title: str
+    finding: str
+    source: str
+
+
+@cache
+def findings() -> dict[str, Finding]:
+    """All recorded experiments by name. A damaged file is skipped."""
+    return read_each(((path.stem, path) for path in sorted(FOLDER.glob("*.json"))), _finding)
+
+
+def _finding(path: Path) -> Finding:
+    data = load_json(path)
+    return Finding(str(data["title"]), str(data["finding"]), str(data["source"]))

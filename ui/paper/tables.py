@@ -1,0 +1,102 @@
+"""The tables of the Paper view as markup: speed-ups of the paper and of a simulated clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sequoia.planning.paper_results import PaperRow, PaperTable, Result
+from ui.paper.words import METHODS, deviation, signed, spread, times
+from ui.shared.markup import Markup, element
+
+HEADS = (
+    ("Texts", ""),
+    ("Verifier", "nodes / levels"),
+    ("Tokens per step", "paper"),
+    ("Speed-up", "paper"),
+    ("Speed-up", "simulated"),
+    ("Deviation", ""),
+)
+
+
+def speedup_table(table: PaperTable) -> Markup:
+    """One line for each verifier, grouped by texts and temperature."""
+    title = f"{table.target} with {table.draft}"
+    return element(
+        "table",
+        element("caption", element("b", title), f" · {table.source}"),
+        element("thead", element("tr", *(_head(*head) for head in HEADS))),
+        *(_row(table, row) for row in table.rows),
+        class_="sq-table pp-table",
+    )
+
+
+def deviations(tables: Sequence[PaperTable]) -> str:
+    """How far the simulated speed-ups are from the paper's, for each verifier."""
+    shares: dict[str, list[float]] = {}
+    for table in tables:
+        for result in (result for row in table.rows for result in row.results):
+            share = deviation(table.simulated(result), result.speedup)
+            shares.setdefault(METHODS[result.method], []).append(share)
+    return ", ".join(f"{method} {spread(found)}" for method, found in shares.items())
+
+
+def sweep_table(sweep: Mapping[str, Any]) -> Markup:
+    """Speed-ups by how many sequences there are and how long; the best one is marked."""
+    lines = list(zip(sweep["widths"], sweep["speedups"], strict=True))
+    best = max(value for _, values in lines for value in values if value is not None)
+    caption = f"T = {sweep['temperature']:g}: Sequoia {times(sweep['sequoia'])}"
+    heads = (element("th", str(length), scope="col") for length in sweep["lengths"])
+    corner = element("th", "k", element("small", "by length"), scope="col")
+    return element(
+        "table",
+        element("caption", element("b", caption), f" · {sweep['source']}"),
+        element("thead", element("tr", corner, *heads)),
+        element("tbody", *(_sweep_row(width, values, best) for width, values in lines)),
+        class_="sq-table pp-sweep",
+    )
+
+
+def _head(words: str, label: str) -> Markup:
+    return element("th", words, element("small", label) if label else None, scope="col")
+
+
+def _row(table: PaperTable, row: PaperRow) -> Markup:
+    """A group of lines, the first of which names the texts."""
+    temperature = None if row.temperature is None else f"T = {row.temperature:g}"
+    small = element("small", temperature) if temperature else None
+    texts = element("th", row.texts, small, scope="rowgroup", rowspan=len(row.results))
+    first, *others = [_cells(table, result) for result in row.results]
+    return element(
+        "tbody",
+        element("tr", texts, *first),
+        *(element("tr", *cells, class_="pp-beside") for cells in others),
+    )
+
+
+def _cells(table: PaperTable, result: Result) -> list[Markup]:
+    simulated = table.simulated(result)
+    words = [
+        f"{result.tokens:.2f}",
+        times(result.speedup),
+        times(simulated),
+        signed(deviation(simulated, result.speedup)),
+    ]
+    small = element("small", _tree_words(table, result))
+    name = element("th", METHODS[result.method], small, scope="row")
+    return [name, *(element("td", word) for word in words)]
+
+
+def _tree_words(table: PaperTable, result: Result) -> str:
+    if result.method == "specinfer" and table.sequences:
+        k, length = table.sequences
+        return f"{k} × {length}"
+    return f"{len(result.tree)} / {result.tree.levels}"
+
+
+def _sweep_row(width: int, values: Sequence[float | None], best: float) -> Markup:
+    cells = (
+        element("td", "" if value is None else f"{value:.2f}", data_best=value == best)
+        for value in values
+    )
+    return element("tr", element("th", str(width), scope="row"), *cells)

@@ -1,0 +1,44 @@
+/* The Paper view: the server writes its tables; here comes the figure, and buttons that open a tab.
+   It computes nothing. */
+import { connectComponent } from "../../shared/web/connect_component.js";
+import { followTheme } from "../../shared/web/chart.js";
+import { text } from "../../shared/web/dom.js";
+import { figurePanel } from "../../shared/web/figure_panel.js";
+import { connectTabButtons } from "../../shared/web/tabs.js";
+
+/** @import { Figure } from "../../shared/web/chart.js" */
+
+/**
+ * What ui/paper/tab.py sends.
+ * @typedef {{figure?: Figure, error?: string}} Message
+ */
+
+class PaperView {
+  /** @param {Element} root */
+  constructor(root) {
+    const host = /** @type {HTMLElement} */ (root.querySelector("[data-part=figure-host]"));
+    const about = { part: "figure", title: "Simulated against paper", cls: "pp-figure" };
+    this.figure = figurePanel(host, about);
+    text(this.figure.word, "filled: Sequoia, open: SpecInfer and top-k match; dotted: equal");
+    followTheme([this.figure.chart]);
+    connectTabButtons(root);
+  }
+
+  /** @param {Message} message */
+  take({ figure, error }) {
+    if (figure) this.figure.chart.show(figure);
+    if (error) text(this.figure.word, error);
+  }
+}
+
+/**
+ * Called from the component's js_on_load with what Gradio gives it.
+ * @param {HTMLElement} element
+ * @param {{value?: string}} props
+ * @param {(name: string, changed: () => void) => void} watch
+ */
+export function connect(element, props, watch) {
+  /** @type {HTMLElement} */
+  const root = element.querySelector(".pp-stage");
+  connectComponent(root, props, watch, new PaperView(root));
+}

@@ -1,0 +1,33 @@
+"""Figures of the Paper view in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+METHODS = {"sequoia": "Sequoia", "specinfer": "SpecInfer", "top-k": "Top-k match"}
+
+
+def titled(texts: str, temperature: float | None) -> str:
+    """The texts of a line with their temperature: "C4, T = 0.6"."""
+    return texts if temperature is None else f"{texts}, T = {temperature:g}"
+
+
+def times(value: float, digits: int = 2) -> str:
+    """A speed-up: "4.04×"."""
+    return f"{value:.{digits}f}×"
+
+
+def deviation(simulated: float, paper: float) -> float:
+    """By how much a simulated figure is above the paper's, as a share of it."""
+    return simulated / paper - 1
+
+
+def signed(share: float) -> str:
+    """A share in per cent with its sign: "+3.4%", "−11.0%", "0.0%"."""
+    text = f"{100 * share:+.1f}%"
+    return text[1:] if float(text[:-1]) == 0 else text.replace("-", "−")
+
+
+def spread(shares: Sequence[float]) -> str:
+    """The least and the largest of some shares: "−1.2% to +3.4%"."""
+    return f"{signed(min(shares))} to {signed(max(shares))}"

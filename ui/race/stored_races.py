@@ -1,0 +1,51 @@
+"""The races that a page can show again, by name, and what a browser asks of them."""
+
+from __future__ import annotations
+
+from typing import Any, TypeGuard
+
+from ui.decode.recordings import RunStore
+from ui.race import recordings
+from ui.race.messages import StoredRace, notice_message
+from ui.serving.limits import Limits
+from ui.serving.session_view import parse_missed
+from ui.shared.message_text import message_text
+
+
+class StoredRaces:
+    """newest: those that were run or opened here. welcome: the recorded one that the view opens
+    with; None if it cannot be read."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.newest: RunStore[StoredRace] = RunStore(limits.runs, limits.weight)
+        self.welcome = recordings.welcome()
+
+    def find(self, name: Any) -> StoredRace | None:
+        """The race called `name`, the recorded one included."""
+        if self.welcome and name == self.welcome.name:
+            return self.welcome
+        return self.newest.get(name)
+
+    def get_moves(self, asked: Any) -> str:
+        """The steps that a browser missed, from [race, first] on, with all trees."""
+        name, first = parse_missed(asked)
+        kept = self.find(name)
+        if kept is None:
+            return notice_message(
+                error="This race is no longer stored, so its missing steps cannot be loaded. Run "
+                "it again."
+            )
+        return kept.since(first)
+
+    def get_steps(self, asked: Any) -> str:
+        """Steps of one lane with everything that a picture of them needs: of [race, lane, first]
+        those from `first` on, as many as fit an answer. Nothing if the race is not stored."""
+        name, lane, first = asked if isinstance(asked, list) and len(asked) == 3 else [None] * 3
+        kept = self.find(name)
+        if kept is None or not _is_index(lane) or not _is_index(first):
+            return message_text({})
+        return kept.steps_of(lane, first)
+
+
+def _is_index(value: Any) -> TypeGuard[int]:
+    return type(value) is int and value >= 0

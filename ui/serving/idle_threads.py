@@ -1,0 +1,38 @@
+"""Threads of handlers end when they are no longer needed. The library below Gradio ends those that
+have been idle for ten seconds, but only when it starts another; after a busy time they would all
+stay."""
+
+from __future__ import annotations
+
+import asyncio
+
+from anyio.to_thread import run_sync
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+SECONDS = 11.0  # after the last request
+
+
+class IdleThreads:
+    """ASGI middleware that uses a thread once after the last request, which ends the others."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._use_one_later()
+
+    def _use_one_later(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(SECONDS, self._use_one)
+
+    def _use_one(self) -> None:
+        self._task = asyncio.ensure_future(run_sync(_nothing))
+
+
+def _nothing() -> None:
+    """What the thread does."""

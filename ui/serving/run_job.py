@@ -1,0 +1,142 @@
+"""A job that is watched and recorded: a run or a race. Independent of the page."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sequoia import SequoiaError
+from ui.serving.fair_queue import wait_words
+from ui.serving.following import Followers
+from ui.serving.inbox import Received
+from ui.serving.job import Job
+from ui.serving.limits import Limits
+from ui.serving.model_host import ModelHost
+from ui.serving.sessions import Busy
+from ui.serving.wait_times import Wait, wait_field
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A message for the visitor, such as the position in the queue; None clears it. wait: while the
+    visitor waits in the queue, what is ahead."""
+
+    text: str | None
+    wait: Wait | None = None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A run or race has ended. end: the reason, which is a step's `finish`, "stopped", "time",
+    "paused" (the requested steps are done) or "broken". meta: if plain decoding was timed, replaces
+    the meta sent at the start."""
+
+    end: str
+    error: str | None = None
+    notice: str | None = None
+    meta: dict[str, Any] | None = None
+
+
+class RunJob(Job[Any]):
+    """A run or a race that is watched and recorded: its events are Notice, those of the run itself,
+    and Ended. `messages` is read to its end once for every `start`; a second reader may continue
+    where the first left off."""
+
+    if_out_of_memory = "Choose fewer tokens or a smaller tree. Later runs are not affected."
+
+    def __init__(self, model_host: ModelHost, limits: Limits) -> None:
+        super().__init__(model_host)
+        self._limits = limits
+        self.is_shared = limits.shares
+        self.recording: Any = None
+        self.error: str | None = None
+        self._notice: str | None = None
+        self._wait: Wait | None = None
+        self._can_follow = False
+        self._followers = Followers()
+
+    def messages(self) -> Received[Any, str]:
+        """Messages for the browser until the thread has ended."""
+        return Received(self._inbox, self._next_message)
+
+    def _next_message(self, events: list[Any]) -> str:
+        return self._followers.made(lambda: self._taken(events))
+
+    def _taken(self, events: list[Any]) -> str:
+        for event in events:
+            self._take(event)
+        return self._message(events)
+
+    def follow(self) -> AsyncGenerator[str, None]:
+        """The messages of the run for another visitor, from its first step on. It has begun."""
+        return self._followers.follow(self._so_far, lambda: self.busy)
+
+    @property
+    def can_be_followed(self) -> bool:
+        """Whether it is going, has begun, and its visitor lets others see it."""
+        return self.busy and self.is_shared and self.recording is not None
+
+    @abstractmethod
+    def _so_far(self) -> str | None:
+        """What is recorded so far, as one message of a run that goes on; None if it has just ended
+        and its recording was dropped."""
+
+    @property
+    def _ahead(self) -> dict[str, Any]:
+        """The fields of a message that say what is ahead, and that a run can be followed
+        meanwhile."""
+        can_follow = {"follow": True} if self._can_follow else {}
+        return {**wait_field(self._wait), **can_follow}
+
+    def _look_for_a_run_to_follow(self) -> bool:
+        """Whether a run of the same kind can be followed meanwhile; noted for the next message."""
+        current = self._model_host.queue.current
+        job = current.job if current else None
+        self._can_follow = isinstance(job, type(self)) and job is not self and job.can_be_followed
+        return self._can_follow
+
+    def refused(self, problem: SequoiaError) -> str:
+        if not isinstance(problem, Busy):
+            return super().refused(problem)
+        can_follow = self._look_for_a_run_to_follow()
+        meanwhile = f", or follow the current {self.name} meanwhile" if can_follow else ""
+        return f"Not started: {problem}{meanwhile}"
+
+    def _take(self, event: Any) -> None:
+        """Record what the next message depends on."""
+        self._wait = None
+        if isinstance(event, Notice):
+            self._notice = event.text
+            self._wait = event.wait
+        elif isinstance(event, Ended):
+            self._notice = event.notice
+            self.error = event.error
+        else:
+            self._can_follow = False
+
+    @abstractmethod
+    def _message(self, events: Sequence[Any]) -> str:
+        """The events of one batch as a message."""
+
+    def forget(self) -> None:
+        """Drop the recording; from then on only the RunStore keeps it."""
+        self.recording = None
+
+    def notice(self, words: str | None) -> Notice:
+        return Notice(words)
+
+    def waiting(self, wait: Wait) -> Notice:
+        self._look_for_a_run_to_follow()
+        return Notice(wait_words(wait), wait)
+
+    def stopped(self, words: str) -> Ended:
+        return Ended("stopped", notice=words)
+
+    def failed(self, error: str) -> Ended:
+        return Ended("broken", error)
+
+    def overdue(self) -> str:
+        """The message for a run that reached the time limit."""
+        return f"Stopped at the time limit of {self._limits.seconds:g} s per {self.name}."

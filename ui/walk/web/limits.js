@@ -1,0 +1,38 @@
+/* The limit for node-by-node verification on a toy, and whether a verifier passes it. Pure. */
+import { nodeLimit, tokensLimit } from "./rules/limit.js";
+import { scaled } from "./rules/residuals.js";
+import { verifierNamed } from "./rules/verifiers.js";
+import { treeOf } from "./toy.js";
+
+/** @import { Toy } from "./toy.js" */
+
+const ROUNDING = 1e-9;
+
+/**
+ * none: the least probability that no child of the root is accepted. tokens: the most tokens per
+ * step.
+ * @typedef {{none: number, tokens: number}} Limits
+ */
+
+/**
+ * The limits for the way in which the toy's verifier draws children.
+ * @param {Toy} toy
+ * @returns {Limits}
+ */
+export function limitsOf(toy) {
+  const { drawn } = verifierNamed(toy.verifier);
+  const topo = treeOf(toy);
+  const [p, q] = [scaled(toy.p), scaled(toy.q)];
+  return {
+    none: 1 - nodeLimit(p, q, topo.children[0].length, drawn),
+    tokens: tokensLimit(p, q, topo, drawn),
+  };
+}
+
+/**
+ * Whether a verifier passes the limit, as one that judges whole paths can.
+ * @param {number} tokens per step
+ * @param {Limits} limits
+ * @returns {boolean}
+ */
+export const passes = (tokens, limits) => tokens > limits.tokens + ROUNDING;

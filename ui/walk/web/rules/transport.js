@@ -1,0 +1,66 @@
+/* The best way to join drawn siblings with the target's token, if the children are worth different
+   amounts: the flow of largest gain, found path by path. Pure. */
+
+const NOTHING = 1e-12; // less is rounding
+
+/** @typedef {{from: number, to: number, room: number, gain: number}} Arc */
+
+/**
+ * @param {{tokens: number[], weight: number}[]} drawn sequences of siblings, with their
+ *   probabilities
+ * @param {number[]} p
+ * @param {number[]} worth of going on with the first, the second, ... sibling
+ * @returns {number} the largest mean worth
+ */
+export function bestTransport(drawn, p, worth) {
+  const { arcs, source, sink } = network(drawn, p, worth);
+  let total = 0;
+  for (;;) {
+    const path = bestPath(arcs, source, sink);
+    const gain = path.reduce((sum, at) => sum + arcs[at].gain, 0);
+    if (!path.length || gain <= NOTHING) return total;
+    const amount = Math.min(...path.map((at) => arcs[at].room));
+    for (const at of path) {
+      arcs[at].room -= amount;
+      arcs[at ^ 1].room += amount;
+    }
+    total += amount * gain;
+  }
+}
+
+// From the source to each sequence, on to its tokens, and from each token to the sink. Arc 2 i + 1
+// is arc 2 i backwards.
+function network(drawn, p, worth) {
+  /** @type {Arc[]} */
+  const arcs = [];
+  const add = (from, to, room, gain = 0) =>
+    arcs.push({ from, to, room, gain }, { from: to, to: from, room: 0, gain: -gain });
+  const source = drawn.length + p.length;
+  const sink = source + 1;
+  drawn.forEach(({ tokens, weight }, i) => {
+    add(source, i, weight);
+    tokens.forEach((token, rank) => add(i, drawn.length + token, 1, worth[rank]));
+  });
+  p.forEach((share, token) => add(drawn.length + token, sink, share));
+  return { arcs, source, sink };
+}
+
+// The path with the largest gain among those that have room (Bellman-Ford), as indices of arcs.
+function bestPath(arcs, source, sink) {
+  const best = new Array(sink + 1).fill(-Infinity);
+  /** @type {number[]} */
+  const last = new Array(sink + 1).fill(-1);
+  best[source] = 0;
+  for (let round = 0, isBetter = true; isBetter && round <= sink; round++) {
+    isBetter = false;
+    arcs.forEach(({ from, to, room, gain }, at) => {
+      if (room <= NOTHING || best[from] + gain <= best[to] + NOTHING) return;
+      best[to] = best[from] + gain;
+      last[to] = at;
+      isBetter = true;
+    });
+  }
+  const path = [];
+  for (let node = sink; last[node] >= 0; node = arcs[last[node]].from) path.unshift(last[node]);
+  return path;
+}
