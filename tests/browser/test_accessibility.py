@@ -95,18 +95,18 @@ def test_axe_finds_what_is_wrong(page: Page) -> None:
     """Guards against rules that are not run."""
     page.evaluate(
         """document.body.append(
-          Object.assign(new Image(), { id: "wrong", src: "data:,", className: "wrong" }),
-          Object.assign(document.createElement("p"), { className: "wrong", textContent: "grey" }));
-        document.querySelector("p.wrong").style.color = "#777";
-        document.querySelector("p.wrong").style.background = "#888";"""
+          Object.assign(new Image(), { id: "wrong-image", src: "data:," }),
+          Object.assign(document.createElement("p"), { id: "wrong-text", textContent: "grey" }));
+        Object.assign(document.getElementById("wrong-text").style,
+          { color: "#777", background: "#888" });"""
     )
     found, in_dark_colours = (
-        {line.split(":")[0] for line in lines if "wrong" in line}
+        {line.split(":")[0] for line in lines if "#wrong-" in line}
         for lines in (violations(page), violations_in_dark_colours(page))
     )
     assert found == {"image-alt", "region", "color-contrast"}
     assert in_dark_colours == {"color-contrast"}
-    page.evaluate("document.querySelectorAll('.wrong').forEach((one) => one.remove())")
+    page.evaluate("document.querySelectorAll('[id^=wrong-]').forEach((one) => one.remove())")
 
 
 @pytest.mark.parametrize("tab", MOST_STOPS)
