@@ -25,7 +25,7 @@ FRAME = (
     "requestAnimationFrame(f))))"
 )
 LOCAL = ("http://127.0.0.1", "data:", "blob:")
-# A sheet that is made this way needs no exception to the page's security policy.
+# A sheet that is made this way needs no exception to the page's security header.
 STILL = """() => { const sheet = new CSSStyleSheet();
     sheet.replaceSync("*, ::before, ::after { transition: none !important;" +
       " animation-duration: 0s !important; animation-delay: 0s !important; }");
@@ -38,8 +38,8 @@ COLOUR_RULES: dict[str, Any] = {
 
 
 class Files(SimpleHTTPRequestHandler):
-    """The repository's files, Plotly's script and the page's colours. The browser keeps them and its
-    connections: a page consists of a hundred small modules."""
+    """The repository's files, Plotly's script and the page's colours. The browser keeps them and
+    its connections: a page consists of a hundred small modules."""
 
     protocol_version = "HTTP/1.1"
 
