@@ -1,5 +1,5 @@
-"""The Paper tab in a real browser, at the width of a phone: its tables fit, its figure is drawn, and
-its link goes to the paper."""
+"""The Paper tab in a real browser, at the width of a phone: its tables fit, its figure is drawn,
+and its link goes to the paper."""
 
 from __future__ import annotations
 

@@ -25,16 +25,21 @@ FRAME = (
     "requestAnimationFrame(f))))"
 )
 LOCAL = ("http://127.0.0.1", "data:", "blob:")
-# A sheet that is made this way needs no exception to the page's security policy.
+# A sheet that is made this way needs no exception to the page's security header.
 STILL = """() => { const sheet = new CSSStyleSheet();
     sheet.replaceSync("*, ::before, ::after { transition: none !important;" +
       " animation-duration: 0s !important; animation-delay: 0s !important; }");
     document.adoptedStyleSheets.push(sheet); }"""
 
+# the rules of axe-core about colours, those of level AAA left out as they are by default
+COLOUR_RULES: dict[str, Any] = {
+    "runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
+}
+
 
 class Files(SimpleHTTPRequestHandler):
-    """The repository's files, Plotly's script and the page's colours. The browser keeps them and its
-    connections: a page consists of a hundred small modules."""
+    """The repository's files, Plotly's script and the page's colours. The browser keeps them and
+    its connections: a page consists of a hundred small modules."""
 
     protocol_version = "HTTP/1.1"
 

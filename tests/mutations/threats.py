@@ -234,8 +234,8 @@ UPLOADS = (
     Mutation(
         "temporary files fill the disk",
         "ui/serving/temporary_folder.py",
-        "if total <= most:",
-        "if True:",
+        "if total <= most and",
+        "if True and",
         "tests/ui/serving/test_temporary_folder.py::"
         "test_the_oldest_files_are_removed_until_the_rest_fits",
     ),

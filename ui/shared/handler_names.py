@@ -4,6 +4,7 @@ them."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import gradio as gr
@@ -38,11 +39,16 @@ class HandlerNames:
     def _caller(self, one: BlockFunction) -> str:
         """The handler before it, or the component and its event."""
         if one.trigger_after is not None:
-            return f"after_{_own_name(self._blocks.fns[one.trigger_after])}"
-        number, event = one.targets[0]
+            before = self._blocks.fns[one.trigger_after]
+            further = "" if before.trigger_after is None else f"_{self._caller(before)}"
+            return f"after_{_own_name(before)}{further}"
+        return "on_" + min(self._place(number, event) for number, event in one.targets)
+
+    def _place(self, number: int | None, event: str) -> str:
         component = self._blocks.blocks.get(number) if number is not None else None
-        places = (getattr(component, "elem_id", None), event)
-        return "on_" + "_".join(place.replace("-", "_") for place in places if place)
+        name = getattr(component, "elem_id", None) or getattr(component, "value", None)
+        parts = [part for part in (name, event) if isinstance(part, str)]
+        return re.sub(r"\W+", "_", "_".join(parts)).lower()
 
 
 def _own_name(one: BlockFunction) -> str:
