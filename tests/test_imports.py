@@ -32,7 +32,7 @@ PAGE = [
     {"shared"},
     {"serving"},
     {"decode"},
-    {"race", "hardware", "models", "tour", "walk", "lossless", "paper"},
+    {"race", "hardware", "models", "tour", "walk", "lossless", "experiments", "paper"},
     {"lab"},
     {"page", "record"},
     {"record_opening", "record_tour", "record_losslessness"},
@@ -46,6 +46,7 @@ WITHOUT_GRADIO = [
     *("ui.race." + name for name in ("messages", "request", "run", "report")),
     *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job", "run_job")),
     *("ui.shared." + name for name in ("tree_menu", "tree_request", "prompts", "markup")),
+    *("ui.experiments." + name for name in ("experiment_job", "messages")),
     *("ui.lossless." + name for name in ("lossless_job", "messages")),
     "ui.tour.lesson",
 ]

@@ -9,6 +9,7 @@ from starlette.middleware import Middleware
 
 from ui.decode import component
 from ui.decode.tab import LiveView
+from ui.experiments.tab import ExperimentsTab
 from ui.hardware.tab import HardwareTab
 from ui.lab.tab import LabTab
 from ui.lossless.tab import LosslessTab
@@ -50,6 +51,7 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
             "Lab": LabTab(model_host, limits, live),
             "Walk": WalkTab(),
             "Lossless": LosslessTab(model_host, limits),
+            "Experiments": ExperimentsTab(model_host, limits),
             "Hardware": HardwareTab(model_host, limits, live),
             "Paper": PaperTab(),
         }

@@ -18,14 +18,18 @@ from sequoia.algorithm.step_trace import DecodeStats, StepTrace, emitted_tokens
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
+from sequoia.assets_folder import ASSETS
+from sequoia.bench.prompts import text_list
 from sequoia.decoding.dynamic_tree import Dynamic
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.replanned_tree import Replanned
+from sequoia.decoding.stopping_chain import StoppingChain
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import OutOfMemory
 from sequoia.loading.large.load_large import StreamedModel, offloaded_by_accelerate
 from sequoia.loading.load import load_pair
 from sequoia.measuring.defaults import SLACK
+from sequoia.measuring.stop_rule import measured_stop_rule
 from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.describe import dtype_name
 from sequoia.models.fastest_dtype import least_seconds
@@ -38,6 +42,8 @@ from sequoia.planning.plan_for_machine import Plan, best_chain, best_plan, bound
 
 HOPELESS = 3.0  # a dtype this many times slower than the fastest is left out
 _ONE_ROW_PASSES = 30
+_STOP_TEXTS = 3  # from which the stop rule of a chain is chosen
+_STOP_TOKENS = 48  # of each
 GRID_NODES = (3, 5, 8, 12, 16, 24, 32)
 GRID_LEVELS = (3, 4, 6, 8, 12)
 
@@ -121,6 +127,7 @@ def ours(
     limits = bounds(profile)
     yield _changing("replanned", pair, lambda: Replanned(acceptance, profile, *limits, slack=SLACK))
     yield _changing("dynamic", pair, lambda: Dynamic(acceptance, profile, temperature, *limits))
+    yield _stopping(pair, profile, plain_seconds, temperature)
 
 
 def fastest_plain(pair: Pair, others: dict[str, Pair], profile: HardwareProfile) -> float:
@@ -196,6 +203,19 @@ def _planned(name: str, pair: Pair, plan: Plan, plain_seconds: float) -> Contest
 def _changing(name: str, pair: Pair, make: Callable[[], TreeChoice]) -> Contestant:
     """A tree that changes while decoding."""
     return Contestant(f"{name} while decoding", name, lambda: _with_tree(pair, make()))
+
+
+def _stopping(
+    pair: Pair, profile: HardwareProfile, plain_seconds: float, temperature: float
+) -> Contestant:
+    """A chain that stops after an unsure token; when it stops is chosen on other texts."""
+    texts = text_list("code", ASSETS / "survey")[:_STOP_TEXTS]
+    params = SamplingParams(temperature, max_new_tokens=_STOP_TOKENS, ignore_eos=True)
+    rule = measured_stop_rule(pair, texts, params, profile)
+    decode = _with_tree(pair, StoppingChain(rule.most, rule.surest))
+    name = f"chain that stops below {rule.surest:g}, at most {rule.most} nodes"
+    predicted = rule.predicted_speedup * plain_seconds / profile.plain_seconds
+    return Contestant(name, "stopping chain", lambda: decode, predicted)
 
 
 def _plain(name: str, group: str, pair: Pair) -> Contestant:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.best_tree import best_first
 from sequoia.algorithm.sampling import Drawn
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
@@ -91,13 +92,22 @@ class Costs:
 
         # The slope up to twice the size: times have plateaus, on which one more node is free and
         # ten more are not.
-        self.node = np.array([pace * (seconds(2 * n) - seconds(n)) / n for n in range(1, most + 1)])
+        slopes = [pace * (seconds(2 * n) - seconds(n)) / n for n in range(1, most + 1)]
+        # Where time alone would allow more than `most` nodes, a node takes the room of another one.
+        self.node = np.maximum(slopes, _worth_of_last(acceptance, most, levels))
         self._level = pace * np.array(
             [0.0, *(profile.level_seconds(width) for width in range(1, most + 1))]
         )
 
     def level(self, width: int) -> float:
         return float(self._level[width])
+
+
+def _worth_of_last(acceptance: Acceptance, most: int, levels: int) -> float:
+    """The expected tokens that the last node adds to the best static tree of `most` nodes; 0 if
+    such a tree has fewer."""
+    growth = best_first(acceptance, most, levels)
+    return growth.gains[-1] if 1 < most == len(growth) else 0.0
 
 
 class Dynamic:

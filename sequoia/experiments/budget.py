@@ -5,16 +5,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.best_tree import best_tree, expected_tokens
-from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.experiments.experiment import Done, Experiment, Unit
 from sequoia.experiments.intervals import comparison, point
-from sequoia.experiments.planned import planning_vector
 from sequoia.experiments.result import (
     Axis,
     Column,
@@ -23,6 +19,7 @@ from sequoia.experiments.result import (
     Series,
     Settings,
 )
+from sequoia.experiments.shapes import OURS, SHAPES, planned_shapes
 from sequoia.experiments.text_units import (
     Found,
     Text,
@@ -38,60 +35,19 @@ from sequoia.experiments.text_units import (
 )
 from sequoia.models.pair import Pair
 
-OURS = "Sequoia"
-# name -> method, by which it is coloured
-SHAPES = {
-    OURS: "sequoia",
-    "chain": "chain",
-    "sequences": "sequences",
-    "k-ary": "kary",
-    "SpecInfer": "specinfer",
-}
 _NEW = "before repetition"
-WIDTHS = (2, 4, 8, 16, 32)  # of sequences
-ARITIES = (2, 3, 4, 8)
-
-
-def trees_of(acceptance: Acceptance, nodes: int) -> dict[str, Tree]:
-    """A tree of each of SHAPES with at most `nodes` nodes. Where a shape leaves a choice, the
-    one with the most expected tokens."""
-
-    def best(trees: list[Tree]) -> Tree:
-        return max(trees, key=lambda tree: expected_tokens(tree, acceptance))
-
-    return {
-        OURS: best_tree(acceptance, nodes),
-        "chain": Tree.chain(nodes),
-        "sequences": best([Tree.sequences(k, (nodes - 1) // k) for k in WIDTHS if k < nodes]),
-        "k-ary": best([_kary(k, nodes) for k in ARITIES]),
-        "SpecInfer": _specinfer(nodes),
-    }
-
-
-def _kary(k: int, nodes: int) -> Tree:
-    """The first `nodes` nodes of the complete tree with `k` children at each node."""
-    return Tree((-1, *((node - 1) // k for node in range(1, nodes))))
-
-
-def _specinfer(nodes: int) -> Tree:
-    """Eight levels below the root with all branching at the third, as in SpecInfer's <1, 1, 3, 1,
-    1, 1, 1, 1>, with as many children there as there is room for."""
-    return Tree.from_branching([1, 1, max((nodes - 3) // 6, 1), 1, 1, 1, 1, 1])
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
     """Expected tokens per step of each shape at each budget, along one text: "all" of it, and at
     temperature 0 what is "new" in it, before it begins to repeat itself."""
-    acceptance = planning_vector(pair, case_of(unit).kind, params_of(unit))
-    lanes = {
-        f"{shape} {nodes}": (tree, DEFAULT_VERIFIER)
-        for nodes in unit.work["budgets"]
-        for shape, tree in trees_of(acceptance, nodes).items()
-    }
+    planning = replace(params_of(unit), seed=0)
+    trees = planned_shapes(pair, case_of(unit).kind, planning, unit.work["budgets"])
+    lanes = {name: (tree, DEFAULT_VERIFIER) for name, tree in trees.items()}
     text = text_of_unit(pair, unit)
     starts = step_starts_along(pair, text, lanes)
-    found = {"all": {name: tokens_per_step(one) for name, one in starts.items()}}
-    return found | _new(text, starts) if text.params.temperature == 0 else found
+    found = {"all": {name: tokens_per_step(one, text.params) for name, one in starts.items()}}
+    return {**found, **_new(text, starts)} if text.params.temperature == 0 else found
 
 
 def _new(text: Text, starts: Mapping[str, Sequence[float]]) -> Mapping[str, Any]:
@@ -234,4 +190,5 @@ BUDGET = Experiment(
     units=text_units,
     run_unit=run_unit,
     summary=summary,
+    version=2,
 )

@@ -18,11 +18,13 @@ from sequoia.algorithm.progress import ShouldStop
 from sequoia.bench.command import add_pair_options, option_parser, reports_errors
 from sequoia.errors import SequoiaError
 from sequoia.experiments.experiment import SIZES, Experiment
+from sequoia.experiments.prompts import MAX_PROMPTS
 from sequoia.experiments.registry import EXPERIMENTS, experiment_named
 from sequoia.experiments.result import ExperimentResult, to_csv
 from sequoia.experiments.runner import RunProgress, run_experiment
 from sequoia.loading.load import load_pair
 from sequoia.text_files import write_text
+from sequoia.validate_input import whole
 
 
 @reports_errors
@@ -41,7 +43,9 @@ def main(argv: Sequence[str] | None) -> None:
 
 def _run(experiment: Experiment, options: Namespace) -> None:
     pair = load_pair(target=options.target, draft=options.draft, dtype=options.dtype)
-    settings = experiment.sizes[options.size]
+    settings = dict(experiment.sizes[options.size])
+    if options.prompts is not None:
+        settings["prompts"] = whole(options.prompts, "--prompts", 1, MAX_PROMPTS, SequoiaError)
     with _interrupt() as is_interrupted:
         result = run_experiment(
             experiment, pair, settings, options.out, _print_progress, is_interrupted
@@ -122,5 +126,6 @@ def _parser() -> ArgumentParser:
         default="float32",
         help="of both models; auto takes the fastest, which may be another one when a run resumes",
     )
+    parser.add_argument("--prompts", type=int, help="prompts of each kind, instead of the size's")
     add_pair_options(parser)
     return parser

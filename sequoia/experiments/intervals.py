@@ -24,14 +24,15 @@ def point(x: float, values: Sequence[float]) -> Point:
 
 def comparison(text: str, ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
     """The ratio of two methods' means over prompts. Its interval comes from how far each prompt's
-    own values are from that ratio. The second method's values are positive."""
+    own values are from that ratio, on a scale of logarithms. All values are positive."""
     below = statistics.fmean(theirs)
     ratio = statistics.fmean(ours) / below
     pairs = zip(ours, theirs, strict=True)
-    _, reach = _mean([(one - ratio * other) / below for one, other in pairs])
+    _, reach = _mean([(one / ratio - other) / below for one, other in pairs])
     if reach is None:
         return Comparison(text, _short(ratio))
-    return Comparison(text, _short(ratio), _short(ratio - reach), _short(ratio + reach))
+    ends = (_short(ratio * math.exp(-reach)), _short(ratio * math.exp(reach)))
+    return Comparison(text, _short(ratio), *ends)
 
 
 def _mean(values: Sequence[float]) -> tuple[float, float | None]:

@@ -10,6 +10,7 @@ from sequoia.bench.pair_judge import excerpts_of
 from sequoia.bench.prompts import text_list
 
 KINDS = ("code", "prose")
+MAX_PROMPTS = 28  # of each kind
 
 
 @cache

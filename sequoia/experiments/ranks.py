@@ -133,7 +133,7 @@ def _finding(rows: Sequence[Mapping[str, Any]]) -> str:
     ]
     best = all(min(_of(rows, row["case"]), default=1.0) == row["last"] for row in mine)
     close = (
-        f" {label} rejects all children least often in every case."
+        f" On average {label} rejects all children least often in every case."
         if best
         else f" {label} does not reject all children least often in every case; see the table."
     )

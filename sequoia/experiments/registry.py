@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from sequoia.errors import SequoiaError
 from sequoia.experiments.budget import BUDGET
+from sequoia.experiments.chain import CHAIN
 from sequoia.experiments.experiment import Experiment
+from sequoia.experiments.hardware import HARDWARE
 from sequoia.experiments.ranks import RANKS
 from sequoia.experiments.specinfer import SPECINFER_GRID
 from sequoia.experiments.temperature import TEMPERATURE
@@ -19,13 +21,15 @@ EXPERIMENTS: dict[str, Experiment] = {
         TOP_P,
         RANKS,
         SPECINFER_GRID,
+        HARDWARE,
+        CHAIN,
     )
 }
 
 
 def experiment_named(name: str) -> Experiment:
     """The experiment called `name`. Raises SequoiaError, which lists the known ones."""
-    if name not in EXPERIMENTS:
+    if not isinstance(name, str) or name not in EXPERIMENTS:
         known = ", ".join(EXPERIMENTS)
         raise SequoiaError(f"unknown experiment {shown(name)}; known: {known}")
     return EXPERIMENTS[name]

@@ -120,10 +120,11 @@ def step_starts_along(
     return {name: starts.tolist() for name, starts in zip(lanes, found, strict=True)}
 
 
-def tokens_per_step(starts: Sequence[float]) -> float:
-    """Tokens over the expected number of steps that start at them, after the first tokens."""
-    counted = starts[min(WARM_UP, len(starts) // 4) :]
-    return round(len(counted) / sum(counted), 5)
+def tokens_per_step(starts: Sequence[float], params: SamplingParams) -> float:
+    """Tokens over the expected number of steps that start at them, after the first tokens. At
+    temperature 0, where a single step may reach the end, all tokens are counted."""
+    first = min(WARM_UP, len(starts) // 4) if params.temperature else 0
+    return round((len(starts) - first) / sum(starts[first:]), 5)
 
 
 def new_tokens(text: Text) -> int:
@@ -143,8 +144,9 @@ def tokens_per_step_along(
     pair: Pair, unit: Unit, lanes: Mapping[str, tuple[Tree, str]]
 ) -> dict[str, float]:
     """The expected tokens per step of each lane, a tree and a verifier, along a unit's text."""
-    starts = step_starts_along(pair, text_of_unit(pair, unit), lanes)
-    return {name: tokens_per_step(one) for name, one in starts.items()}
+    text = text_of_unit(pair, unit)
+    starts = step_starts_along(pair, text, lanes)
+    return {name: tokens_per_step(one, text.params) for name, one in starts.items()}
 
 
 def _keys(settings: Settings, case: Case) -> list[str]:

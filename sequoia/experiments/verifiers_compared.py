@@ -60,7 +60,7 @@ def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
     text = text_of_unit(pair, unit)
     lanes = {name: (tree, WALKS.get(name, "sequoia")) for name, tree in trees.items()}
     starts = step_starts_along(pair, text, lanes)
-    made = {name: tokens_per_step(one) for name, one in starts.items()}
+    made = {name: tokens_per_step(one, text.params) for name, one in starts.items()}
     for name, base in PATHS.items():
         gain = traversal_gain(pair, text, trees[base], starts[base], unit.work["every"])
         made[name] = round(float(made[base] * gain), 5)

@@ -32,6 +32,13 @@ def named_profile(name: str) -> HardwareProfile:
     return _profile(name)
 
 
+def machine_name(name: str) -> str:
+    """The machine of the profile `name`, in a few words: its title up to the models. Raises
+    BadProfile for unknown names."""
+    device = named_profile(name).device
+    return str(_files()[name].get("name", device)).split(",")[0]
+
+
 def roofline_figures(name: str) -> dict[str, Any] | None:
     """The figures that the profile `name` is computed from, as in its file. None for other names,
     and for a profile that is not computed."""

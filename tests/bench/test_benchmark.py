@@ -82,6 +82,7 @@ def test_every_decoder_is_measured(
         "Sequoia",
         "replanned",
         "dynamic",
+        "stopping chain",
         "grid",
         "generate",
         "assisted",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 from running_app import ROOT, App, Visit
-from view_pages import settle, stop_transitions
+from view_pages import COLOUR_RULES, settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 LAST = {  # what comes last when a tab is opened
@@ -20,7 +20,8 @@ LAST = {  # what comes last when a tab is opened
     "Lab": "#lab-view .sq-lab-tree .sq-n",
     "Walk": ".sq-walk [data-part=caption]",
     "Lossless": "#ls-view .ls-verdict[data-kind=fits]",
-    "Hardware": ".hw-chart[data-drawn=yes] >> nth=2",
+    "Experiments": "#xp-view .xp-entry",
+    "Hardware": "#hw-view .hw-chart[data-drawn=yes]",
     "Paper": "#pp-view .hw-chart[data-drawn=yes]",
     "Models": ".md-table tr[data-pair]",
 }
@@ -30,7 +31,6 @@ STOPS = """() => [...document.querySelectorAll(
     one.tabIndex >= 0 && !one.disabled && one.getClientRects().length &&
     one.checkVisibility({ visibilityProperty: true })).length"""
 ALL_RULES: dict[str, Any] = {}
-COLOUR_RULES: dict[str, Any] = {"runOnly": {"type": "tag", "values": ["cat.color"]}}
 
 pytestmark = pytest.mark.skipif(
     not AXE.is_file(), reason="axe-core is not installed: npm --prefix .ci ci"
@@ -54,6 +54,11 @@ def comes(page: Page, tab: str) -> None:
     if tab == "Lossless":
         page.fill("#ls-samples input", "300")
         page.press("#ls-run", "Enter")  # a pointer would leave it in another colour
+    if tab == "Hardware":
+        page.wait_for_function(
+            "document.querySelectorAll('#hw-view .hw-chart[data-drawn=yes]').length >= 3",
+            timeout=30_000,
+        )
     page.wait_for_selector(LAST[tab], timeout=30_000)
     settle(page)
 
@@ -90,18 +95,18 @@ def test_axe_finds_what_is_wrong(page: Page) -> None:
     """Guards against rules that are not run."""
     page.evaluate(
         """document.body.append(
-          Object.assign(new Image(), { id: "wrong", src: "data:,", className: "wrong" }),
-          Object.assign(document.createElement("p"), { className: "wrong", textContent: "grey" }));
-        document.querySelector("p.wrong").style.color = "#777";
-        document.querySelector("p.wrong").style.background = "#888";"""
+          Object.assign(new Image(), { id: "wrong-image", src: "data:," }),
+          Object.assign(document.createElement("p"), { id: "wrong-text", textContent: "grey" }));
+        Object.assign(document.getElementById("wrong-text").style,
+          { color: "#777", background: "#888" });"""
     )
     found, in_dark_colours = (
-        {line.split(":")[0] for line in lines if "wrong" in line}
+        {line.split(":")[0] for line in lines if "#wrong-" in line}
         for lines in (violations(page), violations_in_dark_colours(page))
     )
     assert found == {"image-alt", "region", "color-contrast"}
     assert in_dark_colours == {"color-contrast"}
-    page.evaluate("document.querySelectorAll('.wrong').forEach((one) => one.remove())")
+    page.evaluate("document.querySelectorAll('[id^=wrong-]').forEach((one) => one.remove())")
 
 
 @pytest.mark.parametrize("tab", MOST_STOPS)

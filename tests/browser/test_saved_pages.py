@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from running_app import ROOT
-from view_pages import all_hostile, made, settle, stop_transitions
+from view_pages import COLOUR_RULES, all_hostile, made, settle, stop_transitions
 
 AXE = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 STAGE = "document.querySelector('.sq-stage').view"
@@ -150,7 +150,7 @@ def test_axe_finds_nothing_wrong(
     assert page.evaluate("document.body.classList.contains('dark')") == (theme == "dark")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    for rules in ({}, {"runOnly": {"type": "tag", "values": ["cat.color"]}}):
+    for rules in ({}, COLOUR_RULES):
         options = {"resultTypes": ["violations"], **rules}
         found = page.evaluate("options => axe.run(document, options)", options)["violations"]
         assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found] == []

@@ -31,6 +31,11 @@ STILL = """() => { const sheet = new CSSStyleSheet();
       " animation-duration: 0s !important; animation-delay: 0s !important; }");
     document.adoptedStyleSheets.push(sheet); }"""
 
+# the rules of axe-core about colours, those of level AAA left out as they are by default
+COLOUR_RULES: dict[str, Any] = {
+    "runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
+}
+
 
 class Files(SimpleHTTPRequestHandler):
     """The repository's files, Plotly's script and the page's colours. The browser keeps them and its

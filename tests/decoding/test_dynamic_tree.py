@@ -142,7 +142,7 @@ def test_sampled_runs_follow_the_target_distribution(kind: str) -> None:
         if (
             kind == "dynamic"
         ):  # as in a greedy run, so that the draft's probabilities count from the first step on
-            return Dynamic(RATES, profile(), 0.0, 12, 4)
+            return Dynamic(RATES, profile(), 0.0, 24, 4)
         return Replanned(RATES, profile(), 12, 4, every=1)
 
     results = []
@@ -383,6 +383,16 @@ def test_a_sure_draft_gets_a_chain_and_an_unsure_one_a_bush() -> None:
     assert max(map(len, sure.children)) == 1
     assert max(map(len, unsure.children)) > 1
     assert sure.levels > unsure.levels
+
+
+def test_where_nodes_cost_nothing_the_room_is_not_used_up_by_the_first_levels() -> None:
+    """Each node then takes the room of another one, which could be a level deeper."""
+    rates = Acceptance((0.7, 0.1, 0.05))
+    free = Dynamic(rates, profile(0.0, 0.001), 0.0, 16, 10).next(10)
+    while free.front:
+        free.grow(torch.tensor([[0.7, 0.1, 0.1, 0.1]] * len(free.front)))
+    assert free.tree.levels >= 6
+    assert len(free.tree) <= 16
 
 
 def test_counts_replace_the_draft_probabilities() -> None:

@@ -16,8 +16,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import SequoiaError
-from sequoia.experiments import command, planned
-from sequoia.experiments.budget import SHAPES, trees_of
+from sequoia.experiments import command, planned, shapes
 from sequoia.experiments.continuations import continuation
 from sequoia.experiments.drafted_trees import drafted_along
 from sequoia.experiments.experiment import SIZES, Unit
@@ -26,7 +25,8 @@ from sequoia.experiments.ranks import power_law
 from sequoia.experiments.registry import EXPERIMENTS, experiment_named
 from sequoia.experiments.result import ExperimentResult, Point
 from sequoia.experiments.runner import complete_result
-from sequoia.experiments.text_units import Text
+from sequoia.experiments.shapes import SHAPES, candidates
+from sequoia.experiments.text_units import Text, new_tokens
 from sequoia.experiments.traversal_gain import traversal_gain
 from sequoia.measuring.text_places import text_places
 from sequoia.models.pair import Pair
@@ -61,6 +61,7 @@ def text_after(pair: Pair, temperature: float, tokens: int = 24) -> Text:
 def _short_planning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planned, "PROMPTS", 1)
     monkeypatch.setattr(planned, "TOKENS", 8)
+    monkeypatch.setattr(shapes, "PROMPTS", 1)
 
 
 @pytest.mark.parametrize("name", MINE)
@@ -116,10 +117,11 @@ def test_no_prompt_is_planned_on_and_measured() -> None:
 
 def test_the_shapes_have_the_size_that_is_asked_for() -> None:
     for nodes in (16, 64, 512):
-        trees = trees_of(Acceptance.power_law(1.5, 0.4, 16), nodes)
-        assert trees.keys() == SHAPES.keys()
-        assert all(nodes * 0.5 < len(tree) <= nodes for tree in trees.values())
-        assert max(map(len, trees.values())) == nodes
+        found = candidates([Acceptance.power_law(1.5, 0.4, 16)], nodes)
+        assert found.keys() == SHAPES.keys()
+        sizes = [len(tree) for trees in found.values() for tree in trees]
+        assert all(nodes * 0.5 < size <= nodes for size in sizes)
+        assert max(sizes) == nodes
 
 
 def test_a_power_law_is_found() -> None:
@@ -160,9 +162,10 @@ def test_the_command_lists_runs_and_prints_csv(
     assert all(one.question in listed for one in EXPERIMENTS.values())
     monkeypatch.setattr(command, "load_pair", lambda **_: pair())
     monkeypatch.setitem(EXPERIMENTS["ranks"].sizes, "small", {**TINY, "temperatures": [0.6]})
-    assert command.main(["ranks", "--out", str(tmp_path), "--source", "recorded"]) == 0
+    options = ["--out", str(tmp_path), "--source", "recorded", "--prompts", "3"]
+    assert command.main(["ranks", *options]) == 0
     shown = capsys.readouterr()
-    assert "2 of 2 done" in shown.err
+    assert "3 of 3 done" in shown.err
     assert str(tmp_path / "ranks.json") in shown.out
     result = ExperimentResult.from_json((tmp_path / "ranks.json").read_text(encoding="utf-8"))
     assert result.source == "recorded"
@@ -170,6 +173,8 @@ def test_the_command_lists_runs_and_prints_csv(
     assert command.main(["--csv", str(tmp_path / "ranks.json")]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1 + 3 * 4
     assert command.main(["--csv", str(tmp_path / "none.json")]) == 2
+    assert command.main(["ranks", "--prompts", "0"]) == 2
+    assert "--prompts: 0 is not a whole number from 1 to 28" in capsys.readouterr().err
 
 
 def test_ctrl_c_stops_the_command_after_the_present_unit(
@@ -193,3 +198,18 @@ def test_ctrl_c_stops_the_command_after_the_present_unit(
     assert command.main(["ranks", "--out", str(tmp_path)]) == 0
     result = ExperimentResult.from_json((tmp_path / "ranks.json").read_text(encoding="utf-8"))
     assert result.is_complete
+
+
+@pytest.mark.parametrize(
+    ("prompt", "tokens", "new"),
+    [
+        ((1,), tuple(range(2, 30)), 28),  # nothing repeats itself
+        ((1,), (*range(2, 12), *range(2, 12), *range(2, 12)), 10),
+        (tuple(range(20)), (*range(30, 35), *range(3, 12), 40), 5),  # a part of the prompt
+        ((1,), (7,) * 30, 1),
+    ],
+)
+def test_a_text_is_new_until_eight_tokens_in_a_row_come_again(
+    prompt: tuple[int, ...], tokens: tuple[int, ...], new: int
+) -> None:
+    assert new_tokens(Text(prompt, tokens, SamplingParams())) == new

@@ -33,13 +33,9 @@ from sequoia.models.pair import Pair
 from sequoia.planning.explain_plan import phases
 from sequoia.planning.hardware_profile import HardwareProfile
 
-QUICK: dict[str, Any] = {
-    "sizes": (1, 3, 9),
-    "widths": (1, 4),
-    "prefix": 20,
-    "rounds": 2,
-    "seconds": 0.4,  # enough for both rounds, and for some steps of each size
-}
+QUICK: dict[str, Any] = {"sizes": (1, 3, 9), "widths": (1, 4), "prefix": 20, "rounds": 2}
+# how many rounds and steps that are depends on the machine
+SHORT: dict[str, Any] = {**QUICK, "seconds": 0.4}
 GREEDY = SamplingParams(max_new_tokens=48, ignore_eos=True)
 
 # -- profiles --------------------------------------------------------------------------------------
@@ -48,7 +44,7 @@ GREEDY = SamplingParams(max_new_tokens=48, ignore_eos=True)
 @pytest.mark.slow
 def test_a_profile_of_a_tiny_pair_is_valid_and_names_its_source() -> None:
     pair = tiny_pair()
-    profile = measure_profile(pair, **QUICK)
+    profile = measure_profile(pair, **SHORT)
     assert HardwareProfile.from_json(profile.to_json()) == profile
     assert (profile.source, profile.date, profile.prefix_length) == (
         "measured",
@@ -100,7 +96,7 @@ def noted(forward: Any, rows: list[int]) -> Any:
 @pytest.mark.slow
 def test_progress_grows_from_0_to_1() -> None:
     shares: list[float] = []
-    measure_profile(tiny_pair(), **QUICK, progress=shares.append)
+    measure_profile(tiny_pair(), **SHORT, progress=shares.append)
     assert shares == sorted(shares)
     assert 0 < shares[0] <= shares[-1] == 1.0
 
@@ -115,7 +111,7 @@ def test_an_exception_in_progress_ends_the_measurement_and_leaves_the_last_profi
     at: float,
 ) -> None:
     pair = tiny_pair()
-    before = pair.measured.profile = measure_profile(pair, **QUICK)
+    before = pair.measured.profile = measure_profile(pair, **SHORT)
     calls: list[float] = []
 
     def stop(share: float) -> None:
@@ -124,7 +120,7 @@ def test_an_exception_in_progress_ends_the_measurement_and_leaves_the_last_profi
             raise Enough
 
     with pytest.raises(Enough):
-        measure_profile(pair, **QUICK, progress=stop)
+        measure_profile(pair, **SHORT, progress=stop)
     assert calls[-1] >= at
     assert all(share < at for share in calls[:-1])
     assert pair.measured.profile is before
@@ -151,7 +147,7 @@ def test_passes_and_steps_share_the_time(monkeypatch: pytest.MonkeyPatch) -> Non
         "sequoia.measuring.hardware._overhead",
         lambda pair, tree, seconds, *_: given.append((len(tree), seconds)) or (len(tree), 0.0, 0.0),
     )
-    measure_profile(tiny_pair(), **{**QUICK, "seconds": 3.0})
+    measure_profile(tiny_pair(), **QUICK, seconds=3.0)
     assert [n for n, _ in given] == list(OVERHEAD_SIZES)
     assert sum(seconds for _, seconds in given) == pytest.approx(3.0 * (1 - PASSES))
 
@@ -296,7 +292,7 @@ def test_progress_is_reported_after_each_size_of_the_overhead(
 @pytest.mark.slow
 def test_sizes_that_leave_out_plain_decoding_are_refused() -> None:
     with pytest.raises(Exception, match=r"target_seconds starts at 2 nodes; it must start at 1"):
-        measure_profile(tiny_pair(), **{**QUICK, "sizes": (2, 4)})
+        measure_profile(tiny_pair(), **{**SHORT, "sizes": (2, 4)})
 
 
 # -- acceptance ------------------------------------------------------------------------------------

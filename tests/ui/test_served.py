@@ -65,6 +65,7 @@ def test_all_model_work_shares_one_queue(blocks: gr.Blocks) -> None:
     )
     wanted = {
         "decode": ["run", "step"],
+        "experiments": ["run_experiment"],
         "hardware": ["measure"],
         "lab": ["count", "run"],
         "lossless": ["test_losslessness"],
@@ -121,7 +122,7 @@ def test_templates_take_no_values(blocks: gr.Blocks) -> None:
         for block in blocks.blocks.values()
         if isinstance(block, gr.HTML) and block.elem_id != "md-problem"  # its value is escaped
     ]
-    assert len(templates) == 15
+    assert len(templates) == 16
     for template in templates:
         assert not any(mark in template for mark in ("${", "{{", "@children"))
 

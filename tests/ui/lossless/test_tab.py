@@ -21,7 +21,8 @@ from sequoia.exactness.losslessness.settings import PRESETS
 from ui.decode.tab import LiveView
 from ui.lossless.form import field_of, value_of
 from ui.lossless.lossless_job import LosslessJob, Sampled
-from ui.lossless.messages import report_message, test_fields
+from ui.lossless.messages import report_message
+from ui.lossless.messages import test_fields as fields_of_test
 from ui.lossless.tab import LosslessTab
 from ui.serving.limits import LOCAL, PUBLIC, Limits
 from ui.serving.measurement_job import Report
@@ -212,13 +213,13 @@ def test_the_power_after_a_stop_is_that_of_the_samples_so_far() -> None:
     counts = tuple(round(300 * share) for share in test.grouping.shares)
     some = Sampled(test, test.findable(), Comparison(test.grouping, counts), None)
     planned, reached = (
-        {one["key"]: one["power"] for one in test_fields(some, going)["finds"]}
+        {one["key"]: one["power"] for one in fields_of_test(some, going)["finds"]}
         for going in (True, False)
     )
     smaller = LosslessnessTest(replace(setting, samples=sum(counts)))
     assert reached == {one.bug.key: one.power for one in smaller.findable()}
     assert reached["walk-u"] < 0.9 < 0.999 < planned["walk-u"]
-    assert "of 20,000, where the test was stopped; " in test_fields(some, False)["verdict"]
+    assert "of 20,000, where the test was stopped; " in fields_of_test(some, False)["verdict"]
 
 
 def test_a_few_samples_before_a_stop_decide_nothing() -> None:

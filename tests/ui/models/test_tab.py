@@ -374,7 +374,17 @@ def test_visitors_of_a_public_page_load_nothing(
         for block in page.page(model_host, PUBLIC).blocks.values()
         if isinstance(block, gr.Tab)
     ]
-    assert tabs == ["Decode", "Tour", "Race", "Lab", "Walk", "Lossless", "Hardware", "Paper"]
+    assert tabs == [
+        "Decode",
+        "Tour",
+        "Race",
+        "Lab",
+        "Walk",
+        "Lossless",
+        "Experiments",
+        "Hardware",
+        "Paper",
+    ]
     names = [fn.api_name for fn in page.page(model_host, PUBLIC).fns.values()]
     assert not {"models_change", "models_choose", "models_job_state"} & set(names)
 

@@ -1,15 +1,9 @@
-/* How a lane looks everywhere on the page. Colour and marker belong to its method. Lanes of the
-   same method differ in dash pattern, and every second one has open markers. */
+/* How a lane looks everywhere on the page: as its method does. */
 import { svg } from "../../shared/web/dom.js";
-import { MARKER_PATHS } from "../../shared/web/marker_paths.js";
+import { methodStyles } from "../../shared/web/method_style.js";
 
 /** @typedef {import("./race_store.js").Lane} Lane */
-/**
- * `earlierSame`: number of earlier lanes of this method. `symbol`: Plotly's name of the marker,
- * `path`: the same as an SVG path, centred on the origin.
- * @typedef {{earlierSame: number, colour: string, dash: string, symbol: string,
- *   path: string}} LaneStyle
- */
+/** @typedef {import("../../shared/web/method_style.js").MethodStyle} LaneStyle */
 
 // Method (colour and marker) of each tree kind; unlisted kinds are 'other'.
 const METHODS = new Map([
@@ -23,18 +17,6 @@ const METHODS = new Map([
   ["replanned", "replanned"],
   ["dynamic", "dynamic"],
 ]);
-/** @type {Record<string, string>} */
-const MARKERS = {
-  plain: "circle",
-  chain: "square",
-  sequences: "triangle-up",
-  kary: "triangle-down",
-  sequoia: "diamond",
-  replanned: "cross",
-  dynamic: "x",
-  other: "hourglass",
-};
-const DASHES = ["solid", "7px,4px", "2px,3px", "8px,3px,2px,3px"];
 
 /**
  * The style of each lane of a race.
@@ -42,17 +24,9 @@ const DASHES = ["solid", "7px,4px", "2px,3px", "8px,3px,2px,3px"];
  * @returns {LaneStyle[]}
  */
 export function laneStyles(lanes) {
-  const used = {};
-  return lanes.map(({ plain, kind }) => {
-    const method = plain ? "plain" : (METHODS.get(kind) ?? "other");
-    const earlierSame = used[method] ?? 0;
-    used[method] = earlierSame + 1;
-    const symbol = MARKERS[method];
-    const path = MARKER_PATHS[symbol];
-    const dash = DASHES[earlierSame % DASHES.length];
-    const colour = `var(--race-${method})`;
-    return { earlierSame, colour, dash, symbol: symbol + (earlierSame % 2 ? "-open" : ""), path };
-  });
+  return methodStyles(
+    lanes.map(({ plain, kind }) => (plain ? "plain" : (METHODS.get(kind) ?? "other"))),
+  );
 }
 
 /**

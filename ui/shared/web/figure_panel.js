@@ -9,15 +9,18 @@ import * as pictures from "./save_picture.js";
 /**
  * @param {HTMLElement} host
  * @param {{part: string, title: string, term?: string, cls?: string}} about as for a panel
+ * @param {{caption?: () => string[], name?: () => string}} [saved] lines above the saved figure,
+ *   and the name of its file, by default that of the panel
  * @returns {{panel: ReturnType<typeof makePanel>, word: HTMLElement, chart: Chart}} `word`: the
  *   line beside the title
  */
-export function figurePanel(host, { cls = "", ...about }) {
+export function figurePanel(host, { cls = "", ...about }, { caption, name } = {}) {
   const panel = makePanel(host, { ...about, cls: "hw-figure " + cls });
   const word = el("span", { class: "sq-word" }, panel.titleBox);
   const chart = new Chart(panel.body, PLOTLY, about.title);
   const drawn = () => (chart.figure ? chart.node : null);
-  pictures.buttons(panel.tools, drawn, about.part, { reset: () => chart.reset() });
+  const reset = () => chart.reset();
+  pictures.buttons(panel.tools, drawn, name ?? about.part, { reset, caption });
   rove(panel.tools);
   return { panel, word, chart };
 }

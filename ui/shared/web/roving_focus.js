@@ -17,7 +17,8 @@ export function rove(group, selector = "button") {
   };
   const check = () => {
     const usable = all().filter(isUsable);
-    setHome(usable.find((one) => one.getAttribute("tabindex") === "0") || usable[0]);
+    const home = usable.find((one) => one.getAttribute("tabindex") === "0") || usable[0];
+    setHome(home || all()[0]); // of a group in a hidden panel, whose return is not observed
   };
   group.addEventListener("focusin", ({ target }) => {
     const control = /** @type {Element} */ (target).closest(selector);

@@ -107,7 +107,7 @@ export const CONFIG = { displayModeBar: false, responsive: false };
  * Buttons that save a Plotly figure, and one that shows the whole of it.
  * @param {Element} host
  * @param {() => (Element | null | false)} drawn the node with the figure; none while there is none
- * @param {string} name
+ * @param {string | (() => string)} name of the file, without its ending
  * @param {{reset?: () => void, caption?: () => string[]}} [options]
  */
 export function buttons(host, drawn, name, { reset, caption } = {}) {
@@ -115,7 +115,8 @@ export function buttons(host, drawn, name, { reset, caption } = {}) {
   if (reset)
     button(host, { icon: "fit", label: "The whole figure", hint }).addEventListener("click", reset);
   formats(host, "figure", (format) => {
-    if (drawn()) saveFigure(drawn(), format, "sequoia-" + name, caption?.());
+    const file = "sequoia-" + (typeof name === "function" ? name() : name);
+    if (drawn()) saveFigure(drawn(), format, file, caption?.());
   });
 }
 

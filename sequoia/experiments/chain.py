@@ -1,0 +1,153 @@
+"""Does a tree beat a tuned chain? On several machines, at several temperatures, for code and prose
+and for drafts of different quality, with the strongest rivals in the race. Steps are decoded with
+the pair; their times are those of each machine's profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers.sequoia import SEQUOIA
+from sequoia.experiments.chain_settings import VERIFIERS
+from sequoia.experiments.chain_summary import summary
+from sequoia.experiments.continuations import continuation
+from sequoia.experiments.draft_quality import with_draft
+from sequoia.experiments.experiment import Experiment, Unit
+from sequoia.experiments.prompts import prompts_of
+from sequoia.experiments.result import Settings
+from sequoia.experiments.rivals import SHAPES, Learnt, Plans, Rival, learnt, plans_for
+from sequoia.experiments.steps_along import (
+    DecodedStep,
+    speedup,
+    steps_along,
+    tokens_per_step,
+)
+from sequoia.experiments.text_units import Text
+from sequoia.models.pair import Pair
+from sequoia.planning.named_profiles import named_profile
+
+DIGITS = 5
+
+
+def units(settings: Settings) -> list[Unit]:
+    """One for each prompt, kind, temperature and draft, on all machines."""
+    return [
+        Unit(
+            f"{kind} {number}, T = {temperature:g}, draft {draft}",
+            {
+                **{key: settings[key] for key in ("machines", "tokens", "stride", "planning")},
+                "kind": kind,
+                "number": number,
+                "temperature": temperature,
+                "draft": draft,
+            },
+        )
+        for number in range(settings["prompts"])
+        for temperature, draft in settings["conditions"]
+        for kind in settings["kinds"]
+    ]
+
+
+def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
+    """first: the acceptance of a first child on the planning texts. machines: of each, what was
+    planned, and of each rival [tokens per step, speed-up over plain decoding]."""
+    work = unit.work
+    mine = with_draft(pair, work["draft"])
+    found = learnt(mine, work["kind"], work["temperature"], *work["planning"])
+    race = _Race(mine, work, found)
+    return {
+        "first": round(found.acceptance.rates[0], DIGITS),
+        "machines": {name: race.on(name) for name in work["machines"]},
+    }
+
+
+class _Race:
+    """All rivals on one prompt. A tree that is planned for several machines is decoded once."""
+
+    def __init__(self, pair: Pair, work: Mapping[str, Any], found: Learnt) -> None:
+        self._pair = pair
+        prompt = prompts_of(work["kind"])[work["number"]]
+        params = SamplingParams(
+            work["temperature"], 1.0, work["tokens"], work["number"], ignore_eos=True
+        )
+        self._text = Text(pair.encode(prompt), continuation(pair, prompt, params), params)
+        self._stride = work["stride"]
+        self._learnt = found
+        self._known: dict[tuple[Any, ...], tuple[DecodedStep, ...]] = {}
+
+    def on(self, machine: str) -> dict[str, Any]:
+        plans = plans_for(self._learnt, named_profile(machine))
+        return {
+            "chain": len(plans.chain),
+            "tree": [len(plans.tree), plans.tree.levels, max(map(len, plans.tree.children))],
+            "stop": [plans.stop.most, plans.stop.surest],
+            "speeds": dict(self._speeds(machine, plans)),
+        }
+
+    def _speeds(self, machine: str, plans: Plans) -> Iterator[tuple[str, list[float]]]:
+        profile = named_profile(machine)
+        for verifier in self._verifiers:
+            for rival in SHAPES:
+                steps = self._steps(rival, verifier, machine, plans)
+                numbers = (tokens_per_step(steps), speedup(steps, profile))
+                yield f"{rival.key} {verifier}", [round(number, DIGITS) for number in numbers]
+
+    @property
+    def _verifiers(self) -> tuple[str, ...]:
+        """At temperature 0 all verifiers accept the same."""
+        return tuple(VERIFIERS) if self._text.params.temperature else (SEQUOIA.key,)
+
+    def _steps(
+        self, rival: Rival, verifier: str, machine: str, plans: Plans
+    ) -> tuple[DecodedStep, ...]:
+        temperature = self._text.params.temperature
+        tree = rival.make(self._learnt, plans, named_profile(machine), temperature)
+        changes = machine if rival.learns else (plans.stop.most, plans.stop.surest)
+        key = (verifier, tree if isinstance(tree, Tree) else (rival.key, changes))
+        if key not in self._known:
+            made = steps_along(self._pair, self._text, tree, verifier, self._stride)
+            self._known[key] = tuple(step for step, _, _ in made)
+        return self._known[key]
+
+
+CHAIN = Experiment(
+    name="chain",
+    title="Tree against tuned chain",
+    question="Where is a tree faster than a chain whose length is tuned, and why?",
+    sizes={
+        "small": {
+            "kinds": ["code"],
+            "machines": ["a100-llama-2-7b-graphs", "m1-max-qwen3-8b"],
+            "conditions": [[0.6, "as it is"]],
+            "prompts": 4,
+            "tokens": 48,
+            "stride": 6,
+            "planning": [2, 48],
+        },
+        "full": {
+            "kinds": ["code", "prose"],
+            "machines": [
+                "l40-llama-3-70b-offloaded",
+                "a100-llama-2-7b-graphs",
+                "m1-max-qwen3-8b",
+                "epyc-2-cores-bundled",
+            ],
+            "conditions": [
+                [0.0, "as it is"],
+                [0.6, "as it is"],
+                [1.0, "as it is"],
+                [0.6, "better"],
+                [0.6, "worse"],
+            ],
+            "prompts": 6,
+            "tokens": 48,
+            "stride": 6,
+            "planning": [4, 48],
+        },
+    },
+    units=units,
+    run_unit=run_unit,
+    summary=summary,
+)

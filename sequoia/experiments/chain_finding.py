@@ -1,0 +1,120 @@
+"""In words, where trees beat chains: counted and averaged over the settings that were raced."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from sequoia.experiments.chain_settings import (
+    CHAIN,
+    RIVALS,
+    STOPPING,
+    TREE,
+    WIDE,
+    Setting,
+    cost_of_nodes,
+)
+from sequoia.planning.named_profiles import machine_name
+
+WHY = (
+    "A second child is of use only where the first was rejected, and pays only where one more node "
+    "costs little time"
+)
+
+
+def finding(found: Sequence[Setting]) -> str:
+    """Several sentences: who wins how often, on which machines, at which acceptance, and the
+    fastest of all."""
+    return " ".join(
+        (
+            f"The planned tree is {_score(found, CHAIN, 'the tuned chain')}, and",
+            f"{_score(found, STOPPING, 'the chain that stops when unsure')}; counted are settings",
+            "whose 95% interval is on one side of 1.",
+            _chains(found),
+            _by_machine(found),
+            _by_acceptance(found),
+            _fastest(found),
+        )
+    )
+
+
+def _score(found: Sequence[Setting], other: str, words: str) -> str:
+    ratios = [setting.ratio(TREE, other) for setting in found]
+    faster = sum(one.low is not None and one.low > 1 for one in ratios)
+    slower = sum(one.high is not None and one.high < 1 for one in ratios)
+    return f"faster than {words} in {faster} of {len(ratios)} settings and slower in {slower}"
+
+
+def _chains(found: Sequence[Setting]) -> str:
+    """How often the planned tree is itself a chain."""
+    count = sum(one.found[0]["tree"][2] == 1 for one in found)
+    return f"In {count} the best tree is planned to be a chain."
+
+
+def _gain(found: Sequence[Setting]) -> float:
+    """The tree's speed over the tuned chain's, the geometric mean over settings."""
+    return math.exp(statistics.fmean(math.log(one.ratio(TREE, CHAIN).ratio) for one in found))
+
+
+def _by_machine(found: Sequence[Setting]) -> str:
+    """Mean ratios from the machine on which more nodes cost least to the one where they cost
+    most."""
+    machines = sorted({one.machine for one in found}, key=cost_of_nodes)
+    gains = [_gain([one for one in found if one.machine == machine]) for machine in machines]
+    parts = [
+        f"{gain:.2f}x on {machine_name(machine)} ({cost_of_nodes(machine):.2f})"
+        for machine, gain in zip(machines, gains, strict=True)
+    ]
+    return (
+        f"Its mean speed over the tuned chain's is {', '.join(parts)}; in parentheses the time of "
+        f"a target pass over {WIDE} nodes over that of one."
+    )
+
+
+def _by_acceptance(found: Sequence[Setting]) -> str:
+    middle = statistics.median(one.first for one in found)
+    low = [one for one in found if one.first < middle]
+    high = [one for one in found if one.first >= middle]
+    if not low:
+        return ""
+    words = (
+        f"Where the draft's first guess is accepted in less than {middle:.0%}, it is "
+        f"{_gain(low):.2f}x, elsewhere {_gain(high):.2f}x."
+    )
+    return f"{words} {WHY}." if _is_explained(found, low, high) else words
+
+
+def _is_explained(
+    found: Sequence[Setting], low: Sequence[Setting], high: Sequence[Setting]
+) -> bool:
+    """Whether the gains are those that WHY leads one to expect: larger at low acceptance, and on
+    the machine with the cheapest nodes larger than on the one with the dearest."""
+    cheapest = min(cost_of_nodes(one.machine) for one in found)
+    dearest = max(cost_of_nodes(one.machine) for one in found)
+
+    def at(cost: float) -> list[Setting]:
+        return [one for one in found if cost_of_nodes(one.machine) == cost]
+
+    return _gain(low) > _gain(high) and _gain(at(cheapest)) > _gain(at(dearest))
+
+
+def _fastest(found: Sequence[Setting]) -> str:
+    """Which decoder is the fastest most often, on each machine."""
+    machines = sorted({one.machine for one in found}, key=cost_of_nodes)
+    parts = []
+    for machine in machines:
+        here = [one for one in found if one.machine == machine]
+        (rival, times), *_ = Counter(_winner(one) for one in here).most_common(1)
+        parts.append(f"{_lower(RIVALS[rival])} on {machine_name(machine)} ({times} of {len(here)})")
+    return f"Most often the fastest: {'; '.join(parts)}."
+
+
+def _winner(setting: Setting) -> str:
+    speed: Callable[[str], float] = lambda rival: statistics.fmean(setting.speeds(rival))  # noqa: E731
+    return max(filter(setting.has, RIVALS), key=speed)
+
+
+def _lower(label: str) -> str:
+    return label[0].lower() + label[1:]

@@ -1,0 +1,47 @@
+"""A pair with a better or a worse draft: its draft's or its target's own weights with noise. Drafts
+of other sizes would change their time too; here only acceptance changes, as times are simulated."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from sequoia.models.choose_forward import use_fast_forward
+from sequoia.models.pair import Pair
+from sequoia.models.pair_cache import PairCache
+from sequoia.models.tree_forward import TreeModel
+
+# By name: whose weights, and the noise relative to each weight's spread. As it is: no noise.
+QUALITIES: dict[str, tuple[str, float]] = {
+    "worse": ("draft", 0.3),
+    "as it is": ("draft", 0.0),
+    "better": ("target", 0.1),
+}
+
+
+def with_draft(pair: Pair, quality: str) -> Pair:
+    """`pair` with a draft of one of QUALITIES; the same one each time."""
+    source, noise = QUALITIES[quality]
+    if not noise:
+        return pair
+    return pair.measured.once(("draft", quality), lambda: _noisy_pair(pair, source, noise))
+
+
+def _noisy_pair(pair: Pair, source: str, noise: float) -> Pair:
+    model = {"draft": pair.draft, "target": pair.target}[source]
+    draft = TreeModel(_noisy(model.hf, noise), f"{model.name} with noise")
+    return replace(pair, draft=use_fast_forward(draft), known=(), measured=PairCache())
+
+
+def _noisy(model: Any, noise: float) -> Any:
+    copied = copy.deepcopy(model)
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for weight in copied.parameters():
+            drawn = torch.randn(weight.shape, generator=generator)
+            spread = float(weight.float().std(correction=0))
+            weight.add_((noise * spread * drawn).to(weight.dtype))
+    return copied

@@ -1,0 +1,269 @@
+"""Does planning for the machine pay? Trees planned for each of several machines, against best trees
+of fixed sizes and those planned for other machines (paper: Figures 7 and 8). Tokens per step are
+measured; times are those of each machine's profile."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.best_tree import best_tree
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.experiments.experiment import Done, Experiment, Unit
+from sequoia.experiments.intervals import comparison, point
+from sequoia.experiments.planned import planning_vector
+from sequoia.experiments.result import (
+    Axis,
+    Cell,
+    Column,
+    Comparison,
+    ExperimentResult,
+    Point,
+    Series,
+    Settings,
+)
+from sequoia.experiments.text_units import (
+    Case,
+    case_of,
+    found_by_case,
+    params_of,
+    text_units,
+    tokens_per_step_along,
+)
+from sequoia.models.pair import Pair
+from sequoia.planning.named_profiles import machine_name, named_profile
+from sequoia.planning.plan_for_machine import best_plan
+from sequoia.planning.simulated_step_times import step_seconds
+
+COLUMNS = (
+    Column("machine", "machine"),
+    Column("case", "texts"),
+    Column("tree", "planned tree: nodes, levels", "predicted"),
+    Column("tokens", "its tokens per step", "measured"),
+    Column("planned", "its speed-up", "simulated"),
+    Column("size", "best fixed size", "simulated"),
+    Column("fixed", "that tree's speed-up", "simulated"),
+    Column("other", "slowest tree planned for another machine", "simulated"),
+    Column("foreign", "that tree's speed-up", "simulated"),
+)
+
+
+def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
+    """trees: nodes and levels of each. tokens: per step, along one text. speed: of each machine,
+    each tree's speed-up over plain decoding. Trees are named by their size, or by the machine that
+    they are planned for."""
+    acceptance = planning_vector(pair, case_of(unit).kind, params_of(unit))
+    trees = _trees(acceptance, unit.work)
+    lanes = {name: (tree, DEFAULT_VERIFIER) for name, tree in trees.items()}
+    tokens = tokens_per_step_along(pair, unit, lanes)
+    return {
+        "trees": {name: [len(tree), tree.levels] for name, tree in trees.items()},
+        "tokens": tokens,
+        "speed": {
+            machine: {
+                name: round(tokens[name] / _plain_tokens(tree, machine), 5)
+                for name, tree in trees.items()
+            }
+            for machine in unit.work["machines"]
+        },
+    }
+
+
+def _trees(acceptance: Acceptance, work: Mapping[str, Any]) -> dict[str, Tree]:
+    sizes = {str(nodes): best_tree(acceptance, nodes) for nodes in work["sizes"]}
+    planned = {
+        machine: best_plan(acceptance, named_profile(machine), max(work["sizes"])).tree
+        for machine in work["machines"]
+    }
+    return {**sizes, **planned}
+
+
+def _plain_tokens(tree: Tree, machine: str) -> float:
+    """Tokens that plain decoding emits in the time of a step with `tree`."""
+    profile = named_profile(machine)
+    return step_seconds(tree, profile) / profile.plain_seconds
+
+
+@dataclass(frozen=True)
+class Here:
+    """One machine and kind of text. found: what the units returned, one for each prompt."""
+
+    machine: str
+    case: Case
+    found: Sequence[Mapping[str, Any]]
+
+    def speeds(self, tree: str) -> list[float]:
+        return [one["speed"][self.machine][tree] for one in self.found]
+
+    def speed(self, tree: str) -> float:
+        return statistics.fmean(self.speeds(tree))
+
+    def gain(self, tree: str) -> Comparison:
+        """The planned tree over `tree`, which is a size or a machine."""
+        other = f"best tree of {tree} nodes" if tree.isdigit() else f"tree for {machine_name(tree)}"
+        words = f"{machine_name(self.machine)}, {self.case.words}: planned tree over {other}"
+        return comparison(words, self.speeds(self.machine), self.speeds(tree))
+
+
+def summary(settings: Settings, done: Done) -> ExperimentResult:
+    by_case = found_by_case(settings, done)
+    found = [
+        Here(machine, case, units)
+        for machine in settings["machines"]
+        for case, units in by_case.items()
+    ]
+    sizes = [str(nodes) for nodes in settings["sizes"]]
+    fixed = max(sizes, key=lambda size: _mean_speed(found, size)) if found else ""
+    return ExperimentResult(
+        finding=_finding(found, sizes, fixed, settings) if found else "",
+        source="simulated",
+        x=Axis("nodes", "nodes of the tree", "log"),
+        y=Axis("speed-up", "speed-up over plain decoding (simulated)"),
+        series=tuple(series for one in found for series in _series(one, sizes)),
+        columns=COLUMNS,
+        rows=tuple(_row(one, sizes, settings) for one in found),
+        comparisons=tuple(
+            one.gain(tree) for one in found for tree in (fixed, _slowest_foreign(one, settings))
+        ),
+    )
+
+
+def _mean_speed(found: Sequence[Here], tree: str) -> float:
+    """The geometric mean, so that no machine counts more than another."""
+    return math.exp(statistics.fmean(math.log(one.speed(tree)) for one in found))
+
+
+def _slowest_foreign(here: Here, settings: Settings) -> str:
+    others = [machine for machine in settings["machines"] if machine != here.machine]
+    return min(others, key=here.speed)
+
+
+def _best_size(here: Here, sizes: Sequence[str]) -> str:
+    return max(sizes, key=here.speed)
+
+
+def _series(here: Here, sizes: Sequence[str]) -> Iterator[Series]:
+    panel = f"{machine_name(here.machine)}: {here.case.words}"
+    points = tuple(point(int(size), here.speeds(size)) for size in sizes)
+    yield Series("Best tree of each size", "other", panel, points)
+    yield Series("Planned for the machine", "sequoia", panel, (_planned_point(here),))
+
+
+def _planned_point(here: Here) -> Point:
+    nodes, _ = here.found[0]["trees"][here.machine]
+    return point(nodes, here.speeds(here.machine))
+
+
+def _row(here: Here, sizes: Sequence[str], settings: Settings) -> dict[str, Cell]:
+    size = _best_size(here, sizes)
+    foreign = _slowest_foreign(here, settings)
+    tokens = statistics.fmean(one["tokens"][here.machine] for one in here.found)
+    return {
+        "machine": machine_name(here.machine),
+        "case": here.case.words,
+        "tree": ", ".join(map(str, here.found[0]["trees"][here.machine])),
+        "tokens": round(tokens, 3),
+        "planned": round(here.speed(here.machine), 3),
+        "size": float(size),
+        "fixed": round(here.speed(size), 3),
+        "other": machine_name(foreign),
+        "foreign": round(here.speed(foreign), 3),
+    }
+
+
+def _finding(found: Sequence[Here], sizes: Sequence[str], fixed: str, settings: Settings) -> str:
+    return " ".join(
+        (
+            _sizes_in_words(found, sizes),
+            _against_one_size([one.gain(fixed) for one in found], fixed),
+            _against_hindsight(found, sizes),
+            _abroad(found, settings),
+        )
+    )
+
+
+def _sizes_in_words(found: Sequence[Here], sizes: Sequence[str]) -> str:
+    best = [(int(_best_size(one, sizes)), one) for one in found]
+    least = min(best, key=lambda pair: pair[0])
+    most = max(best, key=lambda pair: pair[0])
+    if least[0] == most[0]:
+        return f"The best of the fixed sizes is {most[0]} nodes everywhere."
+    ends = (
+        f"{nodes} nodes ({machine_name(one.machine)}, {one.case.words})"
+        for nodes, one in (least, most)
+    )
+    return f"The best of the fixed sizes goes from {' to '.join(ends)}."
+
+
+def _against_one_size(gains: Sequence[Comparison], fixed: str) -> str:
+    faster = sum(one.low is not None and one.low > 1 for one in gains)
+    slower = sum(one.high is not None and one.high < 1 for one in gains)
+    least, most = (pick(one.ratio for one in gains) for pick in (min, max))
+    return (
+        f"Against {fixed} nodes, the best single size for all of them, the tree planned for the "
+        f"machine is faster in {faster} of {len(gains)} cases and slower in {slower} (95% "
+        f"interval on one side of 1): {least:.2f}x to {most:.2f}x."
+    )
+
+
+def _against_hindsight(found: Sequence[Here], sizes: Sequence[str]) -> str:
+    ratios = [one.speed(one.machine) / one.speed(_best_size(one, sizes)) for one in found]
+    return (
+        "Against the size that turned out best in each case it reaches "
+        f"{statistics.geometric_mean(ratios):.2f}x on average, at worst {min(ratios):.2f}x."
+    )
+
+
+def _abroad(found: Sequence[Here], settings: Settings) -> str:
+    if len(settings["machines"]) < 2:
+        return ""
+
+    def ratio(here: Here) -> float:
+        return here.speed(_slowest_foreign(here, settings)) / here.speed(here.machine)
+
+    worst = min(found, key=ratio)
+    return (
+        f"On the wrong machine a planned tree can be slow: the one for "
+        f"{machine_name(_slowest_foreign(worst, settings))} runs at {ratio(worst):.2f}x the speed "
+        f"of its own on {machine_name(worst.machine)} ({worst.case.words})."
+    )
+
+
+HARDWARE = Experiment(
+    name="hardware",
+    title="Hardware-aware trees against fixed ones",
+    question="Does a tree that is planned for the machine beat one of a fixed size?",
+    sizes={
+        "small": {
+            "kinds": ["code"],
+            "temperatures": [0.6],
+            "machines": ["l40-llama-3-70b-offloaded", "m1-max-qwen3-8b"],
+            "sizes": [4, 16, 64],
+            "prompts": 4,
+            "tokens": 48,
+        },
+        "full": {
+            "kinds": ["code", "prose"],
+            "temperatures": [0.0, 0.6],
+            "machines": [
+                "l40-llama-3-70b-offloaded",
+                "h200-qwen3-32b",
+                "rtx-4090-qwen3-8b",
+                "a100-llama-2-7b-graphs",
+                "m1-max-qwen3-8b",
+                "epyc-2-cores-bundled",
+            ],
+            "sizes": [2, 4, 8, 16, 32, 64, 128, 256],
+            "prompts": 8,
+            "tokens": 80,
+        },
+    },
+    units=text_units,
+    run_unit=run_unit,
+    summary=summary,
+)

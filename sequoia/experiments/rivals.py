@@ -1,0 +1,126 @@
+"""The decoders that `chain` races, and how each is planned for a machine. They are planned on other
+texts than those that are raced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers.sequoia import SEQUOIA
+from sequoia.decoding.dynamic_tree import Dynamic
+from sequoia.decoding.replanned_tree import Replanned
+from sequoia.decoding.stopping_chain import StoppingChain
+from sequoia.decoding.tree_choice import TreeChoice
+from sequoia.experiments.continuations import continuation
+from sequoia.experiments.planned import planning_vector
+from sequoia.experiments.prompts import planning_prompts
+from sequoia.experiments.steps_along import steps_along
+from sequoia.experiments.text_units import Text
+from sequoia.measuring.stop_rule import LONG_CHAIN
+from sequoia.models.pair import Pair
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.plan_for_machine import USUAL_LEVELS, best_chain, best_plan
+from sequoia.planning.plan_stopping_chain import LongChainStep, StopRule, best_stop_rule
+
+NODES = 64  # of any tree
+STRIDE = 3  # of the positions from which they start
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What the planning texts showed: acceptance by rank, and steps with a long chain."""
+
+    acceptance: Acceptance
+    steps: tuple[LongChainStep, ...]
+
+
+def learnt(pair: Pair, kind: str, temperature: float, prompts: int, tokens: int) -> Learnt:
+    """Acceptance as all experiments plan with it, and steps along the first `prompts` planning
+    texts of `tokens` tokens; the same each time."""
+    params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
+    key = ("learnt", kind, temperature, prompts, tokens)
+    return pair.measured.once(
+        key,
+        lambda: Learnt(
+            planning_vector(pair, kind, params),
+            tuple(_long_chains(pair, planning_prompts(kind)[:prompts], params)),
+        ),
+    )
+
+
+def _long_chains(
+    pair: Pair, prompts: Sequence[str], params: SamplingParams
+) -> Iterator[LongChainStep]:
+    for number, prompt in enumerate(prompts):
+        mine = params.further(number)
+        text = Text(pair.encode(prompt), continuation(pair, prompt, mine), mine)
+        chain = Tree.chain(LONG_CHAIN)
+        for _, drafted, verdict in steps_along(pair, text, chain, SEQUOIA.key, STRIDE):
+            yield LongChainStep(tuple(drafted.probs), len(verdict.path) - 1)
+
+
+@dataclass(frozen=True)
+class Plans:
+    """What is planned for one machine: the tuned chain, the tree, and when a chain stops."""
+
+    chain: Tree
+    tree: Tree
+    stop: StopRule
+
+
+def plans_for(learnt: Learnt, profile: HardwareProfile) -> Plans:
+    acceptance = learnt.acceptance
+    return Plans(
+        best_chain(acceptance, profile, USUAL_LEVELS, min_nodes=2).tree,
+        best_plan(acceptance, profile, NODES, USUAL_LEVELS).tree,
+        best_stop_rule(learnt.steps, profile),
+    )
+
+
+# (what was learnt, plans, profile, temperature) -> the tree, or a new TreeChoice for one run
+Make = Callable[[Learnt, Plans, HardwareProfile, float], Tree | TreeChoice]
+
+
+@dataclass(frozen=True)
+class Rival:
+    """key: in results. label: in words. method: the key of its colour. learns: whether it uses the
+    machine's times while decoding, from what was accepted so far."""
+
+    key: str
+    label: str
+    method: str
+    make: Make
+    learns: bool = False
+
+
+SHAPES = (
+    Rival("chain", "Tuned chain", "chain", lambda _learnt, plans, _profile, _t: plans.chain),
+    Rival(
+        "stopping",
+        "Chain that stops when unsure",
+        "chain",
+        lambda _learnt, plans, _profile, _t: StoppingChain(plans.stop.most, plans.stop.surest),
+    ),
+    Rival("tree", "Planned tree", "sequoia", lambda _learnt, plans, _profile, _t: plans.tree),
+    Rival(
+        "replanned",
+        "Replanned tree",
+        "replanned",
+        lambda learnt, _plans, profile, _t: Replanned(
+            learnt.acceptance, profile, NODES, USUAL_LEVELS
+        ),
+        learns=True,
+    ),
+    Rival(
+        "dynamic",
+        "Dynamic tree",
+        "dynamic",
+        lambda learnt, _plans, profile, temperature: Dynamic(
+            learnt.acceptance, profile, temperature, NODES, USUAL_LEVELS
+        ),
+        learns=True,
+    ),
+)

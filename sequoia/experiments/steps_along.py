@@ -1,0 +1,167 @@
+"""Decoders compared at the same positions of the same texts, and on any machine: steps are made
+here, their times are those of the machine's profile.
+
+Runs of their own would not do: at temperatures above 0 each goes its own way, and some texts are
+several times easier to draft than others. All positions weigh the same, as in
+measuring/acceptance_teacher_forced.py. Decoders that draft the same node draw the same children for
+it, in the same order, so that they differ by what they do and not by luck.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from sequoia.algorithm.sampling import Drawn, Seeded, chance_for
+from sequoia.algorithm.tree import MAX_NODES, Tree
+from sequoia.algorithm.verifiers import verifier_named
+from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.decoding.drafter import Drafted, Drafter, DynamicTree
+from sequoia.decoding.host_step import HostStep
+from sequoia.decoding.tree_choice import FixedTree, TreeChoice
+from sequoia.experiments.text_units import Text
+from sequoia.models.pair import Pair
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.this_machine.step_timer import Clock
+
+
+@dataclass(frozen=True)
+class DecodedStep:
+    """tokens: how many it emits on average over the verifier's draws. nodes: of its tree. widths:
+    rows of each draft pass."""
+
+    tokens: float
+    nodes: int
+    widths: tuple[int, ...]
+
+    def seconds(self, profile: HardwareProfile) -> float:
+        """Its time on the machine of `profile`."""
+        drafting = sum(map(profile.draft_seconds_at, self.widths))
+        overhead = profile.overhead(self.nodes, len(self.widths))
+        return profile.verify_seconds(self.nodes) + drafting + overhead
+
+
+@torch.inference_mode()
+def steps_along(
+    pair: Pair, text: Text, tree: Tree | TreeChoice, verifier: str, stride: int
+) -> Iterator[tuple[DecodedStep, Drafted, Verdict]]:
+    """A step from every `stride`-th token of `text`, whatever it would emit there. A tree that
+    learns does so from step to step. Raises BadModel if a model overflows."""
+    counted = _CountedPasses(FixedTree(tree) if isinstance(tree, Tree) else tree)
+    ids = (*text.prompt, *text.tokens)
+    params = text.params
+    capacity = len(ids) + counted.most
+    target = pair.target.open(capacity)
+    draft = pair.draft.at_temperature(params.temperature).open(capacity)
+    rule = verifier_named(verifier)
+    chance = DrawsByContext(params.seed) if params.temperature else chance_for(0.0, params.seed)
+    drafter = Drafter(draft, params, rule, chance, counted.most)
+    step = HostStep(target, drafter, params, rule, chance)
+    for root in range(len(text.prompt) - 1, len(ids) - 1, stride):
+        if known := ids[target.length : root]:
+            target.extend(known)
+        drafter.unread = ids[draft.length : root + 1]
+        shape = counted.next(MAX_NODES)
+        if isinstance(chance, DrawsByContext):
+            chance.begin(ids[: root + 1], counted.fronts)
+        drafted, verdict, _ = step(shape, Clock(pair.target.device))
+        tokens = 1 + step.expected_accepted(drafted, rule)
+        yield (
+            DecodedStep(tokens, len(drafted.tree), tuple(map(len, counted.fronts))),
+            drafted,
+            verdict,
+        )
+        counted.learn(drafted.tree, verdict)
+        target.keep([0])
+        draft.keep([])
+
+
+def tokens_per_step(steps: Sequence[DecodedStep]) -> float:
+    return sum(step.tokens for step in steps) / len(steps)
+
+
+def speedup(steps: Sequence[DecodedStep], profile: HardwareProfile) -> float:
+    """Tokens per second over those of plain decoding, both with the times of `profile`."""
+    seconds = sum(step.seconds(profile) for step in steps)
+    return sum(step.tokens for step in steps) * profile.plain_seconds / seconds
+
+
+class DrawsByContext(Seeded):
+    """A Chance whose draws for a node depend on the seed and the text before them alone. Within a
+    step no two nodes have the same text before them, so their draws are independent."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self._seed = seed
+        self._contexts: list[tuple[int, ...]] = []  # by node
+        self._fronts: Sequence[Sequence[int]] = ()
+        self._level = 0
+
+    def begin(self, context: tuple[int, ...], fronts: Sequence[Sequence[int]]) -> None:
+        """A step whose root is the last token of `context`. fronts: for each draft pass the nodes
+        that go through it; it may grow while the step is drafted."""
+        self._contexts = [context]
+        self._fronts = fronts
+        self._level = 0
+
+    def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
+        before = [self._contexts[node] for node in self._fronts[self._level]]
+        drawn = [
+            self._after(context, row, count)
+            for context, row, count in zip(before, q, counts, strict=True)
+        ]
+        self._level += 1
+        for context, tokens in zip(before, drawn, strict=True):
+            self._contexts += [(*context, token) for token in tokens]
+        return drawn
+
+    def _after(self, context: tuple[int, ...], q: torch.Tensor, count: int) -> list[int]:
+        """`count` tokens for one distribution (vocab,)."""
+        if not count:
+            return []
+        self._device.manual_seed(hash((self._seed, *context)) % 2**63)
+        return self.successive(q[None], count)[0].tolist()
+
+
+class _CountedPasses:
+    """A TreeChoice that notes which nodes go through the draft in the last step, also those that
+    got no children. fronts: for each draft pass, those nodes."""
+
+    def __init__(self, inner: TreeChoice) -> None:
+        self._inner = inner
+        self.most = inner.most
+        self.widest = inner.widest
+        self.fronts: list[tuple[int, ...]] = []
+
+    def next(self, levels: int) -> Tree | DynamicTree:
+        shape = self._inner.next(levels)
+        self.fronts = list(shape.inner) if isinstance(shape, Tree) else []
+        return shape if isinstance(shape, Tree) else _CountedShape(shape, self.fronts)
+
+    def learn(self, tree: Tree, verdict: Verdict) -> None:
+        self._inner.learn(tree, verdict)
+
+
+class _CountedShape:
+    """A dynamic tree that adds the nodes of each of its draft passes to `fronts`."""
+
+    def __init__(self, inner: DynamicTree, fronts: list[tuple[int, ...]]) -> None:
+        self._inner = inner
+        self._fronts = fronts
+
+    @property
+    def front(self) -> tuple[int, ...]:
+        return self._inner.front
+
+    @property
+    def tree(self) -> Tree:
+        return self._inner.tree
+
+    def grow(self, distributions: torch.Tensor) -> tuple[int, ...]:
+        self._fronts.append(self._inner.front)
+        return self._inner.grow(distributions)
+
+    def see(self, distributions: torch.Tensor, drawn: Drawn) -> None:
+        self._inner.see(distributions, drawn)

@@ -1,0 +1,27 @@
+"""When a chain should stop drafting, chosen for a machine from runs with long chains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.engine import Decoder, run
+from sequoia.models.pair import Pair
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.plan_stopping_chain import LongChainStep, StopRule, best_stop_rule
+
+LONG_CHAIN = 16  # nodes
+
+
+def measured_stop_rule(
+    pair: Pair, prompts: Iterable[str], params: SamplingParams, profile: HardwareProfile
+) -> StopRule:
+    """The fastest rule for continuations of `prompts` of `params.max_new_tokens` tokens each, on
+    the machine of `profile`."""
+    steps = [
+        LongChainStep(tuple(q for q in trace.draft_p if q is not None), len(trace.verdict.path) - 1)
+        for number, prompt in enumerate(prompts)
+        for trace in run(Decoder(pair, prompt, params.further(number), Tree.chain(LONG_CHAIN)))
+    ]
+    return best_stop_rule(steps, profile)

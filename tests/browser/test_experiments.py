@@ -1,0 +1,62 @@
+"""The Experiments tab in a real browser: a recorded or missing result, a run that is stopped and
+goes on, files, and another experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+from running_app import open_tab
+
+from sequoia.experiments.registry import EXPERIMENTS
+
+VIEW = "document.querySelector('#xp-view .sq-stage').view.state"
+
+
+def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
+    page = visit(has_form=False, viewport={"width": 390, "height": 844})
+    open_tab(page, "Experiments")
+    part = lambda name: page.locator(f"#xp-view [data-part={name}]")  # noqa: E731
+    entries = page.locator("#xp-view .xp-entry")
+    expect(entries).to_have_count(len(EXPERIMENTS))
+    expect(part("head")).to_contain_text(next(iter(EXPERIMENTS.values())).question)
+
+    # what there is nothing to show in is not there
+    page.wait_for_function(f"{VIEW}.recorded.size > 0")
+    is_shown = page.evaluate(f"{VIEW}.result !== undefined")
+    expect(part("figure")).to_be_visible(visible=is_shown)
+    expect(part("missing")).to_be_visible(visible=not is_shown)
+
+    # a small run, stopped after its first unit
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
+    page.locator("#xp-view [data-name=ranks]").click()
+    expect(part("question")).to_have_text(EXPERIMENTS["ranks"].question)
+    part("run").click()
+    page.wait_for_function(f"{VIEW}.own.get('ranks')?.done >= 1", timeout=60_000)
+    part("stop").click()
+    expect(part("banner")).to_contain_text("units are done", timeout=30_000)
+    expect(part("source")).to_have_text("measured")
+    expect(part("partial")).to_contain_text("Partial result: ")
+    page.wait_for_selector("#xp-view .hw-chart[data-drawn=yes]")
+
+    # it goes on to its end
+    expect(part("run")).to_have_text("Continue")
+    part("run").click()
+    expect(part("run")).to_have_text("Run again", timeout=60_000)
+    expect(part("partial")).to_be_hidden()
+    with page.expect_download() as saved:
+        part("points-csv").click()
+    assert saved.value.suggested_filename == "sequoia-ranks.csv"
+    lines = saved.value.path().read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("experiment,panel,series,")
+    assert page.locator("#xp-view [data-part=figure] [tabindex='0']").count() == 1
+    with page.expect_download() as saved:
+        page.locator("#xp-view [data-part=figure] [data-save=svg]").click()
+    assert saved.value.suggested_filename == "sequoia-ranks.svg"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+    # another experiment leaves it alone
+    entries.first.click()
+    expect(part("run")).to_have_text("Run")
+    page.locator("#xp-view [data-name=ranks]").click()
+    expect(part("run")).to_have_text("Run again")

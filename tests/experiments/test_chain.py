@@ -1,0 +1,242 @@
+"""The experiments about machines with tiny models: what they promise of any pair, and the parts
+whose result is known."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+
+from sequoia.algorithm.sampling import Drawn
+from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.stopping_chain import StoppingChain
+from sequoia.decoding.tree_choice import FixedTree
+from sequoia.experiments import planned
+from sequoia.experiments.chain_finding import WHY, finding
+from sequoia.experiments.chain_settings import CHAIN, RIVALS, STOPPING, Setting
+from sequoia.experiments.continuations import continuation
+from sequoia.experiments.draft_quality import with_draft
+from sequoia.experiments.prompts import planning_prompts, prompts_of
+from sequoia.experiments.registry import EXPERIMENTS
+from sequoia.experiments.result import ExperimentResult
+from sequoia.experiments.runner import complete_result
+from sequoia.experiments.steps_along import (
+    DecodedStep,
+    DrawsByContext,
+    speedup,
+    steps_along,
+    tokens_per_step,
+)
+from sequoia.experiments.text_units import Text
+from sequoia.measuring.acceptance_teacher_forced import agreement
+from sequoia.models.pair import Pair
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.named_profiles import machine_name, named_profile
+from sequoia.planning.plan_stopping_chain import LongChainStep, best_stop_rule
+from sequoia.planning.simulated_step_times import step_seconds
+from tests.fakes import same_pair, tiny_pair
+
+TINY = {
+    "chain": {"prompts": 2, "tokens": 6, "stride": 6, "planning": [1, 6]},
+    "hardware": {"prompts": 2, "tokens": 12, "sizes": [2, 4]},
+}
+CPU = named_profile("epyc-2-cores-bundled")
+
+
+@cache
+def pair() -> Pair:
+    return tiny_pair(context=1024)
+
+
+@pytest.fixture(autouse=True)
+def _short_planning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planned, "PROMPTS", 1)
+    monkeypatch.setattr(planned, "TOKENS", 8)
+
+
+def text_after(pair: Pair, temperature: float, tokens: int = 12) -> Text:
+    params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
+    return Text(pair.encode("def add"), continuation(pair, "def add", params), params)
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_an_experiment_gives_points_a_table_and_a_finding(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    settings = {**experiment.sizes["small"], **TINY[name]}
+    units = experiment.units(settings)
+    done = {unit.key: experiment.run_unit(pair(), unit) for unit in units}
+    result = complete_result(experiment, pair(), settings, done, len(units))
+    assert result.is_complete
+    assert result.source == "simulated"
+    assert result.finding
+    assert result.comparisons
+    assert all(one.low is not None for series in result.series for one in series.points)
+    names = {column.name for column in result.columns}
+    assert len(result.rows) == len(settings["machines"])
+    assert all(names == row.keys() for row in result.rows)
+    assert ExperimentResult.from_json(result.to_json()) == result
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_an_experiment_without_any_unit_has_an_empty_summary(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    for settings in experiment.sizes.values():
+        result = experiment.summary(settings, {})
+        assert (result.finding, result.series, result.rows) == ("", (), ())
+
+
+def test_what_is_raced_was_not_planned_on() -> None:
+    for kind in ("code", "prose"):
+        assert not set(prompts_of(kind)) & set(planning_prompts(kind))
+
+
+# -- steps along a text ----------------------------------------------------------------------------
+
+
+def steps(pair: Pair, text: Text, tree: object, verifier: str = "sequoia") -> list[DecodedStep]:
+    return [step for step, _, _ in steps_along(pair, text, tree, verifier, 3)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("verifier", ["sequoia", "traversal"])
+def test_a_draft_like_the_target_is_accepted_at_every_place(verifier: str) -> None:
+    """A wrong KV cache after a jump along the text would show."""
+    text = text_after(same_pair(), 0.8)
+    for tree in (Tree.chain(4), StoppingChain(4, 0.0)):
+        found = steps(same_pair(), text, tree, verifier)
+        assert len(found) == 4
+        assert tokens_per_step(found) == pytest.approx(4, abs=1e-3)
+
+
+def test_decoders_draw_the_same_children_for_the_same_node() -> None:
+    text = text_after(pair(), 0.8)
+    trees = (Tree.chain(3), Tree((-1, 0, 0, 1)), StoppingChain(3, 0.0))
+    chains = []
+    for tree in trees:
+        made = steps_along(pair(), text, tree, "sequoia", 4)
+        chains.append(
+            [
+                [drafted.tokens[node] for node in (0, 1, len(drafted.tokens) - 1)]
+                for _, drafted, _ in made
+            ]
+        )
+    assert chains[0] == chains[1] == chains[2]
+
+
+def test_draws_by_context_follow_q_and_are_fresh_for_each_context() -> None:
+    chance = DrawsByContext(3)
+    q = torch.tensor([[0.6, 0.3, 0.1]])
+    counts = np.zeros(3)
+    for number in range(3000):
+        chance.begin((number,), [(0,)])
+        ((first, second),) = chance.without_replacement(q, [2])
+        assert first != second
+        counts[first] += 1
+    assert np.abs(counts / 3000 - q[0].numpy()).max() < 0.05
+
+
+class Barren:
+    """A tree whose two nodes go through the draft and then get no children."""
+
+    tree = Tree.chain(1)
+    front: tuple[int, ...] = (0,)
+
+    def grow(self, _distributions: torch.Tensor) -> tuple[int, ...]:
+        if len(self.tree) > 1:
+            self.front = ()
+            return (0, 0)
+        self.tree = Tree((-1, 0, 0))
+        self.front = (1, 2)
+        return (2,)
+
+    def see(self, _distributions: torch.Tensor, _drawn: Drawn) -> None: ...
+
+
+class BarrenTrees(FixedTree):
+    def next(self, _levels: int) -> Barren:  # type: ignore[override]
+        return Barren()
+
+
+def test_passes_of_nodes_without_children_are_counted() -> None:
+    found = steps(pair(), text_after(pair(), 0.8), BarrenTrees(Tree((-1, 0, 0))))
+    assert {(step.nodes, step.widths) for step in found} == {(3, (1, 2))}
+
+
+def test_the_time_of_a_fixed_tree_is_the_planned_one() -> None:
+    tree = Tree((-1, 0, 0, 1))
+    step = DecodedStep(2.5, len(tree), tree.widths)
+    assert step.seconds(CPU) == pytest.approx(step_seconds(tree, CPU))
+    plain = DecodedStep(1.0, 1, ())
+    assert speedup([plain, plain], CPU) == pytest.approx(1)
+
+
+def flat(node: float = 0.0) -> HardwareProfile:
+    """A machine on which a pass takes 1 s and `node` for each further node, and a draft pass 0.1
+    s."""
+    return HardwareProfile(
+        "a synthetic machine",
+        "float32",
+        "target",
+        "draft",
+        0,
+        ((1, 1.0, 0.0), (101, 1 + 100 * node, 0.0)),
+        ((1, 0.1, 0.0),),
+        "simulated",
+        "2026-11-25",
+    )
+
+
+# -- planning --------------------------------------------------------------------------------------
+
+
+def test_the_stop_rule_follows_what_was_accepted() -> None:
+    sure = LongChainStep((0.9, 0.9, 0.9, 0.9), 4)
+    unsure = LongChainStep((0.9, 0.2, 0.9, 0.9), 1)
+    rule = best_stop_rule([sure, unsure] * 5, flat())
+    assert rule.most == 5
+    assert 0.2 < rule.surest <= 0.9
+    assert rule.predicted_speedup == pytest.approx((5 + 2) / (1.4 + 1.2))
+    never = best_stop_rule([LongChainStep((0.5, 0.5), 0)], flat())
+    assert never.most == 2
+    assert best_stop_rule([sure], flat()).predicted_speedup == pytest.approx(5 / 1.4)
+
+
+def test_drafts_differ_in_quality_and_are_made_once() -> None:
+    good = same_pair()
+    worse = with_draft(good, "worse")
+    assert with_draft(good, "as it is") is good
+    assert with_draft(good, "worse") is worse
+    assert agreement(worse, ["def add(a, b):"]) < agreement(good, ["def add(a, b):"]) - 0.02
+
+
+# -- the finding -----------------------------------------------------------------------------------
+
+
+def setting(machine: str, first: float, tree: float, stopping: float = 1.0) -> Setting:
+    """A setting in which the tree has `tree` times the speed of the chain."""
+    speeds = {CHAIN: [1.0, 1.0], STOPPING: [1.0, stopping], "tree sequoia": [1.0, tree]}
+    others = {rival: [1.0, 0.5] for rival in RIVALS if rival not in speeds}
+    return Setting(
+        machine,
+        "code",
+        0.6,
+        "as it is",
+        first,
+        ({"speeds": {**others, **speeds}, "tree": [8, 4, 2]},) * 2,
+    )
+
+
+def test_the_finding_says_who_wins_and_explains_only_what_is_so() -> None:
+    cheap, dear = "l40-llama-3-70b-offloaded", "epyc-2-cores-bundled"
+    usual = finding([setting(cheap, 0.5, 1.3), setting(dear, 0.8, 0.9)])
+    assert "faster than the tuned chain in 1 of 2 settings and slower in 1" in usual
+    assert len(usual) < 1000
+    assert "In 0 the best tree is planned to be a chain" in usual
+    assert f"1.30x on {machine_name(cheap)}" in usual
+    assert WHY in usual
+    reverse = finding([setting(cheap, 0.8, 0.9), setting(dear, 0.5, 1.3)])
+    assert WHY not in reverse
+    even = finding([setting(cheap, 0.5, 1.0), setting(dear, 0.8, 1.0)])
+    assert "faster than the tuned chain in 0 of 2 settings and slower in 0" in even

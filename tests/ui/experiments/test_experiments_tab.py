@@ -1,0 +1,296 @@
+"""The Experiments tab's handlers: the list, recorded results, a run from the request to its
+messages, what is kept after a stop, and how a run makes way for others."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import pytest
+from visits import Reading, request, wait
+
+from sequoia.experiments.experiment import Done, Experiment, Unit
+from sequoia.experiments.registry import EXPERIMENTS
+from sequoia.experiments.result import Axis, ExperimentResult, Point, Series, Settings
+from ui.experiments import experiment_job, messages
+from ui.experiments.experiment_job import ALL_DONE
+from ui.experiments.kept_units import KeptUnits
+from ui.experiments.messages import MISSING, recorded_message, refusal_message
+from ui.experiments.tab import ExperimentsTab
+from ui.serving.fair_queue import Work
+from ui.serving.limits import LOCAL, Limits
+from ui.serving.model_host import ModelHost
+from ui.serving.temporary_folder import VARIABLE
+
+UNITS = 5
+
+
+class Toy:
+    """An experiment without models. passes: how many units may run now; ran: their keys."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+        self.passes = threading.Semaphore(1000)
+
+    def run_unit(self, _pair: Any, unit: Unit) -> Mapping[str, Any]:
+        assert self.passes.acquire(timeout=10)
+        self.ran.append(unit.key)
+        return {"value": len(unit.key)}
+
+    def experiment(self) -> Experiment:
+        return Experiment(
+            name="toy",
+            title="A toy",
+            question="Does it run?",
+            sizes={"small": {"units": UNITS}},
+            units=lambda settings: [Unit(f"unit {i}") for i in range(settings["units"])],
+            run_unit=self.run_unit,
+            summary=summary,
+        )
+
+
+def summary(_settings: Settings, done: Done) -> ExperimentResult:
+    points = tuple(Point(i, one["value"]) for i, one in enumerate(done.values()))
+    return ExperimentResult(
+        finding=f"{len(done)} ran.",
+        x=Axis("x", "x"),
+        y=Axis("y", "y"),
+        series=(Series("toy", "sequoia", "all", points),),
+    )
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
+    toy = Toy()
+    monkeypatch.setitem(EXPERIMENTS, "toy", toy.experiment())
+    monkeypatch.setattr(experiment_job, "SECONDS_PER_RESULT", 0.0)
+    return toy
+
+
+@pytest.fixture
+def made(
+    model_host: ModelHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., ExperimentsTab]:
+    """The tab in a page of its own, with a temporary folder of the test."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+
+    def make(limits: Limits = LOCAL, host: ModelHost = model_host) -> ExperimentsTab:
+        with gr.Blocks():
+            tab = ExperimentsTab(host, limits)
+            tab.build()
+        return tab
+
+    return make
+
+
+def runs(tab: ExperimentsTab, name: Any = "toy", who: str = "one") -> Reading:
+    return Reading(tab.run_experiment(gr.EventData(None, {"name": name}), request(who)))
+
+
+def parsed(messages: Any) -> list[dict[str, Any]]:
+    return [json.loads(one)["run"] for one in messages]
+
+
+def gated_run(tab: ExperimentsTab, toy: Toy, who: str = "one") -> tuple[Any, Any]:
+    """The message of a run before its first unit, and its last one."""
+    toy.passes = threading.Semaphore(0)
+    reading = runs(tab, who=who)
+    first = next(run for one in reading if "result" in (run := json.loads(one)["run"]))
+    toy.passes.release(1000)
+    return first, parsed(reading)[-1]
+
+
+def test_a_run_reports_its_progress_and_its_result(
+    made: Callable[..., ExperimentsTab], toy: Toy
+) -> None:
+    first, last = gated_run(made(), toy)
+    assert first["going"]
+    assert (first["name"], first["share"], first["words"]) == ("toy", 0, "0 of 5 units done")
+    assert last["going"] is False
+    result = last["result"]
+    assert (result["done"], result["total"], result["source"]) == (UNITS, UNITS, "measured")
+    assert result["finding"] == "5 ran."
+    assert "share" not in last
+    assert last["notice"] == ""
+    assert len(toy.ran) == UNITS
+
+
+def stopped_after(tab: ExperimentsTab, toy: Toy, units: int) -> dict[str, Any]:
+    """The last message of a run that was stopped when `units` units were done."""
+    toy.passes = threading.Semaphore(units)
+    reading = runs(tab)
+    for message in reading:
+        run = json.loads(message)["run"]
+        if run.get("result", {}).get("done") == units:
+            tab.stop(request())
+            toy.passes.release()  # for the unit that has begun
+            break
+    return parsed(reading)[-1]
+
+
+def test_a_stopped_run_keeps_what_is_done_and_goes_on(
+    made: Callable[..., ExperimentsTab], toy: Toy
+) -> None:
+    tab = made()
+    last = stopped_after(tab, toy, 2)
+    assert last["result"]["done"] == 3
+    words = "Stopped. 3 of 5 units are done. Press Continue for the others."
+    assert last["notice"] == words
+    first, last = gated_run(tab, toy)
+    assert first["result"]["done"] == 3
+    assert first["words"] == "3 of 5 units done"
+    assert last["result"]["done"] == UNITS
+    assert sorted(toy.ran) == [f"unit {i}" for i in range(UNITS)]  # each once
+    assert parsed(runs(tab))[-1]["notice"] == ALL_DONE
+
+
+def test_another_visitor_starts_anew(made: Callable[..., ExperimentsTab], toy: Toy) -> None:
+    tab = made()
+    stopped_after(tab, toy, 1)
+    first, _ = gated_run(tab, toy, "two")
+    assert first["result"]["done"] == 0
+
+
+def test_a_visitor_who_leaves_is_forgotten(made: Callable[..., ExperimentsTab], toy: Toy) -> None:
+    tab = made()
+    parsed(runs(tab))
+    path = tab._kept.folder("one")
+    assert (path / "toy.jsonl").is_file()
+    tab.close(request())
+    assert not path.exists()
+    assert len(toy.ran) == UNITS
+
+
+def test_only_so_many_folders_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    kept = KeptUnits(2)
+    first = kept.folder("a")
+    kept.folder("b")
+    kept.folder("a")
+    second = kept.folder("b")
+    kept.folder("a")
+    kept.folder("c")
+    assert first.is_dir()
+    assert not second.exists()
+
+
+def test_the_time_limit_ends_a_run_and_the_next_goes_on(
+    made: Callable[..., ExperimentsTab], toy: Toy
+) -> None:
+    tab = made(Limits(seconds=0.0))
+    last = parsed(runs(tab))[-1]
+    assert last["result"]["done"] == 0
+    assert last["notice"].startswith("Stopped at the limit of 0 s of computing. 0 of 5 units")
+    assert toy.ran == []
+
+
+def test_a_run_makes_way_for_the_next_visitor(
+    made: Callable[..., ExperimentsTab],
+    model_host: ModelHost,
+    toy: Toy,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The other one, who comes during the first unit, is served before the last unit."""
+    monkeypatch.setattr(experiment_job, "TURN_SECONDS", 0.0)
+    toy.passes = threading.Semaphore(0)
+    done_before = list[int]()
+
+    def visit() -> None:
+        with model_host.queue.turn(lambda: False, lambda _: None, Work()):
+            done_before.append(len(toy.ran))
+
+    reading = runs(made())
+    assert json.loads(next(reading))["run"]["going"]
+    wait(lambda: len(model_host.queue) == 1)
+    other = threading.Thread(target=visit)
+    other.start()
+    wait(lambda: model_host.queue.awaited)
+    toy.passes.release(1000)
+    last = parsed(reading)[-1]
+    other.join(10)
+    assert last["result"]["done"] == UNITS
+    assert done_before[0] < UNITS
+    assert len(toy.ran) == UNITS
+
+
+def test_a_visitor_has_one_run_at_a_time(made: Callable[..., ExperimentsTab], toy: Toy) -> None:
+    tab = made()
+    toy.passes = threading.Semaphore(0)
+    reading = runs(tab)
+    next(reading)
+    (refused,) = parsed(runs(tab))
+    assert refused["going"] is False
+    assert refused["error"].startswith("Not run: one run at a time")
+    toy.passes.release(1000)
+    assert parsed(reading)[-1]["result"]["done"] == UNITS
+
+
+@pytest.mark.parametrize("name", ["", "../x", None, [], {}, 3])
+def test_an_unknown_name_is_refused(made: Callable[..., ExperimentsTab], name: Any) -> None:
+    tab = made()
+    (refused,) = parsed(runs(tab, name))
+    assert refused["error"].startswith("Not run: unknown experiment")
+    assert json.loads(tab.get_recorded_experiment(name))["error"].startswith("unknown experiment")
+
+
+def test_two_refusals_in_the_same_words_are_two_messages() -> None:
+    assert refusal_message("no") != refusal_message("no")
+
+
+def test_files_that_cannot_be_written_are_a_message(
+    made: Callable[..., ExperimentsTab], toy: Toy
+) -> None:
+    tab = made()
+    path = tab._kept.folder("one")
+    path.rmdir()
+    path.write_text("")  # a file in the folder's place
+    last = parsed(runs(tab))[-1]
+    assert last["error"].startswith("Not finished: the finished units cannot be kept: ")
+    assert toy.ran == []
+
+
+# -- recorded results ------------------------------------------------------------------------------
+
+
+def test_the_list_needs_no_models(made: Callable[..., ExperimentsTab]) -> None:
+    tab = made(host=ModelHost(lambda: pytest.fail("loaded"), 1))
+    listed = json.loads(tab.list_experiments())["list"]
+    assert [one["name"] for one in listed] == list(EXPERIMENTS)
+    for one in listed:
+        assert one["question"].endswith("?")
+        assert one["command"] == f"python -m sequoia.experiments {one['name']} --size small"
+        assert one["units"] > 0
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of recorded results, empty."""
+    monkeypatch.setattr(messages, "FOLDER", tmp_path)
+    messages._recorded_message.cache_clear()
+    yield tmp_path
+    messages._recorded_message.cache_clear()
+
+
+def test_a_recorded_result_is_sent(toy: Toy, folder: Path) -> None:
+    result = ExperimentResult(name="toy", source="recorded", done=1, total=1)
+    (folder / "toy.json").write_text(result.to_json(), encoding="utf-8")
+    sent = json.loads(recorded_message("toy"))
+    assert ExperimentResult.from_dict(sent["recorded"]) == result
+    assert toy.ran == []
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_missing_or_damaged_file_is_a_plain_message(folder: Path) -> None:
+    assert json.loads(recorded_message("toy")) == {"name": "toy", "missing": MISSING}
+    messages._recorded_message.cache_clear()
+    (folder / "toy.json").write_text("{", encoding="utf-8")
+    words = json.loads(recorded_message("toy"))["missing"]
+    assert words.startswith("The recorded result cannot be read: ")
+    messages._recorded_message.cache_clear()
+    (folder / "toy.json").write_bytes(b"\xff")
+    words = json.loads(recorded_message("toy"))["missing"]
+    assert words.startswith("The recorded result cannot be read: ")

@@ -1,0 +1,123 @@
+"""One experiment, in its own thread. Independent of the page.
+
+The units that were finished before a stop, or before the time limit, are kept: the next job of the
+same visitor goes on with the others.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sequoia import Pair, SequoiaError
+from sequoia.experiments.experiment import Experiment
+from sequoia.experiments.result import ExperimentResult
+from sequoia.experiments.runner import RunProgress, run_experiment
+from ui.serving.measurement_job import MeasurementJob, Report
+from ui.serving.model_host import ModelHost
+from ui.serving.wait_times import Demand, duration_words
+
+SIZE = "small"  # of the experiments that visitors run
+SECONDS_PER_RESULT = 0.7
+# After that long a job lets the next visitor in, and queues again for its other units.
+TURN_SECONDS = 20.0
+ALL_DONE = "All units were done before; this is their result."
+
+
+@dataclass(frozen=True)
+class Found:
+    """result: that of the units so far. message: what the visitor should know about them."""
+
+    result: ExperimentResult
+    message: str = ""
+
+
+class ExperimentJob(MeasurementJob):
+    """Runs units for at most about `seconds`, not counting the time in the queue."""
+
+    name = "experiment"
+    if_it_fails = "What was finished before is kept."
+    if_out_of_memory = "Choose a smaller pair. What was finished before is kept."
+
+    def __init__(
+        self, model_host: ModelHost, experiment: Experiment, folder: Path, seconds: float
+    ) -> None:
+        super().__init__(model_host)
+        self.experiment = experiment
+        self._folder = folder
+        self._seconds = seconds  # that are left
+        self._limit_words = f"Stopped at the limit of {seconds:g} s of computing"
+        self._end = 0.0
+        self._turn_end = 0.0
+        self._posted_at = 0.0
+        self._message = ""
+        self._last: Report | None = None
+
+    def demand(self) -> Demand:
+        return Demand(f"experiment {self.experiment.name}", limit=self._seconds)
+
+    def work(self, steps: int | None) -> Report:  # noqa: ARG002  an experiment has no steps
+        """As many turns as the units take."""
+        self.post(self.notice("waiting for the models"))
+        while True:
+            with self.turn() as pair:
+                start = time.monotonic()
+                found = self.measure(pair)
+                self._seconds -= time.monotonic() - start
+            if found.result.is_complete:
+                return Report(1, over=True, result=found)
+            if self.halted():
+                return Report(self._share, "Stopped", over=True, result=found)
+            if self._seconds <= 0:
+                return Report(self._share, self._limit_words, over=True, result=found)
+
+    def measure(self, pair: Pair) -> Found:
+        """The units of one turn."""
+        now = time.monotonic()
+        self._end = now + self._seconds
+        self._turn_end = now + TURN_SECONDS
+        settings = self.experiment.sizes[SIZE]
+        try:
+            result = run_experiment(
+                self.experiment,
+                pair,
+                settings,
+                self._folder,
+                self._on_progress,
+                self._ends_turn,
+            )
+        except OSError as problem:
+            raise SequoiaError(f"the finished units cannot be kept: {problem.strerror}") from None
+        return Found(result, self._message)
+
+    def _ends_turn(self) -> bool:
+        now = time.monotonic()
+        gives_way = now > self._turn_end and self._model_host.queue.awaited
+        return self.halted() or now > self._end or gives_way
+
+    def _on_progress(self, progress: RunProgress) -> None:
+        self._message = progress.message or self._message
+        if progress.seconds_left is None and progress.done == progress.total:
+            self._message = ALL_DONE
+        self._share = progress.done / max(progress.total, 1)
+        now = time.monotonic()
+        if now - self._posted_at < SECONDS_PER_RESULT:
+            return
+        self._posted_at = now
+        found = Found(progress.result(), self._message)
+        self._last = Report(self._share, progress_words(progress), result=found)
+        self.post(self._last)
+
+    def stopped(self, words: str) -> Report:
+        """The last report, with what was finished until then."""
+        if self._last is None:
+            return super().stopped(words)
+        return replace(self._last, words=words, over=True)
+
+
+def progress_words(progress: RunProgress) -> str:
+    """For example "12 of 40 units done, about 30 seconds left"."""
+    words = f"{progress.done} of {progress.total} units done"
+    left = progress.seconds_left
+    return words if left is None else f"{words}, {duration_words(left)} left"

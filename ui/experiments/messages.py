@@ -1,0 +1,108 @@
+"""What the browser is sent about experiments: the list, one with its recorded result, a run."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import count
+from typing import Any
+
+from sequoia import SequoiaError
+from sequoia.assets_folder import ASSETS
+from sequoia.experiments.experiment import Experiment
+from sequoia.experiments.registry import EXPERIMENTS, experiment_named
+from sequoia.experiments.result import ExperimentResult
+from ui.experiments.experiment_job import SIZE, Found
+from ui.serving.measurement_job import Report
+from ui.shared.message_text import message_text
+
+FOLDER = ASSETS / "experiments"
+MISSING = (
+    "No recorded result of this experiment comes with this version. Press Run for a small one on "
+    "this machine, or record a full one with the command below."
+)
+_numbers = count(1)  # two messages with the same words differ: the browser ignores a repeated one
+
+
+def list_message() -> str:
+    """All experiments, in the order in which they are shown."""
+    return message_text({"list": [_about(one) for one in EXPERIMENTS.values()]})
+
+
+def _about(experiment: Experiment) -> dict[str, Any]:
+    command = f"python -m sequoia.experiments {experiment.name}"
+    return {
+        "name": experiment.name,
+        "title": experiment.title,
+        "question": experiment.question,
+        "units": len(experiment.units(experiment.sizes[SIZE])),
+        "command": f"{command} --size {SIZE}",
+        "full": f"{command} --size full --out assets/experiments --source recorded",
+    }
+
+
+def recorded_message(name: Any) -> str:
+    """The recorded result of an experiment, or why there is none to show; {"error"} for any other
+    name."""
+    try:
+        return _recorded_message(experiment_named(name).name)
+    except SequoiaError as problem:
+        return message_text({"error": str(problem)})
+
+
+@cache
+def _recorded_message(name: str) -> str:
+    try:
+        result = recorded_result(name)
+    except SequoiaError as problem:
+        words = f"The recorded result cannot be read: {problem}"
+        return message_text({"name": name, "missing": words})
+    if result is None:
+        return message_text({"name": name, "missing": MISSING})
+    return message_text({"name": name, "recorded": result.to_dict()})
+
+
+def recorded_result(name: str) -> ExperimentResult | None:
+    """The result that is shipped; None if there is none. Raises SequoiaError for a damaged file."""
+    path = FOLDER / f"{name}.json"
+    if not path.is_file():
+        return None
+    try:
+        return ExperimentResult.from_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as problem:
+        raise SequoiaError(str(problem)) from None
+
+
+def refusal_message(words: str) -> str:
+    """A message about an experiment that does not run; what is on screen stays."""
+    return _run_message({"going": False, "error": words})
+
+
+def report_message(report: Report, name: str) -> str:
+    """A message about a run in progress, or one that has ended."""
+    going = not report.over
+    run: dict[str, Any] = {"name": name, "going": going}
+    if going:
+        run |= {"share": report.share, "words": report.words}
+    if report.error:
+        run["error"] = f"Not finished: {report.error}"
+    elif isinstance(report.result, Found):
+        run |= _found(report, report.result)
+    elif not going:
+        run["notice"] = report.words
+    return _run_message(run)
+
+
+def _found(report: Report, found: Found) -> dict[str, Any]:
+    result = found.result
+    words = [found.message]
+    if report.over and not result.is_complete:
+        words += [
+            f"{report.words.rstrip('.')}.",
+            f"{result.done} of {result.total} units are done.",
+        ]
+        words += ["Press Continue for the others."]
+    return {"result": result.to_dict(), "notice": " ".join(filter(None, words))}
+
+
+def _run_message(run: dict[str, Any]) -> str:
+    return message_text({"run": {**run, "number": next(_numbers)}})

@@ -1,0 +1,95 @@
+"""The Experiments tab: the component that the browser draws, and its requests: the list, a recorded
+result, a run. Every handler is safe for any caller and any value."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import gradio as gr
+
+from sequoia import SequoiaError
+from sequoia.experiments.experiment import Experiment
+from sequoia.experiments.registry import experiment_named
+from ui.experiments.experiment_job import ExperimentJob
+from ui.experiments.kept_units import KeptUnits
+from ui.experiments.messages import (
+    list_message,
+    recorded_message,
+    refusal_message,
+    report_message,
+)
+from ui.serving.limits import Limits
+from ui.serving.model_host import ModelHost
+from ui.serving.session_view import ASKED, SessionView, sent_with
+from ui.shared.events import QUIET, UNQUEUED, Updates, model_work, visitor
+from ui.shared.layout import drawn
+
+SECONDS = 300.0  # of computing in one run, at most; the next run goes on
+
+
+class ExperimentsTab(SessionView[ExperimentJob]):
+    """The view's component and its handlers."""
+
+    def __init__(self, model_host: ModelHost, limits: Limits) -> None:
+        super().__init__(model_host, limits)
+        self._kept = KeptUnits(limits.sessions)
+        self._seconds = min(SECONDS, limits.seconds)
+
+    def build(self) -> None:
+        """Lay the view out in the current container."""
+        self.board = drawn(
+            "xp",
+            "experiments/connect",
+            ["list", "run", "halt", "ask"],
+            '<div class="sq-stage xp-stage"></div>',
+            asked=self.get_recorded_experiment,
+        )
+
+    def wire(self, blocks: gr.Blocks) -> None:
+        """Connect component and handlers."""
+        board = self.board
+        board.list(self.list_experiments, None, board, concurrency_limit=None, **QUIET)
+        board.run(self.run_experiment, None, board, **model_work(self._limits.waiting))
+        board.halt(self.stop, None, None, api_name="stop_experiment", **UNQUEUED)
+        board.ask(self.job_state, None, board, **ASKED)
+        blocks.unload(self.close)
+
+    def list_experiments(self) -> str:
+        """All experiments, each with its title, question and command."""
+        return list_message()
+
+    def get_recorded_experiment(self, asked: Any) -> str:
+        """The recorded result of the experiment called `asked`."""
+        return recorded_message(asked)
+
+    async def run_experiment(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
+        """Run the experiment {name} with the loaded pair, or what is left of it."""
+        try:
+            experiment = experiment_named(sent_with(event).get("name", ""))
+            job = await self.started(request, lambda: self._job(experiment, request))
+        except SequoiaError as problem:
+            yield refusal_message(f"Not run: {problem}")
+            return
+        try:
+            async for report in job.reports():
+                yield report_message(report, experiment.name)
+        finally:  # also when the page is closed, which ends this generator at its next yield
+            job.halt()
+
+    def _job(self, experiment: Experiment, request: gr.Request) -> ExperimentJob:
+        try:
+            folder = self._kept.folder(visitor(request))
+        except OSError as problem:
+            raise SequoiaError(f"no temporary folder can be made: {problem.strerror}") from None
+        return ExperimentJob(self._model_host, experiment, folder, self._seconds)
+
+    def close(self, request: gr.Request) -> None:
+        super().close(request)
+        self._kept.forget(visitor(request))
+
+    def rested(self, request: gr.Request) -> Updates:  # noqa: ARG002  the browser draws the buttons
+        return {self.board: gr.skip()}
+
+    def unheard(self, words: str) -> Updates:
+        return {self.board: refusal_message(words)}

@@ -1,0 +1,29 @@
+/* Joins the Experiments tab's component to its view. */
+import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
+import { watchJob } from "../../shared/web/job_watch.js";
+import { ExperimentsView } from "./experiments_view.js";
+
+/** @import { Props, Server, Trigger, Watch } from "../../shared/web/connect_component.js" */
+
+/**
+ * Called from the component's js_on_load with what Gradio gives it.
+ * @param {HTMLElement} element
+ * @param {Props} props
+ * @param {Watch} watch
+ * @param {Trigger} trigger
+ * @param {Server} server
+ */
+export function connect(element, props, watch, trigger, server) {
+  /** @type {HTMLElement} */
+  const root = element.querySelector(".xp-stage");
+  const recorded = async (name) => JSON.parse(await server.get_recorded_experiment(name));
+  const run = (name) => trigger("run", { name });
+  const view = new ExperimentsView(root, { recorded, run, halt: () => trigger("halt") });
+  const isBusy = () => view.state.going;
+  const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
+  const taken = () => job.take(false); // the buttons follow the messages
+  connectComponent(root, props, watch, view, { ask: () => trigger("list"), taken });
+  whenShown(root, () => {
+    if (!view.state.list.length) trigger("list");
+  });
+}

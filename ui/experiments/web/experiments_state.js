@@ -1,0 +1,127 @@
+/* What the Experiments tab shows: the list, the chosen experiment, recorded results, those of this
+   page's own runs, and the run in progress. Independent of the DOM. */
+
+/**
+ * An experiment in the list; ui/experiments/messages.py.
+ * @typedef {object} Listed
+ * @property {string} name
+ * @property {string} title
+ * @property {string} question
+ * @property {number} units of a run in the page
+ * @property {string} command that does the same
+ * @property {string} full the command that records
+ */
+/**
+ * What sequoia/experiments/result.py writes.
+ * @typedef {{name: string, label: string, scale: string}} Axis
+ * @typedef {{x: number, mean: number, low: number | null, high: number | null,
+ *   prompts: number}} Point
+ * @typedef {{name: string, method: string, panel: string, points: Point[]}} Series
+ * @typedef {{name: string, label: string, kind: string}} Column
+ * @typedef {{text: string, ratio: number, low: number | null, high: number | null}} Comparison
+ *
+ * @typedef {object} Result
+ * @property {string} name
+ * @property {string} title
+ * @property {string} question
+ * @property {string} finding
+ * @property {string} source recorded, measured or simulated
+ * @property {string} date
+ * @property {string} target
+ * @property {string} draft
+ * @property {string} machine
+ * @property {Record<string, any>} settings
+ * @property {Axis} x
+ * @property {Axis} y
+ * @property {Series[]} series
+ * @property {Column[]} columns
+ * @property {Record<string, string | number | null>[]} rows
+ * @property {Comparison[]} comparisons
+ * @property {number} done
+ * @property {number} total
+ */
+/**
+ * @typedef {{name?: string, recorded?: Result, missing?: string, error?: string}} Recorded
+ *
+ * @typedef {object} Run
+ * @property {string} [name] of the experiment; none if it was refused
+ * @property {boolean} going
+ * @property {number} [share]
+ * @property {string} [words]
+ * @property {string} [error]
+ * @property {string} [notice]
+ * @property {Result} [result]
+ *
+ * @typedef {{list?: Listed[], run?: Run, error?: string}} Message
+ * @typedef {"recorded" | "own"} Side
+ */
+
+/** The state of one page. */
+export class ExperimentsState {
+  /** @type {Listed[]} */
+  list = [];
+  chosen = "";
+  /** @type {Map<string, Recorded>} */
+  recorded = new Map();
+  /** @type {Map<string, Result>} */
+  own = new Map();
+  /** @type {Map<string, Side>} which of the two is shown */
+  side = new Map();
+  /** @type {Run} */
+  run = { going: false };
+  error = "";
+
+  /** @returns {boolean} whether a run is in progress or was just asked for */
+  get going() {
+    return this.run.going;
+  }
+
+  /** @returns {Listed | undefined} the chosen experiment */
+  get experiment() {
+    return this.list.find(({ name }) => name === this.chosen);
+  }
+
+  /** @returns {Result | undefined} the result that is shown */
+  get result() {
+    const recorded = this.recorded.get(this.chosen)?.recorded;
+    const own = this.own.get(this.chosen);
+    return this.side.get(this.chosen) === "own" ? (own ?? recorded) : (recorded ?? own);
+  }
+
+  /** @returns {string} why there is no recorded result; empty while that is not known */
+  get missing() {
+    const answer = this.recorded.get(this.chosen);
+    return answer?.missing ?? answer?.error ?? "";
+  }
+
+  /** @returns {"Run" | "Continue" | "Run again"} what pressing Run would do */
+  get action() {
+    const own = this.own.get(this.chosen);
+    if (!own) return "Run";
+    return own.done < own.total ? "Continue" : "Run again";
+  }
+
+  /** @param {Message} message */
+  take({ list, run, error }) {
+    this.error = error ?? "";
+    if (list) {
+      this.list = list;
+      this.chosen ||= list[0]?.name ?? "";
+    }
+    if (run) this.takeRun(run);
+  }
+
+  /** @param {Run} run */
+  takeRun(run) {
+    const name = run.name ?? this.run.name;
+    this.run = { ...run, name };
+    if (!run.result || !name) return;
+    if (!this.own.has(name)) this.side.set(name, "own");
+    this.own.set(name, run.result);
+  }
+
+  /** The visitor pressed Run: no message has come yet. */
+  start() {
+    this.run = { name: this.chosen, going: true, share: 0, words: "waiting for the server" };
+  }
+}

@@ -1,0 +1,58 @@
+/* The figure of the shown result, drawn again for another width. */
+import { button, show, sized } from "../../shared/web/dom.js";
+import { figurePanel } from "../../shared/web/figure_panel.js";
+import { csv, saveText } from "../../shared/web/save_file.js";
+import { experimentFigure } from "./experiment_figure.js";
+import { captionLines, pointRows } from "./result_rows.js";
+import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
+
+/** @import { Result } from "./experiments_state.js" */
+
+/** The panel with all small plots. */
+export class FigureView {
+  /** @type {Result | undefined | null} null before the first */
+  result = null;
+  drawnWidth = 0;
+
+  /** @param {HTMLElement} host */
+  constructor(host) {
+    const about = { part: "figure", title: "Plots", cls: "xp-figure" };
+    const caption = () => (this.result ? captionLines(this.result) : []);
+    const name = () => this.result?.name ?? about.part;
+    const { panel, chart } = figurePanel(host, about, { caption, name });
+    this.panel = panel;
+    this.chart = chart;
+    button(panel.tools, {
+      text: "CSV",
+      hint: TOOLTIPS["button experiment csv"],
+      part: "points-csv",
+      act: () => this.saveCsv(),
+    });
+    this.size = sized(panel.body, () => this.draw());
+    const theme = new MutationObserver(() => chart.draw());
+    theme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  }
+
+  /** @param {Result | undefined} result */
+  show(result) {
+    if (result === this.result) return;
+    this.result = result;
+    this.drawnWidth = 0;
+    show(this.panel.root, Boolean(result?.series.length));
+    this.draw();
+  }
+
+  draw() {
+    const width = Math.round(this.chart.node.clientWidth);
+    if (!this.result?.series.length || !width || width === this.drawnWidth) return;
+    this.drawnWidth = width;
+    const { height, ...figure } = experimentFigure(this.result, width);
+    this.chart.node.style.height = height + "px";
+    this.chart.show(figure);
+  }
+
+  saveCsv() {
+    if (!this.result) return;
+    saveText(`sequoia-${this.result.name}.csv`, csv(pointRows(this.result)), "text/csv");
+  }
+}

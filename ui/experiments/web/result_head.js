@@ -1,0 +1,81 @@
+/* The question, what was found, and where the numbers come from. */
+import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { makePanel } from "../../shared/web/panel.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import { doneWords, facts } from "./result_rows.js";
+
+/** @import { ExperimentsState, Result, Side } from "./experiments_state.js" */
+
+/** @type {[Side, string][]} */
+const SIDES = [
+  ["recorded", "Recorded"],
+  ["own", "Your run"],
+];
+
+/** The panel above the figure; `controls`: where the buttons of a run are placed. */
+export class ResultHead {
+  /**
+   * @param {HTMLElement} host
+   * @param {(side: Side) => void} turn to the other result
+   */
+  constructor(host, turn) {
+    this.panel = makePanel(host, { part: "head", title: "Experiment", cls: "xp-head" });
+    this.title = this.panel.titleBox.querySelector("span");
+    this.badge = el("span", { class: "sq-badge", "data-part": "source" }, this.panel.tools);
+    this.makeSides(this.panel.tools, turn);
+    const { body } = this.panel;
+    this.question = el("p", { class: "xp-question", "data-part": "question" }, body);
+    this.finding = el("p", { class: "xp-finding", "data-part": "finding" }, body);
+    this.partial = el("p", { class: "xp-partial", "data-part": "partial" }, body);
+    this.missing = el("p", { class: "xp-dim", "data-part": "missing" }, body);
+    this.controls = el("div", {}, body);
+    this.facts = el("dl", { class: "sq-facts" }, this.panel.foot);
+  }
+
+  makeSides(host, turn) {
+    const look = { class: "sq-segments", role: "group", "aria-label": "Which result" };
+    this.sides = el("span", look, host);
+    this.sideButtons = SIDES.map(([side, label]) => {
+      const act = () => turn(side);
+      return { side, node: button(this.sides, { text: label, part: "side-" + side, act }) };
+    });
+    rove(this.sides);
+  }
+
+  /** @param {ExperimentsState} state */
+  paint(state) {
+    const { experiment, result } = state;
+    text(this.title, experiment?.title ?? "Experiment");
+    text(this.question, experiment?.question ?? "");
+    text(this.finding, result?.finding ?? "");
+    show(this.finding, Boolean(result?.finding));
+    this.paintPartial(result);
+    text(this.missing, state.missing);
+    show(this.missing, Boolean(state.missing));
+    text(this.badge, result?.source ?? "");
+    this.badge.dataset.label = result?.source ?? "";
+    show(this.badge, Boolean(result));
+    const isOwn = result !== undefined && result === state.own.get(state.chosen);
+    show(this.sides, state.own.has(state.chosen) && !state.missing);
+    for (const { side, node } of this.sideButtons)
+      attr(node, "aria-pressed", (side === "own") === isOwn ? "true" : "false");
+    this.paintFacts(result);
+  }
+
+  /** @param {Result | undefined} result */
+  paintPartial(result) {
+    const isPartial = result !== undefined && result.done < result.total;
+    text(this.partial, isPartial ? `Partial result: ${doneWords(result)}.` : "");
+    show(this.partial, isPartial);
+  }
+
+  /** @param {Result | undefined} result */
+  paintFacts(result) {
+    this.facts.replaceChildren();
+    show(this.facts, Boolean(result));
+    for (const [name, value] of result ? facts(result) : []) {
+      el("dt", { text: name }, this.facts);
+      el("dd", { text: value }, this.facts);
+    }
+  }
+}

@@ -1,0 +1,102 @@
+/* The texts of a result: cells of its table, its CSV files, and where its numbers come from. */
+import { grouped, known, prob, rate } from "../../shared/web/format.js";
+
+/** @import { Comparison, Result } from "./experiments_state.js" */
+
+/**
+ * A column's values as a person reads them: whole numbers only if all are.
+ * @param {(string | number | null)[]} values
+ * @returns {string[]}
+ */
+export function cellTexts(values) {
+  const isWhole = values.every((value) => !known(value) || Number.isInteger(value));
+  return values.map((value) => {
+    if (typeof value === "string") return value;
+    if (!known(value)) return "–";
+    if (isWhole) return grouped(value);
+    return Math.abs(value) >= 1 ? rate(value) : prob(value);
+  });
+}
+
+/**
+ * Points as rows of a CSV file; the same as `to_csv` in sequoia/experiments/result.py.
+ * @param {Result} result
+ * @returns {any[][]}
+ */
+export function pointRows({ name, x, y, series }) {
+  const head = ["experiment", "panel", "series", x.name, y.name, "low", "high", "prompts"];
+  const rows = series.flatMap((one) =>
+    one.points.map((point) => [
+      name,
+      one.panel,
+      one.name,
+      point.x,
+      point.mean,
+      point.low ?? "",
+      point.high ?? "",
+      point.prompts,
+    ]),
+  );
+  return [head, ...rows];
+}
+
+/**
+ * The table as rows of a CSV file. Each heading says where its numbers come from.
+ * @param {Result} result
+ * @returns {any[][]}
+ */
+export function tableRows({ columns, rows }) {
+  const head = columns.map(({ label, kind }) => (kind ? `${label} (${kind})` : label));
+  return [head, ...rows.map((row) => columns.map(({ name }) => row[name] ?? ""))];
+}
+
+/**
+ * What a comparison shows, in a word. A ratio without an interval shows nothing.
+ * @param {Comparison} comparison
+ * @returns {"higher" | "lower" | "no clear difference" | ""}
+ */
+export function verdictOf({ low, high }) {
+  if (low === null || high === null) return "";
+  if (low > 1) return "higher";
+  return high < 1 ? "lower" : "no clear difference";
+}
+
+/**
+ * Where and when, and with which models, in short facts.
+ * @param {Result} result
+ * @returns {[string, string][]}
+ */
+export function facts({ target, draft, machine, date, settings }) {
+  /** @type {[string, string][]} */
+  const all = [
+    ["Target", target],
+    ["Draft", draft],
+    ["Machine", machine],
+    ["Date", date],
+    ["Settings", settingWords(settings)],
+  ];
+  return all.filter(([, value]) => value);
+}
+
+const settingWords = (settings) =>
+  Object.entries(settings)
+    .filter(([, value]) => typeof value !== "object" || Array.isArray(value))
+    .map(([name, value]) => `${name} ${[value].flat().join(", ")}`)
+    .join("; ");
+
+/**
+ * Lines above a saved figure: away from the page nothing else says what it shows.
+ * @param {Result} result
+ * @returns {string[]}
+ */
+export function captionLines(result) {
+  const { title, source, date, machine, target, draft } = result;
+  const partial = result.done < result.total ? `${doneWords(result)}; ` : "";
+  return [title, `${partial}${source} ${date}, ${machine}`, `${target} + ${draft}`];
+}
+
+/**
+ * @param {Result} result
+ * @returns {string}
+ */
+export const doneWords = ({ done, total }) => `${grouped(done)} of ${grouped(total)} units done`;

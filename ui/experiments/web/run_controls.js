@@ -1,0 +1,62 @@
+/* Run and Stop, and how far a run is. */
+import { attr, button, el, show, text } from "../../shared/web/dom.js";
+import { count } from "../../shared/web/format.js";
+import { progressBar } from "../../shared/web/progress_bar.js";
+import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
+
+/** @import { ExperimentsState } from "./experiments_state.js" */
+
+/** The controls of the chosen experiment; a run of another one can be stopped here as well. */
+export class RunControls {
+  /**
+   * @param {HTMLElement} host
+   * @param {{run: () => void, halt: () => void}} acts
+   */
+  constructor(host, { run, halt }) {
+    this.root = el("div", { class: "xp-run" }, host);
+    const line = el("div", { class: "xp-line" }, this.root);
+    this.run = button(line, {
+      text: "Run",
+      cls: "xp-go",
+      hint: TOOLTIPS["button run experiment"],
+      part: "run",
+      act: run,
+    });
+    this.stop = button(line, {
+      text: "Stop",
+      hint: TOOLTIPS["button stop experiment"],
+      part: "stop",
+      act: halt,
+    });
+    this.words = el("span", { class: "xp-dim", role: "status", "data-part": "progress" }, line);
+    this.bar = progressBar(this.root, "Units done");
+    const part = { "data-part": "banner", hidden: "" };
+    this.banner = el("p", { class: "sq-banner", role: "status", ...part }, this.root);
+  }
+
+  /** @param {ExperimentsState} state */
+  paint(state) {
+    const { run, going, experiment } = state;
+    text(this.run.querySelector("span"), state.action);
+    this.run.disabled = going || !experiment;
+    this.stop.disabled = !going;
+    text(this.words, this.progressWords(state));
+    this.bar(going ? (run.share ?? 0) : null);
+    const words = run.error || run.notice || state.error || "";
+    const isHere = !run.name || run.name === state.chosen || Boolean(state.error);
+    text(this.banner, words);
+    show(this.banner, Boolean(words) && isHere);
+    const isError = Boolean(run.error || state.error);
+    attr(this.banner, "role", isError ? "alert" : "status");
+    this.banner.classList.toggle("sq-banner-error", isError);
+  }
+
+  /** @type {(state: ExperimentsState) => string} */
+  progressWords({ run, going, experiment, chosen, list }) {
+    if (!going) return experiment ? `${count(experiment.units, "unit")} with the loaded pair` : "";
+    const words = run.words ?? "";
+    if (run.name === chosen) return words;
+    const other = list.find(({ name }) => name === run.name)?.title ?? "Another experiment";
+    return `“${other}” is running: ${words}`;
+  }
+}

@@ -1,0 +1,47 @@
+/* How a method looks in every chart of the page. Colour and marker belong to the method: a shape of
+   tree, or a verifier. Lines of the same method differ in dash pattern, and every second one has
+   open markers. */
+import { MARKER_PATHS } from "./marker_paths.js";
+
+/**
+ * `earlierSame`: number of earlier lines of this method. `symbol`: Plotly's name of the marker,
+ * `path`: the same as an SVG path, centred on the origin.
+ * @typedef {{earlierSame: number, colour: string, dash: string, symbol: string,
+ *   path: string}} MethodStyle
+ */
+
+/** @type {Record<string, string>} */
+const MARKERS = {
+  plain: "circle",
+  chain: "square",
+  sequences: "triangle-up",
+  kary: "triangle-down",
+  sequoia: "diamond",
+  replanned: "cross",
+  dynamic: "x",
+  specinfer: "triangle-left",
+  topk: "triangle-right",
+  traversal: "bowtie",
+  block: "pentagon",
+  other: "hourglass",
+};
+const DASHES = ["solid", "7px,4px", "2px,3px", "8px,3px,2px,3px"];
+
+/**
+ * The style of each line of a chart.
+ * @param {string[]} methods that of each line; an unknown one is "other"
+ * @returns {MethodStyle[]}
+ */
+export function methodStyles(methods) {
+  const used = {};
+  return methods.map((name) => {
+    const method = Object.hasOwn(MARKERS, name) ? name : "other";
+    const earlierSame = used[method] ?? 0;
+    used[method] = earlierSame + 1;
+    const symbol = MARKERS[method];
+    const path = MARKER_PATHS[symbol];
+    const dash = DASHES[earlierSame % DASHES.length];
+    const colour = `var(--race-${method})`;
+    return { earlierSame, colour, dash, symbol: symbol + (earlierSame % 2 ? "-open" : ""), path };
+  });
+}
