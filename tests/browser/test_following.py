@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 from test_page import choose, endless, enter, ready, store, until
 
 FOLLOWED = "s.following.isFollowed && s.steps.length > 3"
 
 
+@pytest.mark.nightly
 def test_who_waits_may_follow_the_current_run_and_gets_their_own(
     visit: Callable[..., Page],
 ) -> None:
+    """The first run must last longer than the rest of the test takes."""
     first, second = visit(), visit()
     for page in (first, second):
         ready(page)
