@@ -123,7 +123,7 @@ def _table(data: Mapping[str, Any]) -> PaperTable:
 def _row(data: Mapping[str, Any], sequences: tuple[int, int] | None) -> PaperRow:
     # smoothed, for which planning is fast
     tree = best_tree(paper_acceptance().smoothed(), data["nodes"], data["levels"])
-    trees = {"specinfer": Tree.sequences(*sequences)} if sequences else {}
+    trees = {"specinfer": Tree.sequences(sequences[0], sequences[1])} if sequences else {}
     results = tuple(
         Result(method, *data["results"][method], trees.get(method, tree))
         for method in METHODS

@@ -53,4 +53,4 @@ class HandlerNames:
 
 def _own_name(one: BlockFunction) -> str:
     """What it is called in the code; one that runs in the browser has no name there."""
-    return one.name if one.fn else "script"
+    return str(one.name) if one.fn else "script"
