@@ -137,8 +137,8 @@ class Block:
         return acceptance_of(pair, self.params, texts=self.prompts)[0].smoothed()
 
     def own_paths(self, pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> Acceptance:
-        """The acceptance along the paths that Traversal keeps, on other texts of this kind: recorded
-        with the pair, or counted now."""
+        """The acceptance along the paths that Traversal keeps, on other texts of this kind:
+        recorded with the pair, or counted now."""
         if known := own_paths_of(pair, self.params, TRAVERSAL.key, self.prompts):
             return known[0].smoothed()
         if self.params.temperature == 0:
@@ -195,8 +195,8 @@ def _sized(blocks: Sequence[Block], pair: Pair, sizes: Sequence[int]) -> None:
 
 
 def _verified(blocks: Sequence[Block], pair: Pair) -> None:
-    """Time every verifier on the same tree and on the same chain; also print their gains in tokens per
-    step."""
+    """Time every verifier on the same tree and on the same chain, and print their gains in tokens
+    per step."""
     for block in blocks:
         profile = block.measure(pair)
         acceptance = block.acceptance(pair)

@@ -51,8 +51,8 @@ def units(settings: Settings) -> list[Unit]:
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """first: how often a first child is accepted on the planning texts. machines: for each, what was
-    planned, and for each rival [tokens per step, speed-up over plain decoding]."""
+    """first: how often a first child is accepted on the planning texts. machines: for each, what
+    was planned, and for each rival [tokens per step, speed-up over plain decoding]."""
     work = unit.work
     mine = with_draft(pair, work["draft"])
     found = learnt(mine, work["kind"], work["temperature"], *work["planning"])

@@ -30,8 +30,8 @@ def finding(found: Sequence[Setting]) -> str:
     return " ".join(
         (
             f"The planned tree is {_score(found, CHAIN, 'the tuned chain')}, and",
-            f"{_score(found, STOPPING, 'the chain that stops when unsure')}. Only settings whose 95%",
-            "interval excludes 1 are counted.",
+            f"{_score(found, STOPPING, 'the chain that stops when unsure')}.",
+            "Only settings whose 95% interval excludes 1 are counted.",
             _chains(found),
             _by_machine(found),
             _by_acceptance(found),

@@ -119,13 +119,15 @@ def _parser() -> ArgumentParser:
         "--source",
         choices=("measured", "recorded"),
         default="measured",
-        help="the label of measured numbers; use recorded for results shipped with the program",
+        help="label of measured numbers; recorded: for results that come with the program",
     )
     parser.add_argument(
         "--dtype",
         default="float32",
         help="dtype of both models; auto takes the fastest, which may change when a run resumes",
     )
-    parser.add_argument("--prompts", type=int, help="number of prompts of each kind, instead of the size's")
+    parser.add_argument(
+        "--prompts", type=int, help="number of prompts of each kind, instead of the size's"
+    )
     add_pair_options(parser)
     return parser

@@ -206,8 +206,8 @@ def _against_one_size(gains: Sequence[Comparison], fixed: str) -> str:
     least, most = (pick(one.ratio for one in gains) for pick in (min, max))
     return (
         f"Against {fixed} nodes, the best single size overall, the tree planned for the machine is "
-        f"faster in {faster} of {len(gains)} cases and slower in {slower} (cases whose 95% interval "
-        f"excludes 1). The ratio of speeds ranges from {least:.2f}x to {most:.2f}x."
+        f"faster in {faster} of {len(gains)} cases and slower in {slower} (those whose 95% "
+        f"interval excludes 1). The ratio of speeds ranges from {least:.2f}x to {most:.2f}x."
     )
 
 

@@ -106,7 +106,7 @@ def power_law(points: Sequence[Point]) -> tuple[float, float]:
 
 
 def _comparisons(case: Case, found: Found) -> list[Comparison]:
-    """Ratios of the rates at which all children are rejected: below 1 if Sequoia rejects less often."""
+    """Ratios of how often all children are rejected: below 1 if Sequoia rejects less often."""
     mine = [one[OURS][-1] for one in found]
     count = len(found[0][OURS])
     return [

@@ -1,5 +1,5 @@
-"""The decoders that the experiment `chain` compares, and how each is planned for a machine. Planning
-uses texts other than those they are compared on."""
+"""The decoders that the experiment `chain` compares, and how each is planned for a machine, on
+texts other than those on which they are compared."""
 
 from __future__ import annotations
 

@@ -131,7 +131,8 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
     low, high = (pick(one.ratio for one in comparisons) - 1 for pick in (min, max))
     return (
         f"The planned tree emits more tokens per step than SpecInfer's sequences of the same size "
-        f"in {won} of {len(comparisons)} cases; the difference ranges from {low:+.0%} to {high:+.0%}."
+        f"in {won} of {len(comparisons)} cases; the difference ranges from {low:+.0%} to "
+        f"{high:+.0%}."
     )
 
 

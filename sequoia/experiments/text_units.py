@@ -128,8 +128,8 @@ def tokens_per_step(starts: Sequence[float], params: SamplingParams) -> float:
 
 
 def new_tokens(text: Text) -> int:
-    """The number of tokens before the text begins to repeat itself: before the first sequence of REPEAT
-    tokens that has occurred before."""
+    """The number of tokens before the text begins to repeat itself: before the first
+    sequence of REPEAT tokens that has occurred before."""
     ids = (*text.prompt, *text.tokens)
     seen = set[tuple[int, ...]]()
     for end in range(REPEAT, len(ids) + 1):

@@ -1,4 +1,4 @@
-"""All verifiers on trees of one size: the part that the experiments `temperature` and `top-p` share."""
+"""All verifiers on trees of one size: what the experiments `temperature` and `top-p` share."""
 
 from __future__ import annotations
 
@@ -187,7 +187,11 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
 
 def _gain(found: Comparison) -> str:
     interval = "" if found.low is None else f" (95% interval {found.low:.3f} to {found.high:.3f})"
-    return f"{found.text[0].upper()}{found.text[1:]}: {found.ratio:.3f}x the tokens per step{interval}."
+    return f"{_capital(found.text)}: {found.ratio:.3f}x the tokens per step{interval}."
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _counted(name: str, found: Sequence[Comparison]) -> str:

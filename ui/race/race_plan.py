@@ -24,7 +24,7 @@ from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import PLANNED
 from ui.shared.tree_request import ChosenTree
 
-FAMILIAR_CLOCK = "a100-llama-2-7b-eager"  # the first one tried when a machine is sought on which a tree wins
+FAMILIAR_CLOCK = "a100-llama-2-7b-eager"  # tried first when looking for one on which a tree wins
 MOST_NOTES = 4
 MAX_NOTE = 400
 _NOT_HERE = ", not on this prompt"
@@ -40,8 +40,8 @@ class ChosenLane:
 
 @dataclass(frozen=True)
 class RacePlan:
-    """The lanes that race. notes: sentences for the page. elsewhere: a machine on which the tree planned
-    for it is predicted to beat the best chain, None if there is none."""
+    """The lanes that race. notes: sentences for the page. elsewhere: a machine on which the tree
+    planned for it is predicted to beat the best chain, None if there is none."""
 
     lanes: tuple[ChosenLane, ...]
     notes: tuple[str, ...] = ()
@@ -135,8 +135,8 @@ def _same_words(lane: ChosenLane, other: ChosenLane) -> str:
 
 
 def _planned_from(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[str]:
-    """A note: on which texts the acceptance was counted that trees and chains are planned from. In a
-    race on two prompts it names both sources if they differ."""
+    """A note: from which texts the acceptance comes that trees and chains are planned with. In a race
+    on two prompts it names both sources if they differ."""
     sources = _sources(asked, lanes)
     if len(words := set(sources.values())) == 1:
         yield f"Trees and chain lengths are planned from acceptance {words.pop()}."

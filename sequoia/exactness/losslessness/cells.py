@@ -1,6 +1,6 @@
 """What is counted: the first tokens of each text, in cells that are fixed before any sample is
-drawn. At each position some tokens have a cell of their own, and all others share one. After a token
-in a shared cell, the rest of the text is not counted."""
+drawn. At each position some tokens have a cell of their own, and all others share one. After a token in
+a shared cell, the rest of the text is not counted."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sequoia.exactness.losslessness.table_step import Model, Text
 
 @dataclass(frozen=True)
 class Cell:
-    """All texts that begin with `tokens`. is_rest: only those of them whose next token has no cell of
-    its own. share: the probability of these texts under the target."""
+    """All texts that begin with `tokens`. is_rest: only those of them whose next token has no cell
+    of its own. share: the probability of these texts under the target."""
 
     tokens: Text
     is_rest: bool
@@ -24,8 +24,8 @@ class Cell:
 
 
 class Cells:
-    """The cells for the first `places` tokens. top: how many tokens have a cell of their own at each
-    position; they are the most probable after the text so far. p: the target's distributions."""
+    """The cells for the first `places` tokens. top: how many tokens have a cell of their own at
+    each position; they are the most probable after the text so far. p: the target's distributions."""
 
     def __init__(self, p: Model, places: int, top: int) -> None:
         self.places = places
@@ -57,7 +57,7 @@ class Cells:
         return None
 
     def shares(self, distribution: Mapping[Any, Any]) -> list[float]:
-        """The probability of each cell under a distribution over texts, all long enough to lie in one."""
+        """The probability of each cell under a distribution over texts that are long enough."""
         total = [0.0] * len(self.all)
         for text, weight in distribution.items():
             index = self.find(text)

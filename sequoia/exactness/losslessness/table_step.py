@@ -90,8 +90,8 @@ def verified(
     q: Model,
     chance: Any,
 ) -> Text:
-    """The prefix and the tokens that the step emits, after verifying a drafted tree whose nodes have
-    these `tokens` and `contexts`."""
+    """The prefix and the tokens that the step emits. tokens, contexts: of the drafted tree's
+    nodes."""
     verdict = verifier.verify(
         tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance
     )

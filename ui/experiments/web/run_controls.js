@@ -55,7 +55,8 @@ export class RunControls {
 
   /** @type {(state: ExperimentsState) => string} */
   progressWords({ run, going, experiment, chosen, list }) {
-    if (!going) return experiment ? `${count(experiment.units, "unit")} with the loaded pair${UNIT}` : "";
+    if (!going)
+      return experiment ? `${count(experiment.units, "unit")} with the loaded pair${UNIT}` : "";
     const words = run.words ?? "";
     if (run.name === chosen) return words;
     const other = list.find(({ name }) => name === run.name)?.title ?? "Another experiment";

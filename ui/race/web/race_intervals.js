@@ -43,7 +43,8 @@ export class RaceIntervals {
     this.shown = pooled;
     const compared = this.compared();
     const [leader, other] = this.orders.map(([first]) => first);
-    if (other !== undefined) text(this.leader, "Pace of the first lane on each prompt, relative to");
+    if (other !== undefined)
+      text(this.leader, "Pace of the first lane on each prompt, relative to");
     else if (leader !== undefined)
       text(this.leader, `Pace of ${laneName(lanes[leader], leader)} relative to`);
     const ends = axisEnds(compared);

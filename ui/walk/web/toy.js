@@ -36,7 +36,11 @@ export const MOST_CHILDREN = [5, 3];
  */
 export const SHAPES = [
   { key: "levels", label: "children per level, as set below", parents: null },
-  { key: "uneven", label: "uneven: 1 child, then 2, then 1 below the second", parents: [-1, 0, 1, 1, 3] },
+  {
+    key: "uneven",
+    label: "uneven: 1 child, then 2, then 1 below the second",
+    parents: [-1, 0, 1, 1, 3],
+  },
 ];
 
 /**
