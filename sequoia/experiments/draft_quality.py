@@ -1,6 +1,6 @@
-"""A pair with a better or a worse draft, made by adding noise to the weights of the target or of the
-draft. Drafts of other sizes would change step times too; here only acceptance changes, as times are
-simulated."""
+"""A pair with a better or a worse draft, made by adding noise to the weights of the target or
+draft. Drafts of other sizes would change step times too; here only acceptance changes, as times
+are simulated."""
 
 from __future__ import annotations
 

@@ -135,8 +135,8 @@ def _same_words(lane: ChosenLane, other: ChosenLane) -> str:
 
 
 def _planned_from(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[str]:
-    """A note: from which texts the acceptance comes that trees and chains are planned with. In a race
-    on two prompts it names both sources if they differ."""
+    """A note: where the acceptance comes from that trees and chains are planned with. In a race on
+    two prompts it names both sources if they differ."""
     sources = _sources(asked, lanes)
     if len(words := set(sources.values())) == 1:
         yield f"Trees and chain lengths are planned from acceptance {words.pop()}."

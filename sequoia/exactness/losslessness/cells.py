@@ -1,6 +1,6 @@
 """What is counted: the first tokens of each text, in cells that are fixed before any sample is
-drawn. At each position some tokens have a cell of their own, and all others share one. After a token in
-a shared cell, the rest of the text is not counted."""
+drawn. At each position some tokens have a cell of their own, and all others share one. What follows
+a token in a shared cell is not counted."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Cell:
 
 
 class Cells:
-    """The cells for the first `places` tokens. top: how many tokens have a cell of their own at
-    each position; they are the most probable after the text so far. p: the target's distributions."""
+    """The cells for the first `places` tokens. top: how many tokens have their own cell at each
+    position; they are the most probable after the text so far. p: the target's distributions."""
 
     def __init__(self, p: Model, places: int, top: int) -> None:
         self.places = places
