@@ -211,10 +211,10 @@ def _verified(blocks: Sequence[Block], pair: Pair) -> None:
 
 def _print_plans(profile: HardwareProfile, acceptance: Acceptance, own: Acceptance) -> None:
     """Print Traversal's tree as planned with each of two acceptance vectors."""
-    for name, vector in (("by Algorithm 2", acceptance), ("along its own paths", own)):
+    for name, vector in (("under Algorithm 2", acceptance), ("along Traversal's paths", own)):
         plan = best_plan(vector, profile, slack=SLACK)
         print(
-            f"Traversal's tree, planned with acceptance {name}: {len(plan.tree)} nodes, "
+            f"The tree for Traversal, planned with acceptance {name}: {len(plan.tree)} nodes, "
             f"{plan.tree.levels} levels; predicted {plan.expected_tokens:.2f} tokens per step, "
             f"{plan.predicted_speedup:.2f}x"
         )

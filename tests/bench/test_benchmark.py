@@ -140,8 +140,8 @@ def test_every_verifier_is_timed_on_one_tree_and_on_one_chain(
         assert (one["measured_over"] is None) == (one["verifier"] == "sequoia")
         assert (one["on_same_drafts"] is None) == (one["verifier"] != "traversal")
     said = capsys.readouterr().out
-    assert "Traversal's tree, planned with Algorithm 2's acceptance: " in said
-    assert "Traversal's tree, planned with acceptance along its own paths: " in said
+    assert "The tree for Traversal, planned with acceptance under Algorithm 2: " in said
+    assert "The tree for Traversal, planned with acceptance along Traversal's paths: " in said
     (sentence,) = (line for line in said.splitlines() if "Block" in line and "expected " in line)
     assert " over Algorithm 2; expected " in sentence
 
