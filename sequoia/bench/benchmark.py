@@ -249,7 +249,7 @@ def _at_least(least: int, what: str, most: int | None = None) -> Callable[[str],
     def whole(text: str) -> int:
         value = int(text)
         if value < least or (most is not None and value > most):
-            bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+            bounds = f"({least} or more)" if most is None else f"from {least} to {most}"
             raise ArgumentTypeError(f"{value} is not {what} {bounds}")
         return value
 

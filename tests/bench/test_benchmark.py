@@ -499,7 +499,7 @@ def test_offloading_is_compared_with_accelerate(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--offload", "-1"], "-1 is not a number of layers from 0 up"),
+        (["--offload", "-1"], "-1 is not a number of layers (0 or more)"),
         (["--offload", "--grid"], "use only one of them"),
         (["--sizes", "8", "--grid"], "use only one of them"),
         (["--sizes", "0"], "0 is not a number of nodes from 1 to 1024"),

@@ -275,7 +275,7 @@ function fastest({ parents, levels, speedup, nodes }, profile, elsewhere) {
   const limit = nodes > 1 && parents.length === nodes ? " (the largest size tried)" : "";
   const times = profile.source + (elsewhere ? `: ${elsewhere}` : ` on ${profile.device}`);
   const where = elsewhere ? "there" : "here";
-  return `Fastest ${where} with these rates: ${size}${limit}, predicted ${speedup.toFixed(2)}× (times ${times}). `;
+  return `Fastest ${where} with these rates: ${size}${limit}, predicted ${speedup.toFixed(2)}×; times ${times}. `;
 }
 
 const percent = (share) =>
