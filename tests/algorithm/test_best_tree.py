@@ -191,7 +191,7 @@ def test_of_equal_nodes_the_less_deep_comes_first() -> None:
 
 
 @pytest.mark.slow
-def test_the_numbers_of_the_appendix_to_the_printed_digits() -> None:
+def test_known_values_with_the_vector_of_the_appendix() -> None:
     free = dp_table(APP_E, 512)
     capped = dp_table(APP_E, 1024, 18)
     assert [round(free.best(n, n)[0], 3) for n in (64, 128, 256, 512)] == [

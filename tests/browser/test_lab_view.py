@@ -216,7 +216,7 @@ def low(tab: Page) -> Iterator[Page]:
     yield from opened(tab, "lab", height=500)
 
 
-def test_the_papers_figures_agree_to_the_printed_digits(low: Page) -> None:
+def test_figures_with_the_papers_vector_agree_to_three_decimals(low: Page) -> None:
     """They take a second of the browser's time, so they are computed only when scrolled to."""
     lines = low.locator(".sq-lab-check tbody tr")
     low.wait_for_timeout(800)

@@ -647,7 +647,7 @@ def test_light_dark_narrow_and_wide(visit: Visit, width: int, dark: bool) -> Non
 def test_endpoints_cannot_be_called_directly(app: App) -> None:
     """Guards against the way past the queue, which is open by default."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    for name in ("run", "step", "open", "load", "example", "watch"):
+    for name in ("decode_run", "decode_step", "decode_open", "decode_example", "decode_watch"):
         for way in ("run", "api"):
             body = json.dumps({"data": []}).encode()
             request = urllib.request.Request(

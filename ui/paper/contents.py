@@ -35,14 +35,14 @@ def page() -> str:
         element(
             "div",
             _introduction(data["paper"]),
+            element("div", data_part="figure-host"),
+            *(_speedups(panel) for panel in data["panels"]),
             element(
                 "div",
                 _facts("compared", "What can be compared", data["compared"]),
                 _facts("not-compared", "What cannot, and why", data["not_compared"]),
                 class_="pp-pair",
             ),
-            element("div", data_part="figure-host"),
-            *(_speedups(panel) for panel in data["panels"]),
             _sweeps(data["sweep"], data["sweeps"]),
             _claims(data["claims"]),
             class_="sq-frame",

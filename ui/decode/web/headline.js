@@ -115,16 +115,22 @@ function price({ tokensPerStep, seconds, steps, whole }, { plain_seconds: plain 
 
 /** @type {(meta: Meta) => string} */
 function simulatedBasis({ clock, device, date }) {
-  const place = [device, String(date || "").slice(0, 10)].filter(Boolean).join(", ");
+  const place = [device, unbroken(date)].filter(Boolean).join(", ");
   const made = place && ` The models ran on ${readable(place)}.`;
   return simulatedWords({ clock }) + made;
 }
+
+// A day, with hyphens at which no line ends.
+const unbroken = (date) =>
+  String(date || "")
+    .slice(0, 10)
+    .replaceAll("-", "\u2011");
 
 /** @type {(meta: Meta) => string} */
 function basis(meta) {
   if (isSimulated(meta)) return simulatedBasis(meta);
   const { opening, label, device, date } = meta;
-  const place = [device, String(date || "").slice(0, 10)].filter(Boolean).join(", ");
+  const place = [device, unbroken(date)].filter(Boolean).join(", ");
   const source = [label, place].filter(Boolean).join(" on ");
   const stated = source && source[0].toUpperCase() + source.slice(1) + ".";
   if (!opening) return [readable(meta.about), stated].filter(Boolean).join(" ");

@@ -29,8 +29,8 @@ export const PAPER = [
   0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004, 0.0001,
 ];
 
-/** G, as printed there: [nodes, levels or null, expected tokens]. */
-export const PRINTED = [
+/** Expected tokens with that vector, computed in Python: [nodes, levels or null, tokens]. */
+export const KNOWN = [
   [64, null, 5.917],
   [128, null, 6.607],
   [256, null, 7.289],

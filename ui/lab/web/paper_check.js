@@ -1,4 +1,4 @@
-/* The figures printed in the paper beside the same figures computed in this browser. */
+/* Expected tokens for the paper's acceptance vector: known values beside those of this browser. */
 import { makePanel } from "../../shared/web/panel.js";
 import * as vectors from "./acceptance_vectors.js";
 import { DpTable } from "./dp/dp_table.js";
@@ -9,28 +9,29 @@ import { el, text } from "../../shared/web/dom.js";
 export class PaperCheck {
   /** @param {HTMLElement} host */
   constructor(host) {
-    const about = { part: "check", title: "Check against the paper", cls: "sq-lab-check" };
+    const about = { part: "check", title: "Check with the paper’s vector", cls: "sq-lab-check" };
     const panel = makePanel(host, about);
-    el("span", { class: "sq-word", text: "App. E vector" }, panel.titleBox);
+    el("span", { class: "sq-word", text: "App. E" }, panel.titleBox);
     const table = el("table", { class: "sq-lab-table" }, panel.body);
     const head = el("tr", {}, el("thead", {}, table));
-    for (const words of ["Nodes", "Levels", "Paper", "Here", "Result"])
+    for (const words of ["Nodes", "Levels", "Known", "Here", "Result"])
       el("th", { scope: "col", text: words }, head);
     const body = el("tbody", {}, table);
-    const rows = vectors.PRINTED.map((printed) => makeRow(body, printed));
+    const rows = vectors.KNOWN.map((known) => makeRow(body, known));
     const note =
-      "Expected tokens of the best tree. “Here” is computed in this browser with the paper’s recurrence.";
+      "Expected tokens of the best tree for the acceptance vector in the paper’s appendix E. “Known” was computed " +
+      "in Python, “Here” in this browser, both with the paper’s recurrence.";
     el("p", { class: "sq-lab-note", text: note }, panel.body);
     dom.onceVisible(panel.body, () => fill(rows, new Map()));
   }
 }
 
-function makeRow(body, printed) {
-  const [nodes, levels, paper] = printed;
+function makeRow(body, known) {
+  const [nodes, levels, value] = known;
   const line = el("tr", {}, body);
-  const words = [nodes, levels ?? "any", paper.toFixed(3), "…", ""];
+  const words = [nodes, levels ?? "any", value.toFixed(3), "…", ""];
   const cells = words.map((word) => el("td", { text: String(word) }, line));
-  return { line, nodes, levels, paper, here: cells[3], result: cells[4] };
+  return { line, nodes, levels, value, here: cells[3], result: cells[4] };
 }
 
 // Row after row, each when the page has nothing else to do: a table takes up to half a second.
@@ -45,17 +46,17 @@ function fill(rows, tables) {
   });
 }
 
-// The same means the same to the printed digits.
-function fillRow({ line, nodes, levels, paper, here, result }, tables) {
+// The same means the same to three decimals.
+function fillRow({ line, nodes, levels, value, here, result }, tables) {
   if (!tables.has(levels)) tables.set(levels, tableFor(levels));
   const best = tables.get(levels).best(nodes, levels ?? nodes).value;
-  const same = best.toFixed(3) === paper.toFixed(3);
+  const same = best.toFixed(3) === value.toFixed(3);
   text(here, best.toFixed(3));
   text(result, same ? "✓ same" : "✗ differs");
   line.dataset.same = String(same);
 }
 
 function tableFor(levels) {
-  const sizes = vectors.PRINTED.filter((printed) => printed[1] === levels).map(([n]) => n);
+  const sizes = vectors.KNOWN.filter((known) => known[1] === levels).map(([n]) => n);
   return DpTable.whole(vectors.PAPER, Math.max(...sizes), levels);
 }

@@ -54,9 +54,12 @@ const KEY_WIDE = 150; // px of the first column, and rows, that the key to the n
 const KEY_ROWS = 4;
 const MINIMAP_NODES = 60; // a tree of fewer has no minimap
 
-const MODELS = [
-  ["q", "small"],
-  ["p", "large"],
+const KEY = [
+  ["accepted", "green", "kept"],
+  ["rejected", "red", "rejected"],
+  ["never", "faint", "cut off"],
+  ["", "q", "probability in the small model"],
+  ["", "p", "probability in the large model"],
 ];
 
 /** The tree with its minimap. */
@@ -81,10 +84,10 @@ export class StepTree {
     this.view = new TreeView(this.root, look, actions);
     this.mini = new Minimap(this.root, (node) => actions.pick(node));
     this.key = el("p", { class: "sq-tree-key" }, this.root);
-    for (const [name, model] of MODELS) {
-      const line = el("span", {}, this.key);
+    for (const [state, name, meaning] of KEY) {
+      const line = el("span", { "data-s": state }, this.key);
       el("b", { text: name }, line);
-      line.append(`: probability in the ${model} model`);
+      line.append(`: ${meaning}`);
     }
   }
 
