@@ -1,10 +1,10 @@
 """Every decoder on the same prompts, in interleaved rounds: `python -m sequoia.bench`.
 
 A decoder is timed over all prompts of a round, prefill included; each prompt is decoded by all
-decoders in turn. Ratios are taken within a round, over plain decoding on the same engine in its
-fastest dtype. The table shows medians over rounds, with the lowest and the highest. The
+decoders in turn. Ratios are taken within a round, to plain decoding on the same engine in its
+fastest dtype. The table shows medians over rounds, with the lowest and the highest values. The
 machine's profile, used to plan trees and to predict speed-ups, is measured before each table. With
---offload the rows of accelerate are measured after the others.
+--offload, accelerate's rows are measured after the others.
 """
 
 from __future__ import annotations
@@ -137,8 +137,8 @@ class Block:
         return acceptance_of(pair, self.params, texts=self.prompts)[0].smoothed()
 
     def own_paths(self, pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> Acceptance:
-        """The acceptance along Traversal's final paths on other texts of this kind: recorded with
-        the pair, or counted now."""
+        """The acceptance along the paths that Traversal keeps, on other texts of this kind:
+        recorded with the pair, or counted now."""
         if known := own_paths_of(pair, self.params, TRAVERSAL.key, self.prompts):
             return known[0].smoothed()
         if self.params.temperature == 0:
@@ -173,7 +173,7 @@ class Block:
 
 
 def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None:
-    """The engine's decoders and those of `transformers`."""
+    """Time the engine's decoders and those of `transformers`."""
     for block in blocks:
         profile = block.measure(pair)
         known = profile, fastest_plain(pair, others, profile), block.acceptance(pair)
@@ -188,14 +188,15 @@ def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None
 
 
 def _sized(blocks: Sequence[Block], pair: Pair, sizes: Sequence[int]) -> None:
-    """Trees of given sizes, and plain decoding in the same dtype."""
+    """Time trees of given sizes, and plain decoding in the same dtype."""
     for block in blocks:
         block.time(sized(pair, sizes, block.acceptance(pair)))
         block.print()
 
 
 def _verified(blocks: Sequence[Block], pair: Pair) -> None:
-    """Every verifier on the same tree and on the same chain, with tokens per step in full."""
+    """Time every verifier on the same tree and on the same chain, and print their gains in tokens
+    per step."""
     for block in blocks:
         profile = block.measure(pair)
         acceptance = block.acceptance(pair)
@@ -209,22 +210,22 @@ def _verified(blocks: Sequence[Block], pair: Pair) -> None:
 
 
 def _print_plans(profile: HardwareProfile, acceptance: Acceptance, own: Acceptance) -> None:
-    """Traversal's tree, planned in two ways."""
-    for name, vector in (("Algorithm 2's", acceptance), ("its own final paths'", own)):
+    """Print Traversal's tree as planned with each of two acceptance vectors."""
+    for name, vector in (("under Algorithm 2", acceptance), ("along Traversal's paths", own)):
         plan = best_plan(vector, profile, slack=SLACK)
         print(
-            f"Traversal's tree, planned with {name} acceptance: {len(plan.tree)} nodes, "
+            f"The tree for Traversal, planned with acceptance {name}: {len(plan.tree)} nodes, "
             f"{plan.tree.levels} levels; predicted {plan.expected_tokens:.2f} tokens per step, "
             f"{plan.predicted_speedup:.2f}x"
         )
 
 
 def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
-    """Plain decoding and Sequoia with the engine's streaming, then plain decoding with
+    """Time plain decoding and Sequoia with the engine's streaming, then plain decoding with
     `accelerate`'s. There is room for only one copy of the weights, so they take turns."""
     print(
         "The rows of accelerate are measured after the others, on the same "
-        "weights, no longer pinned."
+        "weights in unpinned memory."
     )
     if pair.target.device.type == "cpu":
         print(
@@ -243,13 +244,13 @@ def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
 
 
 def _at_least(least: int, what: str, most: int | None = None) -> Callable[[str], int]:
-    """A parser for numbers from `least` to `most`, which messages call `what`."""
+    """A parser of whole numbers from `least` to `most`; error messages call the value `what`."""
 
     def whole(text: str) -> int:
         value = int(text)
         if value < least or (most is not None and value > most):
-            end = "up" if most is None else f"to {most}"
-            raise ArgumentTypeError(f"{value} is not {what} from {least} {end}")
+            bounds = f"({least} or more)" if most is None else f"from {least} to {most}"
+            raise ArgumentTypeError(f"{value} is not {what} {bounds}")
         return value
 
     return whole
@@ -332,7 +333,7 @@ def _options(argv: Sequence[str] | None) -> Namespace:
     tables = (options.offload is not False, options.grid, bool(options.sizes), options.verifiers)
     if sum(tables) > 1:
         parser.error(
-            "--offload, --grid, --sizes and --verifiers each give a table of their own; leave out "
-            "all but one"
+            "--offload, --grid, --sizes and --verifiers each print a table of their own; use only "
+            "one of them"
         )
     return options

@@ -39,8 +39,8 @@ _NEW = "before repetition"
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """Expected tokens per step of each shape at each budget, along one text: "all" of it, and at
-    temperature 0 what is "new" in it, before it begins to repeat itself."""
+    """Expected tokens per step of each shape at each budget, along one text: "all", over the whole
+    text; at temperature 0 also "new", over the part before the text begins to repeat itself."""
     planning = replace(params_of(unit), seed=0)
     trees = planned_shapes(pair, case_of(unit).kind, planning, unit.work["budgets"])
     lanes = {name: (tree, DEFAULT_VERIFIER) for name, tree in trees.items()}
@@ -86,7 +86,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
 @dataclass(frozen=True)
 class _Panel:
     """Texts of one kind at one temperature. found: the tokens per step of each lane, by prompt.
-    share: of the texts' tokens that are in it."""
+    share: the share of the texts' tokens that the panel covers."""
 
     words: str
     found: Found
@@ -94,8 +94,8 @@ class _Panel:
 
 
 def _panels(settings: Settings, done: Done) -> Iterator[_Panel]:
-    """Each case. Greedy texts of small models soon repeat themselves, which any draft guesses; so
-    at temperature 0 the text before that is shown as well."""
+    """One for each case. Greedy texts of small models soon repeat themselves, and any draft guesses
+    repetition; so at temperature 0 a second panel shows the text before that."""
     for case, found in found_by_case(settings, done).items():
         yield _Panel(case.words, [one["all"] for one in found])
         if case.temperature == 0:
@@ -152,12 +152,12 @@ def _finding(comparisons: list[Comparison]) -> str:
     return (
         f"{OURS}'s tree emits more tokens per step than another shape of the same size in "
         f"{len(won)} of {len(comparisons)} comparisons and fewer in {len(lost)}{_where(lost)}. "
-        f"The largest gain is {most.ratio - 1:.0%}: {most.text}."
+        f"The largest gain is {most.ratio - 1:.0%} ({most.text})."
     )
 
 
 def _where(lost: list[Comparison]) -> str:
-    """Whether all that were lost are in greedy texts that repeat themselves."""
+    """Says if all lost comparisons are on greedy texts that repeat themselves; else ""."""
     looped = [one for one in lost if "temperature 0," in one.text and _NEW not in one.text]
     if not lost or len(looped) < len(lost):
         return ""

@@ -1,6 +1,6 @@
 """Does a tree beat a tuned chain? On several machines, at several temperatures, for code and prose
-and for drafts of different quality, with the strongest rivals in the race. Steps are decoded with
-the pair; their times are those of each machine's profile."""
+and for drafts of different quality, against the strongest rivals. Steps are decoded with the pair;
+their times come from each machine's profile."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def units(settings: Settings) -> list[Unit]:
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """first: the acceptance of a first child on the planning texts. machines: of each, what was
-    planned, and of each rival [tokens per step, speed-up over plain decoding]."""
+    """first: how often a first child is accepted on the planning texts. machines: for each, what
+    was planned, and for each rival [tokens per step, speed-up over plain decoding]."""
     work = unit.work
     mine = with_draft(pair, work["draft"])
     found = learnt(mine, work["kind"], work["temperature"], *work["planning"])
@@ -115,7 +115,7 @@ class _Race:
 CHAIN = Experiment(
     name="chain",
     title="Tree against tuned chain",
-    question="Where is a tree faster than a chain whose length is tuned, and why?",
+    question="When is a tree faster than a chain of the best length, and why?",
     sizes={
         "small": {
             "kinds": ["code"],

@@ -1,4 +1,4 @@
-"""In words, where trees beat chains: counted and averaged over the settings that were raced."""
+"""A finding in words: where trees beat chains, by counts and averages over the settings raced."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sequoia.experiments.chain_settings import (
 from sequoia.planning.named_profiles import machine_name
 
 WHY = (
-    "A second child is of use only where the first was rejected, and pays only where one more node "
+    "A second child helps only if the first is rejected, and is worth it only where one more node "
     "costs little time"
 )
 
@@ -30,8 +30,8 @@ def finding(found: Sequence[Setting]) -> str:
     return " ".join(
         (
             f"The planned tree is {_score(found, CHAIN, 'the tuned chain')}, and",
-            f"{_score(found, STOPPING, 'the chain that stops when unsure')}; counted are settings",
-            "whose 95% interval is on one side of 1.",
+            f"{_score(found, STOPPING, 'the chain that stops when unsure')}.",
+            "Only settings whose 95% interval excludes 1 are counted.",
             _chains(found),
             _by_machine(found),
             _by_acceptance(found),
@@ -50,16 +50,16 @@ def _score(found: Sequence[Setting], other: str, words: str) -> str:
 def _chains(found: Sequence[Setting]) -> str:
     """How often the planned tree is itself a chain."""
     count = sum(one.found[0]["tree"][2] == 1 for one in found)
-    return f"In {count} the best tree is planned to be a chain."
+    return f"In {count} settings the planned tree is itself a chain."
 
 
 def _gain(found: Sequence[Setting]) -> float:
-    """The tree's speed over the tuned chain's, the geometric mean over settings."""
+    """The tree's speed divided by the tuned chain's: the geometric mean over settings."""
     return math.exp(statistics.fmean(math.log(one.ratio(TREE, CHAIN).ratio) for one in found))
 
 
 def _by_machine(found: Sequence[Setting]) -> str:
-    """Mean ratios from the machine on which more nodes cost least to the one where they cost
+    """Mean ratios by machine, from the one where extra nodes cost least to the one where they cost
     most."""
     machines = sorted({one.machine for one in found}, key=cost_of_nodes)
     gains = [_gain([one for one in found if one.machine == machine]) for machine in machines]
@@ -68,8 +68,9 @@ def _by_machine(found: Sequence[Setting]) -> str:
         for machine, gain in zip(machines, gains, strict=True)
     ]
     return (
-        f"Its mean speed over the tuned chain's is {', '.join(parts)}; in parentheses the time of "
-        f"a target pass over {WIDE} nodes over that of one."
+        f"On average the planned tree reaches these multiples of the tuned chain's speed: "
+        f"{', '.join(parts)}. In parentheses: the time of a target pass over {WIDE} nodes, in "
+        "passes over one."
     )
 
 
@@ -80,8 +81,8 @@ def _by_acceptance(found: Sequence[Setting]) -> str:
     if not low:
         return ""
     words = (
-        f"Where the draft's first guess is accepted in less than {middle:.0%}, it is "
-        f"{_gain(low):.2f}x, elsewhere {_gain(high):.2f}x."
+        f"The multiple is {_gain(low):.2f}x where the draft's first guess is accepted less than "
+        f"{middle:.0%} of the time, and {_gain(high):.2f}x elsewhere."
     )
     return f"{words} {WHY}." if _is_explained(found, low, high) else words
 
@@ -101,14 +102,14 @@ def _is_explained(
 
 
 def _fastest(found: Sequence[Setting]) -> str:
-    """Which decoder is the fastest most often, on each machine."""
+    """For each machine, the decoder that is most often the fastest there."""
     machines = sorted({one.machine for one in found}, key=cost_of_nodes)
     parts = []
     for machine in machines:
         here = [one for one in found if one.machine == machine]
         (rival, times), *_ = Counter(_winner(one) for one in here).most_common(1)
         parts.append(f"{_lower(RIVALS[rival])} on {machine_name(machine)} ({times} of {len(here)})")
-    return f"Most often the fastest: {'; '.join(parts)}."
+    return f"Fastest most often: {'; '.join(parts)}."
 
 
 def _winner(setting: Setting) -> str:

@@ -31,7 +31,8 @@ WIDE = 16  # nodes of the pass that shows what more nodes cost
 @dataclass(frozen=True)
 class Setting:
     """One machine with one kind of prompt, temperature and draft. found: what the units returned
-    for the machine, one for each prompt. first: acceptance of a first child on the planning texts.
+    for the machine, one for each prompt. first: how often a first child is accepted on the planning
+    texts.
     """
 
     machine: str
@@ -58,13 +59,13 @@ class Setting:
 
 
 def cost_of_nodes(machine: str) -> float:
-    """The time of a target pass over WIDE nodes, in passes over one."""
+    """The time of a target pass over WIDE nodes, divided by that of a pass over one."""
     profile = named_profile(machine)
     return profile.verify_seconds(WIDE) / profile.verify_seconds(1)
 
 
 def settings_done(settings: Settings, done: Done) -> Iterator[Setting]:
-    """Those of which at least one prompt is done."""
+    """The settings for which at least one prompt is done."""
     for machine in settings["machines"]:
         for temperature, draft in settings["conditions"]:
             for kind in settings["kinds"]:

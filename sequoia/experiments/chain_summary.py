@@ -35,10 +35,10 @@ COLUMNS = (
     Column("temperature", "temperature"),
     Column("draft", "draft"),
     Column("first", "first guess accepted", "measured"),
-    Column("cost", f"pass over {WIDE} nodes / over 1", "simulated"),
+    Column("cost", f"time of a pass over {WIDE} nodes, in passes over 1", "simulated"),
     Column("nodes", "tuned chain, nodes", "predicted"),
-    Column("tree", "planned tree: nodes, levels, most children", "predicted"),
-    Column("stop", "stopping chain: most nodes, draft probability", "predicted"),
+    Column("tree", "planned tree: nodes, levels, max children", "predicted"),
+    Column("stop", "stopping chain: max nodes, stops below draft probability", "predicted"),
     *(Column(key, f"{label}: speed-up", "simulated") for key, label in RIVALS.items()),
 )
 

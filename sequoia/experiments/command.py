@@ -1,6 +1,6 @@
 """Run one of the paper's experiments: `python -m sequoia.experiments NAME`.
 
-Ctrl-C stops it after the present unit of work; started again with the same settings, it continues.
+Ctrl-C stops it after the current unit of work; the same command with the same settings continues.
 """
 
 from __future__ import annotations
@@ -119,13 +119,15 @@ def _parser() -> ArgumentParser:
         "--source",
         choices=("measured", "recorded"),
         default="measured",
-        help="how measured numbers are labelled; recorded for results that are shipped",
+        help="label of measured numbers; recorded: for results that come with the program",
     )
     parser.add_argument(
         "--dtype",
         default="float32",
-        help="of both models; auto takes the fastest, which may be another one when a run resumes",
+        help="dtype of both models; auto takes the fastest, which may change when a run resumes",
     )
-    parser.add_argument("--prompts", type=int, help="prompts of each kind, instead of the size's")
+    parser.add_argument(
+        "--prompts", type=int, help="number of prompts of each kind, instead of the size's"
+    )
     add_pair_options(parser)
     return parser

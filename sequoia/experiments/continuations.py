@@ -1,4 +1,4 @@
-"""Texts to measure along: the target's own continuations of prompts."""
+"""The texts that experiments measure on: the target's own continuations of prompts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""A pair with a better or a worse draft: its draft's or its target's own weights with noise. Drafts
-of other sizes would change their time too; here only acceptance changes, as times are simulated."""
+"""A pair with a better or a worse draft, made by adding noise to the weights of the target or
+draft. Drafts of other sizes would change step times too; here only acceptance changes, as times
+are simulated."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from sequoia.models.pair import Pair
 from sequoia.models.pair_cache import PairCache
 from sequoia.models.tree_forward import TreeModel
 
-# By name: whose weights, and the noise relative to each weight's spread. As it is: no noise.
+# By name: whose weights, and the noise as a multiple of each weight tensor's standard deviation.
 QUALITIES: dict[str, tuple[str, float]] = {
     "worse": ("draft", 0.3),
     "as it is": ("draft", 0.0),

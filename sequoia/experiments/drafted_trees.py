@@ -1,5 +1,5 @@
-"""Trees drafted at places of a fixed text, with both models' distributions at their nodes: what is
-needed where a verifier looks at whole paths."""
+"""Trees drafted at chosen positions of a fixed text, with both models' distributions at their
+nodes, as verifiers that test whole paths need them."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Experiment:
     `run_unit(pair, unit)`: plain JSON values. Raises SequoiaError, such as BadModel.
     `summary(settings, done)`: the result of the units in `done`, of which there may be none. It
     leaves title, pair, machine and counts to the runner.
-    version: raised when units return something else than before, so that old ones are not used.
+    version: raised when units return something different, so that old units are not reused.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""Does planning for the machine pay? Trees planned for each of several machines, against best trees
-of fixed sizes and those planned for other machines (paper: Figures 7 and 8). Tokens per step are
-measured; times are those of each machine's profile."""
+"""Does planning for the machine pay? Trees planned for each of several machines, against the best
+trees of fixed sizes and trees planned for other machines (paper: Figures 7 and 8). Tokens per step
+are measured; times come from each machine's profile."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ COLUMNS = (
     Column("machine", "machine"),
     Column("case", "texts"),
     Column("tree", "planned tree: nodes, levels", "predicted"),
-    Column("tokens", "its tokens per step", "measured"),
-    Column("planned", "its speed-up", "simulated"),
-    Column("size", "best fixed size", "simulated"),
-    Column("fixed", "that tree's speed-up", "simulated"),
+    Column("tokens", "planned tree: tokens per step", "measured"),
+    Column("planned", "planned tree: speed-up", "simulated"),
+    Column("size", "best fixed size (nodes)", "simulated"),
+    Column("fixed", "best fixed size: speed-up", "simulated"),
     Column("other", "slowest tree planned for another machine", "simulated"),
-    Column("foreign", "that tree's speed-up", "simulated"),
+    Column("foreign", "slowest such tree: speed-up", "simulated"),
 )
 
 
@@ -134,7 +134,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
 
 
 def _mean_speed(found: Sequence[Here], tree: str) -> float:
-    """The geometric mean, so that no machine counts more than another."""
+    """The geometric mean, so that no machine dominates."""
     return math.exp(statistics.fmean(math.log(one.speed(tree)) for one in found))
 
 
@@ -192,12 +192,12 @@ def _sizes_in_words(found: Sequence[Here], sizes: Sequence[str]) -> str:
     least = min(best, key=lambda pair: pair[0])
     most = max(best, key=lambda pair: pair[0])
     if least[0] == most[0]:
-        return f"The best of the fixed sizes is {most[0]} nodes everywhere."
+        return f"The best fixed size is {most[0]} nodes everywhere."
     ends = (
         f"{nodes} nodes ({machine_name(one.machine)}, {one.case.words})"
         for nodes, one in (least, most)
     )
-    return f"The best of the fixed sizes goes from {' to '.join(ends)}."
+    return f"The best fixed size ranges from {' to '.join(ends)}."
 
 
 def _against_one_size(gains: Sequence[Comparison], fixed: str) -> str:
@@ -205,17 +205,17 @@ def _against_one_size(gains: Sequence[Comparison], fixed: str) -> str:
     slower = sum(one.high is not None and one.high < 1 for one in gains)
     least, most = (pick(one.ratio for one in gains) for pick in (min, max))
     return (
-        f"Against {fixed} nodes, the best single size for all of them, the tree planned for the "
-        f"machine is faster in {faster} of {len(gains)} cases and slower in {slower} (95% "
-        f"interval on one side of 1): {least:.2f}x to {most:.2f}x."
+        f"Against {fixed} nodes, the best single size overall, the tree planned for the machine is "
+        f"faster in {faster} of {len(gains)} cases and slower in {slower} (those whose 95% "
+        f"interval excludes 1). The ratio of speeds ranges from {least:.2f}x to {most:.2f}x."
     )
 
 
 def _against_hindsight(found: Sequence[Here], sizes: Sequence[str]) -> str:
     ratios = [one.speed(one.machine) / one.speed(_best_size(one, sizes)) for one in found]
     return (
-        "Against the size that turned out best in each case it reaches "
-        f"{statistics.geometric_mean(ratios):.2f}x on average, at worst {min(ratios):.2f}x."
+        "Against the fixed size that turned out best in each case, the ratio is "
+        f"{statistics.geometric_mean(ratios):.2f}x on average and {min(ratios):.2f}x at worst."
     )
 
 
@@ -228,16 +228,16 @@ def _abroad(found: Sequence[Here], settings: Settings) -> str:
 
     worst = min(found, key=ratio)
     return (
-        f"On the wrong machine a planned tree can be slow: the one for "
-        f"{machine_name(_slowest_foreign(worst, settings))} runs at {ratio(worst):.2f}x the speed "
-        f"of its own on {machine_name(worst.machine)} ({worst.case.words})."
+        f"On the wrong machine a planned tree can be slow: on {machine_name(worst.machine)} "
+        f"({worst.case.words}) the tree for {machine_name(_slowest_foreign(worst, settings))} runs "
+        f"at {ratio(worst):.2f}x the speed of the one planned for that machine."
     )
 
 
 HARDWARE = Experiment(
     name="hardware",
     title="Hardware-aware trees against fixed ones",
-    question="Does a tree that is planned for the machine beat one of a fixed size?",
+    question="Does a tree planned for the machine beat a tree of fixed size?",
     sizes={
         "small": {
             "kinds": ["code"],

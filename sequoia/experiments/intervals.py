@@ -23,8 +23,8 @@ def point(x: float, values: Sequence[float]) -> Point:
 
 
 def comparison(text: str, ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
-    """The ratio of two methods' means over prompts. Its interval comes from how far each prompt's
-    own values are from that ratio, on a scale of logarithms. All values are positive."""
+    """The ratio of two methods' means over prompts. Its interval comes from how far each prompt
+    deviates from that ratio, on a logarithmic scale. All values are positive."""
     below = statistics.fmean(theirs)
     ratio = statistics.fmean(ours) / below
     pairs = zip(ours, theirs, strict=True)

@@ -30,9 +30,9 @@ _KNOWN: WeakKeyDictionary[TreeModel, dict[_Key, _Vectors]] = WeakKeyDictionary()
 def planning_vector(
     pair: Pair, kind: str, params: SamplingParams, verifier: str = DEFAULT_VERIFIER
 ) -> Acceptance:
-    """The non-increasing acceptance vector for texts of a kind, of a verifier that goes down the
-    tree child by child. It is measured at the first call, for all of them (some seconds for a small
-    pair), and kept while the pair is in memory. At temperature 0 all have the same."""
+    """The non-increasing acceptance vector for one kind of text and a verifier that goes down the
+    tree child by child. The first call measures it for all such verifiers (some seconds for a small
+    pair); it is kept while the pair is in memory. At temperature 0 all verifiers share one."""
     verifier = verifier if params.temperature else DEFAULT_VERIFIER
     if recorded := _recorded(pair, kind, params, verifier):
         return recorded
@@ -51,7 +51,7 @@ def _recorded(pair: Pair, kind: str, params: SamplingParams, verifier: str) -> A
 
 
 def _measured(pair: Pair, kind: str, params: SamplingParams) -> _Vectors:
-    """Of each rule, the mean over texts of the probability that each child is accepted."""
+    """For each verifier, the probability that each child is accepted, averaged over the texts."""
     ranks = min(RANKS, pair.draft.vocab)
     found: dict[str, list[list[float]]] = {rule.key: [] for rule in _RULES}
     for number, prompt in enumerate(planning_prompts(kind)[:PROMPTS]):

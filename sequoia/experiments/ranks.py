@@ -31,8 +31,8 @@ _LEAST = 1e-6  # a rate of 0 has no logarithm
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """Of each rule, the mean over a text of the probability that children 1 to k are rejected, for
-    each k."""
+    """For each verifier and each k, the probability that children 1 to k are all rejected, averaged
+    over a text."""
     text = text_of_unit(pair, unit)
     ranks = min(unit.work["ranks"], pair.draft.vocab)
     chance = Seeded(text.params.seed, pair.draft.device)
@@ -64,8 +64,8 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
         columns=(
             Column("case", "texts"),
             Column("verifier", "verifier"),
-            Column("first", "1 child rejected", "measured"),
-            Column("last", "all rejected", "measured"),
+            Column("first", "first child rejected", "measured"),
+            Column("last", "all children rejected", "measured"),
             Column("exponent", "exponent of the power law", "measured"),
             Column("fit", "R² of the power law", "measured"),
         ),
@@ -106,7 +106,7 @@ def power_law(points: Sequence[Point]) -> tuple[float, float]:
 
 
 def _comparisons(case: Case, found: Found) -> list[Comparison]:
-    """Rejection rates of all children: below 1 where Sequoia's rule rejects less often."""
+    """Ratios of how often all children are rejected: below 1 if Sequoia rejects less often."""
     mine = [one[OURS][-1] for one in found]
     count = len(found[0][OURS])
     return [
@@ -128,7 +128,7 @@ def _finding(rows: Sequence[Mapping[str, Any]]) -> str:
         return ""
     words = [
         f"{row['case']}: k^-{row['exponent']:.2f} (R² {row['fit']:.3f}), from {row['first']:.1%} "
-        f"to {row['last']:.1%}"
+        f"for one child to {row['last']:.1%} for all"
         for row in mine
     ]
     best = all(min(_of(rows, row["case"]), default=1.0) == row["last"] for row in mine)
@@ -137,7 +137,10 @@ def _finding(rows: Sequence[Mapping[str, Any]]) -> str:
         if best
         else f" {label} does not reject all children least often in every case; see the table."
     )
-    return f"{label}'s rejection rate falls like a power of k. {'; '.join(words)}.{close}"
+    return (
+        f"With {label}, the probability that all of k children are rejected falls roughly as a "
+        f"power of k ({'; '.join(words)}).{close}"
+    )
 
 
 def _of(rows: Sequence[Mapping[str, Any]], case: str) -> list[float]:

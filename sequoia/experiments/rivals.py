@@ -1,5 +1,5 @@
-"""The decoders that `chain` races, and how each is planned for a machine. They are planned on other
-texts than those that are raced."""
+"""The decoders that the experiment `chain` compares, and how each is planned for a machine, on
+texts other than those on which they are compared."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sequoia.planning.plan_for_machine import USUAL_LEVELS, best_chain, best_pla
 from sequoia.planning.plan_stopping_chain import LongChainStep, StopRule, best_stop_rule
 
 NODES = 64  # of any tree
-STRIDE = 3  # of the positions from which they start
+STRIDE = 3  # tokens from one start of a long chain to the next
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ Make = Callable[[Learnt, Plans, HardwareProfile, float], Tree | TreeChoice]
 
 @dataclass(frozen=True)
 class Rival:
-    """key: in results. label: in words. method: the key of its colour. learns: whether it uses the
-    machine's times while decoding, from what was accepted so far."""
+    """key: its name in results. label: its name in tables. method: the key of its colour. learns:
+    whether it replans while decoding, from the machine's times and what was accepted so far."""
 
     key: str
     label: str

@@ -1,5 +1,5 @@
 """Runs the units of an experiment one after the other. Each finished unit is a line of a file, so
-that an interrupted run goes on where it stopped."""
+that an interrupted run can continue."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from sequoia.models.tree_forward import TreeModel
 @dataclass(frozen=True)
 class RunProgress:
     """How far a run is. seconds_left: an estimate, None before the first unit. message: what the
-    reader should know, such as that an older file does not fit; mostly empty. `result()`: that of
-    the units so far."""
+    user should know, such as that an older file cannot be used; usually empty. `result()`: the
+    result of the units done so far."""
 
     done: int
     total: int
@@ -45,8 +45,8 @@ def run_experiment(
 ) -> ExperimentResult:
     """The result of all units, or of those that are done once `should_stop()` is True.
 
-    Units that `folder`/NAME.jsonl has of the same pair and settings are not run again; for others
-    the file starts anew. Raises OSError if the file cannot be written.
+    Units already in `folder`/NAME.jsonl are not run again if the file is for the same pair and
+    settings; otherwise the file is replaced. Raises OSError if the file cannot be written.
     """
     units = experiment.units(settings)
     keys = {unit.key for unit in units}
@@ -91,7 +91,7 @@ def complete_result(
 
 
 def run_header(experiment: Experiment, pair: Pair, settings: Settings) -> dict[str, Any]:
-    """What must be the same for units of an earlier run to be used again."""
+    """What must be unchanged for the units of an earlier run to be reused."""
     return {
         "experiment": experiment.name,
         "experiment version": experiment.version,
@@ -110,6 +110,6 @@ def _identity(pair: Pair) -> Iterator[tuple[str, Any]]:
 
 
 def _checksum(model: TreeModel) -> float:
-    """The sum of the small parameters, such as those of norms: other weights have another one."""
+    """The sum of the small parameters, such as those of norms: it differs for other weights."""
     small = (one for one in model.hf.parameters() if one.dim() == 1 and not one.is_meta)
     return float(sum(one.detach().double().sum().item() for one in small))

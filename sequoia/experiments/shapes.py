@@ -1,5 +1,5 @@
-"""The trees of the experiment over budgets: of each shape and size, the one with the most tokens
-per step on the texts for planning."""
+"""The trees of the experiment `budget`: for each shape and size, the one with the most tokens per
+step on the planning texts."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def _planned(pair: Pair, kind: str, params: SamplingParams, budgets: Sequence[in
 
 
 def candidates(rates: Sequence[Acceptance], nodes: int) -> dict[str, list[Tree]]:
-    """The trees of each of SHAPES with at most `nodes` nodes, to choose from. rates: vectors that
-    Sequoia's is planned with: rates at the root, and rates fitted to what a tree of this size emits
-    (see planning/fit_acceptance.py)."""
+    """The trees of each of SHAPES with at most `nodes` nodes, to choose from. rates: the
+    vectors to plan Sequoia's tree with: rates at the root, and rates fitted to the tokens that a
+    tree of this size emits (see planning/fit_acceptance.py)."""
     return {
         OURS: [best_tree(one, nodes) for one in rates],
         "chain": [Tree.chain(nodes)],

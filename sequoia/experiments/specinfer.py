@@ -63,13 +63,13 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
         comparisons += mine.values()
     return ExperimentResult(
         finding=_finding(comparisons),
-        x=Axis("depth", "tokens of a sequence"),
+        x=Axis("depth", "tokens per sequence"),
         y=Axis("tokens per step", "tokens per step"),
         series=tuple(series),
         columns=(
             Column("case", "texts"),
             Column("width", "sequences"),
-            Column("depth", "tokens of each"),
+            Column("depth", "tokens per sequence"),
             Column("nodes", "nodes"),
             Column("specinfer", "SpecInfer", "measured"),
             Column("planned", "planned tree of the same size", "measured"),
@@ -131,14 +131,15 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
     low, high = (pick(one.ratio for one in comparisons) - 1 for pick in (min, max))
     return (
         f"The planned tree emits more tokens per step than SpecInfer's sequences of the same size "
-        f"in {won} of {len(comparisons)} cases ({low:+.0%} to {high:+.0%})."
+        f"in {won} of {len(comparisons)} cases; the difference ranges from {low:+.0%} to "
+        f"{high:+.0%}."
     )
 
 
 SPECINFER_GRID = Experiment(
     name="specinfer",
     title="SpecInfer's sequences: width and depth",
-    question="How many sequences of what length are best, and what does a planned tree add?",
+    question="How many sequences work best, how long should they be, and is a planned tree better?",
     sizes={
         "small": {
             "kinds": ["code"],

@@ -1,10 +1,10 @@
-"""Decoders compared at the same positions of the same texts, and on any machine: steps are made
-here, their times are those of the machine's profile.
+"""Decoders compared at the same positions of the same texts, for any machine: steps are decoded
+here, and their times come from the machine's profile.
 
-Runs of their own would not do: at temperatures above 0 each goes its own way, and some texts are
-several times easier to draft than others. All positions weigh the same, as in
+Separate runs would not do: at temperatures above 0 each run writes a different text, and some texts
+are several times easier to draft than others. All positions weigh the same, as in
 measuring/acceptance_teacher_forced.py. Decoders that draft the same node draw the same children for
-it, in the same order, so that they differ by what they do and not by luck.
+it, in the same order, so that differences are not due to chance.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class DecodedStep:
 def steps_along(
     pair: Pair, text: Text, tree: Tree | TreeChoice, verifier: str, stride: int
 ) -> Iterator[tuple[DecodedStep, Drafted, Verdict]]:
-    """A step from every `stride`-th token of `text`, whatever it would emit there. A tree that
-    learns does so from step to step. Raises BadModel if a model overflows."""
+    """A step from every `stride`-th token of `text`, whatever it would emit there. A tree
+    choice that learns does so from step to step. Raises BadModel if a model overflows."""
     counted = _CountedPasses(FixedTree(tree) if isinstance(tree, Tree) else tree)
     ids = (*text.prompt, *text.tokens)
     params = text.params

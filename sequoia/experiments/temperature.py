@@ -18,7 +18,7 @@ def _summary(settings: Settings, done: Done) -> ExperimentResult:
 TEMPERATURE = Experiment(
     name="temperature",
     title="Verifiers at several temperatures",
-    question="Which verifier emits the most tokens per step, from greedy to hot sampling?",
+    question="Which verifier emits the most tokens per step, from temperature 0 upwards?",
     sizes={
         "small": {
             **_FIXED,

@@ -17,7 +17,7 @@ from sequoia.experiments.result import Settings
 from sequoia.measuring.expected_steps import FixedLane, expected_step_starts
 from sequoia.models.pair import Pair
 
-# The first tokens of a text are not counted: its first step is known to start at the first one.
+# The first tokens of a text are not counted: there the first step always starts at the same token.
 WARM_UP = 16
 REPEAT = 8
 
@@ -128,8 +128,8 @@ def tokens_per_step(starts: Sequence[float], params: SamplingParams) -> float:
 
 
 def new_tokens(text: Text) -> int:
-    """The number of tokens before the text begins to repeat itself: before the first run of REPEAT
-    tokens that stood in it already."""
+    """The number of tokens before the text begins to repeat itself: before the first
+    sequence of REPEAT tokens that has occurred before."""
     ids = (*text.prompt, *text.tokens)
     seen = set[tuple[int, ...]]()
     for end in range(REPEAT, len(ids) + 1):

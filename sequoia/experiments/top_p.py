@@ -1,4 +1,4 @@
-"""All verifiers where the least probable tokens are cut off (paper: Table 8)."""
+"""All verifiers with the least probable tokens cut off by top-p (paper: Table 8)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _summary(settings: Settings, done: Done) -> ExperimentResult:
 TOP_P = Experiment(
     name="top-p",
     title="Verifiers with top-p",
-    question="Does the order of the verifiers change when top-p cuts off improbable tokens?",
+    question="Does the ranking of the verifiers change when top-p cuts off improbable tokens?",
     sizes={
         "small": {**_FIXED, "kinds": ["code"], "prompts": 4, "tokens": 64},
         "full": {**_FIXED, "kinds": ["code", "prose"], "prompts": 12, "tokens": 112},

@@ -1,5 +1,5 @@
-"""How many more tokens Traversal emits per step than Algorithm 2, from the same drafted trees: the
-exact mean over the draws of each."""
+"""How many more tokens Traversal emits per step than Algorithm 2, from the same drafted trees:
+exact means over the random draws of each verifier."""
 
 from __future__ import annotations
 

@@ -68,5 +68,5 @@ def _difference(line: str, header: Mapping[str, Any]) -> str:
         older = json.loads(line)
         other = [name for name, value in header.items() if older.get(name) != value]
     except (ValueError, AttributeError):
-        return "The earlier file of this experiment is damaged; it starts anew."
-    return f"An earlier run had another {' and '.join(other)}; this experiment starts anew."
+        return "The file of the earlier run is damaged; starting over."
+    return f"The earlier run differs in: {', '.join(other)}. Starting over."

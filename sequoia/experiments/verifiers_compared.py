@@ -1,5 +1,4 @@
-"""All verifiers on trees of one size: what the experiments over temperatures and over top-p
-share."""
+"""All verifiers on trees of one size: what the experiments `temperature` and `top-p` share."""
 
 from __future__ import annotations
 
@@ -46,16 +45,16 @@ VERIFIERS = {
     "chain": "chain",
     "block": "block",
 }
-# of each rule that goes down the tree child by child, its key
+# the key of each verifier that goes down the tree child by child
 WALKS = {OURS: "sequoia", "SpecInfer": "specinfer", "top-k match": "topk"}
-# each of the two that look at whole paths, and the one with whose trees they are measured
+# each verifier that tests whole paths, and the one whose trees it is measured with
 PATHS = {"Traversal": OURS, "block": "chain"}
 _ALL_CASES = "all cases above temperature 0"
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """Of each verifier, the expected tokens per step along one text, and the predicted speed-up
-    on the machine of the settings' profile."""
+    """For each verifier, the expected tokens per step along one text, and the predicted speed-up on
+    the machine of the settings' profile."""
     trees = _trees(pair, unit)
     text = text_of_unit(pair, unit)
     lanes = {name: (tree, WALKS.get(name, "sequoia")) for name, tree in trees.items()}
@@ -177,7 +176,7 @@ def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
 
 
 def _finding(comparisons: Sequence[Comparison]) -> str:
-    """For each rival, in how many cases Sequoia's rule emits more, and in how many fewer."""
+    """For each rival, in how many cases Sequoia emits more tokens, and in how many fewer."""
     counted = (
         _counted(name, [one for one in comparisons if one.text.endswith(f": {OURS} over {name}")])
         for name in VERIFIERS
@@ -188,7 +187,11 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
 
 def _gain(found: Comparison) -> str:
     interval = "" if found.low is None else f" (95% interval {found.low:.3f} to {found.high:.3f})"
-    return f"{found.text[0].upper()}{found.text[1:]}: {found.ratio:.3f}{interval}."
+    return f"{_capital(found.text)}: {found.ratio:.3f}x the tokens per step{interval}."
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _counted(name: str, found: Sequence[Comparison]) -> str:
@@ -198,6 +201,6 @@ def _counted(name: str, found: Sequence[Comparison]) -> str:
     fewer = sum(one.high is not None and one.high < 1 for one in found)
     low, high = (f"{pick(one.ratio for one in found) - 1:+.0%}" for pick in (min, max))
     return (
-        f"{OURS}'s rule emits more tokens per step than {name} in {more} of {len(found)} cases and "
-        f"fewer in {fewer} ({low} to {high})."
+        f"{OURS} emits more tokens per step than {name} in {more} of {len(found)} cases and fewer "
+        f"in {fewer}; the difference ranges from {low} to {high}."
     )

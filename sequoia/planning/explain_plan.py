@@ -74,7 +74,7 @@ def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
     same = second is not None and deeper is not None and second.tree == deeper.tree
     if deeper:
         words += (
-            f". One more level{', the runner-up,' if same else ''} would "
+            f". {'The runner-up has one more level; it' if same else 'One more level'} would "
             f"{_trade(deeper, best, profile)}"
         )
     elif len(best.tree) > 1 and best.tree.levels < max(grid.levels):
@@ -93,7 +93,7 @@ def calibration_words(tree: Tree, profile: HardwareProfile) -> str:
     if len(tree) <= max(most, 1):
         return ""
     if profile.source == "simulated" and not most:
-        return "These times are simulated: none was compared with a measurement."
+        return "These times are simulated; none of them was checked against a measurement."
     if profile.source == "simulated":
         return (
             f"These times are simulated and were compared with measurements up to {most} nodes; "

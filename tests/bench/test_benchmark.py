@@ -140,8 +140,8 @@ def test_every_verifier_is_timed_on_one_tree_and_on_one_chain(
         assert (one["measured_over"] is None) == (one["verifier"] == "sequoia")
         assert (one["on_same_drafts"] is None) == (one["verifier"] != "traversal")
     said = capsys.readouterr().out
-    assert "Traversal's tree, planned with Algorithm 2's acceptance: " in said
-    assert "Traversal's tree, planned with its own final paths' acceptance: " in said
+    assert "The tree for Traversal, planned with acceptance under Algorithm 2: " in said
+    assert "The tree for Traversal, planned with acceptance along Traversal's paths: " in said
     (sentence,) = (line for line in said.splitlines() if "Block" in line and "expected " in line)
     assert " over Algorithm 2; expected " in sentence
 
@@ -499,9 +499,9 @@ def test_offloading_is_compared_with_accelerate(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--offload", "-1"], "-1 is not a number of layers from 0 up"),
-        (["--offload", "--grid"], "leave out all but one"),
-        (["--sizes", "8", "--grid"], "leave out all but one"),
+        (["--offload", "-1"], "-1 is not a number of layers (0 or more)"),
+        (["--offload", "--grid"], "use only one of them"),
+        (["--sizes", "8", "--grid"], "use only one of them"),
         (["--sizes", "0"], "0 is not a number of nodes from 1 to 1024"),
         (["--sizes", "1025"], "1025 is not a number of nodes"),
     ],

@@ -1050,7 +1050,7 @@ def test_counts_are_shown_side_by_side_and_one_is_used_for_planning(page: Page) 
     settle(page)
     assert rates(page) == [0.5, 0.25]
     assert origin_of(page) == "measured code"
-    cards.nth(0).get_by_role("button", name="Remove this count").click()
+    cards.nth(0).get_by_role("button", name="Remove this measurement").click()
     assert page.locator(part("counted")).count() == 1
     page.evaluate(
         "message => { for (let i = 0; i < 12; i++) made.ingest(message); }",

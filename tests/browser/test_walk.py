@@ -62,11 +62,11 @@ def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
     assert float(cells.nth(0).text_content()) < 0.03  # noise: about 0.007
     page.wait_for_function("location.hash.startsWith('#walk&p=0.41')")
 
-    # block verification passes the limit for node-by-node verification; an uneven tree
+    # block verification exceeds the limit for node-by-node verification; an uneven tree
     part(page, "preset").select_option("block-passes")
     row = part(page, "verifiers").locator("[data-verifier=traversal]")
     expect(row).to_contain_text("Traversal (block verification)")
-    expect(row).to_contain_text("2.04limit 1.96, passed", timeout=20_000)
+    expect(row).to_contain_text("2.04limit 1.96, exceeded", timeout=20_000)
     part(page, "preset").select_option("traversal-below")
     expect(part(page, "children0")).to_be_hidden()
     expect(row).to_contain_text("2.06limit 2.25", timeout=20_000)

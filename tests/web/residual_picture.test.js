@@ -41,7 +41,7 @@ const REJECTED = {
 const view = (step, temperature = 1) => viewStep(step, TREE, PIECES, { policy: { temperature } });
 const cuts = (picture) => picture.rows.map((row) => row && row.cut);
 
-test("the common part is cut away and the tried token dropped from q", () => {
+test("the overlap is removed and the tried token dropped from q", () => {
   const picture = residualPicture(view(REJECTED), 1);
   assert.equal(picture.title, "p and q of the next token");
   assert.deepEqual(
@@ -53,7 +53,7 @@ test("the common part is cut away and the tried token dropped from q", () => {
   const rest = picture.rows.at(-1);
   assert.ok(Math.abs(rest.p - 0.1) < 1e-9);
   assert.ok(Math.abs(rest.cut - 0.05) < 1e-9, "the cuts of all rows sum to 1 - mass");
-  assert.match(picture.note, /the 40% left of p is rescaled, and “a” is dropped from q/);
+  assert.match(picture.note, /the remaining 40% of p is rescaled, and “a” is dropped from q/);
 });
 
 test("a token keeps its place while its siblings are tried", () => {

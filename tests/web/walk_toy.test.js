@@ -104,7 +104,7 @@ test("a rejection shows p and q, then what is left of them, without the next out
       ["gold", 0.2, 0],
     ],
   );
-  assert.match(now.note, /Nothing is left of q: the next child was drawn evenly/);
+  assert.match(now.note, /Nothing is left of q: the next child was drawn with equal probability/);
   assert.deepEqual(
     next.rows.map(({ q, cut, mark }) => [q, cut, mark]),
     [[0, 0, ""], ...new Array(3).fill([1 / 3, 0, ""])],
@@ -113,7 +113,7 @@ test("a rejection shows p and q, then what is left of them, without the next out
   assert.equal(momentAt(step, 0), null);
 });
 
-test("Traversal says how the path stood before its children were rejected", () => {
+test("Traversal says how probable the path was before its children were rejected", () => {
   const { toy, seed } = preset("whole-path");
   const step = toyView(toy, seed);
   assert.deepEqual(

@@ -1,7 +1,7 @@
 """One experiment, in its own thread. Independent of the page.
 
-The units that were finished before a stop, or before the time limit, are kept: the next job of the
-same visitor goes on with the others.
+The units finished before a stop or the time limit are kept: the same visitor's next job runs the
+rest.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ui.serving.measurement_job import MeasurementJob, Report
 from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand, duration_words
 
-SIZE = "small"  # of the experiments that visitors run
+SIZE = "small"  # of an experiment that a visitor runs
 SECONDS_PER_RESULT = 0.7
-# After that long a job lets the next visitor in, and queues again for its other units.
+# After so long, a job makes way for the next visitor and queues again for its remaining units.
 TURN_SECONDS = 20.0
-ALL_DONE = "All units were done before; this is their result."
+ALL_DONE = "All units were already done; this is their result."
 
 
 @dataclass(frozen=True)
 class Found:
-    """result: that of the units so far. message: what the visitor should know about them."""
+    """result: of the units done so far. message: what the visitor should know about it."""
 
     result: ExperimentResult
     message: str = ""
@@ -37,8 +37,8 @@ class ExperimentJob(MeasurementJob):
     """Runs units for at most about `seconds`, not counting the time in the queue."""
 
     name = "experiment"
-    if_it_fails = "What was finished before is kept."
-    if_out_of_memory = "Choose a smaller pair. What was finished before is kept."
+    if_it_fails = "Finished units are kept."
+    if_out_of_memory = "Choose a smaller pair. Finished units are kept."
 
     def __init__(
         self, model_host: ModelHost, experiment: Experiment, folder: Path, seconds: float
@@ -46,7 +46,7 @@ class ExperimentJob(MeasurementJob):
         super().__init__(model_host)
         self.experiment = experiment
         self._folder = folder
-        self._seconds = seconds  # that are left
+        self._seconds = seconds  # of computing that are left
         self._limit_words = f"Stopped at the limit of {seconds:g} s of computing"
         self._end = 0.0
         self._turn_end = 0.0
@@ -88,7 +88,7 @@ class ExperimentJob(MeasurementJob):
                 self._ends_turn,
             )
         except OSError as problem:
-            raise SequoiaError(f"the finished units cannot be kept: {problem.strerror}") from None
+            raise SequoiaError(f"the finished units cannot be saved: {problem.strerror}") from None
         return Found(result, self._message)
 
     def _ends_turn(self) -> bool:

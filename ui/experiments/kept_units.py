@@ -1,5 +1,5 @@
-"""The finished units of each visitor's experiments, so that an interrupted one goes on. Independent
-of the page."""
+"""The finished units of each visitor's experiments, so that an interrupted one can continue.
+Independent of the page."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from ui.shared.message_text import message_text
 
 FOLDER = ASSETS / "experiments"
 MISSING = (
-    "No recorded result of this experiment comes with this version. Press Run for a small one on "
-    "this machine, or record a full one with the command below."
+    "This version has no recorded result for this experiment. Press Run for a small version on "
+    "this machine, or record the full one with the command below."
 )
 _numbers = count(1)  # two messages with the same words differ: the browser ignores a repeated one
 
@@ -100,7 +100,7 @@ def _found(report: Report, found: Found) -> dict[str, Any]:
             f"{report.words.rstrip('.')}.",
             f"{result.done} of {result.total} units are done.",
         ]
-        words += ["Press Continue for the others."]
+        words += ["Press Continue to run the rest."]
     return {"result": result.to_dict(), "notice": " ".join(filter(None, words))}
 
 

@@ -25,7 +25,7 @@ from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared.events import QUIET, UNQUEUED, Updates, model_work, visitor
 from ui.shared.layout import drawn
 
-SECONDS = 300.0  # of computing in one run, at most; the next run goes on
+SECONDS = 300.0  # most computing in one run; the next run continues
 
 
 class ExperimentsTab(SessionView[ExperimentJob]):
@@ -64,7 +64,7 @@ class ExperimentsTab(SessionView[ExperimentJob]):
         return recorded_message(asked)
 
     async def run_experiment(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
-        """Run the experiment {name} with the loaded pair, or what is left of it."""
+        """Run the experiment {name} with the loaded pair, or the units of it that are left."""
         try:
             experiment = experiment_named(sent_with(event).get("name", ""))
             job = await self.started(request, lambda: self._job(experiment, request))
@@ -81,7 +81,7 @@ class ExperimentsTab(SessionView[ExperimentJob]):
         try:
             folder = self._kept.folder(visitor(request))
         except OSError as problem:
-            raise SequoiaError(f"no temporary folder can be made: {problem.strerror}") from None
+            raise SequoiaError(f"cannot create a temporary folder: {problem.strerror}") from None
         return ExperimentJob(self._model_host, experiment, folder, self._seconds)
 
     def close(self, request: gr.Request) -> None:

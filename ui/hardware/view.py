@@ -235,8 +235,8 @@ def _capped(plan: Plan, nodes: int) -> str:
 def _default(default: Plan, plan: Plan, here: bool) -> str:
     """The tree that Decode's default would choose with the same numbers, in words."""
     rule = (
-        f"“Sequoia, planned for this machine” {'takes' if here else 'would take'} the tree with "
-        f"the most expected tokens within {SLACK * 100:g}% of the fastest"
+        f"“Sequoia, planned for this machine” {'uses' if here else 'would use'} the tree with the "
+        f"most expected tokens among those within {SLACK * 100:g}% of the fastest"
     )
     if default.tree == plan.tree:
         return f"{rule}: here it is the same tree."

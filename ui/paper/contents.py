@@ -23,12 +23,12 @@ from ui.shared.markup import Markup, element
 
 NODES = 512  # the budget of the paper's comparison of shapes
 MOST_SEQUENCES = 64
-EXPERIMENTS = "Experiments"  # the tab, which this page may not have
+EXPERIMENTS = "Experiments"  # a tab that the page may lack
 
 
 @cache
 def page() -> str:
-    """Everything between the view's edges; the browser adds the figure."""
+    """Everything in the view except the figure, which the browser adds."""
     data = paper_file()
     return element(
         "div",
@@ -79,9 +79,9 @@ def _introduction(paper: Mapping[str, str]) -> Markup:
     link = element("a", paper["title"], href=paper["url"], target="_blank", rel="noopener")
     words = (
         " reports how fast its trees decode on an A100, on an L40, and on an L40 with offloading. "
-        "Here are its tables, and beside each figure what a simulated clock gives for the same "
-        "tree and the same tokens per step. SpecInfer’s trees are independent sequences: how many "
-        "× how long."
+        "Below are its tables. Beside each speed-up is the one that a simulated clock, this "
+        "program’s model of the card, predicts for the same tree and tokens per step. SpecInfer’s "
+        "“5 × 8” means 5 independent sequences of 8 tokens."
     )
     source = f"{paper['authors']}. {paper['version']}."
     return element("header", _say(link, words), _note(source), class_="pp-intro")
@@ -104,7 +104,7 @@ def _speedups(panel: Mapping[str, Any]) -> Markup:
         panel["source"],
         _say(panel["about"]),
         element("div", *map(speedup_table, tables), class_="pp-tables"),
-        _say(element("b", "Simulated against paper: "), f"{deviations(tables)}."),
+        _say(element("b", "Simulated vs. paper: "), f"{deviations(tables)}."),
         _say(_with_graphs(tables[0], panel["graphs"])) if "graphs" in panel else None,
         _note(f"Clock: {clocks}"),
         _rerun(panel["experiment"]),
@@ -112,7 +112,7 @@ def _speedups(panel: Mapping[str, Any]) -> Markup:
 
 
 def _with_graphs(table: PaperTable, name: str) -> str:
-    """What the same trees give on the same card if plain decoding uses CUDA graphs, too."""
+    """What the same trees gain on the same card if plain decoding uses CUDA graphs, too."""
     profile = named_profile(name)
     plain = profile.plain_seconds
     speedups = [simulated_speedup(row.results[0], profile) for row in table.rows]
@@ -190,7 +190,7 @@ def _shape_gain() -> str:
     rival = max(expected_tokens(tree, acceptance) for tree in trees)
     return (
         f"With the acceptance of Appendix E at {NODES} nodes: {best:.2f} tokens per step against "
-        f"{rival:.2f} for the best number of sequences, {signed(best / rival - 1)} (predicted)."
+        f"{rival:.2f} for the best independent sequences, {signed(best / rival - 1)} (predicted)."
     )
 
 

@@ -1,4 +1,4 @@
-"""What the recorded experiments found, for the lines of the Paper view that they rerun."""
+"""The findings of the recorded experiments, which the Paper view shows beside the paper's."""
 
 from __future__ import annotations
 

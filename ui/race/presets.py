@@ -53,7 +53,7 @@ PRESETS = (
     RacePreset(
         "tree",
         "plain vs. tree",
-        "Is the tree faster than plain decoding, and than the best chain without branches?",
+        "Is the tree faster than plain decoding, and faster than the best chain?",
         _USUAL,
     ),
     RacePreset(

@@ -24,7 +24,7 @@ from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import PLANNED
 from ui.shared.tree_request import ChosenTree
 
-FAMILIAR_CLOCK = "a100-llama-2-7b-eager"  # looked at first for a machine on which a tree wins
+FAMILIAR_CLOCK = "a100-llama-2-7b-eager"  # tried first when looking for one on which a tree wins
 MOST_NOTES = 4
 MAX_NOTE = 400
 _NOT_HERE = ", not on this prompt"
@@ -40,8 +40,8 @@ class ChosenLane:
 
 @dataclass(frozen=True)
 class RacePlan:
-    """What races. notes: sentences for the page. elsewhere: a machine on which the tree planned
-    for it is predicted to beat the best chain, None if there is none."""
+    """The lanes that race. notes: sentences for the page. elsewhere: a machine on which the tree
+    planned for it is predicted to beat the best chain, None if there is none."""
 
     lanes: tuple[ChosenLane, ...]
     notes: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class RacePlan:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """What the race's meta says of it."""
+        """The plan's part of the race's metadata."""
         meta: dict[str, Any] = {"notes": list(self.notes)} if self.notes else {}
         if self.elsewhere:
             meta["elsewhere"] = self.elsewhere.to_dict()
@@ -57,10 +57,10 @@ class RacePlan:
 
 
 def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
-    """Choose the tree of every lane; some need a measurement first. most: nodes of a tree.
+    """Choose the tree of every lane; some need a measurement first. most: max nodes of a tree.
 
-    A planned tree that is the same as that of an earlier lane is not raced a second time. Raises
-    BadSamplingParams if fewer than two lanes are left.
+    A lane whose planned tree is the same as an earlier lane's is left out. Raises
+    BadSamplingParams if fewer than two lanes remain.
     """
     every = [ChosenLane(lane, _tree(pair, asked, lane)) for lane in asked.lanes]
     repeats = dict(_repeats(every))
@@ -79,7 +79,7 @@ def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
 
 
 def plan_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """What the meta of a race file says of its plan, reduced to what a page can show."""
+    """The plan's part of a race file's metadata, reduced to what a page can show."""
     notes = meta.get("notes")
     texts = notes[:MOST_NOTES] if isinstance(notes, list) else []
     clean = tuple(text[:MAX_NOTE] for text in texts if isinstance(text, str))
@@ -87,7 +87,7 @@ def plan_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def elsewhere_in(meta: Mapping[str, Any]) -> Elsewhere | None:
-    """The machine named in the meta of a race, which may come from a file; None without one."""
+    """The machine named in a race's metadata, which may come from a file; None if there is none."""
     found = meta.get("elsewhere")
     if not isinstance(found, Mapping) or not isinstance(found.get("machine"), str):
         return None
@@ -104,8 +104,8 @@ def _tree(pair: Pair, asked: RaceRequest, lane: LaneRequest) -> ChosenTree:
 
 
 def _repeats(lanes: Sequence[ChosenLane]) -> Iterator[tuple[int, int]]:
-    """(lane, the earlier one) for each planned tree that an earlier lane has too, on the same
-    prompt. A chain that someone typed twice is raced twice."""
+    """(lane, earlier lane) for each lane whose planned tree an earlier lane has on the same prompt.
+    A chain that was entered twice is raced twice."""
     for i, lane in enumerate(lanes):
         for first, other in enumerate(lanes[:i]):
             planned = lane.request.tree_request.kind in PLANNED
@@ -135,8 +135,8 @@ def _same_words(lane: ChosenLane, other: ChosenLane) -> str:
 
 
 def _planned_from(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[str]:
-    """The texts on which the acceptance that trees and chains are planned from was counted. In a
-    race of two prompts, for each of them if they differ."""
+    """A note: where the acceptance comes from that trees and chains are planned with. In a race on
+    two prompts it names both sources if they differ."""
     sources = _sources(asked, lanes)
     if len(words := set(sources.values())) == 1:
         yield f"Trees and chain lengths are planned from acceptance {words.pop()}."
@@ -171,8 +171,7 @@ def _source_words(source: str, prompt: str) -> str:
 def _missing_chains(
     pair: Pair, asked: RaceRequest, lanes: Sequence[ChosenLane], most: int
 ) -> Iterator[str]:
-    """What a tuned chain is predicted to reach on each prompt, for a race of trees that has
-    none."""
+    """What a tuned chain is predicted to reach on each prompt, for a race of trees without one."""
     kinds = [lane.tree_request.kind for lane in asked.lanes]
     if "tuned_chain" in kinds:
         return

@@ -1,6 +1,6 @@
 """What is counted: the first tokens of each text, in cells that are fixed before any sample is
-drawn. At each position some tokens have a cell of their own, and all others share one. Later tokens
-of a text in a shared cell are not counted."""
+drawn. At each position some tokens have a cell of their own, and all others share one. What follows
+a token in a shared cell is not counted."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sequoia.exactness.losslessness.table_step import Model, Text
 
 @dataclass(frozen=True)
 class Cell:
-    """All texts that begin with `tokens`; with `is_rest`, only those whose next token has no cell
-    of its own. share: their probability under the target."""
+    """All texts that begin with `tokens`. is_rest: only those of them whose next token has no cell
+    of its own. share: the probability of these texts under the target."""
 
     tokens: Text
     is_rest: bool
@@ -24,8 +24,8 @@ class Cell:
 
 
 class Cells:
-    """The cells for the first `places` tokens. top: how many tokens have cells of their own at each
-    position: the most probable ones, given the text before them. p: the target's distributions."""
+    """The cells for the first `places` tokens. top: how many tokens have their own cell at each
+    position; they are the most probable after the text so far. p: the target's distributions."""
 
     def __init__(self, p: Model, places: int, top: int) -> None:
         self.places = places
@@ -48,7 +48,7 @@ class Cells:
             yield Cell(text, True, share * float(row[others].sum()))
 
     def find(self, text: Sequence[int]) -> int | None:
-        """The index of the cell that `text` lies in; None if it is too short to say."""
+        """The index of the cell that `text` lies in; None if the text is too short to tell."""
         for length in range(1, len(text) + 1):
             start = tuple(text[:length])
             if start not in self._inner:
@@ -57,7 +57,7 @@ class Cells:
         return None
 
     def shares(self, distribution: Mapping[Any, Any]) -> list[float]:
-        """The probability of each cell under a distribution of texts that are long enough."""
+        """The probability of each cell under a distribution over texts that are long enough."""
         total = [0.0] * len(self.all)
         for text, weight in distribution.items():
             index = self.find(text)

@@ -1,5 +1,5 @@
-"""One decoding step with distributions that are known for every text: draft a tree, verify it. The
-draws and the verification are those of real runs; only the forward passes become look-ups."""
+"""One decoding step, drafting and verification, with models whose distribution is known after every
+text. Draws and verification are those of real runs; only the forward passes become look-ups."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def grown(
     shape: DynamicTree, verifier: Verifier, q: Model, prefix: Text, chance: Any
 ) -> tuple[list[int], list[Text]]:
     """The same for a tree that grows while it is drafted; afterwards `shape.tree` is its topology.
-    Decisions see q in floats; tokens are drawn from q as it is."""
+    The shape decides on q in floats; tokens are drawn from q itself, which may hold fractions."""
     tokens = [-1]
     contexts = [prefix]
     while front := shape.front:
@@ -90,7 +90,7 @@ def verified(
     q: Model,
     chance: Any,
 ) -> Text:
-    """The text after verification of a drafted tree with the `tokens` and `contexts` of its
+    """The prefix and the tokens that the step emits. tokens, contexts: of the drafted tree's
     nodes."""
     verdict = verifier.verify(
         tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance

@@ -138,7 +138,7 @@ def test_a_stopped_run_keeps_what_is_done_and_goes_on(
     tab = made()
     last = stopped_after(tab, toy, 2)
     assert last["result"]["done"] == 3
-    words = "Stopped. 3 of 5 units are done. Press Continue for the others."
+    words = "Stopped. 3 of 5 units are done. Press Continue to run the rest."
     assert last["notice"] == words
     first, last = gated_run(tab, toy)
     assert first["result"]["done"] == 3
@@ -249,7 +249,7 @@ def test_files_that_cannot_be_written_are_a_message(
     path.rmdir()
     path.write_text("")  # a file in the folder's place
     last = parsed(runs(tab))[-1]
-    assert last["error"].startswith("Not finished: the finished units cannot be kept: ")
+    assert last["error"].startswith("Not finished: the finished units cannot be saved: ")
     assert toy.ran == []
 
 

@@ -117,7 +117,7 @@ def test_a_made_profile_is_saved_shown_and_opened_like_any_other(tab: HardwareTa
     assert (entry.name, entry.profile.source) == ("my card", "simulated")
     view = json.loads(updates[tab.board])["view"]
     assert (view["profile"]["name"], view["profile"]["label"]) == ("my card", "simulated")
-    assert "These times are simulated: none was compared with a measurement." in view["why"]
+    assert "none of them was checked against a measurement." in view["why"]
     assert updates[tab.form.profile]["value"] == SAVED + "my card"
     assert {updates[part]["info"] for part in tab.form.own.fields.values()} == {""}
 
@@ -171,7 +171,7 @@ def test_the_visitors_own_profile_is_a_clock_in_decode() -> None:
 def test_a_run_on_it_says_that_no_time_was_compared_with_a_measurement() -> None:
     meta = clocks.clock_meta(own_profile(GOOD), Tree.chain(64))
     assert (meta["label"], meta["clock"]) == ("simulated", "my card")
-    assert meta["clock_note"].endswith("none was compared with a measurement.")
+    assert meta["clock_note"].endswith("none of them was checked against a measurement.")
 
 
 def test_a_run_with_a_larger_tree_than_was_calibrated_says_so() -> None:

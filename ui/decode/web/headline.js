@@ -136,7 +136,7 @@ function basis(meta) {
   if (!opening) return [readable(meta.about), stated].filter(Boolean).join(" ");
   const [low, high] = opening.range.map((one) => one.toFixed(1) + "×");
   return (
-    `A typical one of ${opening.prompts.length} prompts: median ${opening.median.toFixed(1)}×, ` +
-    `8 in 10 from ${low} to ${high}. ${stated}`
+    `A typical one of ${opening.prompts.length} prompts: their median is ${opening.median.toFixed(1)}×, ` +
+    `and 8 in 10 lie between ${low} and ${high}. ${stated}`
   );
 }

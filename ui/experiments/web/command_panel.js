@@ -8,10 +8,10 @@ import { makePanel } from "../../shared/web/panel.js";
 export class CommandPanel {
   /** @param {HTMLElement} host */
   constructor(host) {
-    const about = { part: "command", title: "The same from a terminal", cls: "xp-command" };
+    const about = { part: "command", title: "Run it from a terminal", cls: "xp-command" };
     const { body } = makePanel(host, about);
-    this.small = line(body, "as Run does:");
-    this.full = line(body, "with more prompts, as recorded:");
+    this.small = line(body, "what Run does:");
+    this.full = line(body, "the full experiment, which records the result:");
   }
 
   /** @param {Listed | undefined} experiment */

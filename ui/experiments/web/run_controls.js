@@ -6,6 +6,8 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @import { ExperimentsState } from "./experiments_state.js" */
 
+const UNIT = " (a unit: one prompt at one setting)";
+
 /** The controls of the chosen experiment; a run of another one can be stopped here as well. */
 export class RunControls {
   /**
@@ -53,7 +55,8 @@ export class RunControls {
 
   /** @type {(state: ExperimentsState) => string} */
   progressWords({ run, going, experiment, chosen, list }) {
-    if (!going) return experiment ? `${count(experiment.units, "unit")} with the loaded pair` : "";
+    if (!going)
+      return experiment ? `${count(experiment.units, "unit")} with the loaded pair${UNIT}` : "";
     const words = run.words ?? "";
     if (run.name === chosen) return words;
     const other = list.find(({ name }) => name === run.name)?.title ?? "Another experiment";

@@ -1,14 +1,14 @@
-/* Measured acceptance side by side: the counts made since the page was opened. */
+/* Acceptance measurements made since the page was opened, side by side. */
 import { acceptanceTable } from "../../shared/web/acceptance_table.js";
 import { button, el, show } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-const MOST = 8; // counts kept; the oldest goes
-const CAPTION = `side by side, the last ${MOST}; each cell: share, and accepted of visited`;
+const MOST = 8; // measurements kept; the oldest is dropped
+const CAPTION = `the last ${MOST}, side by side; each cell: acceptance rate, and accepted / visits`;
 
 /**
- * A count, made by ui/lab/tab.py's `_count_message`.
+ * One measurement, sent by `_count_message` in ui/lab/tab.py.
  * @typedef {object} Count
  * @property {number[]} rates
  * @property {number[]} accepted by rank
@@ -21,7 +21,7 @@ const CAPTION = `side by side, the last ${MOST}; each cell: share, and accepted 
  */
 
 /**
- * Where a vector comes from that was measured just now.
+ * The origin of a vector that was just measured.
  * @param {Count} count
  * @returns {import("./lab_state.js").Origin}
  */
@@ -32,7 +32,7 @@ export const measured = ({ words, accepted, visited }) => ({
   visited,
 });
 
-/** The panel; hidden while there are none. */
+/** The panel; hidden while there are no measurements. */
 export class AcceptanceCounts {
   /** @type {Count[]} */
   counts = [];
@@ -92,6 +92,6 @@ export class AcceptanceCounts {
       hint: TOOLTIPS["button use a count"],
       act: () => this.onUse(count.rates, measured(count)),
     });
-    button(tools, { icon: "close", label: "Remove this count", act: () => this.drop(count) });
+    button(tools, { icon: "close", label: "Remove this measurement", act: () => this.drop(count) });
   }
 }

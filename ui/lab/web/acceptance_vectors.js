@@ -1,4 +1,4 @@
-/* Acceptance vectors from elsewhere: published, recorded, synthetic and pasted ones. */
+/* Acceptance vectors that are not measured in the page: published, recorded, synthetic, pasted. */
 import * as planner from "../../shared/web/planner.js";
 
 const MOST_CHARS = 64 * 1024;
@@ -12,14 +12,14 @@ const MOST_CHARS = 64 * 1024;
  */
 
 /**
- * One line of a survey of a pair, a file acceptance.json.
+ * One entry of a pair's survey, the file acceptance.json.
  * @typedef {object} Surveyed
  * @property {string} [kind] of text
  * @property {number} temperature
- * @property {number[]} rates as counted at the first level
+ * @property {number[]} rates counted at the first level
  * @property {number[]} accepted
  * @property {number} visited
- * @property {{rates: number[], nodes: number}} [fitted] to what trees made
+ * @property {{rates: number[], nodes: number}} [fitted] to the tokens per step that trees gave
  */
 
 /** arXiv 2402.12374, appendix E: Llama3-70B-Instruct with 8B-Instruct, CNN. */
@@ -29,7 +29,7 @@ export const PAPER = [
   0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004, 0.0001,
 ];
 
-/** Expected tokens with it, computed in Python: [nodes, levels or null, tokens]. */
+/** Expected tokens with that vector, computed in Python: [nodes, levels or null, tokens]. */
 export const KNOWN = [
   [64, null, 5.917],
   [128, null, 6.607],
@@ -63,8 +63,8 @@ export const MADE = [
 ];
 
 /**
- * The vectors of a survey, two for each kind of text and temperature: fitted to what trees made,
- * which all tabs plan with, and as counted at the first level.
+ * The vectors of a survey, two for each kind of text and temperature: one fitted to the tokens per
+ * step that trees gave, with which all tabs plan, and one counted at the first level.
  * @param {{measured?: Surveyed[], date?: string}} survey
  * @returns {Preset[]}
  */
@@ -100,7 +100,7 @@ function counted(one, date) {
 }
 
 /**
- * Vectors counted with the loaded models when they were first needed.
+ * Vectors that were counted with the loaded models when first needed.
  * @param {{name: string, rates: number[], temperature: number}[]} [vectors]
  * @returns {Preset[]}
  */
@@ -129,12 +129,12 @@ export function power(exponent, first, length) {
 }
 
 /**
- * The vector with another rate of one child. At most one child is accepted, so the sum is at most
- * 1: where it would be more, all other rates are scaled by the same factor.
+ * The vector with one child's rate changed. At most one child is accepted, so the sum is at most 1;
+ * if it would be more, all other rates are scaled by the same factor.
  * @param {number[]} rates
  * @param {number} k
  * @param {number} rate from 0 to 1
- * @returns {{rates: number[], factor: number}} factor: 1 where the others stay
+ * @returns {{rates: number[], factor: number}} factor: 1 if the others stay as they are
  */
 export function withRate(rates, k, rate) {
   const rest = planner.sum(rates.filter((_, other) => other !== k));
@@ -153,7 +153,7 @@ export function parse(text) {
   if (text.length > MOST_CHARS)
     throw new RangeError(`${text.length} characters; at most ${MOST_CHARS} are allowed`);
   const trimmed = text.trim();
-  if (!trimmed) throw new RangeError("nothing to read: paste numbers from 0 to 1, JSON or CSV");
+  if (!trimmed) throw new RangeError("nothing to read: paste numbers from 0 to 1 as JSON or CSV");
   return planner.checked(/^[[{]/.test(trimmed) ? fromJson(trimmed) : fromCsv(trimmed));
 }
 
@@ -186,7 +186,7 @@ function fromCsv(text) {
   });
 }
 
-// Lines of rank and rate, the ranks from 0 or 1 on.
+// Whether each line is a rank and its rate, with ranks counting from 0 or 1.
 function isRanked(rows) {
   if (!rows.length || !["0", "1"].includes(rows[0][0])) return false;
   const start = Number(rows[0][0]);
@@ -194,7 +194,7 @@ function isRanked(rows) {
 }
 
 /**
- * The nearest power law, as Acceptance.fit_power_law has it.
+ * The nearest power law, by the same fit as Acceptance.fit_power_law.
  * @param {number[]} rates
  * @returns {[number, number] | null} first rate and exponent; null for fewer than two points
  */

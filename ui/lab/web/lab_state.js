@@ -1,15 +1,16 @@
-/* What the Lab's panels share: the vector, the budget, the tree shown and the machine's times.
-   Change it with `set`; those who `watch` are called once a frame after changes. Draws nothing. */
+/* What the Lab's panels share: the acceptance vector, the node budget, the tree shown and the
+   machine's times. Change it with `set`; watchers are called at most once per frame after changes.
+   Draws nothing. */
 import * as planner from "../../shared/web/planner.js";
 import { TreeEdits } from "./tree_edits.js";
 import * as shapes from "./tree_shapes.js";
 
 /**
- * Where a vector comes from.
+ * The source of an acceptance vector.
  * @typedef {object} Origin
  * @property {string} label "measured", "recorded", "paper", "synthetic", "imported", ...
  * @property {string} words
- * @property {number[]} [accepted] counts by rank, of a counted vector
+ * @property {number[]} [accepted] accepted children by rank, of a vector that was counted
  * @property {number} [visited]
  * @property {Origin} [from] the origin before it was edited by hand
  */
@@ -18,13 +19,13 @@ import * as shapes from "./tree_shapes.js";
 
 const OF_THE_TREE = ["rates", "n", "levels", "shown", "hand", "kinds", "profile"];
 
-/** The size of the best tree that is shown before any times are known. */
+/** Nodes of the tree that is shown before any times are known. */
 export const FIRST_NODES = 64;
 
 /** The state of one Lab. */
 export class LabState {
   rates = [0.6, 0.15, 0.05];
-  even = this.rates; // what is planned with: never increasing
+  even = this.rates; // the rates that trees are planned with, smoothed so that they never increase
   /** @type {Origin} */
   origin = { label: "synthetic", words: "" };
   n = FIRST_NODES;
@@ -36,8 +37,8 @@ export class LabState {
   /** @type {import("../../shared/web/planner.js").Profile | null} */
   profile = null;
   /** @type {string | null} */
-  elsewhere = null; // name of the profile where it is not this machine's
-  most = planner.MAX_NODES;
+  elsewhere = null; // name of the profile, if it is not this machine's
+  most = planner.MAX_NODES; // max nodes of a tree that can run here
   /** @type {Kinds} */
   kinds = { sequences: null, kary: null, branching: [1, 1, 3, 1, 1, 1, 1, 1] };
   pick = 0; // the bar being edited
@@ -63,7 +64,7 @@ export class LabState {
   }
 
   /**
-   * Put a vector in place of the present one; a RangeError leaves everything as it is.
+   * Replace the acceptance vector. A RangeError leaves everything as it is.
    * @param {number[]} rates
    * @param {Origin} origin
    */
@@ -81,7 +82,7 @@ export class LabState {
   }
 
   /**
-   * A value computed once for `inputs`: `make` is called again only when one of them changes.
+   * A cached value: `make` is called again only when one of `inputs` has changed.
    * @template T
    * @param {string} name
    * @param {any[]} inputs
@@ -102,14 +103,14 @@ export class LabState {
     return this.once("growth", [even, cap], () => planner.bestFirst(even, planner.MAX_NODES, cap));
   }
 
-  /** The same without a cap. */
+  /** Best trees of all sizes without a level cap. */
   get freeGrowth() {
     return this.once("free", [this.even], () =>
       planner.bestFirst(this.even, planner.MAX_NODES, null),
     );
   }
 
-  /** At least two levels, as one holds the root alone. */
+  /** The level cap; null: none. At least two, as one level holds only the root. */
   get cap() {
     return this.levels === null ? null : Math.max(this.levels, 2);
   }
@@ -127,7 +128,8 @@ export class LabState {
   }
 
   /**
-   * The best tree under the level cap that is fastest with the profile's times, if there are any.
+   * Of the best trees of n nodes under every level cap, the one that the profile predicts to be
+   * fastest; null without a profile.
    */
   get fastest() {
     const { even, n, profile } = this;
@@ -147,7 +149,7 @@ export class LabState {
   }
 }
 
-// Of the best trees of n nodes under every level cap, the fastest.
+// The fastest of the best trees of n nodes under every level cap.
 function fastestCap(even, n, profile) {
   let found = { levels: 1, speedup: 1, parents: [-1] };
   for (let levels = 2; levels <= planner.levelsFor(n) && n > 1; levels++) {

@@ -1,18 +1,18 @@
-/* The text above the Lab's tree: what the tree shows, why a node has its number, how good a drawn
-   tree is, and what was refused. */
+/* The text above the Lab's tree: what the tree shows, how a node's number is computed, how good a
+   drawn tree is, and what was wrong with an input. */
 import { formatShare } from "./export_tree.js";
 import * as planner from "../../shared/web/planner.js";
 import { Refusal } from "../../shared/web/refusal.js";
 import { attr, el, show, text } from "../../shared/web/dom.js";
 
 const ROOT =
-  "The root is the last token of the text. It is always there and counts 1, for the token that the target adds itself.";
+  "The root is the last token of the text. It counts 1: every step emits one token of the target’s own.";
 const PILLS =
   "Each node shows the probability that a step accepts it; their sum is the expected number of tokens.";
 
 /** @typedef {import("./lab_tree.js").LabTree} LabTree */
 
-/** As tall for any text, so that no node moves from under the pointer. */
+/** Equally tall for any text, so that no node moves away from under the pointer. */
 export class LabTreeCaption {
   /** @param {HTMLElement} host */
   constructor(host) {
@@ -48,7 +48,7 @@ export class LabTreeCaption {
 
 function room(left, budget) {
   if (left > 0) return `${left} of ${budget} nodes left. `;
-  return left < 0 ? `${-left} over the budget of ${budget}. ` : "Budget used. ";
+  return left < 0 ? `${-left} nodes over the budget of ${budget}. ` : "Budget used. ";
 }
 
 function verdict(size, own, best, optimal) {
@@ -58,7 +58,7 @@ function verdict(size, own, best, optimal) {
   return `${own.toFixed(3)} tokens; the best tree of ${size} nodes has ${best.toFixed(3)}: you are ${gap} short of the optimum.`;
 }
 
-// The node under the pointer or the keyboard with its own numbers; without one, the whole tree.
+// About the node that is pointed at or focused; without one, about the whole tree.
 function sentence(tree) {
   const hand = tree.state.shown === "hand";
   const focused = hand || tree.view.svg.contains(document.activeElement) ? tree.at : null;
@@ -75,7 +75,7 @@ function overall(tree) {
   return PILLS + hint + visibleLevels(tree);
 }
 
-// Which levels are visible, where that is not all of them.
+// Which levels are visible, if not all are.
 function visibleLevels({ view, drawn }) {
   const { frame, zoom, size, left } = view;
   const within = (col) =>
@@ -97,7 +97,7 @@ function oneNode(tree, node) {
   return [
     `${name}, level ${ranks.length + 1}, path ${path}: `,
     `f = ${product.join(" × ")} = ${Number(f[node].toPrecision(4))}`,
-    below ? `; with the ${below} below it ${tree.worth[node].toFixed(3)} tokens` : "",
+    below ? `; with the ${below} below it: ${tree.worth[node].toFixed(3)} tokens` : "",
     hidden ? `; ${hidden} of them hidden, click to expand.` : ".",
   ].join("");
 }

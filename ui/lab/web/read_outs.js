@@ -182,7 +182,7 @@ export class ReadOuts {
     const widths = planner.widths(parents);
     const levels = widths.length + 1;
     const tokens = planner.expectedTokens(parents, even);
-    this.put("tokens", tokens.toFixed(3), "", `max. ${levels}`);
+    this.put("tokens", tokens.toFixed(3), "", `at most ${levels}`);
     const passes = format.count(widths.length, "draft pass", "draft passes");
     this.put("levels", String(levels), "", passes);
     if (profile) this.paintTimes(planner.predict(parents, even, profile), profile);
@@ -275,7 +275,7 @@ function fastest({ parents, levels, speedup, nodes }, profile, elsewhere) {
   const limit = nodes > 1 && parents.length === nodes ? " (the largest size tried)" : "";
   const times = profile.source + (elsewhere ? `: ${elsewhere}` : ` on ${profile.device}`);
   const where = elsewhere ? "there" : "here";
-  return `Fastest ${where} with these rates: ${size}${limit}, predicted ${speedup.toFixed(2)}× (times ${times}). `;
+  return `Fastest ${where} with these rates: ${size}${limit}, predicted ${speedup.toFixed(2)}×; times ${times}. `;
 }
 
 const percent = (share) =>

@@ -22,10 +22,10 @@ import RECORDED from "../../../assets/losslessness.json" with { type: "json" };
  */
 
 const WORDS = {
-  null: "Every text comes out as often as it should, up to chance.",
+  null: "Every text comes out as often as it should; the small differences are chance.",
   "draft-noise":
-    "The draft’s random numbers were reused. Each first word is still right, but some pairs come " +
-    "out far too often and others far too rarely.",
+    "The draft’s random numbers were reused. Each first word still comes out as often as it should, " +
+    "but some pairs come out far too often and others far too rarely.",
 };
 const MOST = Math.max(...RECORDED.tests.flatMap(({ rows, draws }) => sharesOf(rows, draws)));
 
@@ -40,7 +40,7 @@ export function recordedTests(host) {
   const { machine, date } = RECORDED;
   const words =
     "A toy with three words, a, b and c; the first two words of each text are counted. Bars: share " +
-    `of the texts. Marks and brackets: exact probability. Recorded on ${machine}, ${date}.`;
+    `of the texts. Marks and parentheses: exact probability. Recorded on ${machine}, ${date}.`;
   el("p", { class: "ls-say ls-dim", text: words }, root);
   return root;
 }

@@ -39,7 +39,7 @@ export class VerdictPanel {
     const { draws, square, p, distance } = this.tiles;
     put(draws, test.draws.toLocaleString("en-US"), `of ${test.wanted.toLocaleString("en-US")}`);
     put(square, squareText(test.statistic), `${count(test.freedom, "degree")} of freedom`);
-    put(p, short(test.p_value), test.going ? "so far" : "differs below 0.000001");
+    put(p, short(test.p_value), test.going ? "so far" : "different if below 0.000001");
     put(distance, percent(test.distance, 1), `${percent(test.floor, 1)} by chance alone`);
   }
 }

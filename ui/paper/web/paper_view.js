@@ -17,9 +17,9 @@ class PaperView {
   /** @param {Element} root */
   constructor(root) {
     const host = /** @type {HTMLElement} */ (root.querySelector("[data-part=figure-host]"));
-    const about = { part: "figure", title: "Simulated against paper", cls: "pp-figure" };
+    const about = { part: "figure", title: "Simulated vs. paper", cls: "pp-figure" };
     this.figure = figurePanel(host, about);
-    text(this.figure.word, "filled: Sequoia, open: SpecInfer and top-k match; dotted: equal");
+    text(this.figure.word, "filled: Sequoia; open: SpecInfer, top-k match; dotted line: equal");
     followTheme([this.figure.chart]);
     connectTabButtons(root);
   }

@@ -43,9 +43,10 @@ export class RaceIntervals {
     this.shown = pooled;
     const compared = this.compared();
     const [leader, other] = this.orders.map(([first]) => first);
-    if (other !== undefined) text(this.leader, "Pace of the first lane on each prompt over");
+    if (other !== undefined)
+      text(this.leader, "Pace of the first lane on each prompt, relative to");
     else if (leader !== undefined)
-      text(this.leader, `Pace of ${laneName(lanes[leader], leader)} over`);
+      text(this.leader, `Pace of ${laneName(lanes[leader], leader)} relative to`);
     const ends = axisEnds(compared);
     const rows = this.rows.take(compared.length);
     compared.forEach((one, i) => this.paintRow(rows[i], one, ends));

@@ -28,14 +28,14 @@ import { percent, visible } from "./format.js";
 
 const PLACES = 5; // tokens of a picture, usually
 const REST = "others";
-const TESTED = "The next child is tested on that.";
+const TESTED = "The next child is tested against what remains.";
 const EVEN =
-  "Nothing is left of q: the next child was drawn evenly from the tokens not tried, and is tested on that.";
+  "Nothing is left of q: the next child was drawn with equal probability from the tokens not tried yet.";
 const GONE = 0.0005; // less of a distribution is rounding
 
 /** What takes the place of the picture at temperature 0. */
 export const ONE_TOKEN =
-  "At temperature 0, p is a single token: a guess stands if it is that token, and nothing is left to rescale.";
+  "At temperature 0, p is a single token: a guess is kept if it is that token, and nothing is left to rescale.";
 
 /**
  * The picture at the trial of a node, or for "bonus" where the target adds its token.
@@ -145,7 +145,7 @@ function noteOf(step, at) {
   if (!trial) return drawn(step, at);
   if (trial.u === null || trial.accepted) return "";
   if (!(trial.mass > 0)) return "p and q are equal, so p stays as it is.";
-  const left = `Hatched: what p and q share. It is cut away, and the ${percent(trial.mass)} left of p`;
+  const left = `Hatched: the overlap of p and q. It is removed; the remaining ${percent(trial.mass)} of p`;
   if (!hasSibling(step, at)) return left + " is rescaled: the last token is drawn from it.";
   const dropped = isDropped(step, at) ? `, and “${step.label(trial.node)}” is dropped from q` : "";
   return `${left} is rescaled${dropped}. ${isUsedUp(step, at) ? EVEN : TESTED}`;

@@ -96,7 +96,7 @@ function dropped(step, one) {
 function pathKept(step, one) {
   const path = `the path down to ${quoted(step, one.node)}`;
   if (step.greedy) return `${path} is what the large model writes, so it stays.`;
-  if (one.p >= 1) return `${path} is certain to stand, so it stays.`;
+  if (one.p >= 1) return `${path} is certain to be kept, so it stays.`;
   const [u, chance] = apart(one.u, one.p);
   return `The draw ${u} is below ${chance}, so ${path} stays.`;
 }
@@ -104,7 +104,7 @@ function pathKept(step, one) {
 function pathDropped(step, one) {
   const path = `the path down to ${quoted(step, one.node)}`;
   if (step.greedy) return `${path} is not what the large model writes.`;
-  if (one.p === 0) return `${path} cannot stand here.`;
+  if (one.p === 0) return `${path} cannot be kept here.`;
   const [u, chance] = apart(one.u, one.p);
   return `The draw ${u} is not below ${chance}, so ${path} is dropped.`;
 }

@@ -27,7 +27,7 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths
  * @property {string | null} [finish] why the run ended with this step
  * @property {number[]} [level_seconds] of each draft pass
  * @property {(number | undefined)[]} [entered] verified from the leaves: for each trial, the
- *   probability with which the path stood before any child of its node was rejected
+ *   probability of keeping the path before any child of its node was rejected
  * @property {ResidualRow[]} [residuals] at each trial, and where the target adds its token
  */
 

@@ -51,8 +51,8 @@ function odds(view, { node, p, q }) {
 
 // Verified from the leaves, a trial judges the whole path down to its node.
 function pathOdds(view, { p, u }, isTaken) {
-  const chance = `The whole path down to here stands with a probability of ${percent(p, 1)}`;
-  if (p >= 1) return `${chance}, so it is accepted.`;
+  const chance = `The whole path down to here is accepted with probability ${percent(p, 1)}`;
+  if (p >= 1) return `${chance}: any u accepts it.`;
   if (p === 0) return `${chance}, so it is rejected for any u.`;
   const [draw, bound] = apart(u, p);
   if (isTaken) return `${chance}: u = ${draw} is below ${bound}, so the path is accepted.`;

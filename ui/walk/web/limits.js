@@ -1,4 +1,4 @@
-/* The limit for node-by-node verification on a toy, and whether a verifier passes it. Pure. */
+/* The limit for node-by-node verification on a toy, and whether a verifier exceeds it. Pure. */
 import { nodeLimit, tokensLimit } from "./rules/limit.js";
 import { scaled } from "./rules/residuals.js";
 import { verifierNamed } from "./rules/verifiers.js";
@@ -30,7 +30,7 @@ export function limitsOf(toy) {
 }
 
 /**
- * Whether a verifier passes the limit, as one that judges whole paths can.
+ * Whether a verifier exceeds the limit, as one that tests whole paths can.
  * @param {number} tokens per step
  * @param {Limits} limits
  * @returns {boolean}

@@ -13,7 +13,7 @@ const NOTHING = 1e-6; // a probability up to this is rounding
 
 /**
  * @typedef {object} Moment
- * @property {string} title which trial it is
+ * @property {string} title says which trial it is
  * @property {Trial | null} trial
  * @property {string} state of the node
  * @property {string} label of the node
@@ -22,8 +22,8 @@ const NOTHING = 1e-6; // a probability up to this is rounding
  * @property {ResidualPicture | null} next what is left of p and q after a rejection, or p and q
  *   below an accepted node
  * @property {string} nextTitle
- * @property {number | undefined} entered verified from the leaves: the probability that the path
- *   stood when the walk came to the node
+ * @property {number | undefined} entered verified from the leaves: the probability of keeping the
+ *   path when the walk reached the node
  */
 
 /**

@@ -13,10 +13,10 @@ import { momentAt } from "./moment.js";
 
 const ROWS = 9;
 const ROUNDING = 1e-9;
-const BEFORE = "The walk has not begun. Press . for the next picture, the first trial.";
-const NO_TRIAL = "This node is not tried in this step.";
+const BEFORE = "The walk has not started. Press “.” to see the first trial.";
+const NO_TRIAL = "This node was not tried in this step.";
 const PATHS = "Traversal tests whole paths, from the leaves up.";
-const UNKNOWN = "What was left of p and q at this trial was not recorded.";
+const UNKNOWN = "The residual p and q of this trial were not recorded.";
 
 /** Three columns. */
 export class MomentPanel {
@@ -73,7 +73,7 @@ export class MomentPanel {
 /** @type {(trial: Trial | null, entered?: number) => string} */
 function pathWords(trial, entered) {
   if (!trial || entered === undefined) return PATHS;
-  const before = `${PATHS} When the walk came to this node, its path stood with probability ${prob(entered)}`;
+  const before = `${PATHS} When the walk reached this node, its path was kept with probability ${prob(entered)}`;
   if (Math.abs(entered - trial.p) < ROUNDING) return `${before}, and u is compared with that.`;
-  return `${before}. Rejecting its children left ${prob(trial.p)}, and u is compared with that.`;
+  return `${before}. Rejecting its children lowered that to ${prob(trial.p)}, and u is compared with this.`;
 }

@@ -40,7 +40,7 @@ export const misplaced = ({ depth }) => [...depth.keys()].filter((node) => depth
  */
 export function positionWords(topo, byIndex, label) {
   if (!byIndex)
-    return "A node’s position is that of the root plus its depth. Siblings share a position: each of them may become the same word of the text.";
+    return "A node’s position is that of the root plus its depth. Siblings share a position, as only one of them can become the word there.";
   const wrong = misplaced(topo);
   if (!wrong.length)
     return "This tree is a chain, so index and depth agree: the bug does not show here.";
@@ -50,5 +50,5 @@ export function positionWords(topo, byIndex, label) {
   const rest = wrong.length - named.length;
   const list = [...named, ...(rest ? [`and ${rest} more`] : [])].join(", ");
   const verb = wrong.length === 1 ? "gets" : "get";
-  return `A bug: ${count(wrong.length, "node")} of ${topo.n} ${verb} a wrong position: ${list}. The target then reads these words as if more words stood before them, so its p is that of another text. In a chain the bug does not show.`;
+  return `A bug: ${count(wrong.length, "node")} of ${topo.n} ${verb} a wrong position: ${list}. The target then treats these words as if more words came before them, so its p belongs to a different text. In a chain the bug does not show.`;
 }

@@ -6,7 +6,7 @@
  * @property {string} label
  * @property {string} about
  * @property {import("./toy.js").Toy} toy
- * @property {number} seed with which its first step shows what it is about
+ * @property {number} seed whose first step shows what the preset is about
  */
 
 /** @type {Preset[]} the first is the one on which the tab opens */
@@ -15,7 +15,7 @@ export const PRESETS = [
     key: "second-child",
     label: "A second child saves the step",
     about:
-      "The draft prefers other words than the target, so the first child is often rejected. The next child is then tested against what is left of p.",
+      "The draft and the target prefer different words, so the first child is often rejected. The next child is then tested against what is left of p.",
     toy: {
       p: [0.4, 0.3, 0.2, 0.1],
       q: [0.1, 0.2, 0.3, 0.4],
@@ -36,7 +36,7 @@ export const PRESETS = [
     key: "top-k-fails",
     label: "Top-k match rejects although p equals q",
     about:
-      "The only child is “red”. Top-k match accepts it only if the target samples “red” too: 60%. Sequoia tests p/q = 1 and always accepts.",
+      "The only child is “red”. Top-k match accepts it only if the target samples “red” too, which it does 60% of the time. Sequoia tests p/q = 1 and always accepts.",
     toy: { p: [0.6, 0.4], q: [0.6, 0.4], children: [1, 0], verifier: "topk" },
     seed: 1,
   },
@@ -52,31 +52,31 @@ export const PRESETS = [
     key: "q-runs-out",
     label: "Nothing is left of q",
     about:
-      "The draft is certain of “red”, which the target never writes. Once it is rejected nothing is left of q, so the second child is drawn evenly from the other words.",
+      "The draft is certain of “red”, which the target never writes. Once “red” is rejected nothing is left of q, so the second child is any of the other words with equal probability.",
     toy: { p: [0, 0.5, 0.3, 0.2], q: [1, 0, 0, 0], children: [2, 0], verifier: "sequoia" },
     seed: 5,
   },
   {
     key: "whole-path",
-    label: "Traversal judges whole paths",
+    label: "Traversal tests whole paths",
     about:
-      "Traversal starts at the leaves and tests whole paths. A word less probable under p than under q can still be kept, if the word after it makes up for it.",
+      "Traversal starts at the leaves and tests whole paths. It may keep a word that p gives less than q, if the word after it makes up for that.",
     toy: { p: [0.2, 0.5, 0.3], q: [0.6, 0.2, 0.2], children: [2, 1], verifier: "traversal" },
     seed: 8,
   },
   {
     key: "block-passes",
-    label: "Block verification passes the limit",
+    label: "Block verification exceeds the limit",
     about:
-      "On a chain Traversal is block verification. It judges both guesses together, so on average it accepts more than any rule that decides node by node could: see “tokens per step” below.",
+      "On a chain Traversal is block verification. It tests both guesses together, so on average it accepts more than any verifier that decides node by node: see “tokens per step” below.",
     toy: { p: [0.2, 0.5, 0.3], q: [0.6, 0.2, 0.2], children: [1, 1], verifier: "traversal" },
     seed: 2,
   },
   {
     key: "traversal-below",
-    label: "Traversal accepts fewer than Sequoia",
+    label: "Traversal accepts fewer guesses than Sequoia",
     about:
-      "On some trees Traversal is behind: here it accepts 1.0625 guesses per step on average, Sequoia 1.125. Below the first guess there are two more, and only the second leads on. After “green”, Traversal keeps “red” whenever it is the first of the two, so that nothing is left of p for it as the second: it never goes on to the longer path, as Sequoia does.",
+      "On some trees Traversal does worse: here it accepts 1.0625 guesses per step on average, Sequoia 1.125. Below the first guess are two more, and only the second of these has a child. After “green”, Traversal always keeps “red” if it comes first. Nothing is then left of p for “red” in second place, so Traversal never reaches the longer path there; Sequoia does.",
     toy: {
       p: [0.75, 0.25],
       q: [0.25, 0.75],

@@ -59,7 +59,7 @@ export class RealStep {
     this.line = el("div", { class: "wk-field" }, this.root);
     el("label", { for: "wk-step", text: "Step" }, this.line);
     const go = (by) => () => this.goTo(this.at + by);
-    this.back = button(this.line, { icon: "back", label: "Step before (←)", act: go(-1) });
+    this.back = button(this.line, { icon: "back", label: "Previous step (←)", act: go(-1) });
     const look = { class: "sq-input wk-number", inputmode: "numeric", "data-part": "step" };
     this.field = el("input", { type: "text", id: "wk-step", ...look }, this.line);
     this.field.addEventListener("change", () => this.type());
@@ -116,7 +116,7 @@ export class RealStep {
     this.menu.value = name;
     this.refusal.say("");
     text(this.about, readable(this.listed.find((one) => one.name === name)?.about ?? ""));
-    show(this.line, this.runs.has(name)); // there are no steps to choose while the run loads
+    show(this.line, this.runs.has(name)); // while the run loads there are no steps to choose
     if (!this.isRecorded) return this.takeShown();
     const run = await this.recorded(name);
     if (this.menu.value !== name) return;

@@ -19,13 +19,13 @@ import { MOST_WORDS, treeOf, WORDS } from "./toy.js";
  */
 
 const RUNS = 10_000;
-const A_FRAME = 250; // runs between two pictures
-const REST_MS = 250; // without a change before the exact answer is computed
+const A_FRAME = 250; // runs per frame
+const REST_MS = 250; // the exact answer is computed after so long without a change
 const ROUNDING = 1e-9; // of a sum of up to 60,000 floats
 const SLICE_MS = 12;
 const LIMIT = "limit for node-by-node verification";
 const LIMIT_WORDS =
-  ": the best that a rule can do with the same draws if it is lossless at every node by itself (optimal transport, exact). Traversal judges whole paths and may pass it; on a chain it is block verification.";
+  ": the most that any verifier which is lossless at every single node can reach with the same draws (exact, by optimal transport). Traversal tests whole paths and may exceed it; on a chain it is block verification.";
 const TOO_MANY = `over ${grouped(MOST_OUTCOMES)} outcomes`;
 
 /** The panel. */
@@ -248,7 +248,7 @@ export class RunsPanel {
     text(none.limit, `limit ${share(limits.none)}`);
     text(tokens.value, exact ? rate(exact.tokens) : "–");
     const isPast = Boolean(exact && passes(exact.tokens, limits));
-    text(tokens.limit, `limit ${rate(limits.tokens)}${isPast ? ", passed" : ""}`);
+    text(tokens.limit, `limit ${rate(limits.tokens)}${isPast ? ", exceeded" : ""}`);
     tokens.limit.classList.toggle("is-past", isPast);
   }
 }

@@ -31,12 +31,16 @@ export const MOST_WORDS = WORDS.length;
 export const MOST_CHILDREN = [5, 3];
 
 /**
- * Trees of a toy. parents: of its nodes; null where the numbers of children say which tree it is.
+ * Trees of a toy. parents: of its nodes; null if the numbers of children define the tree.
  * @type {{key: string, label: string, parents: number[] | null}[]}
  */
 export const SHAPES = [
-  { key: "levels", label: "children per level, set below", parents: null },
-  { key: "uneven", label: "1, then 2, then 1 below the second", parents: [-1, 0, 1, 1, 3] },
+  { key: "levels", label: "children per level, as set below", parents: null },
+  {
+    key: "uneven",
+    label: "uneven: 1 child, then 2, then 1 below the second",
+    parents: [-1, 0, 1, 1, 3],
+  },
 ];
 
 /**
@@ -54,7 +58,7 @@ export function treeOf(toy) {
 }
 
 /**
- * The parents of a tree's nodes; null where the numbers of children say which tree it is.
+ * The parents of a tree's nodes; null if the numbers of children define the tree.
  * @param {string | undefined} shape
  * @returns {number[] | null}
  */

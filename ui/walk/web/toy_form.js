@@ -9,7 +9,7 @@ import * as toys from "./toy.js";
 /** @import { Toy } from "./toy.js" */
 
 const OWN = "own";
-const LAST = "The step shown is still that of the last valid toy.";
+const LAST = "The step shown still uses the last valid values.";
 
 /** The form. It keeps what was typed, and passes on every valid toy. */
 export class ToyForm {

@@ -28,8 +28,8 @@ import { toyView } from "./toy.js";
  */
 
 const KEYS =
-  "Keys: . and , go to the next and the previous picture, space plays, n draws again; ← and → change the real step.";
-const SAME = "Both models give these probabilities after every word.";
+  "Keys: “.” next picture, “,” previous picture, Space play or pause, N draw again; with a real step, ← and → change the step.";
+const SAME = "Each model gives the same probabilities after every word.";
 
 /** The view of the tab. */
 export class WalkView {
@@ -84,7 +84,7 @@ export class WalkView {
     const title = "One step of verification";
     const panel = makePanel(host, { part: "walk", title, cls: "wk-walk" });
     this.badge = el("span", { class: "sq-badge" }, panel.tools);
-    const again = { text: "Draw again", hint: "Other random draws (n)", part: "draw-again" };
+    const again = { text: "Draw again", hint: "New random draws (N)", part: "draw-again" };
     this.again = button(panel.tools, { ...again, act: () => this.drawAgain() });
     if (this.link.copy) button(panel.tools, { text: "Copy link", act: () => this.link.copy() });
     rove(panel.tools);

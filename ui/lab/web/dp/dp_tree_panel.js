@@ -8,9 +8,9 @@ import TOOLTIPS from "../../../../assets/tooltips.json" with { type: "json" };
 
 const USE = "Use this tree";
 const USED = "Now in the tree above";
-const USED_MS = 2500; // that the button says so
+const USED_MS = 2500; // how long the button says so
 
-/** A head and the picture. */
+/** A heading with both buttons, and the picture of the tree. */
 export class DpTreePanel {
   /**
    * @param {HTMLElement} host
@@ -38,14 +38,14 @@ export class DpTreePanel {
     this.tree = new DpTree(host);
   }
 
-  // The Lab's tree, which changes, may be out of view.
+  // The Lab's tree has changed, but may be out of view: the button confirms it.
   confirm() {
     const label = this.use.querySelector("span");
     text(label, USED);
     setTimeout(() => text(label, USE), USED_MS);
   }
 
-  /** Show the present state. */
+  /** Show the current state. */
   paint() {
     const { topo, scores, parents, pinned } = this.dp;
     const { step } = this.dp.shown();
