@@ -136,7 +136,8 @@ def test_every_verifier_is_timed_on_one_tree_and_on_one_chain(
     assert all(len(row["by_prompt"]) == 2 for row in rows)
     assert [one["name"] for one in block["gains"]] == [row["name"] for row in rows]
     for one in block["gains"]:
-        assert 1 <= one["expected"]["low"] <= one["expected"]["mean"] <= one["expected"]["high"]
+        assert one["expected"]["low"] <= one["expected"]["mean"] <= one["expected"]["high"]
+        assert one["expected"]["mean"] >= 1  # a step emits a token even if no guess is accepted
         assert (one["measured_over"] is None) == (one["verifier"] == "sequoia")
         assert (one["on_same_drafts"] is None) == (one["verifier"] != "traversal")
     said = capsys.readouterr().out
