@@ -75,10 +75,10 @@ class VerifiedTree:
 
     @property
     def name(self) -> str:
-        rule = VERIFIERS[self.verifier].label
-        if self.tree == Tree.chain(len(self.tree)) and self.verifier == TRAVERSAL.key:
-            rule = "Block verification"
-        return f"{rule}, {self.shape} of {_size(self.tree)}"
+        rule = VERIFIERS[self.verifier]
+        is_chain = self.tree == Tree.chain(len(self.tree))
+        label = rule.chain_label if is_chain and rule.chain_label else rule.label
+        return f"{label}, {self.shape} of {_size(self.tree)}"
 
 
 def verified_trees(

@@ -29,7 +29,7 @@ from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadModel
 from sequoia.loading.large.load_large import StreamedModel, offloaded_by_accelerate
 from sequoia.loading.large.placement import OffloadPlacement
-from sequoia.loading.pair_checks import checked_device
+from sequoia.loading.model_checks import checked_device
 from sequoia.measuring.hardware import SIZES, WIDTHS, measure_profile
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pair import Pair

@@ -146,7 +146,7 @@ def print_gains(found: Sequence[Gain], prompts: int) -> None:
         expected = one.expected.words() if one.expected else ""
         print(f"  {one.name:<56}{one.measured.words():>20}{over:>22}{expected:>20}")
     for one in found:
-        if one.verifier == TRAVERSAL.key and one.measured_over:
+        if one.on_same_drafts and one.measured_over:
             print(f"  {_sentence(one)}")
     print(flush=True)
 

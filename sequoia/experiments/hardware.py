@@ -14,6 +14,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.experiments.experiment import Done, Experiment, Unit
 from sequoia.experiments.intervals import comparison, point
 from sequoia.experiments.planned import planning_vector
@@ -151,7 +152,7 @@ def _series(here: Here, sizes: Sequence[str]) -> Iterator[Series]:
     panel = f"{machine_name(here.machine)}: {here.case.words}"
     points = tuple(point(int(size), here.speeds(size)) for size in sizes)
     yield Series("Best tree of each size", "other", panel, points)
-    yield Series("Planned for the machine", "sequoia", panel, (_planned_point(here),))
+    yield Series("Planned for the machine", SEQUOIA.key, panel, (_planned_point(here),))
 
 
 def _planned_point(here: Here) -> Point:

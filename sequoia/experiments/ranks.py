@@ -10,6 +10,9 @@ import numpy as np
 
 from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.verifiers import verifier_named
+from sequoia.algorithm.verifiers.sequoia import SEQUOIA
+from sequoia.algorithm.verifiers.specinfer import SPECINFER
+from sequoia.algorithm.verifiers.top_k_match import TOP_K_MATCH
 from sequoia.experiments.experiment import Done, Experiment, Unit
 from sequoia.experiments.intervals import comparison, point
 from sequoia.experiments.result import (
@@ -25,8 +28,8 @@ from sequoia.experiments.text_units import Case, Found, found_by_case, text_of_u
 from sequoia.measuring.text_places import text_places
 from sequoia.models.pair import Pair
 
-OURS = "sequoia"
-RULES = (OURS, "specinfer", "topk")
+OURS = SEQUOIA.key
+RULES = (OURS, SPECINFER.key, TOP_K_MATCH.key)
 _LEAST = 1e-6  # a rate of 0 has no logarithm
 
 

@@ -104,7 +104,7 @@ SHAPES = (
         "chain",
         lambda _learnt, plans, _profile, _t: StoppingChain(plans.stop.most, plans.stop.surest),
     ),
-    Rival("tree", "Planned tree", "sequoia", lambda _learnt, plans, _profile, _t: plans.tree),
+    Rival("tree", "Planned tree", SEQUOIA.key, lambda _learnt, plans, _profile, _t: plans.tree),
     Rival(
         "replanned",
         "Replanned tree",

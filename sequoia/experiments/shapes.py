@@ -12,6 +12,8 @@ from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.algorithm.verifiers.sequoia import SEQUOIA
+from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.experiments.continuations import continuation
 from sequoia.experiments.planned import planning_vector
 from sequoia.experiments.prompts import planning_prompts
@@ -23,11 +25,11 @@ from sequoia.planning.fit_acceptance import fitted
 OURS = "Sequoia"
 # name -> method, by which it is coloured
 SHAPES = {
-    OURS: "sequoia",
+    OURS: SEQUOIA.key,
     "chain": "chain",
     "sequences": "sequences",
     "k-ary": "kary",
-    "SpecInfer": "specinfer",
+    "SpecInfer": SPECINFER.key,
 }
 WIDTHS = (2, 4, 8, 16)  # of sequences
 ARITIES = (2, 3, 4)

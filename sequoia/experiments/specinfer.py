@@ -8,6 +8,8 @@ from typing import Any
 
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers.sequoia import SEQUOIA
+from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.experiments.experiment import Done, Experiment, Unit
 from sequoia.experiments.intervals import comparison, point
 from sequoia.experiments.planned import planning_vector
@@ -43,8 +45,8 @@ def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
     lanes = dict[str, tuple[Tree, str]]()
     for width, depth in _grid(unit.work):
         tree = Tree.sequences(width, depth)
-        lanes[f"{width} x {depth}"] = (tree, "specinfer")
-        lanes[f"planned {len(tree)}"] = (best_tree(acceptance, len(tree)), "sequoia")
+        lanes[f"{width} x {depth}"] = (tree, SPECINFER.key)
+        lanes[f"planned {len(tree)}"] = (best_tree(acceptance, len(tree)), SEQUOIA.key)
     return tokens_per_step_along(pair, unit, lanes)
 
 
@@ -71,7 +73,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
             Column("width", "sequences"),
             Column("depth", "tokens per sequence"),
             Column("nodes", "nodes"),
-            Column("specinfer", "SpecInfer", "measured"),
+            Column(SPECINFER.key, "SpecInfer", "measured"),
             Column("planned", "planned tree of the same size", "measured"),
             Column("ratio", "planned over SpecInfer", "measured"),
             Column("paper", "SpecInfer in the paper", "paper"),
@@ -90,7 +92,7 @@ def _series(case: Case, settings: Settings, found: Found) -> list[Series]:
     return [
         Series(
             f"{width} sequence{'s' * (width > 1)}",
-            "specinfer",
+            SPECINFER.key,
             case.words,
             tuple(point(d, values(found, f"{width} x {d}")) for d in settings["depths"]),
         )
@@ -116,7 +118,7 @@ def _row(
         "width": cell[0],
         "depth": cell[1],
         "nodes": _nodes(cell),
-        "specinfer": point(0, values(found, f"{cell[0]} x {cell[1]}")).mean,
+        SPECINFER.key: point(0, values(found, f"{cell[0]} x {cell[1]}")).mean,
         "planned": point(0, values(found, f"planned {_nodes(cell)}")).mean,
         "ratio": compared.ratio,
         "paper": theirs,
@@ -137,7 +139,7 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
 
 
 SPECINFER_GRID = Experiment(
-    name="specinfer",
+    name=SPECINFER.key,
     title="SpecInfer's sequences: width and depth",
     question="How many sequences work best, how long should they be, and is a planned tree better?",
     sizes={

@@ -7,6 +7,10 @@ from typing import Any
 
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers.sequoia import SEQUOIA
+from sequoia.algorithm.verifiers.specinfer import SPECINFER
+from sequoia.algorithm.verifiers.top_k_match import TOP_K_MATCH
+from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.experiments.experiment import Done, Unit
 from sequoia.experiments.intervals import comparison, point
 from sequoia.experiments.planned import planning_vector
@@ -38,15 +42,15 @@ from sequoia.planning.simulated_step_times import step_seconds
 OURS = "Sequoia"
 # name -> method, by which it is coloured
 VERIFIERS = {
-    OURS: "sequoia",
-    "SpecInfer": "specinfer",
-    "top-k match": "topk",
-    "Traversal": "traversal",
+    OURS: SEQUOIA.key,
+    "SpecInfer": SPECINFER.key,
+    "top-k match": TOP_K_MATCH.key,
+    "Traversal": TRAVERSAL.key,
     "chain": "chain",
     "block": "block",
 }
 # the key of each verifier that goes down the tree child by child
-WALKS = {OURS: "sequoia", "SpecInfer": "specinfer", "top-k match": "topk"}
+WALKS = {OURS: SEQUOIA.key, "SpecInfer": SPECINFER.key, "top-k match": TOP_K_MATCH.key}
 # each verifier that tests whole paths, and the one whose trees it is measured with
 PATHS = {"Traversal": OURS, "block": "chain"}
 _ALL_CASES = "all cases above temperature 0"
@@ -57,7 +61,7 @@ def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
     the machine of the settings' profile."""
     trees = _trees(pair, unit)
     text = text_of_unit(pair, unit)
-    lanes = {name: (tree, WALKS.get(name, "sequoia")) for name, tree in trees.items()}
+    lanes = {name: (tree, WALKS.get(name, SEQUOIA.key)) for name, tree in trees.items()}
     starts = step_starts_along(pair, text, lanes)
     made = {name: tokens_per_step(one, text.params) for name, one in starts.items()}
     for name, base in PATHS.items():

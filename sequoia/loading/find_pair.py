@@ -17,7 +17,7 @@ from typing import Any
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.loading.hub.download import Downloads, Listing, Progress, require_room
-from sequoia.loading.pair_checks import (
+from sequoia.loading.model_checks import (
     PassedCheck,
     Source,
     check_source,

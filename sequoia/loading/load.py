@@ -1,7 +1,7 @@
 """Loads a pair by name, or two models by folder or Hugging Face id: checked, loaded, tested.
 
 Whatever cannot run is refused with the reason: before the weights are loaded where config and files
-show it (see pair_checks.py), afterwards by a self-test.
+show it (see model_checks.py), afterwards by a self-test.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from sequoia.loading.find_pair import OnProgress, found_pair, printer
 from sequoia.loading.hub.download import size
 from sequoia.loading.large.load_large import placed, plan_large
 from sequoia.loading.large.placement import HOST, OffloadPlacement, SpreadPlacement
+from sequoia.loading.model_checks import PassedCheck, Source, checked_device, checked_dtype, refused
 from sequoia.loading.pair_catalog import BUNDLED_NAME
-from sequoia.loading.pair_checks import PassedCheck, Source, checked_device, checked_dtype, refused
 from sequoia.loading.pair_request import PairRequest
 from sequoia.loading.weights.finite_weights import refuse_not_finite
 from sequoia.loading.weights.read_weights import Weights, read_weights

@@ -16,6 +16,8 @@ from typing import Any
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers.sequoia import SEQUOIA
+from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.assets_folder import ASSETS
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.named_profiles import named_profile, roofline_figures
@@ -23,7 +25,9 @@ from sequoia.planning.simulated_step_times import step_seconds
 from sequoia.text_files import load_json
 
 FILE = ASSETS / "paper.json"
-METHODS = ("sequoia", "specinfer", "top-k")
+OURS = SEQUOIA.key
+SEQUENCES = SPECINFER.key
+METHODS = (OURS, SEQUENCES, "top-k")
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,7 @@ def _table(data: Mapping[str, Any]) -> PaperTable:
 def _row(data: Mapping[str, Any], sequences: tuple[int, int] | None) -> PaperRow:
     # smoothed, for which planning is fast
     tree = best_tree(paper_acceptance().smoothed(), data["nodes"], data["levels"])
-    trees = {"specinfer": Tree.sequences(sequences[0], sequences[1])} if sequences else {}
+    trees = {SEQUENCES: Tree.sequences(sequences[0], sequences[1])} if sequences else {}
     results = tuple(
         Result(method, *data["results"][method], trees.get(method, tree))
         for method in METHODS

@@ -19,7 +19,7 @@ from sequoia.decoding.engine import plain
 from sequoia.errors import SequoiaError
 from sequoia.exactness.same_tokens import compare
 from sequoia.loading.load import load_pair
-from sequoia.loading.pair_checks import check_source
+from sequoia.loading.model_checks import check_source
 from sequoia.measuring.defaults import speculate
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel

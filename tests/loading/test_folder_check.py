@@ -21,7 +21,7 @@ from sequoia.errors import BadModel
 from sequoia.loading.config_bounds import check_config
 from sequoia.loading.folder_check import check_folder
 from sequoia.loading.json_file import object_of
-from sequoia.loading.pair_checks import check_source
+from sequoia.loading.model_checks import check_source
 
 COMMIT = "a" * 40
 

@@ -41,8 +41,7 @@ from sequoia.errors import BadModel, BadPair, NotDownloaded, OutOfMemory, Stoppe
 from sequoia.loading import load as hub
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.load import load_pair, loaded_bytes, recorded_acceptances
-from sequoia.loading.model_families import refuse_unfit
-from sequoia.loading.pair_checks import (
+from sequoia.loading.model_checks import (
     PassedCheck,
     Source,
     check_source,
@@ -50,6 +49,7 @@ from sequoia.loading.pair_checks import (
     checked_dtype,
     checked_name,
 )
+from sequoia.loading.model_families import refuse_unfit
 from sequoia.models.pair import RecordedAcceptance
 from sequoia.sweep.toy_configs import toy_config
 from sequoia.this_machine import gpu_health
@@ -434,7 +434,7 @@ def test_a_cuda_device_with_too_high_a_number_is_refused(monkeypatch: pytest.Mon
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     assert checked_device("cuda:0") == checked_device("cuda") == torch.device("cuda:0")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr("sequoia.loading.pair_checks.unusable_gpu", lambda: "")
+    monkeypatch.setattr("sequoia.loading.model_checks.unusable_gpu", lambda: "")
     assert checked_device("auto") == checked_device("spread") == torch.device("cuda:0")
     with pytest.raises(BadModel, match=r"'cuda:1' does not exist: this machine has 1 CUDA devices"):
         checked_device("cuda:1")

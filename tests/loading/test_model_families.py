@@ -16,7 +16,7 @@ from transformers import AutoModelForCausalLM
 from sequoia import SamplingParams, Tree, load_pair, plain, speculate
 from sequoia.errors import BadModel
 from sequoia.loading.find_pair import LoadNews
-from sequoia.loading.pair_checks import PassedCheck
+from sequoia.loading.model_checks import PassedCheck
 
 VOCAB = 288
 CONTEXT = 256

@@ -603,7 +603,7 @@ VISITORS = (
 MODELS = (
     Mutation(
         "code that comes with a model is run",
-        "sequoia/loading/pair_checks.py",
+        "sequoia/loading/model_checks.py",
         "trust_remote_code=False",
         "trust_remote_code=True",
         "tests/loading/test_load.py::test_code_that_comes_with_a_model_is_never_run",

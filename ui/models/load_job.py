@@ -13,7 +13,7 @@ from sequoia import Pair, SequoiaError
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.hub.download import Progress
 from sequoia.loading.load import fetch, load
-from sequoia.loading.pair_checks import PassedCheck
+from sequoia.loading.model_checks import PassedCheck
 from sequoia.loading.pair_request import PairRequest
 from ui.serving.fair_queue import wait_words
 from ui.serving.job import Job

@@ -14,8 +14,8 @@ from sequoia import Pair
 from sequoia.errors import BadModel
 from sequoia.loading.hub.download import ROOM_LEFT, disk_free, is_here, size
 from sequoia.loading.hub.model_files import hub_folder
+from sequoia.loading.model_checks import checked_device
 from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, Preset, find, presets
-from sequoia.loading.pair_checks import checked_device
 from sequoia.loading.pair_request import PairRequest
 from sequoia.models.describe import describe
 from sequoia.this_machine import container_memory

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sequoia.planning.paper_results import PaperTable, Result, paper_tables
+from sequoia.planning.paper_results import OURS, PaperTable, Result, paper_tables
 from ui.paper.words import METHODS, titled
 
 Figure = dict[str, Any]
@@ -37,7 +37,7 @@ def _trace(panel: str, is_sequoia: bool) -> dict[str, Any]:
         if table.panel == panel
         for row in table.rows
         for result in row.results
-        if (result.method == "sequoia") == is_sequoia
+        if (result.method == OURS) == is_sequoia
     ]
     return {
         "type": "scatter",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sequoia.planning.paper_results import PaperRow, PaperTable, Result
+from sequoia.planning.paper_results import OURS, SEQUENCES, PaperRow, PaperTable, Result
 from ui.paper.words import METHODS, deviation, signed, spread, times
 from ui.shared.markup import Markup, element
 
@@ -45,7 +45,7 @@ def sweep_table(sweep: Mapping[str, Any]) -> Markup:
     """Speed-ups by how many sequences there are and how long; the best one is marked."""
     lines = list(zip(sweep["widths"], sweep["speedups"], strict=True))
     best = max(value for _, values in lines for value in values if value is not None)
-    caption = f"T = {sweep['temperature']:g}: Sequoia {times(sweep['sequoia'])}"
+    caption = f"T = {sweep['temperature']:g}: Sequoia {times(sweep[OURS])}"
     heads = (element("th", str(length), scope="col") for length in sweep["lengths"])
     corner = element("th", "k", element("small", "by length"), scope="col")
     return element(
@@ -88,7 +88,7 @@ def _cells(table: PaperTable, result: Result) -> list[Markup]:
 
 
 def _tree_words(table: PaperTable, result: Result) -> str:
-    if result.method == "specinfer" and table.sequences:
+    if result.method == SEQUENCES and table.sequences:
         k, length = table.sequences
         return f"{k} × {length}"
     return f"{len(result.tree)} / {result.tree.levels}"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-METHODS = {"sequoia": "Sequoia", "specinfer": "SpecInfer", "top-k": "Top-k match"}
+from sequoia.planning.paper_results import OURS, SEQUENCES
+
+METHODS = {OURS: "Sequoia", SEQUENCES: "SpecInfer", "top-k": "Top-k match"}
 
 
 def titled(texts: str, temperature: float | None) -> str:

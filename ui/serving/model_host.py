@@ -20,7 +20,7 @@ from sequoia import Pair, SamplingParams, SequoiaError, default_plan, machine
 from sequoia.algorithm.progress import ShouldStop
 from sequoia.errors import OutOfMemory
 from sequoia.loading.find_pair import LoadNews, printer
-from sequoia.loading.pair_checks import PassedCheck
+from sequoia.loading.model_checks import PassedCheck
 from sequoia.this_machine.gpu_health import free_unused_gpu_memory, gpu_problem
 from ui.serving.fair_queue import Cancelled, FairQueue, OnWait, Work
 from ui.serving.one_each import OneEach

@@ -116,4 +116,5 @@ TRAVERSAL = Verifier(
     drawn="without replacement, from the leaves",
     draw=lambda chance, q, counts: chance.without_replacement(q, counts),
     verify=traverse,
+    chain_label="Block verification",
 )

@@ -40,11 +40,12 @@ class OnGpu:
 class Verifier:
     """A way of drawing children, with the verification that makes it lossless.
 
-    key: the name in saved files and arguments. label: the name on the page. drawn: how children are
-    drawn, in words; "" if the label says so. `draw(chance, q, counts)` draws counts[i] tokens for
-    row i of q (rows, vocab). `verify(tree, tokens, p, q, chance)` verifies one step. reject: how a
-    rejection changes p and q for the next sibling; None if it does not. `chances(p, q, tokens)`:
-    the probability that each of the siblings with `tokens` is accepted once the walk is at their
+    key: the name in saved files and arguments. label: the name on the page. chain_label: its
+    name on a chain, if it has another one there. drawn: how children are drawn, in words; "" if
+    the label says so. `draw(chance, q, counts)` draws counts[i] tokens for row i of q (rows,
+    vocab). `verify(tree, tokens, p, q, chance)` verifies one step. reject: how a rejection
+    changes p and q for the next sibling; None if it does not. `chances(p, q, tokens)`: the
+    probability that each of the siblings with `tokens` is accepted once the walk is at their
     parent; None for a rule that does not go down from the root child by child. on_gpu: None if
     steps can only be verified on the host.
     """
@@ -57,3 +58,4 @@ class Verifier:
     chances: Chances | None = None
     reject: Reject | None = None
     on_gpu: OnGpu | None = None
+    chain_label: str = ""

@@ -24,7 +24,7 @@ from sequoia.loading.large.placement import (
     offload,
     spread,
 )
-from sequoia.loading.pair_checks import Source
+from sequoia.loading.model_checks import Source
 from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.memory_needs import USUAL_NODES, usual_distribution_bytes, usual_run_bytes
 from sequoia.models.tree_forward import TreeModel

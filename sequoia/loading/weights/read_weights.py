@@ -14,7 +14,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from sequoia.errors import BadModel
-from sequoia.loading.pair_checks import Source
+from sequoia.loading.model_checks import Source
 from sequoia.loading.weights.rotary_frequencies import check_frequencies
 from sequoia.loading.weights.unused_tensors import Unused, counted, listed, unused_tensors
 

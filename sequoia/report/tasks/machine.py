@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from sequoia.bench.random_weights import copy_bandwidth
-from sequoia.loading.pair_checks import checked_device
+from sequoia.loading.model_checks import checked_device
 from sequoia.models.describe import describe, versions
 from sequoia.report.tasks.found import Found
 from sequoia.this_machine.dtypes import narrowest_dtype

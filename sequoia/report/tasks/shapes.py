@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sequoia.bench.random_weights import measured_shape, shape_file
-from sequoia.loading.pair_checks import checked_device
+from sequoia.loading.model_checks import checked_device
 from sequoia.report.folder import write_at_once
 from sequoia.report.tasks.found import Found
 from sequoia.report.tasks.pairs import PROFILE, curve

@@ -519,6 +519,9 @@ class GrowsToThree:
         self.tree = Tree((-1, 0, 0))
         return (2,)
 
+    def see(self, *_drawn: object) -> None:
+        """It looks at no draws."""
+
 
 @pytest.mark.usefixtures("on_device")
 def test_a_dynamic_tree_uses_the_host_step() -> None:

@@ -37,7 +37,7 @@ from sequoia.loading.hub.download import (
 )
 from sequoia.loading.hub.model_files import cached, is_hub_id, is_whole, small_files, weight_files
 from sequoia.loading.load import fetch
-from sequoia.loading.pair_checks import PassedCheck
+from sequoia.loading.model_checks import PassedCheck
 from sequoia.loading.pair_request import PairRequest
 
 BIG = 3_000_000  # bytes of a weight file that is only transferred, never read

@@ -35,7 +35,7 @@ from sequoia.loading.large.load_large import StreamedModel, placed, plan_large
 from sequoia.loading.large.model_parts import parts_of
 from sequoia.loading.large.placement import HOST, SHARE, OffloadPlacement, SpreadPlacement
 from sequoia.loading.load import load_pair
-from sequoia.loading.pair_checks import Source, check_source, local_bytes
+from sequoia.loading.model_checks import Source, check_source, local_bytes
 from sequoia.measuring.defaults import speculate
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models import choose_forward

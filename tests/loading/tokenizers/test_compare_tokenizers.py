@@ -17,7 +17,7 @@ from transformers import BertConfig, Gemma2Config, GPTNeoXConfig, PretrainedConf
 from sequoia import Pair, load_pair
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadModel, BadPair, BadPrompt
-from sequoia.loading.pair_checks import Source
+from sequoia.loading.model_checks import Source
 from sequoia.loading.tokenizers import trial_worker
 from sequoia.loading.tokenizers import try_tokenizer as tokenizer_trial
 from sequoia.loading.tokenizers.compare_tokenizers import differences, matching_tokenizer

@@ -13,7 +13,7 @@ from fakes import pair_of, save, tiny_model, tiny_tokenizer
 from sequoia import Acceptance, Pair, SamplingParams, Tree, load_pair, plain, speculate
 from sequoia.errors import BadPrompt
 from sequoia.loading.find_pair import LoadNews
-from sequoia.loading.pair_checks import PassedCheck
+from sequoia.loading.model_checks import PassedCheck
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models.chat import chat_template as chat
 from sequoia.models.chat import render_template

@@ -21,7 +21,8 @@ def test_a_hundred_waiting_readers_hold_no_thread() -> None:
         boxes = [Inbox[int]() for _ in range(100)]
         readers = [asyncio.create_task(read(one)) for one in boxes]
         await asyncio.sleep(0.2)
-        assert threading.active_count() == before
+        # threads of other tests may end meanwhile
+        assert threading.active_count() <= before
         for number, one in enumerate(boxes):
             threading.Thread(target=one.put, args=(number, True)).start()
         return await asyncio.gather(*readers)

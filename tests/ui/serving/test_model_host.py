@@ -17,7 +17,7 @@ from visits import decode_request, wait
 
 from sequoia import Pair
 from sequoia.errors import BadModel, OutOfMemory
-from sequoia.loading.pair_checks import PassedCheck
+from sequoia.loading.model_checks import PassedCheck
 from sequoia.models.tree_forward import TreeModel
 from ui.decode.recordings import RunStore
 from ui.decode.run import DecodeJob

@@ -14,7 +14,7 @@ export class PaperCheck {
     el("span", { class: "sq-word", text: "App. E" }, panel.titleBox);
     const table = el("table", { class: "sq-lab-table" }, panel.body);
     const head = el("tr", {}, el("thead", {}, table));
-    for (const words of ["Nodes", "Levels", "Known", "Here", "Result"])
+    for (const words of ["Nodes", "Levels", "Known", "Here", "Same"])
       el("th", { scope: "col", text: words }, head);
     const body = el("tbody", {}, table);
     const rows = vectors.KNOWN.map((known) => makeRow(body, known));
@@ -52,7 +52,7 @@ function fillRow({ line, nodes, levels, value, here, result }, tables) {
   const best = tables.get(levels).best(nodes, levels ?? nodes).value;
   const same = best.toFixed(3) === value.toFixed(3);
   text(here, best.toFixed(3));
-  text(result, same ? "✓ same" : "✗ differs");
+  text(result, same ? "✓" : "✗ no");
   line.dataset.same = String(same);
 }
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from sequoia.loading.pair_checks import checked_device
+from sequoia.loading.model_checks import checked_device
 from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.report.tasks.found import Found
 

@@ -13,7 +13,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from sequoia.loading.large.copier import Copier, copier_for
 from sequoia.loading.large.model_parts import decoder_layers
 from sequoia.loading.large.offload import LayerStream
-from sequoia.loading.pair_checks import checked_device
+from sequoia.loading.model_checks import checked_device
 from sequoia.models.compare_logits import branched
 from sequoia.models.tree_forward import TreeModel
 from sequoia.report.tasks.found import Found
