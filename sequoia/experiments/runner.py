@@ -14,6 +14,7 @@ from sequoia.algorithm.progress import ShouldStop
 from sequoia.experiments.experiment import Done, Experiment
 from sequoia.experiments.result import ExperimentResult, Settings
 from sequoia.experiments.unit_log import UnitLog
+from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.models.describe import describe, dtype_name, versions
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
@@ -75,19 +76,26 @@ def complete_result(
     experiment: Experiment, pair: Pair, settings: Settings, done: Done, total: int
 ) -> ExperimentResult:
     """The experiment's summary of `done`, with title, pair, machine and counts."""
+    target, draft = _model_names(pair)
     return replace(
         experiment.summary(settings, done),
         name=experiment.name,
         title=experiment.title,
         question=experiment.question,
         date=datetime.datetime.now(datetime.UTC).date().isoformat(),
-        target=pair.target.name,
-        draft=pair.draft.name,
+        target=target,
+        draft=draft,
         machine=f"{describe(pair.target.device)}, {dtype_name(pair)}",
         settings=dict(settings),
         done=len(done),
         total=total,
     )
+
+
+def _model_names(pair: Pair) -> tuple[str, str]:
+    """As people see them; the bundled models are called by their role alone."""
+    names = (pair.target.name, pair.draft.name)
+    return ("bundled target", "bundled draft") if pair.name == BUNDLED_NAME else names
 
 
 def run_header(experiment: Experiment, pair: Pair, settings: Settings) -> dict[str, Any]:
