@@ -129,11 +129,14 @@ def _row(data: Mapping[str, Any], sequences: tuple[int, int] | None) -> PaperRow
     tree = best_tree(paper_acceptance().smoothed(), data["nodes"], data["levels"])
     trees = {SEQUENCES: Tree.sequences(sequences[0], sequences[1])} if sequences else {}
     results = tuple(
-        Result(method, *data["results"][method], trees.get(method, tree))
-        for method in METHODS
-        if method in data["results"]
+        Result(method, tokens, speedup, trees.get(method, tree))
+        for method, (tokens, speedup) in _in_order(data["results"])
     )
     return PaperRow(data["texts"], data["temperature"], results)
+
+
+def _in_order(results: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return [(method, results[method]) for method in METHODS if method in results]
 
 
 def _launched(model: Mapping[str, Any]) -> dict[str, Any]:
