@@ -48,6 +48,9 @@ class Work:
 
 @dataclass(eq=False)
 class _Ticket:
+    """began: when it became the first in the queue, so that the time until its work starts counts
+    as part of it: those behind wait for that too."""
+
     work: Work
     began: float = 0.0
 
@@ -90,7 +93,6 @@ class FairQueue:
         self._enter(ticket)
         try:
             self._wait(ticket, should_stop, on_wait)
-            ticket.began = self._clock()
             yield
             if not should_stop():
                 self.times.learn(ticket.work.demand, self._clock() - ticket.began)

@@ -55,10 +55,12 @@ def wait_field(wait: Wait | None) -> dict[str, Any]:
 
 
 def duration_words(seconds: float) -> str:
-    """A predicted duration, rounded by at most an eighth: "about 45 seconds", "about 2.5
+    """A predicted duration, rounded by at most an eighth: "about 7 seconds", "about 2.5
     minutes"."""
-    if seconds < 5:
+    if seconds < 4.5:
         return "a few seconds"
+    if seconds < 17.5:
+        return f"about {round(seconds)} seconds"
     if seconds < 57.5:
         return f"about {5 * round(seconds / 5)} seconds"
     if seconds < 105:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from visits import wait
@@ -165,3 +166,20 @@ def test_a_job_that_was_stopped_teaches_nothing() -> None:
     with line.turn(lambda: False, lambda _: None, run):
         now[0] += 1
     assert line.times.expected(run.demand) < 4
+
+
+def test_the_time_until_the_work_starts_counts_as_part_of_it() -> None:
+    """Whoever waits behind it waits for that time too."""
+    now = [0.0]
+
+    class SlowToStart(FairQueue):
+        def _wait(self, *given: Any) -> None:
+            super()._wait(*given)
+            now[0] += 3
+
+    queue = SlowToStart(2, lambda: now[0])
+    demand = Demand("run", 10)
+    for _ in range(50):
+        with queue.turn(lambda: False, lambda _: None, Work(demand)):
+            now[0] += 2
+    assert queue.times.expected(demand) == pytest.approx(5, rel=0.1)

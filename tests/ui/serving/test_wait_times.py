@@ -114,7 +114,9 @@ def test_the_job_that_is_on_counts_by_its_own_pace() -> None:
     ("seconds", "words"),
     [
         (2, "a few seconds"),
-        (12, "about 10 seconds"),
+        (7.4, "about 7 seconds"),
+        (12, "about 12 seconds"),
+        (19, "about 20 seconds"),
         (58, "about a minute"),
         (90, "about 1.5 minutes"),
         (152, "about 2.5 minutes"),
