@@ -169,7 +169,7 @@ def test_a_job_that_was_stopped_teaches_nothing() -> None:
 
 
 def test_the_time_until_the_work_starts_counts_as_part_of_it() -> None:
-    """Whoever waits behind it waits for that time too."""
+    """Those behind it wait for that time too."""
     now = [0.0]
 
     class SlowToStart(FairQueue):
