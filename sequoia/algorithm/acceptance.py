@@ -1,9 +1,10 @@
-"""Acceptance vectors: how often verification accepts each child. Independent of trees, of hardware
-and of how the rates were measured.
+"""Acceptance vectors: how often verification accepts a node's first child, its second, and so on.
+Independent of trees, of hardware and of how the rates were measured.
 
-`rates[k]` is the unconditional probability, at an accepted node, that child number k (0 is drafted
-first) is the accepted one (paper: section 3.1). At most one child is accepted, so the rates sum to
-at most 1.
+`rates[k]` is the probability that child k of an accepted node is the one that is accepted (paper:
+section 3.1). Child 0 is drafted first. The probability is unconditional: it includes the cases in
+which an earlier child is accepted and child k is never tried. At most one child is accepted, so the
+rates sum to at most 1.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from sequoia.validate_input import as_file, items, number, read_json, whole
 
 MAX_RATES = 1024
 MAX_JSON_CHARS = 64 * 1024
-_ROUNDING = 1e-9  # rounding can make a vector of ratios sum to slightly more than 1
+_ROUNDING = 1e-9  # by rounding, counted rates can sum to slightly more than 1
 
 
 @dataclass(frozen=True)
@@ -35,18 +36,19 @@ class Acceptance:
 
     @property
     def is_monotone(self) -> bool:
-        """True if no child is accepted more often than the one before it. Best-first planning
-        requires this."""
+        """True if no child is accepted more often than the one before it. `best_first` requires
+        this."""
         return all(left >= right for left, right in pairwise(self.rates))
 
     def smoothed(self) -> Acceptance:
-        """The nearest non-increasing vector (least squares), which has the same sum. Planning
-        requires it of measured vectors."""
+        """The nearest non-increasing vector (least squares), which has the same sum. Measured
+        vectors are smoothed before a tree is planned."""
         return Acceptance(tuple(min(max(rate, 0.0), 1.0) for rate in non_increasing(self.rates)))
 
     @classmethod
     def power_law(cls, exponent: float, first: float, length: int) -> Acceptance:
-        """`rates[k] = first * (k + 1) ** -exponent`, exponent 0 to 100."""
+        """The vector of `length` rates with `rates[k] = first * (k + 1) ** -exponent`. The exponent
+        is 0 to 100."""
         exponent = number(exponent, "exponent", 0, 100, BadAcceptance)
         first = number(first, "first rate", 0, 1, BadAcceptance)
         return cls(
@@ -60,8 +62,9 @@ class Acceptance:
         """(first, exponent) of the power law nearest to the positive rates. Raises BadAcceptance
         if fewer than two are positive.
 
-        A least-squares line through log rate over log rank. Each point is weighted by its rate,
-        because the variance of the logarithm of a counted rate is inverse to the rate.
+        Fits a line to log(rate) against log(rank) by weighted least squares. Each point's weight is
+        its rate, because the variance of the logarithm of a counted rate is roughly proportional to
+        1 / rate.
         """
         points = [
             (math.log(k), math.log(rate), rate)
@@ -69,7 +72,7 @@ class Acceptance:
             if rate > 0
         ]
         if len(points) < 2:
-            raise BadAcceptance(f"a power law needs 2 positive rates, not {len(points)}")
+            raise BadAcceptance(f"a power law needs at least 2 positive rates, not {len(points)}")
         total = math.fsum(w for _, _, w in points)
         x_mean = math.fsum(w * x for x, _, w in points) / total
         y_mean = math.fsum(w * y for _, y, w in points) / total

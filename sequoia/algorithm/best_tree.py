@@ -1,10 +1,11 @@
-"""The best tree for an acceptance vector (paper: section 3.1). Independent of time, hardware and
-models.
+"""The best tree for an acceptance vector: the one with the most expected tokens per step (paper:
+section 3.1). Independent of time, hardware and models.
 
 `nodes` and `levels` include the root. T[n, l, b] is the largest expected number of tokens of a tree
 with exactly n nodes, at most l levels and b children at the root; G(n, l) is its maximum over b.
-Children beyond the end of the vector have acceptance rate 0. There are two algorithms: the table
-works for every vector, the heap only for non-increasing ones, but it is much faster.
+Children beyond the end of the vector have acceptance rate 0. There are two algorithms. The table
+(`dp_table`) works for every vector. The heap (`best_first`) is much faster, but works only for
+non-increasing vectors.
 """
 
 from __future__ import annotations
@@ -24,18 +25,19 @@ from sequoia.algorithm.tree import MAX_NODES, Tree, depths_of
 from sequoia.errors import BadAcceptance, BadTree
 from sequoia.validate_input import whole
 
-MAX_CELLS = 2**23  # most cells of a table (64 MiB, a few seconds to fill)
+MAX_CELLS = 2**23  # limit for one table: 64 MiB, a few seconds to fill
 
 
 def expected_tokens(tree: Tree, acceptance: Acceptance) -> float:
-    """F(T): expected tokens of one step, the target's own token included. It is the sum of all
-    nodes' probabilities of being accepted."""
+    """F(T): the expected number of tokens that one step emits, including the one that the target
+    adds. It is the sum over all nodes of the probability that the node is accepted; the root counts
+    as 1."""
     return math.fsum(scores(tree, acceptance))
 
 
 def scores(tree: Tree, acceptance: Acceptance) -> list[float]:
-    """f(v) of each node: the product of the rates on the path from the root, whose own score is
-    1."""
+    """f(v) of each node, the probability that it is accepted: the product of the rates along the
+    path from the root. The root's score is 1."""
     rates = acceptance.rates
     result = [1.0]
     for parent, rank in zip(tree.parents[1:], tree.ranks[1:], strict=True):
@@ -47,7 +49,7 @@ def best_tree(acceptance: Acceptance, nodes: int, levels: int | None = None) -> 
     """The tree of exactly `nodes` nodes and at most `levels` levels (None: no limit) with the
     largest expected number of tokens.
 
-    Raises BadTree for sizes out of bounds and if no such tree exists.
+    Raises BadTree if a size is out of bounds or no such tree exists.
     """
     if acceptance.is_monotone:
         return best_first(acceptance, nodes, levels).tree(nodes)
@@ -60,10 +62,11 @@ def best_tree(acceptance: Acceptance, nodes: int, levels: int | None = None) -> 
 
 @dataclass(frozen=True)
 class Growth:
-    """The best trees of all sizes, nested: the first n nodes are the best tree of n nodes.
+    """The best trees of all sizes up to `len(self)`. They are nested: the first n nodes are the
+    best tree of n nodes.
 
-    parents: the parent of each node, in the order in which nodes were added. gains: expected tokens
-    that each node adds, never increasing.
+    parents: the parent of each node, in the order in which nodes were added. gains: the expected
+    tokens that each node adds; they never increase.
     """
 
     parents: tuple[int, ...]
@@ -93,8 +96,8 @@ def best_first(acceptance: Acceptance, nodes: int, levels: int | None = None) ->
     non-increasing vector: O(n log n).
 
     No node scores higher than its parent or its left sibling, so the n best always form a tree, and
-    no tree of n nodes is better. Raises BadAcceptance for other vectors and BadTree for sizes out
-    of bounds.
+    no tree of n nodes is better. Raises BadAcceptance for a vector that increases somewhere, and
+    BadTree for a size out of bounds.
     """
     _refuse_increase(acceptance)
     nodes, levels = _sizes(nodes, levels)
@@ -107,7 +110,7 @@ def best_first(acceptance: Acceptance, nodes: int, levels: int | None = None) ->
 def _by_score(rates: tuple[float, ...], nodes: int, levels: int) -> Iterator[tuple[int, float]]:
     """(parent, score) of each node, best first. Ties go to the shallower node, because it needs no
     further draft pass."""
-    # (-score, depth, age, parent, rank); the age makes the order unique
+    # (-score, depth, age, parent, rank); age increases with every push, so no two entries tie
     heap = [(-1.0, 0, 0, -1, 0)]
     grown: list[float] = []  # scores
     for node in range(nodes):
@@ -135,10 +138,10 @@ def _refuse_increase(acceptance: Acceptance) -> None:
 
 @dataclass(frozen=True)
 class Split:
-    """The choice behind one cell: T[n, l, b] = `rest` + `rate` * `below`.
+    """How the maximum in one cell is reached: T[n, l, b] = `rest` + `rate` * `below`.
 
-    nodes: m, the size of the last child's subtree. branches: children of that child. rest: T[n-m,
-    l, b-1]. rate: the last child's acceptance rate. below: G(m, l-1).
+    nodes: m, the size of the last child's subtree. branches: the number of children of that child.
+    rest: T[n-m, l, b-1]. rate: the last child's acceptance rate. below: G(m, l-1).
     """
 
     nodes: int
@@ -152,16 +155,16 @@ class Split:
 class DPTable:
     """All T[n, l, b] up to `nodes` and `levels`. With `levels` None, depth is unlimited.
 
-    Raises BadTree, naming value and bound, for an index out of bounds. A cell is -inf if there is
-    no such tree.
+    A cell is -inf if there is no such tree. The methods raise BadTree for an index out of bounds.
     """
 
     acceptance: Acceptance
     nodes: int
     levels: int | None
-    # T by level, each (branches, nodes); the last one is also right for all higher levels
+    # T for at most 1, 2, ... levels, each (branches + 1, nodes + 1). The last array is also valid
+    # for more levels.
     _cells: tuple[np.ndarray, ...] = field(repr=False)
-    _best: tuple[np.ndarray, ...] = field(repr=False)  # G by level, each (nodes,)
+    _best: tuple[np.ndarray, ...] = field(repr=False)  # G, likewise, (nodes + 1,)
 
     def value(self, n: int, levels: int, branches: int) -> float:
         """T[n, levels, branches]."""
@@ -174,7 +177,8 @@ class DPTable:
         return float(self._best_of(levels)[n]), self._branches(n, levels)
 
     def split(self, n: int, levels: int, branches: int) -> Split:
-        """The choice behind T[n, levels, branches]; ties go to the smallest last subtree."""
+        """How T[n, levels, branches] is reached. If several splits reach it, the one with the
+        smallest last subtree."""
         n, levels, branches = self._index(n, levels, branches)
         if branches == 0 or self._column(levels, branches)[n] == -np.inf:
             raise BadTree(
@@ -229,18 +233,19 @@ class DPTable:
         return self._best[min(levels, len(self._best)) - 1]
 
     def _column(self, levels: int, branches: int) -> np.ndarray:
-        """T[:, levels, branches], (nodes,); column 0 is unused."""
+        """T[:, levels, branches], (nodes + 1,); entry 0 is unused."""
         cells = self._cells[min(levels, len(self._cells)) - 1]
         extra = branches - (len(cells) - 1)
         if extra <= 0:
             return cells[branches]
-        # A child without a rate adds nothing, and its descendants would be worth at least as much
-        # below other nodes, so such children are single leaves.
+        # A child beyond the last rate adds nothing, and its descendants would add at least as much
+        # below other nodes, so such children are leaves.
         return np.concatenate([np.full(extra, -np.inf), cells[-1][:-extra]])
 
     def _branches(self, n: int, levels: int) -> int:
         cells = self._cells[min(levels, len(self._cells)) - 1]
-        # On two levels, a tree with more children than rates needs children without a rate.
+        # With two levels, all n - 1 other nodes are children of the root. If that is more children
+        # than there are rates, no stored column covers it.
         return int(cells[:, n].argmax()) if cells[:, n].max() > -np.inf else n - 1
 
 
@@ -248,8 +253,9 @@ def dp_table(acceptance: Acceptance, nodes: int, levels: int | None = None) -> D
     """The table of the recurrence T[n, l, b] = max over m of T[n-m, l, b-1] + a[b] G(m, l-1), for
     any vector.
 
-    levels None: a table for trees of any depth. It stores a single layer, which serves its own
-    subtrees too. Raises BadTree for sizes out of bounds or a table of more than MAX_CELLS cells.
+    levels None: a table for trees of any depth. It stores a single layer, which also holds the
+    values of the subtrees. Raises BadTree if a size is out of bounds or the table would have more
+    than MAX_CELLS cells.
     """
     nodes, cap = _sizes(nodes, levels)
     rates = _useful(acceptance, nodes)
@@ -260,8 +266,8 @@ def dp_table(acceptance: Acceptance, nodes: int, levels: int | None = None) -> D
     while len(layers) < cap:
         if (len(layers) + 1) * layers[0][0].size > MAX_CELLS:
             raise BadTree(
-                f"a table of {nodes} nodes, {cap} levels and {len(rates)} branches is over the "
-                f"{MAX_CELLS} cells allowed; ask for fewer nodes or levels"
+                f"a table of {nodes} nodes, {cap} levels and {len(rates)} branches has more "
+                f"than the {MAX_CELLS} cells allowed; ask for fewer nodes or levels"
             )
         layers.append(_level(rates, nodes, layers[-1][1]))
         if np.array_equal(layers[-1][1], layers[-2][1]):
@@ -272,8 +278,8 @@ def dp_table(acceptance: Acceptance, nodes: int, levels: int | None = None) -> D
 def _level(
     rates: np.ndarray, nodes: int, below: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """T (branches, nodes) and G (nodes,) of one level, given G of the level below. None means that
-    the level below is this same level."""
+    """T (branches + 1, nodes + 1) and G (nodes + 1,) for one maximum number of levels. below: G for
+    one level less; None for unlimited depth, where that is the same G."""
     cells = np.full((len(rates) + 1, nodes + 1), -np.inf)
     best = np.full(nodes + 1, -np.inf)
     cells[0, 1] = best[1] = 1.0
@@ -281,7 +287,7 @@ def _level(
     for n in range(2, nodes + 1):
         cells[1:, n] = (cells[:-1, n - 1 : 0 : -1] + gains[:, 1:n]).max(axis=1)
         top = cells[:, n].max()
-        # on two levels: n - 1 leaves, some of them without a rate
+        # with two levels: n - 1 leaves, of which those beyond the last rate add nothing
         best[n] = top if top > -np.inf else cells[-1, :n].max()
         if below is None:
             gains[:, n] = _scaled(rates, best[n])
@@ -294,7 +300,8 @@ def _scaled(rates: np.ndarray | float, values: np.ndarray) -> np.ndarray:
 
 
 def _useful(acceptance: Acceptance, nodes: int) -> np.ndarray:
-    """The rates that a tree of `nodes` nodes can use: up to the last positive one, at least one."""
+    """The rates that a tree of `nodes` nodes can use: at most nodes - 1, none after the last
+    positive one, and at least one."""
     last = max((k for k, rate in enumerate(acceptance.rates) if rate > 0), default=0)
     return np.array(acceptance.rates[: min(last + 1, max(nodes - 1, 1))])
 

@@ -13,29 +13,29 @@ import torch
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.errors import BadModel
 
-# Lower temperatures would give the same distributions, but logits would overflow to infinity and
-# the distributions to NaN.
+# At lower temperatures the distributions would be the same, but the divided logits would overflow
+# to infinity and give NaN.
 _MIN_TEMPERATURE = 1e-30
-_UNCUT_SHARE = 1e-6  # share of q that keeps the draft's distribution from before top-p
+_UNCUT_SHARE = 1e-6  # share of q that ignores top-p, see draft_rows
 
 
 Warp = Callable[[torch.Tensor], torch.Tensor]  # (..., vocab) logits -> (..., vocab) probabilities
-Cut = Callable[[torch.Tensor, float], torch.Tensor]  # (..., vocab) probabilities, top-p -> the same
+Cut = Callable[[torch.Tensor, float], torch.Tensor]  # (..., vocab) probabilities, top-p -> cut
 
 
 def target_rows(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
     """p, (..., vocab) float64, for the logits (..., vocab) under `params`. Temperature 0 gives
     one-hot rows.
 
-    Raises BadModel if the largest logit of a row is NaN or infinite: at temperature 0 no later code
+    Raises BadModel if a row's largest logit is NaN or infinite: at temperature 0 no later code
     would notice.
     """
     return checked(target_warp(params)(logits), "target")
 
 
 def row_warp(params: SamplingParams) -> Callable[[torch.Tensor], np.ndarray]:
-    """`target_rows` as a function of one row of logits (vocab,), with the result on the host. Uses
-    fewer operations, for verification node by node."""
+    """`target_rows` as a function that takes one row of logits (vocab,) and returns a numpy array.
+    It uses fewer operations, because verification calls it once per node."""
     warp = target_warp(params)
     return lambda logits: (
         _greedy_row(logits) if params.temperature == 0 and logits.is_cpu else _row(warp(logits))
@@ -44,7 +44,8 @@ def row_warp(params: SamplingParams) -> Callable[[torch.Tensor], np.ndarray]:
 
 def target_warp(params: SamplingParams, cut: Cut | None = None) -> Warp:
     """`target_rows` as a function that does not check for overflow, because a check would have to
-    wait for the device. Rows that have overflowed are NaN. cut: another form of `nucleus`."""
+    wait for the device. Rows that have overflowed are NaN. cut: replaces `nucleus`; it must return
+    the same distribution."""
     if params.temperature == 0:
         return _one_hot
     uncut = _softmax(params.temperature, torch.float64)
@@ -57,9 +58,9 @@ def draft_rows(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
     it.
 
     At temperature 0 only the order of the draft's most probable tokens matters, so q is taken at
-    temperature 1. Top-p may leave fewer tokens than a node has children. So that the other children
-    are not drawn uniformly, a millionth of q follows the draft's distribution from before top-p.
-    This is lossless: verification uses the same q.
+    temperature 1. Top-p may leave fewer tokens than a node has children, and the rest of the
+    children would then be drawn uniformly. To draw them from the draft's distribution instead, a
+    millionth of q's mass ignores top-p. This is lossless: verification uses the same q.
     """
     return checked(draft_warp(params)(logits), "draft")
 
@@ -73,7 +74,7 @@ def draft_warp(params: SamplingParams) -> Warp:
 
 
 def _mostly_cut(uncut: torch.Tensor, top_p: float) -> torch.Tensor:
-    """`uncut` cut to `top_p`, except for a millionth of it."""
+    """`uncut` cut to `top_p`, except for a millionth of its mass."""
     return nucleus(uncut, top_p).mul_(1 - _UNCUT_SHARE).add_(uncut, alpha=_UNCUT_SHARE)
 
 
@@ -84,15 +85,15 @@ def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
         return probs
     # stable: of equally probable tokens, the one with the lower id comes first
     ordered, tokens = probs.sort(dim=-1, descending=True, stable=True)
-    # probability of all tokens that come before each one
+    # total probability of the tokens before each token
     before = torch.nn.functional.pad(ordered.cumsum(-1)[..., :-1], (1, 0))
     kept = torch.zeros_like(probs).scatter_(-1, tokens, ordered.masked_fill_(before >= top_p, 0))
     return kept / kept.sum(-1, keepdim=True)
 
 
 def _softmax(temperature: float, dtype: torch.dtype) -> Warp:
-    """Softmax at a temperature above 0. All decisions are made here, because the returned
-    function is called at every step and has to be fast."""
+    """Softmax at a temperature above 0. Everything that depends only on the temperature is done
+    here, because the returned function is called at every step."""
     if temperature == 1:
         return partial(torch.softmax, dim=-1, dtype=dtype)
     divisor = partial(_divisor, max(temperature, _MIN_TEMPERATURE), dtype)
@@ -145,6 +146,6 @@ def checked(distributions: torch.Tensor, model: str) -> torch.Tensor:
 def overflowed(model: str) -> BadModel:
     """The error for logits of the "target" or "draft" that are not finite."""
     return BadModel(
-        f"the {model}'s logits contain NaN or infinity: it overflowed in this precision; try "
-        "another"
+        f"the {model}'s logits contain NaN or infinity: it overflowed in this precision; choose "
+        "another one"
     )

@@ -1,6 +1,6 @@
-"""The mean number of tokens that verification accepts of a drafted tree, over the verifier's own
-randomness: exact, and without the noise of its draws. Two trees that were drafted at the same
-position can be compared by it."""
+"""The expected number of tokens that verification accepts from a drafted tree. The average over the
+verifier's random draws is computed exactly, so two trees drafted at the same position can be
+compared without the noise of those draws."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sequoia.algorithm.verifiers.verifier import Chances, DistributionOf, Verifi
 
 
 class RejectIfPossible:
-    """Replaces the random numbers of a verifier. It rejects wherever that is possible, so that
-    every node that could be accepted gets a trial."""
+    """Replaces a verifier's source of randomness. It rejects every token that some u would reject,
+    so every node that could be accepted is tried."""
 
     def accept(self, d: Any, r: Any) -> tuple[bool, None]:
         """Whether u * d < r holds for every u in [0, 1). d: the token's residual draft probability,
@@ -33,9 +33,10 @@ REJECTING: Any = RejectIfPossible()
 def expected_accepted(
     tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf, verifier: Verifier
 ) -> Any:
-    """The conditional expectation of the accepted nodes of `tree`, its root not counted, given its
-    `tokens`. p, q: distributions after each node that has children; for a verifier that starts at
-    the leaves, p of every node. A step emits one token more, unless the run ends in it."""
+    """The expected number of accepted nodes of `tree`, without its root, given the drafted
+    `tokens`. p, q: the distributions after each node that has children; a verifier that starts at
+    the leaves needs p after every node. The step emits one token more than it accepts nodes, unless
+    the run ends in that step."""
     if verifier.chances is None:
         return _from_leaves(tree, tokens, p, q, verifier.verify)
     return _from_root(tree, tokens, p, q, verifier.chances)
@@ -56,8 +57,9 @@ def _from_root(
 def _from_leaves(
     tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf, verify: Verify
 ) -> Any:
-    """The order of the trials is fixed: a node is tried if all before it were rejected. The p of a
-    trial is the probability that the walk then ends there."""
+    """A verifier that starts at the leaves tries the nodes in a fixed order until one is accepted.
+    The p of a trial is the probability that its node is accepted, if all nodes tried before it were
+    rejected. As many nodes are then accepted as the node's depth."""
     reached: Any = 1
     total: Any = 0
     for trial in verify(tree, tokens, p, q, REJECTING).trials:

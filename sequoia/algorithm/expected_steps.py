@@ -7,8 +7,9 @@ moves to a child with this token, or ends because the target added the token its
 models' distributions at the positions of the text are needed. So all trees can be compared at the
 same positions of one text, whichever tree the text was decoded with.
 
-`child_chances` computes the probability of each child, `step_starts` runs the chain. Both are for
-temperatures above 0: at 0 nothing is random, and the expected steps are the actual ones.
+`child_chances` and `match_chances` compute the transition probabilities, `step_starts` computes the
+chain. They are for temperatures above 0: at 0 nothing is random, and the expected number of steps
+is the actual number.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Reject
 from sequoia.algorithm.verifiers.walk import uniform_except
 
-SEGMENTS = 8  # into which each text is divided
+SEGMENTS = 8  # each text is divided into this many
 
 
 @dataclass(frozen=True)
 class ExpectedSteps:
-    """One lane on the texts of a race. tokens: the length of each text. steps: for each text, the
-    expected number of steps that start in each of its SEGMENTS segments, whose lengths differ by
-    at most one token."""
+    """The expected steps of one lane of a race on the texts of all lanes. tokens: the length of
+    each text. steps: for each text, the expected number of steps that start in each of its SEGMENTS
+    segments. The lengths of the segments differ by at most one token."""
 
     tokens: tuple[int, ...]
     steps: tuple[tuple[float, ...], ...]
@@ -40,13 +41,14 @@ class ExpectedSteps:
 def child_chances(
     p: np.ndarray, q: np.ndarray, token: int, children: int, reject: Reject, chance: Chance
 ) -> list[Any]:
-    """The probability that the first, second, ... of `children` siblings is the accepted one, given
-    that the text goes on with `token`. p, q: (vocab,) distributions at their parent. p[token] is
-    positive, or 0 by rounding where the text was decoded in other arithmetic.
+    """For each of `children` siblings in draft order, the probability that it is the accepted one,
+    given that the text continues with `token`. p, q: (vocab,) distributions after their parent.
+    p[token] is positive. It can be 0 only by rounding, if the text was decoded in another
+    precision.
 
     For rules that draw siblings and update p and q after each rejection. From the second sibling
     on, the probabilities depend on which tokens were rejected. Those tokens are drawn with
-    `chance`, so the result is exact on average over draws.
+    `chance`, so the result is random, but its mean is exact.
     """
     residual = p
     draft = q.astype(p.dtype) / q.sum(dtype=p.dtype)
@@ -68,23 +70,24 @@ def child_chances(
 
 
 def _share(d: Any, r: Any) -> Any:
-    """The share of min(d, r) in r."""
+    """min(d, r) / r. If r is 0: 1 for positive d, else 0."""
     if d < r:
         return d / r
     return 1 if d > 0 else 0
 
 
 def match_chances(token: int, drawn: Sequence[int]) -> list[int]:
-    """The same for rules that accept the sibling with the text's token, whatever p and q are.
-    drawn: the tokens of the siblings."""
+    """`child_chances` for rules that always accept the sibling that has the text's token: 1 for
+    that sibling, 0 for the others. drawn: the siblings' tokens."""
     return [int(sibling == token) for sibling in drawn]
 
 
 def step_starts(tree: Tree, chances: Sequence[Sequence[Any]]) -> list[Any]:
-    """The probability that a step starts at each token of a text; they sum to the expected number
-    of steps. chances: for each token, what `child_chances` returns for at least as many children
-    as any node of `tree` has. The first step starts at the first token."""
-    at: list[Any] = [1] + [0] * (len(tree) - 1)  # probability of each node, before the token
+    """For each token of a text, the probability that a step starts there. The first is 1, and their
+    sum is the expected number of steps. chances: for each token, the result of `child_chances` for
+    at least as many children as any node of `tree` has."""
+    # probability that the step is at each node before the token
+    at: list[Any] = [1] + [0] * (len(tree) - 1)
     starts = []
     for of_children in chances:
         starts.append(at[0])

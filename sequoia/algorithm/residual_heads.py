@@ -1,5 +1,5 @@
-"""What is left of p and q at each trial of a walk, for its most probable tokens: enough for a
-picture, and small enough for a file. Computed after the walk, from the distributions it looked at.
+"""The residual p and q at each trial of a walk, cut to a few most probable tokens: enough to draw a
+chart, and small enough to save. Computed after the walk, from the distributions that it used.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.algorithm.verifiers.verifier import DistributionOf, Reject
 from sequoia.algorithm.verifiers.walk import residuals
 
-MOST = 6  # tokens of a head
-LEAST = 0.005  # less probable tokens have no bar that could be seen
+MOST = 6  # maximum tokens of a head
+LEAST = 0.005  # the bars of less probable tokens would be too short to see
 
 
 @dataclass(frozen=True)
 class ResidualHead:
-    """The residuals p and q at one moment of a walk, for at most MOST tokens.
+    """The residual p and q of at most MOST tokens, at one trial or at the end of a walk.
 
-    The first of `tokens` is the one that is tried, or that the target adds; the others follow by
-    the larger of p and q, as far as that is at least LEAST. What is missing to 1 is the mass of all
-    other tokens. q is empty where the target adds its token: only p counts there.
+    The first of `tokens` is the tried token, or at the end the token that the target adds. Then
+    come the tokens with the largest max(p, q), if it is at least LEAST. All further tokens are left
+    out, so the values need not sum to 1. q is empty at the end, where the token is drawn from p
+    alone.
     """
 
     tokens: tuple[int, ...]
@@ -39,8 +40,9 @@ def residual_heads(
     q: DistributionOf,
     reject: Reject | None,
 ) -> tuple[ResidualHead, ...]:
-    """The heads at each trial of `verdict`, in order, and at last where the target adds its token.
-    p, q: of the nodes on the path, as the walk had them. reject: that of the verifier."""
+    """The head at each trial of `verdict`, in order, then the head at the end, where the target
+    adds its token. p, q: the distributions after each node of the path, as the walk used them.
+    reject: the verifier's."""
     found = []
     residual = p(0)
     for node, trials in _by_parent(tree, verdict):
@@ -76,6 +78,6 @@ def _last_head(token: int, p: np.ndarray) -> ResidualHead:
 
 
 def _headed(first: int, tokens: Sequence[int]) -> tuple[int, ...]:
-    """`first`, then the first of the other `tokens`."""
+    """`first`, then the other `tokens` in order, at most MOST in all."""
     others = [token for token in tokens[:MOST] if token != first]
     return (first, *others[: MOST - 1])

@@ -1,8 +1,8 @@
 """The source of randomness. All random draws of decoding go through a Chance, so noise cannot be
 reused by accident.
 
-Tests pass an enumerator that visits every outcome, which gives the output distribution of the real
-verifiers as exact fractions.
+Tests replace it by an Enumerator, which visits every outcome. That gives the output distribution of
+the real verifiers in exact fractions.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from sequoia.errors import BadModel
 _MAX_ONE_BY_ONE = 32
 # Up to this many children, repeated argmax is faster than a partial sort.
 _MAX_REPEATED_ARGMAX = 8
-# If less than this share of a distribution is left, rounding errors dominate and the remaining
-# tokens are drawn by an exponential race.
+# If the tokens drawn so far leave less than this share of a distribution, rounding errors dominate,
+# and the remaining tokens are drawn by an exponential race.
 _MIN_LEFT = 1e-12
 _NEAR_ONE = 0.999  # a distribution's sum differs from 1 by less than 1 - _NEAR_ONE
 Drawn = list[list[int]]  # tokens for each row, in draft order
-# Rate of tokens with q = 0: so far below the smallest positive float32 (1e-45) that they come after
-# all others.
+# Rate of tokens with q = 0 in an exponential race: so far below the smallest positive float32
+# (1e-45) that they arrive after all others.
 _ZERO_RATE = 1e-300
 
 
 class Chance(Protocol):
-    """The four random operations of decoding. `q` is always the draft distribution (rows, vocab) in
-    float32 or wider; its rows sum to 1 within rounding. `counts` is the number of tokens to draw
-    for each row, at most vocab."""
+    """The four random operations of decoding. `q` (rows, vocab) contains draft distributions in
+    float32 or wider; each row sums to 1 up to rounding. `counts` (rows,) is the number of tokens to
+    draw from each row, at most vocab."""
 
     def accept(self, d: Any, r: Any) -> tuple[bool, float | None]:
         """Draw u in [0, 1) and return (u * d < r, u). The comparison is strict, so a token with
@@ -44,8 +44,8 @@ class Chance(Protocol):
         ...
 
     def pick(self, weights: Any) -> int:
-        """A token drawn with probability proportional to `weights` (vocab,). A token of weight 0 is
-        never drawn."""
+        """A token drawn with probability proportional to `weights` (vocab,), never one of weight
+        0."""
         ...
 
     def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
@@ -76,7 +76,7 @@ class Seeded:
         if not 0 < cumulative[-1] < math.inf:
             raise BadModel(
                 f"the probabilities sum to {cumulative[-1]} instead of 1: the model overflowed in "
-                "this precision; try another"
+                "this precision; choose another one"
             )
         # u <= 1 - 2**-53, so u * total rounds to less than the total, and the search ends at a
         # token whose weight is not 0.
@@ -88,16 +88,17 @@ class Seeded:
         return _cut(self.successive(q, max(counts)), counts)
 
     def successive(self, q: torch.Tensor, k: int) -> torch.Tensor:
-        """(rows, k) tokens as `without_replacement` draws them, on the device of `q`. The arrival
-        times of an exponential race with rates q are in the order of successive draws
-        (Plackett-Luce). Tokens with q = 0 come last, in uniformly random order."""
+        """(rows, k) tokens with the same distribution as those of `without_replacement`, on the
+        device of `q`. They are the first k to arrive in an exponential race with rates q, whose
+        order has the distribution of successive draws (Plackett-Luce). Tokens with q = 0 come last,
+        in uniformly random order."""
         times = self.noise(q.shape, q.device).neg_().log1p_().neg_()  # (rows, vocab)
         return (times / q.double().clamp_(min=_ZERO_RATE)).topk(k, largest=False).indices
 
     def _distinct(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
-        """Draws with the same distribution as the race, with one random number for each token. The
-        most probable token is tried first, so most draws of a single token end before cumulative
-        sums are needed."""
+        """`without_replacement` with one random number per drawn token, in place of the race's one
+        per token of the vocabulary. The most probable token is tried first, so most draws of a
+        single token need no cumulative sums."""
         distributions = q.numpy()
         drawn: Drawn = []
         for row, (token, count) in enumerate(
@@ -112,13 +113,13 @@ class Seeded:
 
     def _one_by_one(self, distribution: torch.Tensor, top: int, u: float, count: int) -> list[int]:
         """`count` distinct tokens of one distribution (vocab,), whose most probable token is `top`.
-        The first is drawn with `u`. Each token is an interval of the cumulative sums; the intervals
-        of tokens that were drawn already are skipped."""
+        The first is drawn with `u`. Each token has an interval of the cumulative sums; the
+        intervals of tokens that are already drawn are skipped."""
         # bisect is faster here than numpy's search
         cumulative = distribution.cumsum(-1, dtype=torch.float64).numpy().data
         total = left = cumulative[-1]
         interval = _interval(cumulative, top)
-        at = u * total - interval[1]  # position on the line of the other tokens
+        at = u * total - interval[1]  # position with the top token's interval cut out
         token = top if at < 0 else bisect_right(cumulative, _skip(at, [interval]))
         if count == 1 and token < len(cumulative):  # for speed: the loop has the same result
             return [token]
@@ -157,7 +158,8 @@ class Seeded:
         return _cut(self.repeated(q, max(counts)), counts)
 
     def repeated(self, q: torch.Tensor, k: int) -> torch.Tensor:
-        """(rows, k) tokens as `independent` draws them, on the device of `q`."""
+        """(rows, k) tokens with the same distribution as those of `independent`, on the device of
+        `q`."""
         cumulative = q.cumsum(-1, dtype=torch.float64)  # (rows, vocab)
         return torch.searchsorted(
             cumulative[:, :-1].contiguous(),
@@ -166,8 +168,8 @@ class Seeded:
         )
 
     def noise(self, shape: Sequence[int], device: torch.device) -> torch.Tensor:
-        """Fresh float64 in [0, 1). Coarser noise would never draw some rare tokens, although
-        verification assumes that they can be drawn."""
+        """Fresh uniform float64 numbers in [0, 1). With coarser numbers some rare tokens would
+        never be drawn, although verification assumes that they can be."""
         return torch.rand(shape, dtype=torch.float64, device=device, generator=self._device)
 
 
@@ -178,8 +180,8 @@ def _interval(cumulative: memoryview, token: int) -> tuple[float, float]:
 
 
 def _skip(at: float, drawn: Sequence[tuple[float, float]]) -> float:
-    """The position in the cumulative sums of position `at` on the line without the intervals
-    `drawn` (start, length), which are increasing."""
+    """Converts `at`, a position on the line from which the intervals `drawn` are cut out, to a
+    position in the cumulative sums. drawn: (start, length) in increasing order."""
     for start, length in drawn:
         if at < start:
             break
@@ -206,7 +208,7 @@ class Greedy(Seeded):
 
 
 def likeliest(q: torch.Tensor, counts: Sequence[int]) -> Drawn:
-    """The most probable tokens of each row of q (rows, vocab), in order."""
+    """The `counts[i]` most probable tokens of each row i of q (rows, vocab), in order."""
     if q.is_cpu and max(counts) <= _MAX_REPEATED_ARGMAX:
         distributions = q.numpy()
         tops = distributions.argmax(-1).tolist()

@@ -1,7 +1,7 @@
 """SamplingParams: the settings of one decoding run, validated in one place.
 
-Whatever a user typed becomes a valid value here or raises BadSamplingParams. Independent
-of models and of what the settings do.
+Whatever a user typed becomes a valid value here or raises BadSamplingParams. Independent of models
+and of the code that uses the settings.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ BOUNDS: dict[str, tuple[Any, float, float]] = {
 class SamplingParams:
     """The settings of one run. Raises BadSamplingParams naming the field, the value and the bound.
 
-    temperature: 0 always takes the most probable token; otherwise logits are divided by it. top_p:
-    only the smallest set of most probable tokens with at least this total probability is kept (1
-    keeps all). max_new_tokens: the maximum number of emitted tokens. seed: determines every random
-    draw of the run. ignore_eos: do not stop at the end-of-text token, as in benchmarks.
+    temperature: logits are divided by it; 0 always chooses the most probable token. top_p: only the
+    smallest set of most probable tokens with at least this total probability can be emitted (1: all
+    tokens). max_new_tokens: the maximum number of emitted tokens. seed: determines every random
+    draw of the run. ignore_eos: whether the run continues after an end-of-text token, as in
+    benchmarks.
     """
 
     temperature: float = 0.0
@@ -52,10 +53,11 @@ class SamplingParams:
 
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> SamplingParams:
-        """SamplingParams from untrusted names and values, such as a web form or a run file."""
+        """SamplingParams from untrusted names and values, such as those of a web form or a run
+        file."""
         if not isinstance(values, Mapping):
             raise BadSamplingParams(
-                f"settings must be names with values, not {validate_input.shown(values)}"
+                f"settings must map names to values, not be {validate_input.shown(values)}"
             )
         known = sorted(field.name for field in fields(cls))
         if unknown := [validate_input.shown(name) for name in values if name not in known]:

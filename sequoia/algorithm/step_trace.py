@@ -21,19 +21,19 @@ FINISHES = ("eos", "length", "context")
 class StepTrace:
     """One step of decoding.
 
-    index: 0 for the run's first step. prefix_len: number of tokens before the root, which is the
-    last known token.
-    tree, tokens: what was drafted; tokens[node] is a token id, tokens[0] the root's.
-    draft_p, target_p: for each node, the probability of its token after its parent under q and p.
-    Both are None for the root; target_p is also None below nodes that verification did not reach.
-    verdict: the result of verification. emitted: token ids added by the step: the accepted path
-    without the root, then the bonus token, cut where the run ended. seconds: wall time by phase
-    (draft: draft model; verify: target model; overhead: everything else). finish: None, or why the
-    run ended here. clock: empty if `seconds` were measured, else the machine they were simulated
-    for. level_seconds: the part of the drafting time that each draft pass took, the root's first;
-    empty if unknown. residual_heads: what was left of p and q at each trial, and at last where the
-    target added its token; empty if not recorded. expected_accepted: the mean number of accepted
-    nodes, given the drafted tree, over the draws of the verifier; None if not recorded.
+    index: 0 for the run's first step. prefix_len: the number of tokens before the root; the root is
+    the last known token. tree, tokens: the drafted tree and the token id of each node, the root's
+    included. draft_p, target_p: for each node, the draft's and the target's probability of its
+    token after its parent. Both are None for the root; target_p is also None for children of nodes
+    that verification did not reach. verdict: the result of verification. emitted: the token ids
+    that the step added: the accepted path without the root, then the bonus token, cut where the run
+    ended. seconds: wall time by phase (draft: draft model; verify: target model; overhead:
+    everything else). finish: why the run ended with this step (one of FINISHES), or None. clock:
+    empty if `seconds` were measured, else the machine for which they were simulated. level_seconds:
+    the time of each draft pass, the root's first; empty if unknown. residual_heads: the residual p
+    and q at each trial, then at the end, where the target added its token; empty if not recorded.
+    expected_accepted: the mean number of nodes of this drafted tree that the verifier accepts, over
+    its random draws; None if not recorded.
     """
 
     index: int
@@ -57,7 +57,7 @@ class StepTrace:
 
     @property
     def shown_tokens(self) -> frozenset[int]:
-        """All token ids in the trace, whose texts a picture of the step needs."""
+        """The ids of all tokens that a picture of the step shows."""
         heads = (head.tokens for head in self.residual_heads)
         return frozenset(chain(self.tokens, self.emitted, *heads))
 
@@ -66,9 +66,9 @@ class StepTrace:
 class DecodeStats:
     """Totals of a run, computed from its traces only.
 
-    Verification tried tried[k] nodes of sibling rank k and accepted accepted[k] of them. visited
-    counts the accepted nodes that have children, so accepted[k] / visited is the unconditional
-    acceptance rate. clock: that of all steps, see StepTrace.
+    tried[k]: how many nodes of sibling rank k verification tried. accepted[k]: how many of those it
+    accepted. visited: the number of accepted nodes that have children, roots included; accepted[k]
+    / visited is the unconditional acceptance rate. clock: the same for all steps, see StepTrace.
     """
 
     steps: int = 0
@@ -81,14 +81,15 @@ class DecodeStats:
 
     @classmethod
     def fold(cls, traces: Iterable[StepTrace]) -> DecodeStats:
+        """The totals of all `traces`."""
         stats = cls()
         for trace in traces:
             stats = stats.add(trace)
         return stats
 
     def add(self, trace: StepTrace) -> DecodeStats:
-        """These totals with one more step. Raises BadTrace if its times are of another clock:
-        measured and simulated times are never added up."""
+        """These totals with the step `trace` added. Raises BadTrace if its times come from another
+        clock: measured and simulated times must not be summed."""
         if self.steps:
             require_one_clock(trace, self)
         ranks = trace.tree.ranks
@@ -123,17 +124,17 @@ class DecodeStats:
 
     @property
     def rates(self) -> tuple[float, ...]:
-        """Measured acceptance by rank: the unconditional probability that child number k, counted
-        from 0, is accepted."""
+        """Counted acceptance by rank: for each k from 0, the share of visited nodes whose child k
+        was accepted."""
         return tuple(count / self.visited for count in self.accepted) if self.visited else ()
 
 
 def require_one_clock(one: StepTrace | DecodeStats, other: StepTrace | DecodeStats) -> None:
-    """Raises BadTrace if the times of `one` and `other` are of different clocks."""
+    """Raises BadTrace if the times of `one` and `other` come from different clocks."""
     if one.clock != other.clock:
         raise BadTrace(
-            f"{_clock_words(one.clock)} with {_clock_words(other.clock)} in one figure; all times "
-            "must be of one clock"
+            f"{_clock_words(one.clock)} cannot be combined with {_clock_words(other.clock)}; all "
+            "times must be of one clock"
         )
 
 
@@ -156,6 +157,6 @@ def emitted_tokens(traces: Iterable[StepTrace]) -> list[int]:
 
 def repetition(tokens: Sequence[int], n: int = 8) -> float:
     """Share of the n-grams of `tokens` that occurred earlier in the text, 0 to 1. Repetitive text
-    is easier to draft, so a high value makes acceptance look better than it is."""
+    is easier to draft, so at a high value acceptance is higher than it would be on other text."""
     grams = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
     return 1 - len(set(grams)) / len(grams) if grams else 0.0

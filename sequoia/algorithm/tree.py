@@ -80,7 +80,7 @@ class Tree:
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """Rows in each draft pass of a step."""
+        """Number of nodes in each draft pass of a step."""
         return tuple(map(len, self.inner))
 
     @cached_property
@@ -110,9 +110,9 @@ class Tree:
 
     @cached_property
     def _cuts(self) -> dict[int, Tree]:
-        """Cut trees by number of levels: the last steps of every run need them. Their own cached
-        properties stay in memory too, so larger things, such as masks, are built for whole trees
-        only."""
+        """Cut trees by number of levels; the last steps of every run use them. They stay in memory
+        with all their cached properties, so large objects such as attention masks are built only
+        for the whole tree and shared by its cuts."""
         return {}
 
     def is_cut_of(self, other: Tree) -> bool:
@@ -140,19 +140,19 @@ class Tree:
     def kary(cls, k: int, levels: int) -> Tree:
         """The complete tree of `levels` levels, the root's included, with `k` children at every
         inner node."""
-        return cls.from_branching([_count(k, "children a node")] * (_count(levels, "levels") - 1))
+        return cls.from_branching([_count(k, "children per node")] * (_count(levels, "levels") - 1))
 
     @classmethod
     def from_branching(cls, branching: Iterable[int]) -> Tree:
         """A tree in SpecInfer's notation: every node at depth i has `branching[i]` children."""
         parents = [-1]
         level = [0]
-        for depth, k in enumerate(_list(branching)):
+        for depth, k in enumerate(_list(branching, "the branching")):
             grown = len(level) * _count(k, f"children at depth {depth}")
             if len(parents) + grown > MAX_NODES:
                 raise BadTree(
-                    f"the branching makes {len(parents) + grown} nodes in {depth + 2} levels; "
-                    f"the limit is {MAX_NODES}"
+                    f"the first {depth + 2} levels already have {len(parents) + grown} nodes; the "
+                    f"limit is {MAX_NODES}"
                 )
             first = len(parents)
             parents += [node for node in level for _ in range(k)]
@@ -196,7 +196,8 @@ class Tree:
 
 
 def depths_of(parents: Sequence[int]) -> tuple[int, ...]:
-    """Edges between each node and the root, for `parents` in which parents come first."""
+    """Edges between each node and the root. In `parents`, every parent comes before its
+    children."""
     depths = [0]
     for parent in parents[1:]:
         depths.append(depths[parent] + 1)
@@ -217,7 +218,7 @@ def _checked(parents: Iterable[Any]) -> tuple[int, ...]:
 
 def _in_order(parents: Iterable[Any]) -> tuple[int, ...]:
     """`parents` as ints. Raises BadTree unless every parent comes before its children."""
-    parents = _list(parents)
+    parents = _list(parents, "parents")
     if not 1 <= len(parents) <= MAX_NODES:
         count = f"more than {MAX_NODES}" if parents else "0"
         raise BadTree(f"a tree of {count} nodes; expected 1 to {MAX_NODES}")
@@ -225,13 +226,13 @@ def _in_order(parents: Iterable[Any]) -> tuple[int, ...]:
         if type(parent) is not int and not isinstance(parent, np.integer):
             raise BadTree(f"parents[{node}] = {shown(parent)} is not an integer")
         if (parent != -1) if node == 0 else not 0 <= parent < node:
-            bound = "-1, the root has no parent" if node == 0 else f"0 to {node - 1}"
+            bound = "-1, because the root has no parent" if node == 0 else f"0 to {node - 1}"
             raise BadTree(f"parents[{node}] = {shown(parent)}; it must be {bound}")
     return tuple(map(int, parents))
 
 
-def _list(parents: Any) -> tuple[Any, ...]:
-    return items(parents, "parents must be a list of integers", MAX_NODES, BadTree)
+def _list(values: Any, what: str) -> tuple[Any, ...]:
+    return items(values, f"{what} must be a list of integers", MAX_NODES, BadTree)
 
 
 def _count(value: Any, what: str) -> int:

@@ -1,7 +1,8 @@
 """Draft, verify, keep: one step after another until the text ends.
 
-engine (the loop), step (draft and verify, as the loop sees it), host_step, cuda (the two ways to do
-it), choose_step, drafter (the draft), tree_choice, replanned_tree, dynamic_tree, stopping_chain
-(which tree the next step gets), race (several decoders side by side), recorder (a run as it is
-stored or sent), simulated_run (a run with the step times of another machine).
+engine (the loop), step (the interface of one draft-and-verify step), host_step and cuda (its two
+implementations), choose_step (which of them a run uses), drafter (the draft model's part),
+tree_choice, replanned_tree, dynamic_tree and stopping_chain (the tree of each step), race (several
+decoders side by side), recorder (a run as it is saved or sent to the page), simulated_run (a run
+with the step times of another machine).
 """

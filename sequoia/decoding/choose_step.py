@@ -1,4 +1,4 @@
-"""Whether the steps of a run stay on the GPU or verify on the host."""
+"""Chooses whether the steps of a run stay on the GPU or are verified on the host."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from sequoia.models.tree_forward import Context
 def step_for(
     target: Context, drafter: Drafter, params: SamplingParams, verifier: Verifier, chance: Chance
 ) -> Step:
-    """The steps of one run. They stay on the GPU where both models are on it, the verifier has a
-    kernel that runs there and the noise can be drawn there; otherwise the host verifies."""
+    """The steps of one run. They stay on the GPU if both models are on the same one, Triton is
+    installed, the verifier has a GPU form, `chance` can draw there, and the kernel passes its
+    check. Otherwise the host verifies."""
     host = HostStep(target, drafter, params, verifier, chance)
     rule = verifier.on_gpu
     if rule is None or not isinstance(chance, Seeded):

@@ -1,8 +1,9 @@
-"""Drafting: one step's tree is filled with tokens, one draft pass per level, and the draft's KV
-cache keeps what was accepted.
+"""Drafting: fills one step's tree with tokens, one draft pass per level, and keeps the accepted
+nodes in the draft's KV cache.
 
-The tree may be given, or grow while it is drafted. Whether a child is drawn depends only on what
-was drawn before it, and what was drawn stays in the tree.
+The tree is either fixed beforehand or grows while it is drafted. Whether a child is drawn depends
+only on tokens drawn before it, and every drawn token stays in the tree: otherwise the output would
+be biased.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ from sequoia.models.tree_forward import Context
 from sequoia.models.tree_mask import DynamicTreeLayout, TreeLayout
 from sequoia.this_machine.step_timer import Clock
 
-# draft distributions q of one level (nodes, vocab), an array where they are on the host
+# draft distributions q of one level, (nodes, vocab); a numpy array if on the host
 Distributions = np.ndarray | torch.Tensor
 _ROOT = Tree.chain(1)
 
 
 class DynamicTree(Protocol):
-    """A tree that grows level by level, numbered breadth first."""
+    """A tree that grows level by level while it is drafted, numbered breadth first."""
 
     @property
     def front(self) -> tuple[int, ...]:
-        """Nodes whose draft distributions are needed next, all of one level, increasing; none when
-        the tree is complete. The root at first."""
+        """The nodes whose draft distributions are needed next, in increasing order. At first the
+        root, then nodes of the deepest level; empty when the tree is complete."""
         ...
 
     @property
@@ -49,20 +50,20 @@ class DynamicTree(Protocol):
         ...
 
     def grow(self, distributions: torch.Tensor, /) -> tuple[int, ...]:
-        """The number of children for each node of the front, by its draft distribution in
-        (front, vocab). Moves on to the next level."""
+        """Chooses the number of children of each node of `front` from its row of `distributions`
+        (front, vocab), adds them to the tree and moves `front` to their level."""
         ...
 
     def see(self, distributions: torch.Tensor, drawn: Drawn, /) -> None:
-        """The tokens `drawn` for the children that `grow` asked for, from `distributions` (front,
-        vocab). They may change what is drafted after them, but they themselves stay in the
-        tree."""
+        """Receives the tokens `drawn` for the children that `grow` has just added, from
+        `distributions` (front, vocab). They may influence later levels, but they stay in the tree
+        themselves."""
         ...
 
 
 class Drafted:
-    """A step's tree with its tokens. row: the position of each node among the draft's written cache
-    slots."""
+    """A step's tree with its tokens. row: for each node that went through the draft after the root,
+    its position among the step's draft cache slots."""
 
     def __init__(self, root: int, tree: Tree = _ROOT) -> None:
         self.tree = tree
@@ -82,7 +83,8 @@ class Drafted:
 
     @cached_property
     def probs(self) -> list[float]:
-        """The draft probability q of each token but the root's, once the tree is complete."""
+        """The draft probability q of each node's token, without the root's. For complete trees
+        only."""
         return [
             weight
             for _, distributions, drawn in self._levels
@@ -90,10 +92,9 @@ class Drafted:
         ]
 
     def refuse_nan(self) -> None:
-        """Raises BadModel if a draft distribution of the complete tree is NaN. All levels are
-        checked at once, as draft passes between them would evict the distributions from the
-        processor's cache. Until then a NaN does no harm: a draw from it is some token of the
-        vocabulary."""
+        """Raises BadModel if a draft distribution of the complete tree is NaN. One check at the end
+        is faster than one per level, because each draft pass empties the processor's cache. Until
+        then a NaN does no harm: drawing from it gives some token of the vocabulary."""
         if math.isnan(sum(self.probs)):
             raise overflowed("draft")
 
@@ -113,9 +114,10 @@ class Drafted:
 
 
 class Drafter:
-    """The draft model in one run. most: nodes that a tree may have. warp: turns the draft's logits,
-    which may have been divided by a temperature already, into draft distributions. unread: tokens
-    that have not gone through the draft yet, the last of which is the root of the next tree."""
+    """The draft model in one run. most: the maximum number of nodes of a tree. warp: turns the
+    draft's logits into draft distributions; the model may already have divided them by a
+    temperature. unread: the tokens that have not gone through the draft yet; the last one is the
+    root of the next tree."""
 
     def __init__(
         self,
@@ -142,13 +144,14 @@ class Drafter:
         self.unread = prompt[-1:]
 
     def begin(self, tree: Tree = _ROOT) -> Drafted:
-        """A step's tree with the token of its root only. Raises BadTree if it is larger than its
+        """A step's tree with only its root's token. Raises BadTree if it is larger than its
         TreeChoice allows."""
         check_size(self._most, tree)
         return Drafted(self.unread[-1], tree)
 
     def fill(self, tree: Tree, clock: Clock) -> Drafted:
-        """Tokens for a given tree. Only nodes with children go through the draft."""
+        """The fixed tree `tree`, filled with tokens. Only nodes with children go through the
+        draft."""
         drafted = self.begin(tree)
         if len(tree) > 1:
             layout = self.layout(tree)
@@ -160,7 +163,7 @@ class Drafter:
         return drafted
 
     def follow(self, shape: DynamicTree, clock: Clock) -> Drafted:
-        """Tokens for a tree that grows by the draft's distributions."""
+        """The dynamic tree `shape`, filled with tokens while it grows."""
         drafted = self.begin()
         layout = self._dynamic_layout
         layout.clear()
@@ -182,8 +185,8 @@ class Drafter:
         return DynamicTreeLayout(self.context, self._most)
 
     def keep(self, drafted: Drafted, verdict: Verdict) -> None:
-        """Keep the accepted path. Its last node, where it is a leaf, has not gone through the draft
-        yet and does so with the next root."""
+        """Keep the accepted path in the draft's KV cache. If the path ends at a leaf, that leaf has
+        not gone through the draft yet; it does so together with the next root."""
         if not drafted.root_drafted:
             self.unread = (*self.unread, verdict.bonus)
             return
@@ -210,8 +213,8 @@ class Drafter:
 
 
 def _at(distributions: Distributions, drawn: Drawn) -> list[float]:
-    """The probabilities in `distributions` (nodes, vocab) of the tokens drawn at each node, one
-    after the other."""
+    """The probabilities in `distributions` (nodes, vocab) of the tokens drawn at each node, in one
+    list."""
     if isinstance(distributions, np.ndarray):
         return [
             distributions.item(row, token) for row, tokens in enumerate(drawn) for token in tokens
@@ -224,11 +227,11 @@ def check_size(most: int, tree: Tree) -> None:
     """Raises BadTree if a step's tree has more nodes than its TreeChoice allows: memory is
     allocated for no more."""
     if len(tree) > most:
-        raise BadTree(f"a step's tree has {len(tree)} nodes; its TreeChoice allows {most} (most)")
+        raise BadTree(f"a step's tree has {len(tree)} nodes; its TreeChoice allows at most {most}")
 
 
 class _DraftLayout:
-    """The inner nodes of a tree, which go through the draft, and those of any cut of it."""
+    """The inner nodes of a tree and of its cuts, and their layout in the draft's passes."""
 
     def __init__(self, context: Context, tree: Tree) -> None:
         # the root goes through the draft with the prefix
@@ -240,11 +243,12 @@ class _DraftLayout:
         ]
 
     def levels(self, tree: Tree) -> list[tuple[tuple[int, ...], list[int]]]:
-        """The inner nodes of each level of `tree`, and the number of their children."""
+        """For each level of `tree`, its inner nodes and how many children each has."""
         return self._levels[: tree.levels - 1]
 
     def row(self, tree: Tree) -> dict[int, int]:
-        """The position of each node of `tree` in `nodes`; the last level has none."""
+        """The position of each inner node of `tree`, except the root, in `nodes`. The last level
+        has no inner nodes."""
         if tree.levels > len(self._levels):
             return self._row
         last = tree.depths.index(tree.levels - 1)

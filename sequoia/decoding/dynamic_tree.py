@@ -1,10 +1,10 @@
-"""A dynamic tree: its shape depends on the text. It grows one level at a time, and each level takes
-the children most likely to be accepted, for as long as each saves more time than it costs.
+"""A dynamic tree: its shape depends on the text. It grows one level at a time. Each level gets the
+children most likely to be accepted, as long as each of them saves more time than it costs.
 
 How many children a node gets is decided from its draft distribution before any is drawn (pruning
-drawn children by their own q would bias the output). A draft probability is not an acceptance rate;
-a calibration counted while decoding turns one into the other. A node is worth drafting while it
-adds more expected tokens than the best static tree makes in the time that the node costs. arXiv
+drawn children by their own q would bias the output). A draft probability is not an acceptance rate,
+so a calibration, counted while decoding, converts one to the other. A node is worth drafting if it
+adds more expected tokens than the best static tree emits in the time that the node costs. arXiv
 2606.01813 weighs tokens against cost in the same way, for a draft that needs one pass for all
 levels.
 """
@@ -28,17 +28,18 @@ from sequoia.planning.plan_for_machine import best_plan
 # fewer than 1 of 200 visits.
 MAX_CHILDREN = 16
 PRIOR_VISITS = 8.0  # weight of the prior in each bin, in visits: a few steps outweigh it
-# decay of the counts per step: about the last 200 steps count, and children that were no longer
-# drafted get another chance
+# decay of the counts per step: about the last 200 steps count, and ranks that are no longer drafted
+# get another chance
 MEMORY = 0.995
-# of the bins of the draft probability, finer at both ends
+# edges of the bins of the draft probability, which are finer at both ends
 EDGES = np.array([0.003, 0.01, 0.03, 0.07, 0.15, 0.25, 0.4, 0.6, 0.8, 0.9, 0.97])
 
 
 class Calibration:
-    """How often the child of each rank was accepted, by the draft's probability at that rank. At
-    temperature 0 that is the child's own probability; otherwise children are drawn, and it only
-    shows how peaked the distribution is.
+    """How often the child of each rank was accepted, binned by the draft's probability at that
+    rank: the probability of its second most probable token for rank 1, and so on. At temperature 0
+    that is the child's own probability. Otherwise children are drawn, and it only shows how peaked
+    the distribution is.
 
     At temperature 0 the prior is the draft probability itself, because the walk then follows the
     most probable token. Otherwise it is the static acceptance rate of that rank, because acceptance
@@ -69,8 +70,9 @@ class Calibration:
         self._accepted *= MEMORY
 
     def add(self, probs: np.ndarray, accepted: int | None) -> None:
-        """Count one node of the accepted path: the (k,) ranked probabilities of its children, and
-        the rank of the accepted one."""
+        """Count one node of the accepted path. probs: the draft's k greatest probabilities there,
+        (k,), for k drafted children. accepted: the rank of the accepted child, None if there is
+        none."""
         ranks = np.arange(len(probs))
         bins = np.searchsorted(EDGES, probs)
         self._visited[ranks, bins] += 1
@@ -79,7 +81,8 @@ class Calibration:
 
 
 class Costs:
-    """The time of a node and of a level, in tokens that the best static tree would make in it."""
+    """The time that a node and a level cost, as the number of tokens that the best static tree
+    emits in that time. node: (most,); entry n - 1 is for adding a node to a tree of n nodes."""
 
     def __init__(
         self, acceptance: Acceptance, profile: HardwareProfile, most: int, levels: int
@@ -90,10 +93,11 @@ class Costs:
         def seconds(n: int) -> float:
             return profile.verify_seconds(n) + profile.overhead(n)
 
-        # The slope up to twice the size: times have plateaus, on which one more node is free and
-        # ten more are not.
+        # The average slope up to twice the size: times have plateaus, on which one more node is
+        # free but ten more are not.
         slopes = [pace * (seconds(2 * n) - seconds(n)) / n for n in range(1, most + 1)]
-        # Where time alone would allow more than `most` nodes, a node takes the room of another one.
+        # If the limit of `most` nodes is reached before a node costs too much time, each node also
+        # costs the room of another.
         self.node = np.maximum(slopes, _worth_of_last(acceptance, most, levels))
         self._level = pace * np.array(
             [0.0, *(profile.level_seconds(width) for width in range(1, most + 1))]
@@ -112,10 +116,10 @@ def _worth_of_last(acceptance: Acceptance, most: int, levels: int) -> float:
 
 class Dynamic:
     """A TreeChoice that grows a new tree at every step, of at most `most` nodes and `levels`
-    levels. For a single run, as it learns from its steps.
+    levels. Use a new one for each run, because it learns from the steps.
 
-    acceptance: the estimate before the first step. profile: times of this machine. temperature: of
-    the run.
+    acceptance: the estimate before the first step. profile: this machine's times. temperature: the
+    run's.
     """
 
     # imposes no minimum vocabulary: grow() never asks for more children than there are tokens
@@ -153,8 +157,8 @@ class Dynamic:
 
 
 class CalibratedTree:
-    """One step's dynamic tree, sized by the calibration. probs: for each drafted node, the
-    greatest probabilities of its draft distribution, (k,) decreasing."""
+    """One step's dynamic tree, sized by the calibration. probs: for each node with a draft
+    distribution, its greatest probabilities, (k,) in decreasing order."""
 
     def __init__(self, calibration: Calibration, costs: Costs, most: int, levels: int) -> None:
         self._calibration = calibration
@@ -185,11 +189,11 @@ class CalibratedTree:
         return counts
 
     def see(self, distributions: torch.Tensor, drawn: Drawn) -> None:
-        """The draft's probabilities have decided; which tokens were drawn changes nothing."""
+        """Does nothing: the tree depends on the draft's probabilities, not on the drawn tokens."""
 
     def _worth(self, scores: np.ndarray) -> tuple[int, ...]:
-        """The number of children for each row of `scores` (rows, k): the best of all rows, while
-        they are worth their time and there is room."""
+        """The number of children for each row of `scores` (rows, k). Children are added in order of
+        score over all rows, while each is worth its time and there is room."""
         used = len(self._parents)
         order = np.argsort(-scores, axis=None, kind="stable")
         order = order[: self._most - used]
@@ -198,8 +202,8 @@ class CalibratedTree:
         return tuple(np.bincount(taken // scores.shape[1], minlength=len(scores)).tolist())
 
     def _next_front(self, nodes: range, rate: float) -> tuple[int, ...]:
-        """The nodes of the new level that are worth a draft pass, or none where the pass itself is
-        not. rate: the expected acceptance of a first child."""
+        """The nodes of the new level that are worth drafting children for, or none if a draft pass
+        over them is not worth its time. rate: the expected acceptance of a first child."""
         room = self._depth < self._levels - 1 and len(self._parents) < self._most
         front = tuple(
             node

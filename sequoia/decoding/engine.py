@@ -35,10 +35,10 @@ _SMALLER = "; ask for fewer tokens or a smaller tree"
 
 
 class Decoder:
-    """The state of one run: the tokens known so far, and both models' caches. `tree`: one
-    for all steps, or a TreeChoice that gives each step its own. `has_heads`: whether the traces get
-    `residual_heads`, and `has_expected` whether they get `expected_accepted`. Both take time after
-    each step, outside its clock. Raises BadPrompt, BadTree, BadSamplingParams or OutOfMemory."""
+    """The state of one run: the tokens known so far, and both models' caches. tree: one tree for
+    all steps, or a TreeChoice that gives each step its own. has_heads, has_expected: whether the
+    traces get `residual_heads` and `expected_accepted`; both take time after each step, outside its
+    clock. Raises BadPrompt, BadTree, BadSamplingParams or OutOfMemory."""
 
     @renamed_keywords(policy="params")
     def __init__(
@@ -60,7 +60,7 @@ class Decoder:
         self.emitted: list[int] = []
         self.index = 0
         self.finish: str | None = None
-        # at temperature 0 p is one token, of which nothing is left after a rejection
+        # at temperature 0 p is one-hot, so its residuals show nothing
         self._has_heads = has_heads and params.temperature > 0
         self._has_expected = has_expected
         self._last: Drafted | None = None
@@ -78,8 +78,8 @@ class Decoder:
         self._require_memory()
 
     def _require_memory(self) -> None:
-        """Raises OutOfMemory where the run does not fit even without the KV caches that are kept
-        for later runs."""
+        """Raises OutOfMemory if the run does not fit. Before that, frees the KV caches that the
+        models keep for later runs."""
         try:
             require_each(self.missing, "the run needs", _SMALLER)
         except OutOfMemory:
@@ -89,7 +89,7 @@ class Decoder:
 
     @property
     def bytes(self) -> int:
-        """What the run will keep allocated in addition to the weights: everything except the
+        """The bytes that the run keeps allocated in addition to the weights: everything except the
         short-lived results of single operations."""
         return self.needs.total()
 
@@ -110,8 +110,8 @@ class Decoder:
         return self._target, self._drafter.context
 
     @property
-    def policy(self) -> SamplingParams:  # the old name of params, for scripts
-        """`params` by the name it had until November 2026."""
+    def policy(self) -> SamplingParams:
+        """`params` under the name that it had until November 2026, for existing scripts."""
         return self.params
 
     @property
@@ -188,15 +188,17 @@ class Decoder:
         return self.expected_under(self.verifier) if self._has_expected else None
 
     def expected_under(self, verifier: Verifier) -> float | None:
-        """The mean number of nodes that `verifier` would accept of the last step's tree, over its
-        own draws; for rules that draw children in the same way. None before the first step, and
-        where verification stays on the GPU. May be called until the next step begins."""
+        """The mean number of nodes of the last step's tree that `verifier` would accept, over its
+        random draws. It must draw children in the same way as the run's verifier. None before the
+        first step, or if verification stays on the GPU. May be called until the next step
+        begins."""
         if self._last is None:
             return None
         return self._draft_and_verify.expected_accepted(self._last, verifier)
 
     def _emit(self, drafted: Drafted, verdict: Verdict) -> tuple[int, ...]:
-        """The step's tokens, cut after an end of text or at the limit. Sets `finish`."""
+        """The tokens that the step emits, cut after an end-of-text token or at the limit. Sets
+        `finish`."""
         accepted = [drafted.tokens[node] for node in verdict.path[1:]]
         new = [*accepted, verdict.bonus][: self.remaining]
         stop = frozenset[int]() if self.params.ignore_eos else self.pair.stop
@@ -219,8 +221,7 @@ def _check_branching(tree_choice: TreeChoice, pair: Pair) -> None:
 
 
 def run(decoder: Decoder) -> Iterator[StepTrace]:
-    """Steps of `decoder` until its run ends. Closing the iterator ends the run at once; nothing
-    else holds the caches."""
+    """Steps of `decoder` until its run ends. Closing the iterator ends the run at once."""
     decoder.prefill()
     while decoder.finish is None:
         yield decoder.step()

@@ -1,6 +1,6 @@
-"""Draft and verify one step with the verifier as it is written in algorithm/verifiers. The models
-run on their devices; the target distributions that the walk needs are copied to the host one by
-one."""
+"""One draft-and-verify step with the verifiers as written in algorithm/verifiers, which run on the
+host. The models run on their devices; each target distribution is copied to the host when the walk
+needs it."""
 
 from __future__ import annotations
 

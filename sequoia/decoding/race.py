@@ -1,10 +1,10 @@
-"""A race: several ways to decode a prompt, side by side on one device, each with its own clock.
+"""A race: several ways to decode a prompt (lanes), side by side on one device, each with its own
+clock.
 
-Lanes take turns, so none takes time from another: a lane's clock is the sum of its own steps, and
-the lane with the least time on its clock takes the next step. With a simulated clock, step times
-come from the profile of another machine. Each lane runs almost as if it had
-the machine to itself; the lanes only share the processor's cache, and evict each other's data from
-it. The prefill is on no clock.
+Lanes take turns: the one with the least time on its clock makes the next step. A lane's clock is
+the sum of the times of its own steps, so no lane slows another down, except that lanes evict each
+other's data from the processor's cache. With a simulated clock, step times come from the profile of
+another machine. Prefill is not timed.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from sequoia.validate_input import shown
 
 @dataclass(frozen=True)
 class Lane:
-    """One way to decode: a verifier and a tree, or a TreeChoice that no other lane uses. Plain
-    decoding is a tree of one node. prompt: the lane's own, None for that of the race."""
+    """One way to decode. tree: a Tree, or a TreeChoice that no other lane uses; plain decoding is a
+    tree of one node. verifier: its key. prompt: the lane's own prompt, or None for the race's."""
 
     name: str
     tree: Tree | TreeChoice
@@ -47,8 +47,8 @@ class Race:
     """A race in progress. Raises BadSamplingParams unless there are 1 to MOST_LANES lanes, and
     whatever a Decoder raises.
 
-    clock: gives every step its time; None for the times measured here. `stats[lane]` are the totals
-    of a lane so far; its clock is their `total_seconds`.
+    clock: replaces the measured time of every step by a simulated one; None keeps the measured
+    times. `stats[lane]`: the lane's totals so far; the lane's clock is their `total_seconds`.
     """
 
     @renamed_keywords(policy="params")
@@ -87,7 +87,7 @@ class Race:
 
     @property
     def running(self) -> list[int]:
-        """Lanes that have not finished."""
+        """Indices of the lanes that have not finished."""
         return [lane for lane, decoder in enumerate(self.decoders) if decoder.finish is None]
 
     def prefill(self) -> None:
@@ -96,8 +96,8 @@ class Race:
             decoder.prefill()
 
     def step(self) -> tuple[int, StepTrace]:
-        """One step of the lane with the least time on its clock; of equals, the first. Returns the
-        lane and its step."""
+        """One step of the lane with the least time on its clock, or of the first such lane. Returns
+        the lane's index and the step's trace."""
         lane = min(self.running, key=lambda lane: self.stats[lane].total_seconds)
         trace = self.decoders[lane].step()
         if self._clock:
@@ -106,7 +106,8 @@ class Race:
         return lane, trace
 
     def __iter__(self) -> Iterator[tuple[int, StepTrace]]:
-        """Steps of all lanes until each has finished, each computed when it is asked for."""
+        """(lane index, trace) of each step until all lanes have finished. Each step is computed
+        when it is asked for."""
         self.prefill()
         while self.running:
             yield self.step()

@@ -1,5 +1,5 @@
-"""Recorder: turns the traces of a run into what can be stored or sent to a page, with the texts of
-tokens. Runs no model."""
+"""Recorder: turns the traces of a run into JSON values for the page and a Run to save, with the
+texts of the tokens. Runs no model."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from sequoia.saved_files.run_file import Packer, Run
 
 
 class Recorder:
-    """Collects one run. meta: see `Run`. `add` returns the step as `Packer` writes it, ready for a
-    message.
+    """Collects one run. meta: see `Run`. `add` returns each step as JSON values in the format of
+    `Packer`.
 
-    A character that the run's last token leaves incomplete belongs to that token: `add` returns it
-    with the step that ends the run. For a run that is stopped, `pending` holds it until another
-    step completes it.
+    The last token so far may end inside a character; `pending` is the text of that incomplete
+    character. With the step that ends the run, `add` returns it as part of the last token's text.
     """
 
     def __init__(self, pair: Pair, prompt: tuple[int, ...], meta: Mapping[str, Any]) -> None:
@@ -32,8 +31,8 @@ class Recorder:
         self.pending = ""
 
     def add(self, trace: StepTrace) -> dict[str, Any]:
-        """The step as JSON values; `new_trees` and `new_pieces` are those that no earlier step
-        had."""
+        """The step as JSON values. `new_trees` and `new_pieces`: the trees and token texts that no
+        earlier step used."""
         text = tuple(self._stream.add(token) for token in trace.emitted)
         self.pending = self._stream.pending
         if trace.finish:
@@ -56,7 +55,7 @@ class Recorder:
         return {str(token): piece for token, piece in new.items()}
 
     def run(self) -> Run:
-        """Everything added so far, as if it ended here."""
+        """The run of all steps added so far, as if it ended here."""
         texts = [*self._texts[:-1], *(_ended(text, self.pending) for text in self._texts[-1:])]
         return Run(self._meta, dict(self._pieces), tuple(self._steps), tuple(texts))
 
@@ -67,8 +66,8 @@ def _ended(text: tuple[str, ...], pending: str) -> tuple[str, ...]:
 
 
 def prompt_pieces(pair: Pair, prompt: str, most: int = 1024) -> list[tuple[str, bool]]:
-    """The prompt as the models get it, token by token: the text that each adds, and whether it is a
-    special token. Of more than `most` tokens those in the middle are left out."""
+    """(text, whether it is a special token) of each token of the prompt, as the models get it. If
+    there are more than `most`, "…" replaces those in the middle."""
     ids = pair.encode(prompt)
     special = set(pair.tokenizer.all_special_ids)
     stream = TextStream(pair.tokenizer)

@@ -1,5 +1,5 @@
-"""Replanned: a tree that is planned again every few steps, from the acceptance so far and the
-measured times of this machine."""
+"""Replanned: a tree that is planned again every few steps, from the acceptance counted so far and
+the times of this machine."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan
 
 # Set by judgement, not tuned, like those of dynamic_tree.py.
-PRIOR_VISITS = 16.0  # weight of the given vector, in trials: a handful of steps
+PRIOR_VISITS = 16.0  # weight of the given vector, in visited nodes: a handful of steps
 MEMORY = 0.99  # decay of the counts per step: about the last hundred steps count
 
 
 class RankCounts:
-    """Acceptance by rank, counted while decoding, with less weight for older steps. It starts from
-    a given vector."""
+    """Acceptance by rank, counted while decoding, with less weight for older steps. The counts
+    start at a given vector."""
 
     def __init__(self, acceptance: Acceptance) -> None:
         rates = np.array(acceptance.rates)
@@ -28,8 +28,8 @@ class RankCounts:
         self._tried, self._accepted = (counts.copy() for counts in self._start)
 
     def add(self, tree: Tree, verdict: Verdict) -> None:
-        """Count the children of one step. Counts decay towards the start, so that ranks no longer
-        drafted, or a draft no longer used at all, are tried again."""
+        """Count the children of one step. The counts decay towards the given vector, so that ranks
+        that are no longer drafted, or a draft that is no longer used at all, are tried again."""
         for counts, start in zip((self._tried, self._accepted), self._start, strict=True):
             counts += (1 - MEMORY) * (start - counts)
         for child, accepted in verdict.decided(tree):
@@ -39,8 +39,8 @@ class RankCounts:
 
     @property
     def acceptance(self) -> Acceptance:
-        """Unconditional rates: the chance that a child is accepted once tried, times the chance
-        that it is tried."""
+        """The current estimate, as unconditional rates: the chance that a child is accepted once
+        tried, times the chance that it is tried."""
         given = np.divide(
             self._accepted, self._tried, out=np.zeros_like(self._tried), where=self._tried > 1e-12
         ).clip(0, 1)
@@ -50,10 +50,10 @@ class RankCounts:
 
 class Replanned:
     """A TreeChoice of the fastest tree for the rates counted so far, planned again every `every`
-    steps. For a single run, as it learns from its steps.
+    steps. Use a new one for each run, because it learns from the steps.
 
-    acceptance: the estimate before the first step. profile: times of this machine. most, levels:
-    bounds of any tree. slack: as in `best_plan`.
+    acceptance: the estimate before the first step. profile: this machine's times. most, levels: the
+    maximum nodes and levels of a tree. slack: as in `best_plan`.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Replanned:
 
     @property
     def acceptance(self) -> Acceptance:
-        """The present estimate."""
+        """The current estimate."""
         return self._counts.acceptance
 
     def _plan(self) -> Tree:

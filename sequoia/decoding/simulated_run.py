@@ -8,14 +8,14 @@ from typing import Any
 from sequoia.planning.simulated_step_times import SimulatedClock
 from sequoia.saved_files.run_file import Run
 
-# What compares a run with plain decoding on the machine where it ran.
+# Entries of a run's meta that compare it with plain decoding on the machine where it ran.
 _MEASURED_META = ("plain_seconds", "plain_label", "plain_spread", "plain_lane")
 
 
 def simulated_run(run: Run, clock: SimulatedClock) -> Run:
     """`run` with the times of `clock` in place of its own. Tokens, trees and texts stay.
 
-    The meta is labelled simulated and has the clock's name as "clock". The time of plain decoding
+    In the meta, "label" is "simulated", "clock" is the clock's name, and the time of plain decoding
     is simulated too. No measured time is kept.
     """
     meta: dict[str, Any] = {

@@ -1,9 +1,8 @@
-"""A chain that stops drafting after an unsure token: the strongest simple rival of a tree, used by
-`transformers` as its confidence threshold.
+"""A chain that stops drafting after a token that the draft is unsure of: the strongest simple rival
+of a tree. `transformers` does this with its assistant confidence threshold.
 
-The unsure token stays in the chain and is verified. A chain without it would be biased: its tokens
-would be those of the draft that were drawn with a high probability, while verification assumes that
-all were kept.
+The unsure token stays in the chain and is verified. Dropping it would bias the output: verification
+would see only tokens with a high draft probability, but it assumes that it sees every drawn token.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from sequoia.validate_input import number, whole
 
 class StoppingChain:
     """A TreeChoice that drafts a chain of at most `most` nodes, its root included, at every step.
-    It ends after the first token whose draft probability is below `surest`. 0 makes every chain as
-    long as it may be.
+    It ends after the first token whose draft probability is below `surest`. With `surest` 0, every
+    chain has the maximum length.
 
     Raises BadTree if `most` is not 1 to MAX_NODES, or `surest` not 0 to 1.
     """

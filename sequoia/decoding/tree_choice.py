@@ -1,6 +1,6 @@
-"""Where each step's tree comes from: a fixed one here; replanned_tree.py plans again every few
-steps; the trees of dynamic_tree.py and the chains of stopping_chain.py grow while they are
-drafted."""
+"""TreeChoice: where each step's tree comes from. The fixed tree is here. The one of
+replanned_tree.py is planned again every few steps. The trees of dynamic_tree.py and the chains of
+stopping_chain.py grow while they are drafted."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class TreeChoice(Protocol):
 
     @property
     def most(self) -> int:
-        """The most nodes a step's tree may have, root included."""
+        """The maximum number of nodes of a step's tree, root included."""
         ...
 
     @property
     def widest(self) -> int:
-        """The most children a node may have; 0 for dynamic trees, whose nodes never have more
-        children than there are tokens."""
+        """The maximum number of children of a node, which the vocabulary must be able to fill. 0
+        for trees that never ask for more children than there are tokens."""
         ...
 
     def next(self, levels: int) -> Tree | DynamicTree:
@@ -38,8 +38,8 @@ class TreeChoice(Protocol):
         ...
 
 
-# A tree, or a function that makes a new TreeChoice for each run: a TreeChoice learns, and some runs
-# must not depend on others.
+# A tree, or a function that makes a new TreeChoice for each run. A TreeChoice learns, so a run that
+# shared one with another would depend on it.
 TreeSource = Tree | Callable[[], TreeChoice]
 
 

@@ -331,7 +331,7 @@ def test_a_table_that_is_too_large_is_rejected(monkeypatch: pytest.MonkeyPatch) 
     """The bound is lowered so that the test need not fill 64 MiB."""
     monkeypatch.setattr("sequoia.algorithm.best_tree.MAX_CELLS", 1000)
     with pytest.raises(
-        BadTree, match="20 nodes, 15 levels and 6 branches is over the 1000 cells allowed"
+        BadTree, match="20 nodes, 15 levels and 6 branches has more than the 1000 cells"
     ):
         dp_table(Acceptance((0.9, 0.01, 0.01, 0.01, 0.01, 0.01)), 20, 15)
 

@@ -708,7 +708,9 @@ def test_a_tree_larger_than_its_tree_choice_allows_is_refused(grown: bool) -> No
 
     decoder = Decoder(made(), PROMPTS[0], GREEDY, Boastful(Tree.chain(2)))
     decoder.prefill()
-    with pytest.raises(BadTree, match=rf"has {len(TREES['bushy'])} nodes; its TreeChoice allows 2"):
+    with pytest.raises(
+        BadTree, match=rf"has {len(TREES['bushy'])} nodes; its TreeChoice allows at most 2"
+    ):
         decoder.step()
 
 

@@ -35,7 +35,7 @@ _LABELS = {
     "nodes of the chain": "Nodes",
     "sequences": "Sequences",
     "length of the sequences": "Tokens in each",
-    "children a node": "Children per node",
+    "children per node": "Children per node",
     "levels": "Levels",
     "branching": "Children, level by level",
     "parents": "Parent of each node",

@@ -1,10 +1,10 @@
-"""Verifiers: rules for accepting drafted tokens. One file for each, and one list of them all.
+"""Verifiers: rules for accepting drafted tokens. Each rule has a file, and RULES lists them all.
 
 sequoia, specinfer, top_k_match, traversal (the rules), walk (the descent shared by the first two),
 verifier (the interface of a rule), verdict (its result).
 
-A verifier is chosen by its key. No other code distinguishes them, so a new rule is one file here
-and one entry in the list.
+A verifier is chosen by its key. The engine works with any of them, so a new rule is one file here
+and one entry in RULES.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ DEFAULT_VERIFIER = SEQUOIA.key
 
 
 def verifier_named(name: str) -> Verifier:
-    """The verifier with the key `name`. Raises BadSamplingParams, which lists the known ones."""
+    """The verifier with the key `name`. Raises BadSamplingParams for an unknown key; the message
+    lists the known ones."""
     if not isinstance(name, str) or name not in VERIFIERS:
         raise BadSamplingParams(f"unknown verifier {shown(name)}; known: {', '.join(VERIFIERS)}")
     return VERIFIERS[name]

@@ -16,7 +16,8 @@ from sequoia.algorithm.verifiers.verifier import DistributionOf, Verifier
 def match(
     tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf, chance: Chance
 ) -> Verdict:
-    """Sample the target's token at every node and follow the child that has it."""
+    """At every node, sample the target's token and follow the child that has it. End at the first
+    node without such a child; the last sampled token is the bonus."""
     node = 0
     path = [0]
     trials = []

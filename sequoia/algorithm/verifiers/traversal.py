@@ -1,10 +1,10 @@
-"""Traversal verification: from the leaves to the root, so that a whole path is judged at once
-(arXiv 2505.12398). On a chain it is block verification (arXiv 2403.10444).
+"""Traversal verification: tests whole paths, from the leaves to the root (arXiv 2505.12398). On a
+chain it is block verification (arXiv 2403.10444).
 
-The form for siblings drawn without replacement is our own: the paper states no code. Each node that
-is visited has a probability with which the path down to it stands. A node whose children have all
-been rejected is taken with that probability; otherwise it is rejected too, and its parent goes on
-with what is left of the two distributions.
+The paper was published without code; this version, for siblings drawn without replacement, was
+derived for this project. For each visited node it computes the probability that the path down to
+that node is accepted. A node whose children have all been rejected is accepted with this
+probability. Otherwise it is rejected too, and its parent continues with the residual distributions.
 """
 
 from __future__ import annotations
@@ -22,42 +22,47 @@ from sequoia.algorithm.verifiers.walk import uniform_except
 
 
 class Place:
-    """A node on the path that is being visited, with what is left there of the target and draft
-    distributions (vocab,) after the children rejected so far.
+    """A node on the current path, with the residual target and draft distributions (vocab,) after
+    the rejection of its first children.
 
-    stands: the probability that the path to this node stands, given all draws so far.
+    path_chance: the probability that the path to this node is accepted, given all draws so far.
     """
 
     def __init__(
-        self, node: int, stands: Any, target: np.ndarray, children: Sequence[int], q: DistributionOf
+        self,
+        node: int,
+        path_chance: Any,
+        target: np.ndarray,
+        children: Sequence[int],
+        q: DistributionOf,
     ) -> None:
         self.node = node
-        self.stands = stands
+        self.path_chance = path_chance
         self.target = target
-        self.waiting = list(reversed(children))  # children not visited yet, the next one last
+        self.waiting = list(reversed(children))  # not visited yet; the next one is last
         self.tried: list[int] = []
         if children:
             draft = q(node)
             self.draft = draft.astype(target.dtype) / draft.sum(dtype=target.dtype)
 
     def chance_of(self, token: int) -> Any:
-        """The probability that the path stands if it goes on with `token`."""
+        """The probability that the path is accepted if it continues with `token`."""
         if self.tried and not self.draft.any():
             self.draft = uniform_except(self.draft, self.tried)
-        weight = self.stands * self.target[token]
+        weight = self.path_chance * self.target[token]
         return weight / self.draft[token] if weight < self.draft[token] else weight * 0 + 1
 
     def reject(self, token: int) -> Any:
-        """Take the child with `token` out of both distributions. Returns the residual mass, the sum
-        of max(stands * p - q, 0)."""
-        rest = self.stands * self.target - self.draft
+        """Update both distributions after the child with `token` was rejected. Returns the residual
+        mass, the sum of max(path_chance * p - q, 0)."""
+        rest = self.path_chance * self.target - self.draft
         np.maximum(rest, 0, out=rest)
         mass = rest.sum()
         if mass > 0:
             self.target = rest / mass
-            self.stands = mass / (mass + (1 - self.stands))  # never 0 by rounding
-        elif self.stands < 1:  # a sum of 0 where the path stands for certain is due to rounding
-            self.stands = self.stands * 0  # keeps the dtype
+            self.path_chance = mass / (mass + (1 - self.path_chance))  # the divisor is never 0
+        elif self.path_chance < 1:  # at 1, only rounding makes the mass 0, and nothing changes
+            self.path_chance = self.path_chance * 0  # keeps the dtype
         self.draft[token] = self.draft[token] * 0  # keeps the dtype
         left = self.draft.sum()
         if left > 0:
@@ -69,11 +74,12 @@ class Place:
 def traverse(
     tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf, chance: Chance
 ) -> Verdict:
-    """Visit the nodes from the leftmost leaf towards the root and take the first whose path stands.
+    """Visit the nodes from the leftmost leaf towards the root and accept the path to the first node
+    that is not rejected.
 
-    The children of a node must have been drawn from q(node) without replacement. A trial is a node
-    whose children have all been rejected: its p is the probability with which it is taken, its q is
-    1. The root is always taken, without a trial.
+    The children of a node must have been drawn from q(node) without replacement. A trial tests a
+    node whose children have all been rejected: its p is the probability that the path to the node
+    is accepted, its q is 1. The root is always accepted, without a trial.
     """
     trials = []
     path = [Place(0, 1, p(0), tree.children[0], q)]
@@ -84,14 +90,14 @@ def traverse(
             continue
         if len(path) == 1:
             break
-        taken, u = chance.accept(1, place.stands)
+        accepted, u = chance.accept(1, place.path_chance)
         token = tokens[place.node]
-        if taken:
-            trials.append(Trial(place.node, token, place.stands, 1, u, True))
+        if accepted:
+            trials.append(Trial(place.node, token, place.path_chance, 1, u, True))
             break
         path.pop()
         mass = path[-1].reject(token)
-        trials.append(Trial(place.node, token, place.stands, 1, u, False, mass))
+        trials.append(Trial(place.node, token, place.path_chance, 1, u, False, mass))
     return Verdict(tuple(place.node for place in path), chance.pick(path[-1].target), tuple(trials))
 
 
@@ -103,17 +109,18 @@ def _enter(
     p: DistributionOf,
     q: DistributionOf,
 ) -> Place:
-    """The child `node`. Where its path cannot stand, its own children are passed over."""
-    stands = parent.chance_of(tokens[node])
-    if stands == 0:
-        return Place(node, stands, parent.target, (), q)
-    return Place(node, stands, p(node), tree.children[node], q)
+    """The child `node` of `parent`. If its path cannot be accepted, its own children are
+    skipped."""
+    path_chance = parent.chance_of(tokens[node])
+    if path_chance == 0:
+        return Place(node, path_chance, parent.target, (), q)
+    return Place(node, path_chance, p(node), tree.children[node], q)
 
 
 TRAVERSAL = Verifier(
     key="traversal",
     label="Traversal",
-    drawn="without replacement, from the leaves",
+    drawn="without replacement, verified from the leaves",
     draw=lambda chance, q, counts: chance.without_replacement(q, counts),
     verify=traverse,
     chain_label="Block verification",

@@ -11,12 +11,12 @@ from sequoia.algorithm.tree import Tree
 
 @dataclass(frozen=True)
 class Trial:
-    """The test of one drafted child.
+    """The test of one drafted node.
 
-    p and q are the probabilities of its token at that moment: p in the residual R, q in D, which is
-    the draft distribution after earlier rejections. The token is accepted if u * q < p. `mass` is
-    the sum of max(R - D, 0) after a rejection: the part of the target distribution that exceeds the
-    draft's. None after an acceptance.
+    p and q are the probabilities of its token in R and D, the target's and the draft's distribution
+    after the earlier rejections. The token is accepted if u * q < p; u is None for rules that draw
+    none. mass: after a rejection, the sum of max(R - D, 0), the part of the target distribution
+    that exceeds the draft's; None after an acceptance.
     """
 
     node: int
@@ -38,9 +38,9 @@ class Verdict:
     trials: tuple[Trial, ...]
 
     def decided(self, tree: Tree) -> Iterator[tuple[int, bool]]:
-        """The children along the path, each with whether it was accepted: at every node of the path
-        those up to the accepted child, or all where none was. This is what rates by rank count, in
-        whatever order a rule makes its trials."""
+        """(child, whether it was accepted) for the children of each node on the path, up to the
+        accepted child or, if none was accepted, for all of them. Acceptance by rank is counted from
+        these pairs, because the order of the trials differs between rules."""
         for node, taken in zip(self.path, (*self.path[1:], None), strict=True):
             for child in tree.children[node]:
                 yield child, child == taken

@@ -1,4 +1,4 @@
-"""Verifier: one value with everything the rest of the program needs of a verification rule."""
+"""Verifier: one value with everything that the rest of the program needs to know about a rule."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ Verify = Callable[[Tree, Sequence[int], DistributionOf, DistributionOf, Chance],
 
 @dataclass(frozen=True)
 class OnGpu:
-    """The same rule on a GPU, where the descent is one kernel.
+    """A rule on a GPU, where the whole walk is one kernel.
 
     `draw(chance, q, k)` draws k tokens for every row of q (rows, vocab). The result (rows, k) stays
-    on the GPU. replacing: whether the tokens of one row are drawn independently; the kernel needs
-    to know.
+    on the GPU. replacing: whether the tokens of one row are drawn independently; a rejection then
+    leaves D unchanged.
     """
 
     draw: DrawOnGpu
@@ -40,14 +40,14 @@ class OnGpu:
 class Verifier:
     """A way of drawing children, with the verification that makes it lossless.
 
-    key: the name in saved files and arguments. label: the name on the page. chain_label: its
-    name on a chain, if it has another one there. drawn: how children are drawn, in words; "" if
-    the label says so. `draw(chance, q, counts)` draws counts[i] tokens for row i of q (rows,
-    vocab). `verify(tree, tokens, p, q, chance)` verifies one step. reject: how a rejection
-    changes p and q for the next sibling; None if it does not. `chances(p, q, tokens)`: the
-    probability that each of the siblings with `tokens` is accepted once the walk is at their
-    parent; None for a rule that does not go down from the root child by child. on_gpu: None if
-    steps can only be verified on the host.
+    key: the name in saved files and arguments. label: the name on the page. chain_label: the name
+    on a chain, if it differs. drawn: words that follow the label in a menu, such as how children
+    are drawn; "" if the label says enough. `draw(chance, q, counts)` draws counts[i] tokens for row
+    i of q (rows, vocab). `verify(tree, tokens, p, q, chance)` verifies one step. reject: how a
+    rejection changes R and D for the next sibling; None if it does not change them, or if `chances`
+    is None. `chances(p, q, tokens)`: for each of the siblings with `tokens`, the probability that
+    it is accepted once the walk is at their parent; None for a rule that does not go down from the
+    root child by child. on_gpu: None if steps can only be verified on the host.
     """
 
     key: str

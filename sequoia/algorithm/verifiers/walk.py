@@ -1,6 +1,6 @@
 """Verification of one drafted tree, from the root down: a pure function of topology, tokens, the
-two distributions and a Chance (paper: Algorithm 2). How a rejection changes the distributions is up
-to the rule.
+two distributions and a Chance (paper: Algorithm 2). Each rule defines how a rejection changes the
+distributions.
 
 `p` and `q` are functions of a node that return the distribution of the next token, a (vocab,) array
 that sums to 1. The arrays may hold floats or exact fractions, which the tests use. Rounding in a
@@ -26,8 +26,8 @@ def residual_after(residual: np.ndarray, draft: np.ndarray) -> tuple[np.ndarray,
     rest = residual - draft
     np.maximum(rest, 0, out=rest)
     mass = rest.sum()
-    # In exact arithmetic the sum is positive after a rejection. If rounding makes it 0, the two
-    # distributions are equal.
+    # In exact arithmetic the sum is positive after a rejection. If rounding makes it 0, R and D are
+    # equal up to rounding, and R is left as it is.
     if not mass > 0:
         return residual, mass
     rest /= mass
@@ -42,8 +42,8 @@ def walk(
     chance: Chance,
     reject: Reject,
 ) -> Verdict:
-    """Go down from the root, accepting one child at each node. Where none is accepted, sample a
-    token from the target's residual distribution and end.
+    """Go down from the root, accepting one child at each node. At a leaf, or if no child is
+    accepted, sample a token from the target's residual distribution and end.
 
     tokens[node] is the drafted token of each node. The children of a node must have been drawn from
     q(node) in the way that `reject` assumes. Then the emitted tokens follow the target distribution
@@ -69,8 +69,8 @@ def walk(
             accepted, u = chance.accept(weights[1], weights[0])
             if accepted:
                 break
-            # Only now, because most first children are accepted, and that needs one probability
-            # rather than the whole distribution.
+            # Not computed earlier, because most first children are accepted, and accepting one
+            # needs a single probability rather than the whole distribution.
             if draft is None:
                 draft = distribution.astype(residual.dtype) / total
             residual, draft, mass = reject(residual, draft, token)
@@ -88,9 +88,10 @@ def walk(
 def residuals(
     p: np.ndarray, q: np.ndarray, tokens: Sequence[int], reject: Reject | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """R and D at the trial of each of `tokens`, siblings in draft order of which all before it were
-    rejected, and at last after all of them. p and q (vocab,): the distributions after their parent.
-    The same numbers as in `walk`, for those who look at a walk afterwards."""
+    """R and D before the trial of each sibling, all earlier ones rejected, then R and D after the
+    last rejection. tokens: the siblings' tokens in draft order. p, q (vocab,): the distributions
+    after their parent. The numbers equal those in `walk`; this is for code that analyses a walk
+    afterwards."""
     residual = p
     draft = np.divide(q, q.sum(dtype=p.dtype), dtype=p.dtype)
     for index, token in enumerate(tokens):
@@ -103,8 +104,8 @@ def residuals(
 
 
 def walk_chances(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], reject: Reject) -> list[Any]:
-    """The probability that `walk` accepts each of the siblings with `tokens` once it is at their
-    parent, with p and q (vocab,) of that parent."""
+    """For each of the siblings with `tokens`, the probability that `walk` accepts it once it is at
+    their parent. p, q (vocab,): the distributions after the parent."""
     found = []
     reached = 1
     moments = residuals(p, q, tokens, reject)
@@ -112,7 +113,7 @@ def walk_chances(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], reject: Re
         accepted = _share_accepted(residual[token], draft[token])
         found.append(reached * accepted)
         reached = reached * (1 - accepted)
-        if not reached:  # the residual after a certain acceptance is not defined
+        if not reached:  # this sibling is always accepted, so later ones are never tried
             return [*found, *[reached] * (len(tokens) - len(found))]
     return found
 

@@ -510,5 +510,7 @@ def test_greedy_output_does_not_depend_on_the_tree(make: Callable[..., DecodeJob
 
 
 def test_errors_of_a_request_are_the_programs_own() -> None:
-    with pytest.raises(SequoiaError, match="1365 nodes in 6 levels; the limit is 1024"):
+    with pytest.raises(
+        SequoiaError, match="first 6 levels already have 1365 nodes; the limit is 1024"
+    ):
         TreeRequest("kary", (4, 9))
