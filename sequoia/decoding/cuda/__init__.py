@@ -1,1 +1,2 @@
-"""The same step without leaving the GPU; each file names the reference it must agree with."""
+"""A decoding step that stays on the GPU. Each file names the reference code whose results it must
+reproduce."""

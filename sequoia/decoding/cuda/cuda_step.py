@@ -1,9 +1,9 @@
 """One draft-and-verify step that stays on the GPU: the host synchronises once per phase, not once
 per level or trial. The reference is HostStep (host_step.py).
 
-For a given tree, on CUDA with Triton. Draws, distributions and verification are the same as on the
-host: algorithm/sampling.py, algorithm/distributions.py, and the walk of algorithm/verifiers/walk.py
-as one kernel. The host gets all results in one copy.
+For fixed trees, on CUDA with Triton. Draws and distributions come from the same code as on the
+host, algorithm/sampling.py and algorithm/distributions.py; the walk of algorithm/verifiers/walk.py
+is one kernel. All results are copied to the host at once.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from sequoia.this_machine.step_timer import Clock, Spans
 
 
 def fits(target: torch.device, draft: torch.device) -> bool:
-    """Whether steps can stay on the device: both models on one GPU, and Triton installed."""
+    """Whether steps can stay on the device: both models are on one GPU, and Triton is installed."""
     return (
         target.type == "cuda" and target == draft and importlib.util.find_spec("triton") is not None
     )
 
 
 class CudaStep:
-    """The steps of one run. dynamic_step: makes the steps of dynamic trees, where the host decides
-    after every level how to continue."""
+    """The steps of one run. dynamic_step: used for dynamic trees, which the host extends level by
+    level."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class CudaStep:
         self, layout: TreeOnDevice, drafted: Drafted, passes: Spans
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The tokens (nodes,) of the tree, and the draft distributions (inner nodes, vocab) that
-        children were drawn from. passes: times those of the draft."""
+        children were drawn from. passes: times the draft passes."""
         tree = layout.tree
         tokens = torch.full((len(tree),), drafted.tokens[0], device=self._target.device)
         if len(tree) == 1:
@@ -122,7 +122,7 @@ class CudaStep:
 
     def _logits(self, level: _Level, tokens: torch.Tensor, inner: TreeLayout) -> torch.Tensor:
         """Draft logits (nodes, vocab) after the nodes of `level`. The root goes through the draft
-        together with tokens before it that have not done so yet."""
+        together with the tokens before it that have not gone through it yet."""
         context = self._drafter.context
         if level.begin == 1:
             return context.extend(self._drafter.unread)[None]
@@ -155,9 +155,9 @@ class CudaStep:
 
 
 def _read_results(tree: Tree, drafted: Drafted, results: Sequence[float]) -> tuple[Round, bool]:
-    """The step from the numbers that `_walk` copied to the host, in the order it put them, and
-    whether logits of the target overflowed at a node that the walk did not visit. Raises BadModel
-    where it did visit it, as the host's walk does."""
+    """The step, and whether the target overflowed at a node that the walk did not visit. results:
+    the numbers that `_walk` copied to the host, in its order. Like the walk on the host, raises
+    BadModel if the draft overflowed, or the target at a visited node."""
     n = len(tree)
     done, last, bonus, bad_draft = map(int, results[:4])
     path = tree.path(last)
@@ -179,14 +179,16 @@ def _trial(numbers: Iterable[float], tokens: Sequence[int]) -> Trial:
 
 
 def warp_into(into: torch.Tensor, warp: Warp, logits: torch.Tensor) -> None:
-    """The distributions (nodes, vocab) that `warp` makes of `logits`, a few rows at a time: the
-    results in between take several times their memory."""
+    """Write the distributions that `warp` makes of `logits` to `into` (nodes, vocab), a few rows at
+    a time, because intermediate results need several times the memory of the rows."""
     for some, rows in zip(into.split(CHUNK_ROWS), logits.split(CHUNK_ROWS), strict=True):
         some.copy_(warp(rows))
 
 
 class _Level:
-    """The inner nodes of one level, and the range of their children."""
+    """The inner nodes of one level. Their children are the nodes from begin up to end. parent: for
+    each child, its parent's position in `nodes`; rank: its sibling rank. most: the maximum number
+    of children of a node."""
 
     def __init__(self, tree: Tree, nodes: Sequence[int], device: torch.device) -> None:
         children = [child for node in nodes for child in tree.children[node]]
@@ -202,7 +204,9 @@ class _Level:
 
 
 class TreeOnDevice:
-    """A tree as tensors on the device. row: of each node in q, 0 for leaves."""
+    """A tree as tensors on the device. row: each node's row of q, 0 for leaves. first, count: each
+    node's first child (0 for leaves) and number of children. parent: of each node but the root.
+    trials: the maximum number of trials of one walk. inner: the number of inner nodes."""
 
     def __init__(self, device: torch.device, tree: Tree) -> None:
         self.tree = tree
@@ -218,7 +222,7 @@ class TreeOnDevice:
 
 
 def _most_trials(tree: Tree) -> int:
-    """The most trials that one walk can need: all children along a path."""
+    """The maximum number of trials of one walk: every child that can be tried along one path."""
     most = [0] * len(tree)
     for node in range(1, len(tree)):
         most[node] = most[tree.parents[node]] + tree.ranks[node] + 1

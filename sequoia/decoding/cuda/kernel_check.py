@@ -1,6 +1,6 @@
-"""The kernel that walks down a tree is tried before its first use on a device, against the
-reference (algorithm/verifiers/walk.py) on random trees. Where the two disagree, or the kernel
-cannot be compiled, the host verifies."""
+"""Compares the kernel that walks down a tree with the reference (algorithm/verifiers/walk.py) on
+random cases, before its first use on a device. If the two disagree, or the kernel cannot be
+compiled, the host verifies."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from sequoia.decoding.cuda.cuda_step import TreeOnDevice
 from sequoia.this_machine.memory import is_out_of_memory
 
 CASES = 200
-_AT_FULL_SIZE = 10  # every so many cases; the others have a smaller vocabulary, for speed
+_AT_FULL_SIZE = 10  # every tenth case; the others have a smaller vocabulary, for speed
 _SMALLER = 8192  # tokens: two blocks of the kernel
-_ALIGNED = 16  # a vocabulary divisible by it is compiled in another way
-_CLOSE = 1e-9  # probabilities of the two may differ by so much
+_ALIGNED = 16  # for a vocabulary divisible by 16, Triton compiles other code
+_CLOSE = 1e-9  # the largest difference allowed between probabilities
 _TREES = (
     Tree.chain(1),
     Tree.chain(5),
@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class Case:
     """One step to verify. p: (nodes, vocab) float64; q: (inner nodes, vocab) float32; noise:
-    (trials + 1,), the last for the bonus."""
+    (trials + 1,), u of each trial, then the number that draws the bonus token."""
 
     tree: Tree
     tokens: list[int]
@@ -49,8 +49,8 @@ class Case:
 
 @dataclass(frozen=True)
 class Found:
-    """What the kernel returns for a case: trials (node, p, q, u, accepted, mass), last node, bonus
-    token."""
+    """The kernel's result for a case. trials: (node, p, q, u, accepted, mass) of each. node: the
+    last one of the path."""
 
     trials: list[list[float]]
     node: int
@@ -58,7 +58,8 @@ class Found:
 
 
 class Scripted:
-    """The random draws of a walk, from given numbers in [0, 1), the last for the bonus."""
+    """A Chance that uses the given numbers in [0, 1): one per trial, and the last for the bonus
+    token."""
 
     def __init__(self, noise: np.ndarray) -> None:
         self._noise = iter(noise[:-1].tolist())
@@ -75,9 +76,9 @@ class Scripted:
 
 @cache
 def kernel_problem(device: torch.device, vocab: int, replacing: bool) -> str:
-    """Why the kernel is not used on `device`, as the end of a sentence; "" if it is. Tried once for
-    each vocabulary, so that no step's clock includes its compilation. Raises what torch raises
-    where memory runs out, which says nothing about the kernel."""
+    """Why the kernel is not used on `device`, as the end of a sentence; "" if it is. Checked once
+    for each vocabulary size, so no step's clock includes its compilation. If memory runs out,
+    raises torch's error, because that says nothing about the kernel."""
     try:
         problem = _disagreement(device, vocab, replacing)
     except Exception as raised:  # no compiler, no headers, an old GPU
@@ -85,7 +86,7 @@ def kernel_problem(device: torch.device, vocab: int, replacing: bool) -> str:
             raise
         problem = " ".join(f"{type(raised).__name__}: {raised}".split())[:200]
     if problem:
-        _log.warning("GPU verification off, so the host verifies on %s: %s", device, problem)
+        _log.warning("GPU verification is off on %s, so the host verifies: %s", device, problem)
     return problem
 
 
@@ -106,7 +107,8 @@ def _cases(vocab: int, replacing: bool) -> Iterator[Case]:
 
 
 def random_case(rng: np.random.Generator, tree: Tree, vocab: int, replacing: bool) -> Case:
-    """Distributions with zeros among their entries, and tokens of which some have no mass."""
+    """Random distributions, in which some entries are zero, and random tokens, some of probability
+    zero."""
     inner = sum(map(bool, tree.children))
     tokens = [0] * len(tree)
     for children in tree.children:
@@ -125,14 +127,14 @@ def random_case(rng: np.random.Generator, tree: Tree, vocab: int, replacing: boo
 def _distributions(rng: np.random.Generator, rows: int, vocab: int) -> np.ndarray:
     """Random (rows, vocab), a few entries of each row large and a quarter of them zero."""
     found = rng.standard_exponential((rows, vocab)) ** 3
-    found[:, : min(vocab, 64)] *= max(1.0, vocab / 64)  # the tokens that are drafted
+    found[:, : min(vocab, 64)] *= max(1.0, vocab / 64)  # random_case drafts these tokens
     found[rng.random(found.shape) < 0.25] = 0
     found[found.sum(1) == 0, 0] = 1
     return found / found.sum(1, keepdims=True)
 
 
 def by_kernel(case: Case, device: torch.device, replacing: bool) -> Found:
-    """The case walked by the kernel."""
+    """The kernel's result for `case`."""
     # imported here, as Triton is installed with CUDA only
     from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
 
@@ -146,7 +148,7 @@ def by_kernel(case: Case, device: torch.device, replacing: bool) -> Found:
 
 
 def by_reference(case: Case, replacing: bool) -> Verdict:
-    """The case walked by the reference."""
+    """The reference's result for `case`."""
     rows = {node: row for row, node in enumerate(n for n, c in enumerate(case.tree.children) if c)}
     return walk(
         case.tree,
@@ -161,15 +163,15 @@ def by_reference(case: Case, replacing: bool) -> Verdict:
 def _differs(found: Found, expected: Verdict) -> str:
     """How the kernel's result differs from the reference's, in words; "" if it doesn't."""
     pairs = [
-        ("ended at node", found.node, expected.path[-1]),
-        ("made a number of trials of", len(found.trials), len(expected.trials)),
-        ("chose token", found.bonus, expected.bonus),
+        ("last node", found.node, expected.path[-1]),
+        ("number of trials", len(found.trials), len(expected.trials)),
+        ("bonus token", found.bonus, expected.bonus),
     ]
     for what, one, other in pairs:
         if one != other:
-            return f"it {what} {one}, the reference {other}"
+            return f"its {what} is {one}, the reference's {other}"
     for (node, p, q, *_), trial in zip(found.trials, expected.trials, strict=True):
         apart = max(abs(p - trial.p), abs(q - trial.q), abs(node - trial.node))
         if not apart <= _CLOSE:
-            return f"its probabilities at node {trial.node} differ by {apart:.2g}"
+            return f"its probabilities at node {trial.node} are off by {apart:.2g}"
     return ""

@@ -1,5 +1,5 @@
-"""Top-p on a GPU without sorting the vocabulary: the tokens that are kept are nearly always among
-the few thousand likeliest. The reference is `nucleus` of algorithm/distributions.py."""
+"""Top-p on a GPU without sorting the vocabulary: the nucleus nearly always lies within the few
+thousand most probable tokens. The reference is `nucleus` of algorithm/distributions.py."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ LIKELIEST = 4096  # tokens
 
 
 def likeliest_nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
-    """`nucleus` of `probs` (rows, vocab): the same tokens, of equally probable ones those with the
-    lower ids. Waits for the device, and sorts where the likeliest tokens do not suffice."""
+    """The same distributions as `nucleus(probs, top_p)`, for probs (rows, vocab). Of equally
+    probable tokens, those with the lower ids are kept. Waits for the device. Falls back to
+    `nucleus`, which sorts, if LIKELIEST tokens do not reach `top_p`."""
     if probs.shape[-1] <= LIKELIEST:
         return nucleus(probs, top_p)
     ordered = probs.topk(LIKELIEST).values  # (rows, LIKELIEST)

@@ -1,15 +1,15 @@
-"""The walk of algorithm/verifiers/walk.py as one Triton kernel: the whole descent on the device,
+"""The walk of algorithm/verifiers/walk.py as one Triton kernel: the whole walk runs on the device,
 without the host.
 
 The reference is walk.py: the same rule, trial by trial, in float64. Tests compare the two with the
-same random numbers, on a CPU with Triton's interpreter. A single program does all of it, as every
-trial needs the result of the one before.
+same random numbers, on a CPU with Triton's interpreter. The kernel is a single program, because
+every trial needs the result of the one before.
 """
 
-# A kernel is Triton's language, not Python: its values have types that no Python checker
-# knows, and its compiler takes the names in annotations for global variables, so there are
-# none but `tl.constexpr`.
-# pyright: reportCallIssue=false, reportAttributeAccessIssue=false, reportOperatorIssue=false
+# A kernel is written in Triton's language, not Python. Type checkers do not know the types of its
+# values, and its compiler treats names in annotations as global variables, so the only annotation
+# here is `tl.constexpr`. pyright: reportCallIssue=false, reportAttributeAccessIssue=false,
+# reportOperatorIssue=false
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ import triton.language as tl
 from sequoia.this_machine.step_timer import as_current_device
 
 _BLOCK = 4096  # tokens of the vocabulary that are processed together
-# Tokens of a block per warp. With fewer, several warps would process the same tokens, and one of
-# them may be ahead of the others.
+# Tokens of a block per warp. With fewer tokens per warp, several warps would process the same
+# tokens, and one warp could overwrite a value before another one reads it.
 _WARP = 256
 TRIAL = 6  # numbers stored for each trial: node, p, q, u, accepted, mass
 
@@ -40,8 +40,8 @@ def launch(
     """Walk a tree. p: (nodes, vocab) float64 target distributions; q: (inner nodes, vocab) float32
     draft distributions; row: (nodes,) each node's row of q; tokens, first, count: (nodes,) drafted
     token, first child and number of children of each node; noise: (trials + 1,) float64 in [0, 1),
-    the last for the bonus; trials: (most trials, 6) float64, filled in. replacing: children were
-    drawn independently.
+    the last for the bonus token; trials: (maximum number of trials, TRIAL) float64, the output,
+    filled in as far as needed. replacing: whether siblings were drawn independently.
 
     Returns (3,) float64: the number of trials, the node at which the walk ended, and the bonus
     token.
@@ -79,7 +79,7 @@ def warps(block: int) -> int:
     return min(16, max(1, block // _WARP))
 
 
-@triton.jit(do_not_specialize=["most"])  # it differs from tree to tree
+@triton.jit(do_not_specialize=["most"])  # otherwise compiled again for other trees
 def _walk(
     p,
     q,
@@ -98,8 +98,9 @@ def _walk(
     replacing: tl.constexpr,
     block: tl.constexpr,
 ):
-    """R and D are p and q of the node, read where they are, until a child is rejected: then they
-    are in `residual` and `draft`. D is not scaled: `left`, its sum, is kept beside it."""
+    """At each node, R and D are read from the node's rows of p and q until a child is rejected, and
+    from `residual` and `draft` after that. The stored D is not normalised; `left` is its sum. most:
+    the maximum number of trials."""
     node = tl.load(first) * 0
     done = node
     rejected = node
@@ -177,7 +178,7 @@ def _walk(
 @triton.jit
 def _masses(r_row, d_row, scale, token, vocab, block: tl.constexpr):
     """The mass of max(R - D, 0), where D is `d_row` times `scale`, and the sum of `d_row` without
-    `token`: exactly 0 where nothing is left."""
+    `token`, which is exactly 0 if no other token has mass."""
     mass = tl.zeros((block,), tl.float64)
     rest = tl.zeros((block,), tl.float64)
     for at in range(0, vocab, block):
@@ -201,8 +202,8 @@ def _reject(
     replacing: tl.constexpr,
     block: tl.constexpr,
 ):
-    """With D as in `_masses`: `residual` becomes max(R - D, 0), renormalised where anything is
-    left, else R; `draft` becomes `d_row`, unless D does not change."""
+    """Write max(R - D, 0), renormalised, to `residual`, with D as in `_masses`; write R if the mass
+    is 0. Copy `d_row` to `draft`, unless siblings are drawn independently and D does not change."""
     tl.debug_barrier()
     renormalise = 1 / tl.where(mass > 0, mass, 1.0)
     for at in range(0, vocab, block):
@@ -218,8 +219,8 @@ def _reject(
 
 @triton.jit
 def _fill(draft, tokens, first, child, vocab, block: tl.constexpr):
-    """The distribution of the next draw where q has nothing left: uniform over tokens not tried.
-    Returns its sum."""
+    """Write the weights of the next draw to `draft` once q is used up: 1 for every token not tried
+    yet, else 0. Returns their sum."""
     tl.debug_barrier()
     for at in range(0, vocab, block):
         place = at + tl.arange(0, block)
@@ -242,8 +243,8 @@ def _sum(row, vocab, block: tl.constexpr):
 
 @triton.jit
 def _pick(weights, u, vocab, block: tl.constexpr):
-    """The first token at which the cumulative weight passes u times the total; never
-    one without weight."""
+    """The first token at which the cumulative weight exceeds u times the total. Never a token of
+    weight 0."""
     aim = u * _sum(weights, vocab, block)
     before = aim * 0
     found = vocab + 0

@@ -424,12 +424,12 @@ def other_probability(*given: Any) -> torch.Tensor:
         ),
         pytest.param(
             other_token,
-            r"it chose token \d+, the reference \d+ \(random case 1 of 10\)",
+            r"its bonus token is \d+, the reference's \d+ \(random case 1 of 10\)",
             marks=needs_kernel,
         ),
         pytest.param(
             other_probability,
-            r"its probabilities at node 1 differ by 1e-06 \(random case 2 of 10\)",
+            r"its probabilities at node 1 are off by 1e-06 \(random case 2 of 10\)",
             marks=needs_kernel,
         ),
     ],
@@ -445,7 +445,7 @@ def test_where_the_kernel_fails_or_disagrees_the_host_verifies(
     assert all(isinstance(decoder._draft_and_verify, HostStep) for decoder in decoders)
     assert re.fullmatch(words, pair.target.no_gpu_verification)
     assert [record.getMessage() for record in caplog.records] == [
-        f"GPU verification off, so the host verifies on {pair.target.device}: "
+        f"GPU verification is off on {pair.target.device}, so the host verifies: "
         f"{pair.target.no_gpu_verification}"
     ]
     assert emitted(run(decoders[0])) == emitted(plain(pair, PROMPTS[0], GREEDY))
