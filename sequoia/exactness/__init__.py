@@ -1,1 +1,6 @@
-"""Is the output the target's own? Token by token at temperature 0, as a distribution above."""
+"""Checks that the output is the target's own: token by token at temperature 0, as a distribution
+above it.
+
+same_tokens (temperature 0), float32_rerun (its last resort for targets with a router),
+same_distribution (temperatures above 0), chi_square (the test that it uses), losslessness (a larger
+test, and bugs that it should find)."""

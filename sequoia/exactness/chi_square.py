@@ -1,6 +1,6 @@
-"""The chi-square test of counts against a distribution: statistic, p-value, threshold, and the
-power against another distribution that is known, and which cells are counted together. Independent
-of what is counted."""
+"""The chi-square test of counts against a distribution: statistic, p-value, threshold, which cells
+are counted together, and the power to detect another known distribution. Independent of what is
+counted."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-ALARM = 1e-6  # below this p-value: differs. A correct decoder falls below once in so many looks
-# Cells with fewer expected draws are counted together. Far out, a small count deviates more often
-# than chi-square says: with 5 expected in one of two cells, p falls below ALARM 70 times as often
-# as it should, with 25 expected 7 times.
+# A p-value below this counts as different. A correct decoder has one in about a million tests.
+ALARM = 1e-6
+# Cells with fewer expected draws than this are counted together. Small counts have large deviations
+# more often than the chi-square distribution predicts: with 5 expected draws in one of two cells, p
+# falls below ALARM 70 times as often as it should, with 25 expected draws 7 times.
 MIN_EXPECTED = 25.0
 
 
 def groups(
     shares: np.ndarray, draws: int, least: float = MIN_EXPECTED
 ) -> tuple[tuple[int, ...], ...]:
-    """The cells of a test of `draws` draws, as indices into `shares` (cells,). Each cell with at
-    least `least` expected draws is a group of its own, the most probable first. All others of
-    positive probability are one group; if it is too rare too, it joins the last one."""
+    """The groups of cells that are counted together in a test of `draws` draws. Cells are indices
+    into `shares` (cells,). Each cell with at least `least` expected draws is a group of its own,
+    the most probable first. All others of positive probability form one more group; if even that
+    expects fewer than `least` draws, it is merged into the last group."""
     common = np.flatnonzero(shares * draws >= least)
     common = common[np.argsort(-shares[common], kind="stable")].tolist()
     rare = np.flatnonzero((shares > 0) & (shares * draws < least)).tolist()
@@ -58,8 +60,9 @@ def threshold(freedom: int, alarm: float = ALARM) -> float:
 
 
 def power(shares: Sequence[float], others: Sequence[float], draws: int) -> float:
-    """The probability that the test rejects `shares` if `draws` draws follow `others`: the
-    statistic is then distributed about as noncentral chi-square. All shares are positive."""
+    """The probability that the test of `shares` gives a p-value below ALARM if the `draws` draws
+    follow `others`. The statistic then has approximately a noncentral chi-square distribution. All
+    shares are positive."""
     freedom = len(shares) - 1
     if freedom < 1:
         return 0.0
@@ -70,8 +73,8 @@ def power(shares: Sequence[float], others: Sequence[float], draws: int) -> float
 
 
 def _noncentral_tail(square: float, freedom: int, noncentrality: float) -> float:
-    """Probability that noncentral chi-square is at least `square`: central ones with 2j more
-    degrees of freedom, weighted by the Poisson distribution of j."""
+    """Probability that noncentral chi-square is at least `square`: a sum of central chi-square
+    tails with 2j more degrees of freedom, weighted by the Poisson distribution of j."""
     mean = noncentrality / 2
     spread = 12 * math.sqrt(mean) + 40
     first = max(int(mean - spread), 0)

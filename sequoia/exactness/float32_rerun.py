@@ -1,9 +1,9 @@
-"""A run at temperature 0 repeated with the target's weights in float32, to distinguish rounding
-from a bug if the target has a router (mixture of experts).
+"""Repeats a run at temperature 0 with the target's weights in float32, to distinguish rounding from
+a bug if the target has a router (mixture of experts).
 
 In half precision a router may choose different experts in two passes over the same text, and the
 logits then change by far more than rounding changes sums. In float32 this is rare, so a correct
-decoder emits the tokens of plain decoding there.
+decoder emits the same tokens as plain decoding there.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from sequoia.this_machine.memory import ROOM, require
 
 def in_float32(pair: Pair) -> Pair:
     """`pair` with a copy of its target in float32. Raises OutOfMemory if there is no room for the
-    copy, or if the weights are spread over several devices."""
+    copy, or if the target does not fit on one device."""
     target = pair.target
     if target.placement:
         raise OutOfMemory(f"the target's weights do not fit on one device ({target.placement})")
@@ -45,7 +45,8 @@ def in_float32(pair: Pair) -> Pair:
 
 
 def _copied(hf: Any, tensors: Sequence[torch.Tensor]) -> Any:
-    """A copy of `hf` with its `tensors` in float32, without another copy of them on the way."""
+    """A copy of the model `hf` with its `tensors` in float32. They are never copied in their own
+    dtype."""
     return copy.deepcopy(hf, {id(tensor): _wide(tensor) for tensor in tensors})
 
 

@@ -1,18 +1,19 @@
 """Losslessness above temperature 0: a chi-square test of whether the first tokens of many seeded
 steps follow the target distribution.
 
-Two correct texts differ by chance, so texts cannot be compared. Instead one position of a text is
-chosen, the same step is repeated there with different seeds, and the counts of its first token are
-compared with the target distribution at that position. `find_position` chooses the first position
-whose distribution is uncertain enough: where the target is almost sure of its token, every decoder
-that is roughly correct agrees with it.
+The texts of two correct decoders differ by chance, so texts cannot be compared. Instead, one
+position of a text is chosen, one step is repeated there with different seeds, and the counts of its
+first token are compared with the target distribution at that position. `find_position` chooses the
+first position at which the target is uncertain enough: where it is almost sure of its token, even
+wrong decoders emit that token.
 
-All three verifiers are lossless with their own way of drawing children. That includes top-k match,
-where the target samples every token itself and only acceptance is lower. So the same result is
-expected of each. Only the first token of a step is tested: this cannot detect noise that later
-steps reuse, or a wrong token after a leaf. The distribution is that of the reference forward pass.
-In half precision the engine's logits can differ from it by rounding, which changes a probability by
-a few per cent of itself: a tenth of what a few hundred draws can detect, but many thousands would.
+All verifiers are lossless with their own way of drawing children. That includes top-k match, where
+the target samples every token itself and only acceptance is lower. So all of them should pass. Only
+the first token of a step is tested, so the test cannot detect random numbers that later steps
+reuse, or a wrong token after a leaf. The target distribution comes from the reference forward pass.
+In half precision the engine's logits differ from those by rounding, which changes a probability by
+a few per cent of its value. That is a tenth of what a few hundred draws can detect, but many
+thousands of draws would detect it.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ from sequoia.exactness.same_tokens import reference_logits
 from sequoia.models.pair import Pair
 from sequoia.validate_input import whole
 
-# Fewer than `chi_square.MIN_EXPECTED`: a few hundred draws over a vocabulary would leave two or
-# three cells of 25, in which most wrong verifiers look right. The price is stated at FirstTokens.
+# Less than `chi_square.MIN_EXPECTED`: with a few hundred draws from a vocabulary, only two or three
+# cells would expect 25, and most wrong verifiers would pass. FirstTokens states the price.
 MIN_EXPECTED = 5.0
-POOR = 1e-3  # between ALARM and this: a poor fit, which asks for more draws
-LEAST_BITS = 1.0  # entropy of a distribution that is worth testing: that of a fair coin
-MOST_PLACES = 64  # positions of a text that are examined; each takes one target forward pass
+POOR = 1e-3  # a p-value between ALARM and this is a poor fit: draw again
+LEAST_BITS = 1.0  # entropy of a distribution that is worth testing: as much as a fair coin
+MOST_PLACES = 64  # maximum positions examined; each takes one target forward pass
 MAX_DRAWS = 100_000
 MAX_LEVELS = 32  # of a tree made by a TreeChoice
 
@@ -52,7 +53,8 @@ MAX_LEVELS = 32  # of a tree made by a TreeChoice
 @dataclass(frozen=True, eq=False)
 class TextPosition:
     """Where first tokens are drawn: after the prompt and the tokens `common`. distribution: the
-    target's there, (vocab,) float64. looked: number of positions examined to choose this one.
+    target distribution there, (vocab,) float64. looked: how many positions were examined to choose
+    this one.
     """
 
     common: tuple[int, ...]
@@ -65,8 +67,8 @@ class TextPosition:
         return float(torch.special.entr(self.distribution).sum()) / math.log(2)
 
     def can_differ(self, draws: int) -> bool:
-        """Whether `draws` draws could show any difference: enough of them must be expected outside
-        the most probable token."""
+        """Whether `draws` draws could show a difference: enough of them must be expected to be
+        other tokens than the most probable one."""
         return len(_cells(self.distribution, {}, draws)) > 1
 
 
@@ -78,11 +80,11 @@ def find_position(
     should_stop: ShouldStop = lambda: False,
 ) -> TextPosition:
     """The first position in `text`, the tokens after `prompt`, at which the target distribution has
-    at least LEAST_BITS of entropy. If none of the first MOST_PLACES does, the one with the most
-    entropy, or the first of several.
+    at least LEAST_BITS of entropy. If none of the first MOST_PLACES has, the first of those with
+    the most entropy.
 
-    The rule depends on the target distribution only, so it cannot be influenced by what is counted
-    later. No further positions are examined once `should_stop()` is true. Raises BadPrompt.
+    The choice depends only on the target distribution, so the tokens counted later cannot influence
+    it. No further positions are examined once `should_stop()` is true. Raises BadPrompt.
     """
     looked: list[TextPosition] = []
     for at in range(min(max(len(text), 1), MOST_PLACES)):
@@ -99,8 +101,8 @@ def find_position(
 @dataclass(frozen=True)
 class Cell:
     """One cell of the chi-square test: a token, or all rarer tokens together if `token` is None.
-    more: whether the rarer tokens were added to this token. share: expected probability. seen: how
-    often it was drawn."""
+    more: whether the cell also includes the rarer tokens. share: the cell's expected probability.
+    seen: how often its tokens were drawn."""
 
     token: int | None
     share: float
@@ -112,17 +114,17 @@ class Cell:
 class FirstTokens:
     """Counts of the first tokens drawn, compared with the target distribution.
 
-    distribution: p, (vocab,) float64 that sums to 1. After one token whose probability is 0,
-    p_value is 0.
+    distribution: p, (vocab,) float64, sums to 1. counts: draws by token id. Once a token of
+    probability 0 was drawn, p_value is 0.
 
-    Looking at the p-value again and again must not decide. The p-value of a correct decoder
-    wanders, and by the law of the iterated logarithm it falls below any fixed level sooner or
-    later: stopping at the first p-value below 0.05 would reject far more than one correct decoder
-    in twenty. So "differs" needs p < ALARM: after k looks about k * ALARM of correct decoders are
-    rejected at most, 1 in 10,000 for a hundred looks. That far out, chi-square is only approximate
-    for cells with few draws: with 5 expected in one of two cells, p is below ALARM 70 times as
-    often, which is still less than once in 10,000 checks. The Lossless tab, whose number of draws
-    is larger, counts no cell by itself that expects fewer than 25.
+    Repeated looks at the p-value must not decide. The p-value of a correct decoder fluctuates as
+    draws are added, and by the law of the iterated logarithm it falls below any fixed level sooner
+    or later: stopping at the first p-value below 0.05 would reject far more than one correct
+    decoder in twenty. So "differs" requires p < ALARM. After k looks, at most about k * ALARM of
+    correct decoders are rejected: 1 in 10,000 for a hundred looks. At so small p-values chi-square
+    is inaccurate for cells with few draws: with 5 expected draws in one of two cells, p is below
+    ALARM 70 times as often as it should be, which is still less than once in 10,000 tests. The test
+    of the Lossless tab makes more draws and counts no cell alone that expects fewer than 25.
     """
 
     distribution: torch.Tensor
@@ -160,8 +162,8 @@ class FirstTokens:
 
     @property
     def p_value(self) -> float | None:
-        """Probability of counts at least this far from the distribution, if draws follow it. None
-        without a statistic."""
+        """Probability of counts at least this far from the distribution, if the draws follow it.
+        None if there is no statistic."""
         square = self.statistic
         if square is None:
             return None
@@ -169,8 +171,8 @@ class FirstTokens:
 
     @property
     def detectable_difference(self) -> float | None:
-        """Roughly the smallest detectable difference: how far the most probable token's share must
-        be off before this many draws give "differs". None without a statistic."""
+        """Roughly the smallest detectable difference: how far the most probable token's share has
+        to be off for this many draws to give "differs". None if there is no statistic."""
         if not self.freedom:
             return None
         share = float(self.distribution.max())
@@ -178,7 +180,7 @@ class FirstTokens:
 
     @property
     def verdict(self) -> str:
-        """ "fits", "poor" or "differs", or "too few" without a statistic."""
+        """ "fits", "poor" or "differs", or "too few" if there is no statistic."""
         value = self.p_value
         if value is None:
             return "too few"
@@ -210,7 +212,8 @@ class FirstTokens:
 
 
 def _cells(distribution: torch.Tensor, counts: Mapping[int, int], draws: int) -> tuple[Cell, ...]:
-    """The groups of `chi_square.groups` for `draws` draws; the last one has what is left."""
+    """The groups of `chi_square.groups` for `draws` draws as cells. The last cell includes all
+    tokens that no other cell has."""
     *alone, last = chi_square.groups(distribution.cpu().numpy(), draws, MIN_EXPECTED)
     cells = [Cell(token, float(distribution[token]), counts.get(token, 0)) for (token,) in alone]
     share = max(1 - sum(cell.share for cell in cells), 0.0)
@@ -237,25 +240,24 @@ def first_tokens(
     batch: int = 25,
     position: TextPosition | None = None,
 ) -> Iterator[FirstTokens]:
-    """The counts after each `batch` of draws, up to `draws`. A draw is a seeded run of one step at
-    `position` (None: right after the prompt). The seed in `params` determines the seeds of all
-    draws; two different seeds, even consecutive ones, have no draw in common.
+    """Yields the counts after each `batch` of draws, up to `draws`. A draw is a seeded run of one
+    step at `position` (None: right after the prompt). The seed in `params` determines the seeds of
+    all draws; different seeds, even consecutive ones, share no draw.
 
-    May be closed at any time. The number of draws that decides is fixed beforehand: only the
-    verdict of the last value counts, see FirstTokens. tree: one for all draws, or a function that
-    makes each draw's own TreeChoice. A step drafts the whole tree, whatever `max_new_tokens` says,
-    if the models' context has room for its levels.
-    Under top-p, rounding in half precision can put a token just inside the nucleus in one forward
-    pass and just outside in another; that would count as different. The first value raises
-    BadSamplingParams for temperature 0, where there is no distribution to test, and for counts out
-    of bounds, and BadPrompt, BadTree and BadSamplingParams as decoding does.
+    May be closed at any time. Only the verdict after the last draw counts, because the number of
+    draws must be fixed beforehand, see FirstTokens. tree: one tree for all draws, or a function
+    that makes a TreeChoice for each draw. A step drafts the whole tree, whatever `max_new_tokens`
+    says, if the models' context has room for its levels. With top-p in half precision, rounding can
+    put a token just inside the nucleus in one forward pass and just outside it in another; the
+    verdict is then "differs". Raises, when the first value is asked for, BadSamplingParams for
+    temperature 0 or counts out of bounds, and whatever decoding raises.
     """
     draws = whole(draws, "draws", 1, MAX_DRAWS, BadSamplingParams)
     batch = whole(batch, "draws of a batch", 1, MAX_DRAWS, BadSamplingParams)
     if params.temperature == 0:
         raise BadSamplingParams(
             "temperature: 0 leaves one possible token and no distribution to test; compare the "
-            "text with plain decoding's"
+            "text with that of plain decoding"
         )
     position = position or TextPosition((), first_token_distribution(pair, prompt, params))
     levels = tree.levels if isinstance(tree, Tree) else MAX_LEVELS

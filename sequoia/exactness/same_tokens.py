@@ -1,16 +1,18 @@
-"""Losslessness at temperature 0: is the emitted text the target's own, token by token? For higher
-temperatures see same_distribution.py.
+"""Losslessness at temperature 0: checks token by token that the emitted text is the target's own.
+For higher temperatures see same_distribution.py.
 
 Rounding can make a run's tokens differ from plain decoding's at a near tie of the target's logits,
 because a pass over more rows adds the same products in another order. More than two tokens can be
-nearly tied, so what matters is how far each of the two tokens is below the best one, not their
-ranks. After a tie the two texts diverge, and the rest of the run is compared with the target only.
+nearly tied, so the verdict depends on how far the logits of the two tokens are below the best
+logit, not on their ranks. After a tie the two texts diverge, and the rest of the run is compared
+with the target only.
 
 A target with a router (mixture of experts) in half precision is different: rounding can change the
-chosen experts, which changes logits by any amount. If its run differs by more than a tie, the run
-is repeated in float32. If it differs from plain decoding there too, that is a bug. Otherwise the
-decoder is right, and the difference is a tie if the run's tokens are as near the best one as
-rounding was measured to change the logits of this text. Everything else is undecided.
+chosen experts, which changes logits by any amount. If a run of such a target differs by more than a
+tie, it is repeated in float32. If it differs from plain decoding there too, that is a bug.
+Otherwise, the effect of rounding on the logits of this text is measured. If it can explain how far
+the run's tokens are below the best logit, the difference is a tie. If not, the verdict is
+undecided.
 """
 
 from __future__ import annotations
@@ -33,14 +35,14 @@ from sequoia.models.pair import Pair
 from sequoia.models.routers import has_router
 from sequoia.validate_input import whole
 
-# The largest difference that is a tie. Every sum of a forward pass is rounded to half an ulp of its
-# dtype, and another order of terms is rounded differently. Over L layers, 2 L such roundings
-# are a random walk of about sqrt(2 L) half-ulps of the logits' spread, which is a quarter of the
-# top logit or more; twice that for two logits of two runs. L = 32 gives 2 to 4 ulp, and 16 is four
-# times the larger of these. A wrong row, mask or position changes logits by their whole spread: 128
-# ulp of bfloat16, millions of float32.
+# The largest difference that counts as a tie. Every sum in a forward pass is rounded to half an ulp
+# of its dtype, and another order of the terms is rounded differently. Over L layers, 2 L such
+# roundings are a random walk of about sqrt(2 L) half-ulps of the logits' spread, which is a quarter
+# of the top logit or more; twice that for two logits of two runs. L = 32 gives 2 to 4 ulp, and 16
+# is four times the larger of these. A wrong row, mask or position changes logits by their whole
+# spread: 128 ulp of bfloat16, millions of float32.
 TIE_ULP = 16
-# the tree for repeating a run whose tree is not given
+# the tree for repeating a run if its own is not given
 USUAL_TREE = Tree.from_branching([3, 2, 1, 1])
 ROWS_AT_ONCE = 64  # rows of logits computed together
 _ENDS = {
@@ -54,11 +56,11 @@ _ENDS = {
 class TextMatch:
     """A run's tokens compared with plain decoding's: verdict "exact", "tie", "bug" or "undecided".
 
-    compared: number of tokens that both runs have. index: the first that differs, or None. margin:
-    how far the lower logit of the two tokens there is below the target's best logit, in ulp of
-    `dtype`; None if index is. later: index and margin of the first token after a tie that is
-    further below the best than a tie allows, or None. in_float32: the result of the same run in
-    float32, or why there is none; "" if it was not needed.
+    compared: the number of tokens of the shorter text. index: the first token that differs, or
+    None. margin: how far the lower logit of the two tokens there is below the target's best logit,
+    in ulp of `dtype`; None if `index` is None. later: (index, margin) of the first of the run's
+    tokens after a tie that is further below the best logit than a tie allows, or None. in_float32:
+    the result of the same run in float32, or why there is none; "" if it was not needed.
     """
 
     verdict: str
@@ -88,7 +90,7 @@ class TextMatch:
 
     @property
     def _size(self) -> str:
-        """The size of the difference compared with a tie, in words."""
+        """How the difference compares with a tie, in words."""
         if (self.margin or 0) > TIE_ULP:
             return f"more than the {TIE_ULP} ulp of a tie"
         if self.later is None:
@@ -101,8 +103,8 @@ class TextMatch:
 
 
 def compare(run: Sequence[int], plain: Sequence[int]) -> int | None:
-    """Index of the first token that differs. None if there is none as far as both texts go: a run
-    may have been stopped."""
+    """Index of the first token that differs. None if the shorter text is the beginning of the
+    longer one: a run may have been stopped."""
     return next(
         (i for i, (one, other) in enumerate(zip(run, plain, strict=False)) if one != other), None
     )
@@ -117,13 +119,13 @@ def check_text(
     verifier: str = DEFAULT_VERIFIER,
     should_stop: ShouldStop = lambda: False,
 ) -> TextMatch:
-    """The tokens `run` emitted at temperature 0 after `prompt`, compared with the tokens of plain
-    decoding; see `judge`.
+    """Compares `run`, the tokens emitted at temperature 0 after `prompt`, with `plain`, the tokens
+    of plain decoding; see `judge`.
 
-    If they differ, runs the target a few times over the text. If they differ by more than a tie and
-    rounding can change the choices of the target's router, the run is repeated in float32 with
-    `tree` (or the TreeChoice that it makes) and `verifier`. That ends once `should_stop()` is true,
-    and the verdict is then undecided. Raises BadPrompt if the pair does not accept the prompt.
+    If they differ, runs the target over the text a few times. If they differ by more than a tie and
+    rounding can change the choices of the target's router, repeats the run in float32 with `tree`
+    (or a TreeChoice that it makes) and `verifier`. Once `should_stop()` is true, the repeated run
+    ends and the verdict is undecided. Raises BadPrompt if the pair does not accept the prompt.
     """
     match = _match(pair, prompt, run, plain)
     target = pair.target
@@ -148,8 +150,8 @@ def check_text(
 
 
 def _match(pair: Pair, prompt: str, run: Sequence[int], plain: Sequence[int]) -> TextMatch:
-    """The verdict by the logits of the target in its own dtype: on the first difference, and
-    after a tie on the rest of `run`."""
+    """The verdict from the target's logits in its own dtype: on the first difference and, if that
+    is a tie, on the rest of `run`."""
     at = compare(run, plain)
     if at is None:
         return TextMatch("exact", min(len(run), len(plain)))
@@ -172,9 +174,9 @@ def _explained(
     run: Sequence[int],
     plain: Sequence[int],
 ) -> TextMatch:
-    """The verdict on a run that is right in float32: a tie if rounding explains its tokens. If
-    rounding changes each logit by at most m, a token that it makes the best one is at most 2 m
-    below the best one in float32."""
+    """The verdict on a run that equals plain decoding in float32: a tie if rounding explains its
+    tokens, else undecided. If rounding changes each logit by at most m, a token that becomes the
+    best by rounding is at most 2 m below the best one in float32."""
     moved = below = 0.0
     at = compare(run, plain)
     rows = zip(reference_rows(pair, prompt, run), reference_rows(wide, prompt, run), strict=True)
@@ -184,9 +186,10 @@ def _explained(
         below = max(below, float(exact.max() - exact[tokens].min()))
     near = below <= 2 * moved
     words = (
-        "The same run in float32 equals plain decoding's. In float32 the tokens of this text are "
-        f"at most {below:.3g} below the best logit, and rounding changes the logits by at most "
-        f"{moved:.3g}, measured: {'at most twice' if near else 'more than twice'} that"
+        "The same run in float32 equals plain decoding's. There, the tokens of this text are at "
+        f"most {below:.3g} below the best logit. Rounding changes the logits by at most "
+        f"{moved:.3g}. The first number is {'at most' if near else 'more than'} twice the second, "
+        "measured"
     )
     return replace(match, verdict="tie" if near else "undecided", in_float32=words)
 
@@ -197,8 +200,9 @@ def judge(
     """The verdict on two texts, given the target's `logits` (vocab,) for the first token that
     differs.
 
-    It is a tie if the logits of both tokens are at most TIE_ULP of the model's `dtype` below
-    the best one. Raises BadModel if these are not finite or the tokens are out of bounds.
+    It is a tie if the logits of both tokens are at most TIE_ULP ulp of the model's `dtype` below
+    the best logit, else a bug. Raises BadModel if one of these logits is not finite or a token is
+    out of bounds.
     """
     at = compare(run, plain)
     compared = min(len(run), len(plain))
@@ -209,14 +213,15 @@ def judge(
 
 
 def margin(logits: torch.Tensor, tokens: Sequence[int], dtype: torch.dtype) -> float:
-    """How far the lowest of `tokens` is below the best of `logits` (vocab,), in ulp of `dtype` at
-    the larger of the two logits. Raises BadModel as `judge` does."""
+    """How far the lowest logit of `tokens` is below the best of `logits` (vocab,), in ulp of
+    `dtype`. The ulp is that of the larger absolute value of these two logits. Raises BadModel as
+    `judge` does."""
     ids = [whole(token, "token id", 0, len(logits) - 1, BadModel) for token in tokens]
     best = float(logits.double().max())
     lowest = float(logits.double()[ids].min())
     if not math.isfinite(best) or not math.isfinite(lowest):
         raise BadModel(
-            f"a margin needs finite logits; the best one here is {best}, the lower token's {lowest}"
+            f"a margin needs finite logits; here the best is {best}, the lower token's {lowest}"
         )
     return (best - lowest) / ulp(max(abs(best), abs(lowest)), dtype)
 
@@ -238,8 +243,8 @@ def reference_logits(pair: Pair, prompt: str, common: Sequence[int]) -> torch.Te
 def reference_rows(
     pair: Pair, prompt: str, text: Sequence[int], start: int = 0
 ) -> Iterator[tuple[int, torch.Tensor]]:
-    """(index, reference logits (vocab,) for that token) for each token of `text` from `start`
-    on."""
+    """(index, reference logits (vocab,) for the token at that index) for each token of `text` from
+    `start` on."""
     ids = pair.encode(prompt)
     for first in range(start, len(text), ROWS_AT_ONCE):
         end = min(first + ROWS_AT_ONCE, len(text))
