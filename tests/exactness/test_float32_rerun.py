@@ -94,7 +94,9 @@ def test_a_difference_as_large_as_rounding_is_a_tie(
     monkeypatch.setattr(same_tokens, "in_float32", far_apart)
     found = checked(routed())
     assert found.verdict == "tie"
-    assert found.sentence.endswith("at most twice the second, measured: a tie, decided by rounding.")
+    assert found.sentence.endswith(
+        "at most twice the second, measured: a tie, decided by rounding."
+    )
 
 
 def test_a_run_that_is_wrong_in_float32_too_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:

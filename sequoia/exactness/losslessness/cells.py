@@ -1,6 +1,6 @@
 """What is counted: the first tokens of each text, in cells that are fixed before any sample is
-drawn. At each position some tokens have a cell of their own, and all others share one. What follows
-a token in a shared cell is not counted."""
+drawn. At each position some tokens have a cell of their own, and all other tokens share one. After
+a token in a shared cell, the rest of the text is not counted."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sequoia.exactness.losslessness.table_step import Model, Text
 
 @dataclass(frozen=True)
 class Cell:
-    """All texts that begin with `tokens`. is_rest: only those of them whose next token has no cell
-    of its own. share: the probability of these texts under the target."""
+    """A set of texts: those that begin with `tokens`; if is_rest, only those whose next token has
+    no cell of its own. share: the probability of the set under the target."""
 
     tokens: Text
     is_rest: bool
@@ -25,7 +25,7 @@ class Cell:
 
 class Cells:
     """The cells for the first `places` tokens. top: how many tokens have their own cell at each
-    position; they are the most probable after the text so far. p: the target's distributions."""
+    position: the most probable ones after the text so far. p: the target's distributions."""
 
     def __init__(self, p: Model, places: int, top: int) -> None:
         self.places = places
@@ -48,7 +48,8 @@ class Cells:
             yield Cell(text, True, share * float(row[others].sum()))
 
     def find(self, text: Sequence[int]) -> int | None:
-        """The index of the cell that `text` lies in; None if the text is too short to tell."""
+        """The index in `all` of the cell that contains `text`; None if the text is too short to
+        tell."""
         for length in range(1, len(text) + 1):
             start = tuple(text[:length])
             if start not in self._inner:
@@ -57,7 +58,8 @@ class Cells:
         return None
 
     def shares(self, distribution: Mapping[Any, Any]) -> list[float]:
-        """The probability of each cell under a distribution over texts that are long enough."""
+        """The probability of each cell under `distribution` (text -> probability). Its texts must
+        be long enough for `find`."""
         total = [0.0] * len(self.all)
         for text, weight in distribution.items():
             index = self.find(text)

@@ -1,5 +1,5 @@
-"""Counts of samples against the target's exact distribution. A chi-square test decides; the total
-variation is shown beside its mean for a correct decoder."""
+"""Compares counts of samples with the target's exact distribution. A chi-square test decides. The
+total variation is shown beside the mean that a correct decoder would have."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from sequoia.exactness.chi_square import ALARM
 @dataclass(frozen=True)
 class Grouping:
     """The cells of a test of `draws` samples. Rare cells are counted together, see
-    `chi_square.groups`. shares: of all cells, under the target."""
+    `chi_square.groups`. shares: the probability of each cell under the target."""
 
     shares: tuple[float, ...]
     draws: int
 
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """The cells of each group by their index; cells of probability 0 are in none."""
+        """The indices of the cells in each group; cells of probability 0 are in no group."""
         return chi_square.groups(np.array(self.shares), self.draws)
 
     def grouped(self, values: Sequence[float]) -> list[float]:
@@ -41,7 +41,7 @@ class Grouping:
         return max(len(self.groups) - 1, 0)
 
     def power(self, others: Sequence[float]) -> float:
-        """The probability that the test finds a decoder whose cells have the probabilities
+        """The probability that the test rejects a decoder whose cells have the probabilities
         `others`."""
         shares = self.grouped(self.shares)
         found = chi_square.power(shares, self.grouped(others), self.draws)
@@ -49,14 +49,15 @@ class Grouping:
         return found if impossible == 0 else 1 - (1 - impossible) ** self.draws * (1 - found)
 
     def distance(self, others: Sequence[float]) -> float:
-        """The total variation between the two distributions, over all cells."""
+        """The total variation between `shares` and `others`, over all cells."""
         return sum(abs(one - other) for one, other in zip(self.shares, others, strict=True)) / 2
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """counts: samples in each cell so far. Only the verdict at the end is valid: before
-    that, even a correct decoder's p-value would sooner or later fall below any level."""
+    """Samples compared with the target's distribution. counts: samples in each cell so far. Only
+    the verdict at the end is valid: a look at every stage would sooner or later find even a correct
+    decoder's p-value below any level."""
 
     grouping: Grouping
     counts: tuple[int, ...]
@@ -67,8 +68,8 @@ class Comparison:
 
     @property
     def ended(self) -> Comparison:
-        """The same counts if no more samples come. After fewer than planned, more cells are too
-        rare to be counted alone."""
+        """The comparison to use once sampling has ended. If it ended early, the cells are grouped
+        again, because with fewer samples more cells are too rare to be counted alone."""
         return self if self.is_complete else replace(self, grouping=self._grouping_so_far)
 
     @property
@@ -81,7 +82,8 @@ class Comparison:
 
     @cached_property
     def statistic(self) -> float | None:
-        """Chi-square; infinite after a sample of probability 0, None where nothing can differ."""
+        """Chi-square; infinite after a sample of probability 0. None without samples, or if there
+        is only one group."""
         if self.grouping.impossible(self.counts):
             return math.inf
         if not self.draws or not self.grouping.freedom:
@@ -99,13 +101,14 @@ class Comparison:
 
     @property
     def differs(self) -> bool:
-        """Whether the p-value is below ALARM, as in about one of a million tests of a correct
-        decoder. For the end of a test, see `ended`."""
+        """Whether the p-value is below ALARM, which happens in about one of a million tests of a
+        correct decoder. Valid at the end of a test only, see `ended`."""
         return self.p_value is not None and self.p_value < ALARM
 
     @property
     def total_variation(self) -> float:
-        """Between the counts and the target's distribution, over the groups of the test."""
+        """The total variation between the counts and the target's distribution, over the groups of
+        the test."""
         if not self.draws:
             return 0.0
         seen = self.grouping.grouped(self.counts)

@@ -1,5 +1,5 @@
-"""The exact output distribution of code that draws random numbers: an Enumerator replaces its
-randomness and visits every outcome once, with its probability."""
+"""The exact output distribution of code that draws random numbers. Enumerators replace its source
+of randomness and visit every combination of outcomes once, with its probability."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Distribution = dict[Hashable, Any]
 
 
 class TooManyOutcomes(SequoiaError):
-    """There are more combinations of outcomes than the caller wants to visit."""
+    """There are more combinations of random outcomes than the caller allows."""
 
 
 class Enumerator:
-    """A Chance that follows a script of outcome numbers, takes the first outcome beyond its end,
-    and computes the joint probability.
+    """A Chance for one combination of outcomes. It follows a script of outcome numbers, chooses
+    outcome 0 after the script's end, and computes the joint probability (weight).
 
     Probabilities keep the dtype of the distributions: Fractions make the result exact.
     """
@@ -30,7 +30,7 @@ class Enumerator:
 
     def choose(self, weights: Iterable[Any]) -> int:
         """Index of the chosen outcome in `weights`, which need not sum to 1. Outcomes of weight 0
-        do not count."""
+        are not numbered."""
         weights = list(weights)
         options = [index for index, weight in enumerate(weights) if weight > 0]
         turn = len(self._taken)
@@ -84,8 +84,8 @@ def distribution(
     chance: Callable[[Sequence[int]], Enumerator] = Enumerator,
     most: int | None = None,
 ) -> Distribution:
-    """result -> probability of `run(chance)`, by running it once for every combination of
-    outcomes. Raises TooManyOutcomes after `most` of them."""
+    """The probability of each result of `run(chance)`, computed by calling `run` once for every
+    combination of outcomes. Raises TooManyOutcomes if there are more than `most`."""
     total: Distribution = {}
     script: Sequence[int] | None = ()
     visited = 0

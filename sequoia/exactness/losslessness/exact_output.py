@@ -1,5 +1,5 @@
-"""The exact output distribution of a decoder. It gives the size of a bug's bias, and the
-probability that the test finds the bug, before anything is sampled."""
+"""The exact output distribution of a decoder. From it, the size of a bug's bias and the probability
+that the test finds the bug are known before anything is sampled."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from sequoia.exactness.losslessness.sampling import Decoding, Models
 from sequoia.exactness.losslessness.table_step import Text, step
 from sequoia.exactness.losslessness.toy import Toy
 
-MOST_OUTCOMES = 20_000  # combinations of random outcomes that are visited: some seconds
+MOST_OUTCOMES = 20_000  # limit for combinations of random outcomes; they take some seconds
 _ONE_CHILD = Tree.chain(2)
 
 
 def output_shares(models: Models, decoding: Decoding, cells: Cells) -> list[float] | None:
-    """The exact probability of each cell for the output of `decoding`. None where it is not
-    computed. For a toy: if there are too many combinations of random outcomes. For a pair: unless
-    only first tokens are counted, the tree is a root with one child, and the verifier is one of
-    WALKING."""
+    """The exact probability of each cell for the output of `decoding`, or None if it cannot be
+    computed. For a toy, that is if there are too many combinations of random outcomes. For a pair,
+    it is computed only if first tokens are counted, the tree is a root with one child, and the
+    verifier is one of WALKING."""
     if isinstance(models, Toy):
         return _of_toy(models, decoding, cells)
     if cells.places == 1 and decoding.tree == _ONE_CHILD and decoding.verifier in WALKING:
@@ -73,8 +73,8 @@ def _whole_text(toy: Toy, decoding: Decoding, cells: Cells, chance: Enumerator) 
 
 
 def _repeated(one: Distribution, length: int) -> Distribution:
-    """The distribution of the first `length` tokens if each step's tokens have the distribution
-    `one`, whatever came before."""
+    """The distribution of the first `length` tokens of a text if each step's tokens have the
+    distribution `one`, independently of the tokens before."""
     done: Distribution = {}
     going: Distribution = {(): 1.0}
     while going:

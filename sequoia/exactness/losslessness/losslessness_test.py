@@ -1,4 +1,4 @@
-"""One test of losslessness: everything that is fixed before the first sample, then the samples."""
+"""One test of losslessness: what is fixed before the first sample, then the samples."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from sequoia.models.pair import Pair
 
 @dataclass(frozen=True)
 class Findable:
-    """How well a test of the cells `grouping` would find a bug. shares: the exact probability of
-    each cell for its output. Without them, nothing else is known."""
+    """How well a test with the cells of `grouping` would find a bug. shares: the exact probability
+    of each cell for the output of the decoder with the bug, or None if unknown; distance and power
+    are then None too."""
 
     bug: Bug
     grouping: Grouping
@@ -28,12 +29,13 @@ class Findable:
 
     @cached_property
     def distance(self) -> float | None:
-        """The total variation between its output and the target's distribution, over the cells."""
+        """The total variation between the broken decoder's output and the target's distribution,
+        over the cells."""
         return None if self.shares is None else self.grouping.distance(self.shares)
 
     @cached_property
     def power(self) -> float | None:
-        """The probability that the test finds it."""
+        """The probability that the test finds the bug."""
         return None if self.shares is None else self.grouping.power(self.shares)
 
     def after(self, draws: int) -> Findable:
@@ -54,7 +56,7 @@ class LosslessnessTest:
         self.grouping = Grouping(shares, setting.samples)
 
     def comparisons(self, batch: int) -> Iterator[Comparison]:
-        """The counts after each `batch` of samples; those after the last one decide."""
+        """Yields the counts after each `batch` of samples. Only the last comparison decides."""
         counts = [0] * len(self.cells.all)
         drawn = samples(self._models, self.setting.decoding, self.cells, self.setting.seed)
         left = self.setting.samples
@@ -77,7 +79,7 @@ class LosslessnessTest:
 
 
 def decoder_name(setting: Setting) -> str:
-    """What every result and file calls the decoder that was sampled."""
+    """The name of the sampled decoder in every result and file."""
     bug = setting.decoding.bug
     return f"{BROKEN}: {bug.label}" if bug else "correct"
 

@@ -1,7 +1,7 @@
-"""p and q of a pair after any text, each computed once: the target in float32 and the draft as
-loaded, both by the reference forward pass over the whole text, without our cache or mask.
+"""p and q of a pair after any text, cached. The target runs in float32, the draft as loaded. Both
+use the reference forward pass over the whole text, without our KV cache or tree mask.
 
-Any q is lossless, so the draft's precision does not matter.
+Verification is lossless for any q, so the draft's precision does not matter.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sequoia.models.compare_logits import own_logits
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 
-MOST_BYTES = 128 * 2**20  # kept of each model's distributions
+MOST_BYTES = 128 * 2**20  # cached distributions of each model
 Rows = Callable[[torch.Tensor, SamplingParams], torch.Tensor]
 
 
@@ -37,7 +37,7 @@ class PairRows:
 
 
 class _KeptRows:
-    """The distributions (vocab,) of one model, the most recently used ones kept."""
+    """One model's distributions (vocab,) by text. Caches the most recently used ones."""
 
     def __init__(self, model: TreeModel, ids: Text, params: SamplingParams, rows: Rows) -> None:
         self._model = model

@@ -1,5 +1,5 @@
-"""Samples of the decoder: drawn and verified as in real runs, but with known distributions. With a
-bug, either the draws or the verification is broken on purpose.
+"""Samples of a decoder that drafts and verifies as in real runs, but with known distributions. A
+bug breaks either the draws or the verification on purpose.
 
 The samples do not test the forward pass over a tree or the KV cache: the distributions come from
 the reference forward pass.
@@ -38,7 +38,7 @@ class Models(Protocol):
 
 @dataclass(frozen=True)
 class Decoding:
-    """How a text is decoded. verifier: its key. bug: None for the correct decoder."""
+    """How a text is decoded. verifier: a verifier's key. bug: None for the correct decoder."""
 
     tree: Tree
     verifier: str
@@ -48,7 +48,7 @@ class Decoding:
         rule = verifier_named(self.verifier)
         if self.bug and self.verifier not in self.bug.verifiers:
             raise BadSamplingParams(
-                f"verifier: this bug cannot be put into {rule.label}; choose one of "
+                f"verifier: {rule.label} cannot have this bug; choose one of "
                 f"{', '.join(sorted(self.bug.verifiers))}"
             )
 
@@ -79,11 +79,12 @@ def bug_named(key: object) -> Bug | None:
 
 
 def samples(models: Models, decoding: Decoding, cells: Cells, seed: int) -> Iterator[int]:
-    """The cell of one sample after another, without end. `seed` determines them all. Raises
+    """Yields the index of each sample's cell, without end. `seed` determines all samples. Raises
     BadTree."""
     decoding.require_words(models.vocab)
     rule = decoding.rule
-    # A rule that walks down from the root decides on the counted tokens before it needs later ones.
+    # A rule that walks down from the root decides on the counted tokens before it needs
+    # distributions after later ones.
     places = math.inf if rule.chances is None else cells.places
     p = _up_to(models.p, places)
     q = _up_to(models.q, places)
@@ -99,6 +100,6 @@ def samples(models: Models, decoding: Decoding, cells: Cells, seed: int) -> Iter
 
 
 def _up_to(model: Model, places: float) -> Model:
-    """`model`, but after `places` tokens it returns an arbitrary distribution, to save forward
-    passes: tokens drawn from that one are not counted."""
+    """`model`, but after texts of `places` or more tokens it returns an arbitrary distribution, to
+    save forward passes. Tokens drawn from that distribution are not counted."""
     return lambda context: model(context if len(context) < places else ())

@@ -1,4 +1,4 @@
-"""What is sampled and counted, as plain values; and the settings in which each bug shows."""
+"""The settings of a losslessness test as plain values, and the settings in which each bug shows."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ TOP = 4  # tokens with cells of their own at each position, for a pair and sever
 
 @dataclass(frozen=True)
 class Setting:
-    """where: TOY or PAIR. p, q: of a toy, as typed. prompt, temperature, top_p: for a pair.
-    children: of every node on the first level of the tree, the second, and so on. places: how many
-    tokens of a text are counted together. samples: texts. bug: a key of BUGS, or CORRECT.
+    """where: TOY or PAIR. p, q: for a toy, as typed. prompt, temperature, top_p: for a pair.
+    children: the number of children of every node on the tree's first level, its second, and so on.
+    places: how many tokens of each text are counted together. samples: the number of texts. bug: a
+    key of BUGS, or CORRECT.
 
     Raises BadSamplingParams or BadTree. The message begins with the field's name and states the
     value and the bound.
@@ -84,13 +85,13 @@ class Setting:
         return Decoding(tree, self.verifier, bug_named(self.bug))
 
     def top(self, models: Models) -> int:
-        """How many tokens have cells of their own at each place."""
+        """How many tokens have cells of their own at each position."""
         return models.vocab if self.where == TOY or self.places == 1 else TOP
 
 
 _PAIR = Setting(where=PAIR, children=(1,), places=1)
 
-# The setting that the page opens with, and those in which the bugs show.
+# By bug: the setting that the page opens with (CORRECT), and one in which each bug shows.
 PRESETS: Mapping[str, Setting] = {
     CORRECT: Setting(),
     "float16": replace(_PAIR, prompt="def ", temperature=1.5, bug="float16"),

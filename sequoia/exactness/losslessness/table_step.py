@@ -1,5 +1,5 @@
-"""One decoding step, drafting and verification, with models whose distribution is known after every
-text. Draws and verification are those of real runs; only the forward passes become look-ups."""
+"""One decoding step with models whose distributions are known after every text. It draws and
+verifies with the code of real runs; only the forward passes are replaced by look-ups."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def drafted(
 def grown(
     shape: DynamicTree, verifier: Verifier, q: Model, prefix: Text, chance: Any
 ) -> tuple[list[int], list[Text]]:
-    """The same for a tree that grows while it is drafted; afterwards `shape.tree` is its topology.
-    The shape decides on q in floats; tokens are drawn from q itself, which may hold fractions."""
+    """`drafted` for a dynamic tree, whose topology is `shape.tree` afterwards. `shape` sees q as
+    floats; tokens are drawn from q itself, which may contain fractions."""
     tokens = [-1]
     contexts = [prefix]
     while front := shape.front:
@@ -76,7 +76,7 @@ def grown_step(
     chance: Any,
     prefix: Sequence[int] = (),
 ) -> Text:
-    """The same with a tree that grows while it is drafted."""
+    """`step` with a dynamic tree."""
     tokens, contexts = grown(shape, verifier, q, tuple(prefix), chance)
     return verified(shape.tree, tokens, contexts, verifier, p, q, chance)
 
@@ -90,8 +90,8 @@ def verified(
     q: Model,
     chance: Any,
 ) -> Text:
-    """The prefix and the tokens that the step emits. tokens, contexts: of the drafted tree's
-    nodes."""
+    """The prefix and the tokens that the step emits. tokens, contexts: those of each node of the
+    drafted tree."""
     verdict = verifier.verify(
         tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance
     )

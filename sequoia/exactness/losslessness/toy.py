@@ -1,4 +1,4 @@
-"""A toy: p and q over a few words, the same after every text."""
+"""A toy pair: p and q over a few words, the same after every text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_CHARS = 200
 
 @dataclass(frozen=True, eq=False)
 class Toy:
-    """target: p, (vocab,) float64. draft: q, (vocab,) float32. Both sum to 1."""
+    """A toy pair. target: p, (vocab,) float64. draft: q, (vocab,) float32. Both sum to 1."""
 
     target: np.ndarray
     draft: np.ndarray
@@ -27,13 +27,11 @@ class Toy:
     @classmethod
     def parse(cls, p: Any, q: Any) -> Toy:
         """The toy with p and q as typed: numbers or fractions, separated by commas or spaces.
-        Raises BadSamplingParams that names p or q, the value and the bound."""
+        Raises BadSamplingParams; the message names p or q, the value and the bound."""
         target = typed_distribution(p, "p")
         draft = typed_distribution(q, "q")
         if len(draft) != len(target):
-            raise BadSamplingParams(
-                f"q: {len(draft)} numbers; it needs {len(target)}, as many as p"
-            )
+            raise BadSamplingParams(f"q: {len(draft)} numbers; enter {len(target)}, as for p")
         return cls(target, draft.astype(np.float32))
 
     @property
@@ -48,8 +46,8 @@ class Toy:
 
 
 def typed_distribution(text: Any, name: str) -> np.ndarray:
-    """The distribution (words,) that `text` lists, as float64 that sums to 1. Raises
-    BadSamplingParams that begins with `name`."""
+    """The distribution that `text` lists, (words,) float64 that sums to 1. Raises
+    BadSamplingParams; the message begins with `name`."""
     if not isinstance(text, str) or len(text) > MOST_CHARS:
         found = f"{len(text)} characters" if isinstance(text, str) else shown(text)
         raise BadSamplingParams(

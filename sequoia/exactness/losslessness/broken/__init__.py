@@ -1,8 +1,8 @@
-"""Historical bugs, put in on purpose to show that the losslessness test finds them.
+"""Historical bugs, reproduced on purpose to show that the losslessness test finds them.
 
-bug (what a bug is), one file for each bug, and one list of them all. Only
-`sequoia.exactness.losslessness` can decode with them: the engine chooses among its own verifiers
-and makes its own Chance.
+bug (what a bug is), one file for each kind of bug, and BUGS, which lists them all. Only
+`sequoia.exactness.losslessness` can decode with them: the engine uses only the verifiers of
+algorithm/verifiers and real randomness.
 """
 
 from __future__ import annotations

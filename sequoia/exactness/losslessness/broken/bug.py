@@ -1,4 +1,4 @@
-"""What a bug is: one thing changed in the randomness of a sample, or in a verifier."""
+"""Bug: one change to the randomness of a sample, or to a verifier."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.exactness.losslessness.enumerator import Enumerator
 
 BROKEN = "broken on purpose"
-WALKING = frozenset({SEQUOIA.key, SPECINFER.key, TRAVERSAL.key})  # they accept by comparing u
+WALKING = frozenset({SEQUOIA.key, SPECINFER.key, TRAVERSAL.key})  # they accept by comparing with u
 DISTINCT = frozenset({SEQUOIA.key, TRAVERSAL.key})  # they draw children without replacement
 
 ChanceOfStep = Callable[[], Chance]  # called before each step of one sample
@@ -21,8 +21,8 @@ ChanceOfStep = Callable[[], Chance]  # called before each step of one sample
 
 @dataclass(frozen=True)
 class Known:
-    """p and q (vocab,) at a root whose only child is a leaf. drawn (vocab,): the distribution of
-    the child's token."""
+    """p and q (vocab,) at a root whose only child is a leaf. drawn (vocab,): the distribution from
+    which the child's token is really drawn; q unless a bug changes it."""
 
     p: np.ndarray
     q: np.ndarray
@@ -42,7 +42,8 @@ class Known:
 
 
 def right_output(known: Known) -> np.ndarray:
-    """The distribution (vocab,) of the first token if nothing but the child's draw can be wrong."""
+    """The distribution (vocab,) of the first token if verification is correct. It is p if the child
+    is drawn from q."""
     return known.accepted + (1 - known.accepted.sum()) * known.residual
 
 
@@ -53,15 +54,15 @@ def every_step(chance: Chance) -> ChanceOfStep:
 
 @dataclass(frozen=True)
 class Bug:
-    """key: its name in requests and files. label: its name on the page. about: what is wrong.
-    shows, hides: where the bias can be seen, and why it cannot be seen elsewhere. verifiers: keys
-    of the verifiers that it can be put into.
+    """key: the bug's name in requests and files. label: its name on the page. about: what is wrong.
+    shows, hides: where the bias can be seen, and why it cannot be seen elsewhere. verifiers: the
+    keys of the verifiers that can have the bug.
 
     The other fields default to correct behaviour; a bug replaces at least one of them.
     `seeded(seed)`: the randomness of one sample. `enumerated(enumerator)`: the same for an
     Enumerator. `wrap`: changes the verifier. `drawn(q)`: the distribution of a single child's
-    token. `output(known)`: the exact distribution of the first token. is_joint: whether steps
-    depend on earlier ones in other ways than through the text.
+    token. `output(known)`: the exact distribution of the first token. is_joint: whether a step
+    depends on earlier steps in other ways than through the text.
     """
 
     key: str

@@ -41,7 +41,8 @@ def _after_dropping(verify: Verify) -> Verify:
 
 
 def _kept(tree: Tree, tokens: Sequence[int], q: DistributionOf) -> list[int]:
-    """The root, and every node whose q is at least LEAST_Q, as is that of all its ancestors."""
+    """The root, and every node for which q is at least LEAST_Q at the node and at all its
+    ancestors."""
     kept = [0]
     for node in range(1, len(tree)):
         parent = tree.parents[node]
@@ -51,7 +52,7 @@ def _kept(tree: Tree, tokens: Sequence[int], q: DistributionOf) -> list[int]:
 
 
 def _output(known: Known) -> np.ndarray:
-    """Where the child is dropped, the token comes from p."""
+    """As `right_output`, but if the child is dropped, the token is drawn from p."""
     is_kept = known.q >= LEAST_Q
     accepted = np.where(is_kept, known.accepted, 0)
     dropped = known.drawn[~is_kept].sum()
@@ -64,16 +65,16 @@ DROPPED_CHILDREN = Bug(
     label="unlikely children dropped after the draw",
     about=(
         "A child with q below 0.1 is dropped after it was drawn, to save a node of the tree, and "
-        "the step is verified as if it had never been drawn. Its token is then no longer accepted "
-        "as often as p demands, and others are emitted too often."
+        "the step is verified as if it had never been drawn. Its token is then emitted less often "
+        "than p demands, and other tokens too often."
     ),
     shows=(
-        "Where the draft spreads over several tokens, some with q above 0.1 and some below. The "
-        "first token shows it."
+        "Where the draft spreads over several tokens, some with q above 0.1 and some below. It "
+        "shows in the first token already."
     ),
     hides=(
-        "At low temperatures nearly all drawn children have q above 0.1, and where every token has "
-        "q below 0.1, all children are dropped and the target samples alone, which is right."
+        "At low temperatures nearly all drawn children have q above 0.1. And where every token has "
+        "q below 0.1, all children are dropped and the target samples alone, which is correct."
     ),
     verifiers=WALKING,
     wrap=dropping,

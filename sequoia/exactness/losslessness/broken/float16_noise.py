@@ -1,4 +1,4 @@
-"""Children drawn as argmax of log(u) / q with everything in float16."""
+"""Children are drawn as the argmax of log(u) / q, computed in float16."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sequoia.algorithm.sampling import Drawn, Seeded
 from sequoia.exactness.losslessness.broken.bug import DISTINCT, Bug, every_step
 from sequoia.exactness.losslessness.enumerator import Enumerator, TooManyOutcomes
 
-VALUES = 2048  # of a uniform number in float16: the multiples of 1 / 2048 below 1
+VALUES = 2048  # a uniform float16 number is a multiple of 1 / 2048 below 1
 _LOGS = (torch.arange(VALUES) / VALUES).half().log().numpy()
 TOKENS_AT_ONCE = 4096
 NEVER = -200.0  # the best score is never this low
@@ -47,9 +47,9 @@ def first_drawn(q: np.ndarray) -> np.ndarray:
 
 
 def _high_scores(q: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The scores that are not below NEVER, of the tokens from `first` on. For each score: its
-    token, how many lower scores that token has, and the score. All scores of one token are equally
-    probable."""
+    """All scores of at least NEVER that the TOKENS_AT_ONCE tokens from `first` on can have. Returns
+    for each score its token, how many lower scores that token has, and the score. All scores of one
+    token are equally probable."""
     some = torch.tensor(q[first : first + TOKENS_AT_ONCE], dtype=torch.float32)[:, None]
     all_scores = scores(torch.arange(VALUES)[None], some).float().numpy()  # increasing in u
     token, rank = np.nonzero(all_scores >= NEVER)
@@ -57,8 +57,9 @@ def _high_scores(q: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray, np.
 
 
 def _chances_of_the_best(token: np.ndarray, rank: np.ndarray, tokens: int) -> np.ndarray:
-    """The probability that each score is drawn and is the best. The scores are in increasing order:
-    those before a score in the list lie below it, `rank` of them its own token's."""
+    """For each score, the probability that its token gets it and that it is the best of all tokens.
+    The scores are in increasing order. rank: how many of the scores before it belong to its own
+    token."""
     below = VALUES - np.bincount(token, minlength=tokens)  # scores of each token below NEVER
     gain = np.log(rank + 1) - np.log(np.maximum(rank, 1))
     logs = np.log(np.maximum(below, 1)).sum() + np.cumsum(gain) - gain
@@ -68,7 +69,7 @@ def _chances_of_the_best(token: np.ndarray, rank: np.ndarray, tokens: int) -> np
 
 
 class Float16Odds:
-    """The same race for an Enumerator, for single children."""
+    """The same race for an Enumerator. For nodes with one child only."""
 
     def __init__(self, chance: Enumerator) -> None:
         self._chance = chance
@@ -92,12 +93,12 @@ FLOAT16_NOISE = Bug(
         "assumes that it is drawn with probability q."
     ),
     shows=(
-        "At a high temperature many rare tokens together have a large share of q. Far too few of "
-        "those that the draft should propose reach the output."
+        "At a high temperature, where many rare tokens together have a large share of q: far too "
+        "few of those that the draft should propose reach the output."
     ),
     hides=(
-        "At low temperatures rare tokens have no share worth counting, and a toy with a few words "
-        "has no rare ones. Texts look normal: what is missing is rare anyway."
+        "At low temperatures rare tokens have hardly any share, and a toy with a few words has no "
+        "rare ones. Texts look normal, because the missing tokens are rare anyway."
     ),
     verifiers=DISTINCT,
     seeded=lambda seed: every_step(Float16Race(seed)),

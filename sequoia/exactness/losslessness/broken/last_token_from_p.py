@@ -17,7 +17,8 @@ from sequoia.exactness.losslessness.broken.bug import WALKING, Bug, Known
 
 
 class _NoPick:
-    """A Chance for the walk alone: the last token is picked afterwards."""
+    """A Chance for the walk only. Its pick is a placeholder: the last token is picked after the
+    walk."""
 
     def __init__(self, chance: Chance) -> None:
         self.accept = chance.accept
@@ -52,13 +53,13 @@ LAST_TOKEN_FROM_P = Bug(
     label="last token drawn from p, not the residual",
     about=(
         "After all children of a node are rejected, the target's own token is drawn from p instead "
-        "of from what the rejections left of it. Tokens that the draft likes too much get a second "
-        "chance, so they are emitted too often."
+        "of the residual distribution. Tokens to which the draft gives too much probability get a "
+        "second chance, so they are emitted too often."
     ),
-    shows="Wherever the draft differs from the target: already in the first token.",
+    shows="Wherever the draft differs from the target. It shows in the first token already.",
     hides=(
-        "Where p and q agree, hardly anything is rejected. At temperature 0 p is one token, and "
-        "what a rejection leaves of it is the same token: every greedy test passes."
+        "Where p and q agree, hardly any token is rejected. At temperature 0, p is a single token "
+        "and so is the residual, the same one: every greedy test passes."
     ),
     verifiers=WALKING,
     wrap=ending_with_p,

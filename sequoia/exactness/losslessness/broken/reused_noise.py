@@ -1,5 +1,5 @@
-"""Random numbers drawn once per sample instead of at each step: either those of the draft or the u
-of the walk."""
+"""Random numbers are drawn once per sample instead of at each step: either those of the draft or
+the u of the walk."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ class RepeatedDrafts:
 
 @dataclass
 class UnknownU:
-    """A number u known only to be uniform on [low, high)."""
+    """A random number u of which only this is known: it is uniform on [low, high)."""
 
     low: Any = 0
     high: Any = 1
 
     def is_below(self, share: Any, chance: Enumerator) -> bool:
-        """Whether u < share; afterwards more is known about u."""
+        """Whether u < share. Narrows [low, high) accordingly."""
         middle = min(max(share, self.low), self.high)
         is_below = chance.choose((self.high - middle, middle - self.low)) == 1
         if is_below:
@@ -90,7 +90,8 @@ class UnknownU:
 
 
 class RepeatedU:
-    """The first test of each step uses the same u, and so does the second, and so on."""
+    """The first test of every step uses one same u, the second test of every step another, and so
+    on."""
 
     def __init__(self, chance: Enumerator, remembered: list[UnknownU]) -> None:
         self._chance = chance
@@ -122,8 +123,8 @@ REUSED_DRAFT_NOISE = Bug(
     key="draft-noise",
     label="draft noise drawn once per sample",
     about=(
-        "The random numbers with which the draft draws its children are drawn once for a whole "
-        "text and reused at each step. A token that was drafted and rejected is drafted again."
+        "The random numbers with which children are drafted are drawn once for a whole text and "
+        "reused at each step. A token that was drafted and rejected is drafted again."
     ),
     shows=_SHOWS,
     hides=_HIDES.format("within one step all numbers are fresh."),

@@ -51,7 +51,7 @@ def test_no_bug_is_a_verifier_of_the_engine(key: str) -> None:
 
 
 def test_a_bug_without_a_place_is_refused() -> None:
-    with pytest.raises(BadSamplingParams, match="this bug cannot be put into top-k match"):
+    with pytest.raises(BadSamplingParams, match="top-k match cannot have this bug"):
         Decoding(Tree.chain(2), "topk", BUGS["walk-u"])
     for key in ("x", None, 7, []):
         with pytest.raises(BadSamplingParams, match=r"^bug: .* is not one of none, float16"):
