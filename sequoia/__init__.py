@@ -1,14 +1,14 @@
-"""Tree speculative decoding as in Sequoia (arXiv 2402.12374): a draft model proposes a tree, the
-target verifies it at once.
+"""Tree speculative decoding as in Sequoia (arXiv 2402.12374): a draft model proposes a tree of
+tokens, and the target model verifies the whole tree in one forward pass.
 
 The same letters are used everywhere: `p` target distribution, `q` draft distribution, `u` uniform
 random number, `k` sibling rank, `n` nodes of a tree (root included), `levels` of a tree (the root's
 included), `a` acceptance vector.
 
-Reading order: algorithm (the paper, without models), models, decoding (step by step), planning and
-measuring (the best tree for a machine), loading (how a pair of models is loaded), exactness and
-diagnosis (checking and explaining a run). tests/test_imports.py defines which package may import
-which.
+Reading order: algorithm (the paper's algorithm, without models), models (forward passes over a
+tree), decoding (one step after another), planning and measuring (the best tree for a machine),
+loading (how a pair of models is loaded), exactness and diagnosis (checking and explaining a run).
+tests/test_imports.py defines which package may import which.
 """
 
 from sequoia.algorithm.acceptance import Acceptance

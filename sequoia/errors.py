@@ -1,8 +1,9 @@
-"""The errors a user can cause. Every message names the rejected value and the bound it violates."""
+"""The errors that users see. The message of a rejected value names the value and the bound that it
+violates."""
 
 
 class SequoiaError(Exception):
-    """Base class of this package's errors. The message can be shown to a visitor as it is."""
+    """Base class of this package's errors. The message can be shown to a visitor unchanged."""
 
 
 class BadTree(SequoiaError):
@@ -18,7 +19,7 @@ class BadProfile(SequoiaError):
 
 
 class BadSamplingParams(SequoiaError):
-    """A sampling parameter that is not a finite number within its bounds."""
+    """A setting of a run, race or test that is unknown or out of bounds."""
 
 
 class BadPrompt(SequoiaError):
@@ -26,7 +27,8 @@ class BadPrompt(SequoiaError):
 
 
 class BadTrace(SequoiaError):
-    """A run file that is damaged, malicious or of another version."""
+    """A saved file of a run or race that is damaged, malicious or of another version, or traces
+    that cannot be combined."""
 
 
 class BadModel(SequoiaError):

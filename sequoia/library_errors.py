@@ -1,20 +1,23 @@
-"""Errors of other libraries in plain words, to be used as the end of a sentence."""
+"""Turns the errors of other libraries into plain words, for use at the end of a sentence."""
 
 from __future__ import annotations
 
 import re
 
 _MAX_CHARS = 200
+# names of error classes, and the beginnings of validation errors of a model's config
 _PREFIX = re.compile(
     r"(?:\b\w*(?:Error|Exception|Errors): |Validation error for field '[^']*': "
     r"|Class validation error for validator '[^']*': )"
 )
 _CLASS = re.compile(r"<class '([\w.]+)'>")
 _NEXT_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`'(])|Please (?=[a-z])")
+# a field of a model's config with a value of the wrong type
 _FIELD = re.compile(
     r"Field '(\w+)' (?:expected \S+, got \S+ \(value: (.{1,60}).*\)"
     r"|with value (.{1,60}?) doesn't match any type .*)"
 )
+# words of Python's own errors, which would mean nothing to a visitor
 _INTERNAL = re.compile(
     r"\bobject\b|NoneType|\bargument|operand|\bindices\b|unhashable|recursion|modulo|division"
     r"|out of range|has no attribute|[(]\): |\bslice"
@@ -22,7 +25,7 @@ _INTERNAL = re.compile(
 
 
 def reason(problem: BaseException) -> str:
-    """Why it failed, without class names or advice for programmers. Never empty."""
+    """Why `problem` occurred, without class names or advice for programmers. Never empty."""
     text = " ".join(
         str(problem.args[0] if isinstance(problem, KeyError) and problem.args else problem).split()
     )
@@ -41,7 +44,8 @@ def reason(problem: BaseException) -> str:
 
 
 def panicked(problem: BaseException) -> bool:
-    """Whether a library written in Rust has panicked. Such an error is not an `Exception`."""
+    """Whether `problem` is a panic of a library written in Rust. Panics do not inherit from
+    `Exception`."""
     return type(problem).__name__ == "PanicException"
 
 

@@ -1,4 +1,5 @@
-"""Plans a tree for each ready hardware profile: `python -m sequoia.profiles --help`."""
+"""Plans a tree for each hardware profile that comes with the program: `python -m sequoia.profiles
+--help`."""
 
 import sys
 

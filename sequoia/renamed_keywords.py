@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 def renamed_keywords(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """A decorator for a function with renamed keyword arguments, given as old="new". The function
-    accepts either name; both in one call raise a TypeError."""
+    then accepts either name, and raises TypeError if a call uses both."""
 
     def renamed(function: Callable[P, T]) -> Callable[P, T]:
         @functools.wraps(function)
@@ -20,7 +20,9 @@ def renamed_keywords(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]
             for old in names.keys() & keywords.keys():
                 new = names[old]
                 if new in keywords:
-                    raise TypeError(f"{function.__name__}: {old} is the old name of {new}")
+                    raise TypeError(
+                        f"{function.__name__}: {old} is the old name of {new}; pass {new} only"
+                    )
                 keywords[new] = keywords.pop(old)
             return function(*args, **keywords)
 

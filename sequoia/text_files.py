@@ -1,5 +1,5 @@
-"""Text and JSON files of the program itself and of its commands, in UTF-8. For files that must not
-be trusted see sequoia/loading/json_file.py."""
+"""Reads and writes UTF-8 text and JSON files of the program itself and its commands. For untrusted
+files see sequoia/loading/json_file.py."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ def load_json(path: Path) -> Any:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` to `path`, whose folder is made if it is missing."""
+    """Write `text` to `path`. Creates the folder if it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

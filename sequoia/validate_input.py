@@ -1,5 +1,6 @@
-"""Validation of input: numbers, lists and files from outside become plain Python values, or raise
-the caller's own SequoiaError. The files' contents do not matter here."""
+"""Validation of input: untrusted numbers, lists and files become plain Python values, or raise the
+SequoiaError that the caller chose. Independent of what a file contains apart from its format and
+version."""
 
 from __future__ import annotations
 
@@ -13,16 +14,19 @@ from typing import Any, TypeVar
 from .errors import SequoiaError  # relative: training runs from a copy with another package name
 
 MAX_SHOWN = 40
-_AT_ONCE = 20_000  # values that one call of the JSON encoder writes, about; two milliseconds
-_ENTRIES = 16  # of a long list or object that one call writes, if they are few values
+# about how many values one call of the JSON encoder writes: that takes two milliseconds
+_AT_ONCE = 20_000
+# entries of a longer list or object that one call writes; also the characters of a long string that
+# count as one value
+_ENTRIES = 16
 T = TypeVar("T")
 U = TypeVar("U")
 _log = logging.getLogger(__name__)
 
 
 def shown(value: Any) -> str:
-    """`value` for an error message: always short, even for integers of any length and lists of any
-    depth."""
+    """`value` for an error message. Always short, however long a string or an integer is; of other
+    values, such as lists, only the type."""
     if isinstance(value, str):
         return repr(value[:MAX_SHOWN])
     if value is None or isinstance(value, bool | float):
@@ -75,21 +79,22 @@ def one_of(value: Any, what: str, choices: Sequence[str], error: type[SequoiaErr
 
 
 def items(values: Any, rule: str, most: int, error: type[SequoiaError]) -> tuple[Any, ...]:
-    """The elements of `values`, and at most one more than `most`: enough to see that there are too
-    many, even if `values` never ends. `rule` says what is expected: "parents must be a list"."""
+    """The first `most` + 1 elements of `values`: enough for the caller to see that there are too
+    many, even if `values` never ends. rule: the beginning of the error message if `values` is no
+    list, such as "parents must be a list"."""
     if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
         raise error(f"{rule}, not {shown(values)}")
     return tuple(islice(values, most + 1))
 
 
 def read_json(text: Any, name: str, max_chars: int, error: type[SequoiaError]) -> dict[str, Any]:
-    """The object in the text of a `name` file, version 1. Its size is checked before it is parsed.
-    NaN and Infinity are rejected: they are not JSON."""
+    """The JSON object in `text`, a file of format "sequoia-{name}", version 1. The size is checked
+    before the text is parsed. NaN and Infinity are rejected, because they are not JSON."""
     if not isinstance(text, str):
         raise error(f"a sequoia-{name} file is text, not {shown(text)}")
     if len(text) > max_chars:
         raise error(
-            f"a sequoia-{name} file of {len(text)} characters is over the {max_chars} allowed"
+            f"a sequoia-{name} file has at most {max_chars} characters; this one has {len(text)}"
         )
     try:
         data = json.loads(text, parse_constant=_reject_constant)
@@ -123,14 +128,14 @@ def read_file(
     error: type[SequoiaError],
     read: Callable[[dict[str, Any]], T],
 ) -> T:
-    """The result of `read` for the object in the text of a `name` file, format "sequoia-{name}".
-    Raises `error`, and nothing else, whatever is wrong with it."""
+    """The result of `read` for the JSON object in `text`, a file of format "sequoia-{name}". Raises
+    `error`, and nothing else, whatever is wrong with the text."""
     return read_dict(read_json(text, name, max_chars, error), name, error, read)
 
 
 def read_each(found: Iterable[tuple[str, U]], read: Callable[[U], T]) -> dict[str, T]:
-    """The result of `read` for each of the program's own files or entries, given with its name.
-    One that is damaged is skipped with a warning in the log."""
+    """name -> result of `read`, for each (name, file or entry) in `found`, which are the program's
+    own. Damaged ones are skipped with a warning in the log."""
     results: dict[str, T] = {}
     for name, one in found:
         try:
@@ -144,8 +149,8 @@ def read_each(found: Iterable[tuple[str, U]], read: Callable[[U], T]) -> dict[st
 def read_dict(
     data: Any, name: str, error: type[SequoiaError], read: Callable[[dict[str, Any]], T]
 ) -> T:
-    """The result of `read` for the JSON values of a `name` file, format "sequoia-{name}". Raises
-    `error`, and nothing else, whatever is wrong with them."""
+    """The result of `read` for `data`, the parsed content of a file of format "sequoia-{name}".
+    Raises `error`, and nothing else, whatever is wrong with the data."""
     data = check_format(data, name, error)
     try:
         return read(data)
@@ -178,17 +183,17 @@ def write_file(
     text = json_text(data, is_ascii=False)
     if len(text) > max_chars:
         raise error(
-            f"the {name} takes {len(text)} characters; a {name} file may have at most {max_chars}"
+            f"the {name} has {len(text)} characters; a {name} file may have at most {max_chars}"
         )
     return text
 
 
 def json_text(value: Any, *, is_ascii: bool) -> str:
-    """`value` as JSON without spaces. is_ascii: with \\u codes for all other characters. Raises
-    ValueError for NaN and infinity.
+    """`value` as JSON without spaces. is_ascii: whether other characters are written as \\u codes.
+    Raises ValueError for NaN and infinity.
 
-    No other thread runs during a call of the encoder, which takes a second for 40 MB. So a large
-    value is written in pieces.
+    Python runs no other thread during a call of the JSON encoder, and 40 MB take a second. So a
+    large value is encoded in pieces.
     """
     encoder = json.JSONEncoder(ensure_ascii=is_ascii, separators=(",", ":"), allow_nan=False)
     return "".join(_json_pieces(value, encoder.encode))
@@ -218,7 +223,7 @@ def _json_pieces(value: Any, encode: Callable[[Any], str]) -> Iterator[str]:
 
 
 def _groups(value: Any) -> Iterator[Any]:
-    """The entries of a list or object, some at a time."""
+    """The entries of a list or object, _ENTRIES at a time."""
     if isinstance(value, dict):
         entries = iter(value.items())
         while group := dict(islice(entries, _ENTRIES)):
@@ -229,7 +234,7 @@ def _groups(value: Any) -> Iterator[Any]:
 
 
 def _is_small(value: Any) -> bool:
-    """Whether a list or object has few values in all."""
+    """Whether a list or object contains at most _AT_ONCE values, nested ones included."""
     todo = [value]
     count = 0
     while todo:
@@ -246,4 +251,4 @@ def _is_small(value: Any) -> bool:
 
 
 def _reject_constant(name: str) -> float:
-    raise ValueError(f"{name} is not allowed")
+    raise ValueError(f"{name} is not allowed in JSON")

@@ -158,7 +158,7 @@ HEAD = '{"format": "sequoia-acceptance", "version": 1, "rates": '
             "needs format 'sequoia-acceptance'",
         ),
         ("[0.5]", "needs format"),
-        (" " * 65_537, "65537 characters is over the 65536 allowed"),
+        (" " * 65_537, "at most 65536 characters; this one has 65537"),
         (None, "is text, not None"),
         (b"{}", "is text, not a bytes"),
     ],

@@ -351,7 +351,7 @@ def test_a_run_that_is_too_large_is_not_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sequoia.saved_files.run_file.MAX_CHARS", 1000)
-    with pytest.raises(BadTrace, match=r"takes \d+ characters; a run file may have at most 1000"):
+    with pytest.raises(BadTrace, match=r"has \d+ characters; a run file may have at most 1000"):
         recorded()[1].to_json()
 
 

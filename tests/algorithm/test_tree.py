@@ -258,7 +258,7 @@ HOSTILE: dict[str, tuple[Any, str]] = {
     ),
     "format": ('{"format": "tree", "version": 1, "parents": [-1]}', "needs format 'sequoia-tree'"),
     "no object": ("[-1]", "needs format"),
-    "long": (" " * 65_537, "65537 characters is over the 65536 allowed"),
+    "long": (" " * 65_537, "at most 65536 characters; this one has 65537"),
     "none": (None, "is text, not None"),
 }
 

@@ -248,7 +248,7 @@ HOSTILE: dict[str, tuple[Any, str]] = {
     "format": (file_with(format="sequoia-tree"), "needs format 'sequoia-profile' and version 1"),
     "version": (file_with(version=1.0), "version 1"),
     "no object": ("3", "needs format"),
-    "long": (" " * 262_145, "262145 characters is over the 262144 allowed"),
+    "long": (" " * 262_145, "at most 262144 characters; this one has 262145"),
     "bytes": (b"{}", "is text, not a bytes"),
 }
 
