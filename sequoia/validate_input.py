@@ -189,8 +189,8 @@ def write_file(
 
 
 def json_text(value: Any, *, is_ascii: bool) -> str:
-    """`value` as JSON without spaces. is_ascii: whether other characters are written as \\u codes.
-    Raises ValueError for NaN and infinity.
+    """`value` as JSON without spaces. is_ascii: whether non-ASCII characters are written as
+    \\u codes. Raises ValueError for NaN and infinity.
 
     Python runs no other thread during a call of the JSON encoder, and 40 MB take a second. So a
     large value is encoded in pieces.

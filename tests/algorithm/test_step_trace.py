@@ -588,7 +588,7 @@ def test_invalid_numbers_are_rejected_everywhere(where: str, literal: str) -> No
 
 
 def test_the_size_is_checked_first() -> None:
-    with pytest.raises(BadTrace, match=f"over the {MAX_CHARS} allowed"):
+    with pytest.raises(BadTrace, match=f"at most {MAX_CHARS} characters; this one has"):
         Run.from_json(" " * (MAX_CHARS + 1))
 
 

@@ -75,7 +75,7 @@ def test_a_difference_larger_than_rounding_is_undecided() -> None:
     found = checked(routed())
     assert found.verdict == "undecided"
     assert "The same run in float32 equals plain decoding's." in found.sentence
-    assert found.sentence.endswith("more than twice that: undecided.")
+    assert found.sentence.endswith("more than twice the second, measured: undecided.")
 
 
 @pytest.mark.slow
