@@ -20,6 +20,7 @@ from ui.serving.guards.all_guards import Address, all_guards
 from ui.serving.idle_threads import IdleThreads
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
+from ui.serving.page_cache import PageCache
 from ui.shared import serve_modules, style_sheets
 from ui.shared.handler_names import HandlerNames
 from ui.shared.theme import FOLDER, theme
@@ -78,7 +79,11 @@ def launch_options(limits: Limits, address: Address | None = None) -> dict[str, 
         "head": style_sheets.styles(),
         "app_kwargs": {
             "routes": [serve_modules.route()],
-            "middleware": [*all_guards(limits, address or Address()), Middleware(IdleThreads)],
+            "middleware": [
+                *all_guards(limits, address or Address()),
+                Middleware(IdleThreads),
+                Middleware(PageCache),
+            ],
         },
         "favicon_path": str(FOLDER / "favicon.svg"),
         "footer_links": [],
