@@ -192,7 +192,10 @@ def test_ctrl_c_stops_the_command_after_the_present_unit(
     monkeypatch.setitem(EXPERIMENTS["ranks"].sizes, "small", {**TINY, "temperatures": [0.6]})  # pyright: ignore[reportArgumentType]
     monkeypatch.setitem(EXPERIMENTS, "ranks", replace(ranks, run_unit=interrupted))
     assert command.main(["ranks", "--out", str(tmp_path)]) == 0
-    assert "stopped after 1 of 2; the same command continues" in capsys.readouterr().out
+    assert (
+        "stopped after 1 of 2 units; run the same command again to continue"
+        in capsys.readouterr().out
+    )
     assert signal.getsignal(signal.SIGINT) is before
     monkeypatch.setitem(EXPERIMENTS, "ranks", ranks)
     assert command.main(["ranks", "--out", str(tmp_path)]) == 0

@@ -135,7 +135,7 @@ def _forget() -> None:
 
 def test_without_recordings_the_page_says_so(folder: Path) -> None:
     assert list(folder.iterdir()) == []
-    assert page().count("Not recorded here yet.") == 3
+    assert page().count("No result recorded yet.") == 3
 
 
 def test_a_recorded_finding_stands_beside_the_papers(folder: Path) -> None:
@@ -145,4 +145,4 @@ def test_a_recorded_finding_stands_beside_the_papers(folder: Path) -> None:
     shown = page()
     assert "&lt;b&gt;&#36;&#123;ahead&#125;&lt;/b&gt;" in shown
     assert 'data-label="recorded"' in shown
-    assert shown.count("Not recorded here yet.") == 3
+    assert shown.count("No result recorded yet.") == 3
