@@ -208,8 +208,8 @@ def _against_one_size(gains: Sequence[Comparison], fixed: str) -> str:
     least, most = (pick(one.ratio for one in gains) for pick in (min, max))
     return (
         f"Against {fixed} nodes, the best single size overall, the tree planned for the machine is "
-        f"faster in {faster} of {len(gains)} cases and slower in {slower} (those whose 95% "
-        f"interval excludes 1). The ratio of speeds ranges from {least:.2f}x to {most:.2f}x."
+        f"faster in {faster} of {len(gains)} cases and slower in {slower}, counting only cases "
+        f"whose 95% interval excludes 1. The ratio of speeds ranges from {least:.2f}x to {most:.2f}x."
     )
 
 
@@ -232,7 +232,7 @@ def _on_the_wrong_machine(found: Sequence[Here], settings: Settings) -> str:
     return (
         f"On the wrong machine a planned tree can be slow: on {machine_name(worst.machine)} "
         f"({worst.case.words}) the tree for {machine_name(_slowest_foreign(worst, settings))} runs "
-        f"at {ratio(worst):.2f}x the speed of the one planned for that machine."
+        f"at {ratio(worst):.2f}x the speed of the tree for {machine_name(worst.machine)}."
     )
 
 
