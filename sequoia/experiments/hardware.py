@@ -209,7 +209,8 @@ def _against_one_size(gains: Sequence[Comparison], fixed: str) -> str:
     return (
         f"Against {fixed} nodes, the best single size overall, the tree planned for the machine is "
         f"faster in {faster} of {len(gains)} cases and slower in {slower}, counting only cases "
-        f"whose 95% interval excludes 1. The ratio of speeds ranges from {least:.2f}x to {most:.2f}x."
+        f"whose 95% interval excludes 1. The ratio of speeds ranges from {least:.2f}x to "
+        f"{most:.2f}x."
     )
 
 
