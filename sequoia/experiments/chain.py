@@ -28,7 +28,7 @@ from sequoia.experiments.text_units import Text
 from sequoia.models.pair import Pair
 from sequoia.planning.named_profiles import named_profile
 
-DIGITS = 5  # that results are rounded to
+DIGITS = 5  # decimal places of results
 
 
 def units(settings: Settings) -> list[Unit]:
@@ -51,8 +51,8 @@ def units(settings: Settings) -> list[Unit]:
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """first: the acceptance rate of a first child, from the acceptance that trees are planned with.
-    machines: what `_Race.on` returns for each machine."""
+    """first: the acceptance rate of a first child, from the acceptance vector that trees are
+    planned with. machines: what `_Race.on` returns for each machine."""
     work = unit.work
     mine = with_draft(pair, work["draft"])
     found = learnt(mine, work["kind"], work["temperature"], *work["planning"])

@@ -101,14 +101,14 @@ def _is_explained(
 
 
 def _fastest(found: Sequence[Setting]) -> str:
-    """For each machine, the decoder that is the fastest in most settings."""
+    """For each machine, the decoder that is most often the fastest."""
     machines = sorted({one.machine for one in found}, key=cost_of_nodes)
     parts = []
     for machine in machines:
         here = [one for one in found if one.machine == machine]
         (rival, times), *_ = Counter(_winner(one) for one in here).most_common(1)
         parts.append(f"{_lower(RIVALS[rival])} on {machine_name(machine)} ({times} of {len(here)})")
-    return f"Fastest most often: {'; '.join(parts)}."
+    return f"The decoder that is most often the fastest: {'; '.join(parts)}."
 
 
 def _winner(setting: Setting) -> str:

@@ -31,8 +31,8 @@ WIDE = 16  # nodes of the target pass whose time shows what extra nodes cost
 @dataclass(frozen=True)
 class Setting:
     """One machine with one kind of prompt, temperature and draft. first: the acceptance rate of a
-    first child, from the acceptance that trees are planned with. found: what the units returned for
-    this machine, one entry for each prompt."""
+    first child, from the acceptance vector that trees are planned with. found: what the units
+    returned for this machine, one entry for each prompt."""
 
     machine: str
     kind: str

@@ -49,7 +49,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
         finding=finding(found) if found else "",
         source="simulated",
         x=Axis("first", "how often the draft's first guess is accepted"),
-        y=Axis("ratio", "speed over the tuned chain's (simulated)"),
+        y=Axis("ratio", "speed / tuned chain's speed (simulated)"),
         series=tuple(_series(settings, found)),
         columns=COLUMNS,
         rows=tuple(map(_row, found)),

@@ -91,14 +91,14 @@ def speedup(steps: Sequence[DecodedStep], profile: HardwareProfile) -> float:
 
 
 class DrawsByContext(Seeded):
-    """A Chance that draws a node's children depending only on the seed and on the tokens from the
+    """A Chance whose draws of a node's children depend only on the seed and on the tokens from the
     start of the text to that node. Within a step these tokens are different for every node, so the
     draws of different nodes are independent."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
         self._seed = seed
-        self._contexts: list[tuple[int, ...]] = []  # of each node: all tokens up to and with it
+        self._contexts: list[tuple[int, ...]] = []  # for each node, all tokens up to its own
         self._fronts: Sequence[Sequence[int]] = ()
         self._level = 0
 

@@ -19,9 +19,9 @@ def traversal_gain(
     pair: Pair, text: Text, tree: Tree, starts: Sequence[float], every: int
 ) -> float:
     """Traversal's tokens per step divided by Algorithm 2's, both with `tree`, measured at every
-    `every`-th token of `text`. starts: the probability that a step of Algorithm 2 starts at each
-    token; it is the weight of that token. Returns 1 at temperature 0, where both verifiers accept
-    the same path."""
+    `every`-th token of `text`. starts: for each token, the probability that a step of Algorithm 2
+    starts there, which is used as the token's weight. Returns 1 at temperature 0, where both
+    verifiers accept the same path."""
     if text.params.temperature == 0:
         return 1.0
     ours = theirs = 0.0

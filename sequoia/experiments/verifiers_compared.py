@@ -148,8 +148,9 @@ def _rows(case: Case, found: Found) -> list[Mapping[str, Any]]:
 
 
 def _comparisons(case: Case, found: Found) -> list[Comparison]:
-    """Sequoia's verifier over each other verifier of trees, and block verification over token
-    verification of a chain. Empty at temperature 0, where all of them accept the same tokens."""
+    """Ratios of tokens per step: Sequoia over each of the other tree verifiers, and on a chain,
+    block verification over token verification. Empty at temperature 0, where all of them accept the
+    same tokens."""
     if case.temperature == 0:
         return []
     pairs = [(OURS, name) for name in ("SpecInfer", "top-k match", "Traversal")]
@@ -164,8 +165,9 @@ def _comparisons(case: Case, found: Found) -> list[Comparison]:
 
 
 def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
-    """Each verifier in PATHS over the verifier that uses the same trees, over all cases above
-    temperature 0: a single case has too few trees to show a gain of a few per cent."""
+    """Ratios of tokens per step of each verifier in PATHS to the verifier with the same trees, over
+    all cases above temperature 0. A single case has too few trees to show a gain of a few per
+    cent."""
     hot = [case for case in cases(settings) if case.temperature > 0]
     found = found_by_prompt(settings, done, hot)
     if not found:
@@ -181,8 +183,8 @@ def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
 
 
 def _finding(comparisons: Sequence[Comparison]) -> str:
-    """For each other verifier of trees, in how many cases Sequoia emits more tokens and in how many
-    fewer. Then the gain of each verifier in PATHS."""
+    """For each of the other tree verifiers, in how many cases Sequoia emits more tokens and in how
+    many fewer. Then the gain of each verifier in PATHS."""
     counted = (
         _counted(name, [one for one in comparisons if one.text.endswith(f": {OURS} over {name}")])
         for name in VERIFIERS
