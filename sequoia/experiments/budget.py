@@ -75,7 +75,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
         series=tuple(series),
         columns=(
             Column("case", "texts"),
-            Column("share", "share of the texts", "measured"),
+            Column("share", "fraction of the text covered", "measured"),
             Column("nodes", "nodes"),
             *(Column(shape, shape, "measured") for shape in SHAPES),
         ),
@@ -172,7 +172,7 @@ def _where(lost: list[Comparison]) -> str:
 
 BUDGET = Experiment(
     name="budget",
-    title="Tokens per step against the size of the tree",
+    title="Tokens per step by size of the tree",
     question="Does the planned tree emit more tokens per step than other shapes of the same size?",
     sizes={
         "small": {

@@ -117,7 +117,7 @@ class _Race:
 
 CHAIN = Experiment(
     name="chain",
-    title="Tree against tuned chain",
+    title="Tree vs. tuned chain",
     question="When is a tree faster than a chain of the best length, and why?",
     sizes={
         "small": {

@@ -239,7 +239,7 @@ def _on_the_wrong_machine(found: Sequence[Here], settings: Settings) -> str:
 
 HARDWARE = Experiment(
     name="hardware",
-    title="Hardware-aware trees against fixed ones",
+    title="Hardware-aware trees vs. trees of fixed size",
     question="Does a tree planned for the machine beat a tree of fixed size?",
     sizes={
         "small": {

@@ -153,7 +153,7 @@ def _of(rows: Sequence[Mapping[str, Any]], case: str) -> list[float]:
 
 RANKS = Experiment(
     name="ranks",
-    title="Rejection rate against the number of children",
+    title="Rejection rate by number of children",
     question="How much does each further child of a node help?",
     sizes={
         "small": {
