@@ -67,9 +67,8 @@ def _by_machine(found: Sequence[Setting]) -> str:
         for machine, gain in zip(machines, gains, strict=True)
     ]
     return (
-        f"On average the planned tree reaches these multiples of the tuned chain's speed: "
-        f"{', '.join(parts)}. In parentheses: the time of a target pass over {WIDE} nodes, divided "
-        "by that of a pass over one node."
+        f"On average it reaches these multiples of the tuned chain's speed: {', '.join(parts)}. In "
+        f"parentheses: the time of a target pass over {WIDE} nodes / over one node."
     )
 
 
@@ -80,8 +79,8 @@ def _by_acceptance(found: Sequence[Setting]) -> str:
     if not low:
         return ""
     words = (
-        f"Over all machines the multiple is {_gain(low):.2f}x where the draft's first guess is "
-        f"accepted less than {middle:.0%} of the time, and {_gain(high):.2f}x elsewhere."
+        f"Over all machines it is {_gain(low):.2f}x where the draft's first guess is accepted less "
+        f"than {middle:.0%} of the time, and {_gain(high):.2f}x elsewhere."
     )
     return f"{words} {WHY}." if _is_explained(found, low, high) else words
 
@@ -108,7 +107,7 @@ def _fastest(found: Sequence[Setting]) -> str:
         here = [one for one in found if one.machine == machine]
         (rival, times), *_ = Counter(_winner(one) for one in here).most_common(1)
         parts.append(f"{_lower(RIVALS[rival])} on {machine_name(machine)} ({times} of {len(here)})")
-    return f"The decoder that is most often the fastest: {'; '.join(parts)}."
+    return f"Most often the fastest: {'; '.join(parts)}."
 
 
 def _winner(setting: Setting) -> str:

@@ -152,7 +152,7 @@ class RecentUploads:
             self._total += size
 
     def _check(self, address: str, size: int) -> None:
-        minutes = f"{self._limits.upload_seconds / 60:g} minutes"
+        minutes = f"{self._limits.upload_seconds / 60:.3g} minutes"
         if self._of.get(address, 0) + size > self._limits.uploads_each:
             most = f"{self._limits.uploads_each // MIB} MiB"
             raise TooMuch(
