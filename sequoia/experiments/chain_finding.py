@@ -79,8 +79,8 @@ def _by_acceptance(found: Sequence[Setting]) -> str:
     if not low:
         return ""
     words = (
-        f"Over all machines it is {_gain(low):.2f}x where the draft's first guess is accepted less "
-        f"than {middle:.0%} of the time, and {_gain(high):.2f}x elsewhere."
+        f"Over all machines it averages {_gain(low):.2f}x where the draft's first guess is "
+        f"accepted less than {middle:.0%} of the time, and {_gain(high):.2f}x elsewhere."
     )
     return f"{words} {WHY}." if _is_explained(found, low, high) else words
 
