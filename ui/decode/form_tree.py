@@ -26,7 +26,7 @@ from ui.shared.layout import server_function
 from ui.shared.message_text import message_text
 from ui.shared.tree_request import TreeRequest
 
-# Parses the values of a form, which are by name and untrusted, to the tree that it asks for.
+# Parses the values of a form (by name, untrusted) and returns the tree that it asks for.
 Reader = Callable[[Mapping[str, Any], Limits], TreeRequest]
 _REMEMBERED = 64  # most trees cached for each form
 

@@ -14,8 +14,8 @@ from ui.decode.clocks import retimed
 from ui.decode.request import DecodeRequest
 from ui.shared.speedup_meta import step_of
 
-PLAIN_TOKENS = 512  # the most tokens of a baseline
-PLAIN_SECONDS = 3.0  # the longest time of a baseline, on this machine's clock
+PLAIN_TOKENS = 512  # most tokens of a baseline
+PLAIN_SECONDS = 3.0  # longest wall-clock time of a baseline
 
 
 @dataclass(frozen=True)

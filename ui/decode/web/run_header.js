@@ -33,7 +33,7 @@ export class RunHeader {
   version = 0;
   /** @type {Meta | null} */
   meta = null;
-  spokenFor = ""; // key of the end that screen readers were given
+  spokenFor = ""; // key of the end that was read out last
 
   /**
    * @param {RunStore} store

@@ -1,4 +1,4 @@
-/* The step: its path as a sentence, its numbers, and its trials in order. */
+/* The story of a step: its path as tokens, its numbers in a sentence, and its trials in order. */
 import { DrawBar } from "../../shared/web/draw_bar.js";
 import { attr, el, pool, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";

@@ -87,7 +87,7 @@ export class TextView {
     this.groups.forEach((group, i) => group === null && steps[i] && this.fill(i));
     for (let i = this.groups.length; i < steps.length; i++) this.append(i);
     const isGrowing = store.playing || (store.follow && !store.done);
-    // beside plain decoding, both texts end at the same moment
+    // beside plain decoding, later text is hidden, so that both panels show the same moment
     this.flow.classList.toggle("sq-flow-growing", isGrowing || store.plain.ends.length > 0);
     this.paintEnd(store.done && store.written >= store.last);
     this.mark();

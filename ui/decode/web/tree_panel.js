@@ -18,7 +18,7 @@ const LEAST_ROOF = 300; // px; the smallest limit on the height of the tree
 const FLAT = 5; // rows; a tree with no more leaves room for the text below it
 const EASED = 0.4; // seconds; colours change gradually if a step takes longer
 
-/** The panel. */
+/** The panel "Token tree". */
 export class TreePanel {
   /** @type {{version: number, i: number} | null} the first step drawn of a run */
   opened = null;

@@ -24,7 +24,7 @@ const SEARCH = {
   "data-part": "search",
 };
 
-/** Search and buttons. */
+/** The search field and the buttons. */
 export class TreeTools {
   /**
    * @param {RunStore} store

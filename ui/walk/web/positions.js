@@ -1,4 +1,4 @@
-/* The tree attention mask and the positions of a tree's nodes. Pure. */
+/* Which nodes a node may attend to, and the positions of a tree's nodes. Pure. */
 import { count } from "../../shared/web/format.js";
 
 /** @import { Topology } from "../../shared/web/tree_layout.js" */

@@ -40,7 +40,7 @@ export const SHAPES = [
   { key: "levels", label: "children per level, as set below", parents: null },
   {
     key: "uneven",
-    label: "uneven: 1 child, then 2, then 1 below the second",
+    label: "uneven: 1 child with 2 children; only the second has a child",
     parents: [-1, 0, 1, 1, 3],
   },
 ];
