@@ -29,8 +29,8 @@ export class SlowMotion extends StepMotion {
   }
 
   /**
-   * Show the next picture, or the previous one. After the last picture of a step comes the next step,
-   * and before the first the previous step.
+   * Show the next picture, or the previous one. After the last picture of a step comes the next
+   * step, and before the first the previous step.
    * @param {number} by 1 or -1
    */
   turn(by) {
