@@ -1,4 +1,4 @@
-"""The file of a download button. Nothing about it is checked here: the text is the server's own."""
+"""The file behind a download button. Its text is not validated, because the server wrote it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ui.shared import markup
 
 
 def download(text: str, name: str) -> dict[str, Any]:
-    """The update of a download button for a file with this text, in the temporary folder. If it
-    cannot be written, for instance as the disk is full, the button is off and a message says
-    why."""
+    """Write `text` to a temporary file called `name`, and return the update that makes a button
+    download it. If writing fails, for instance because the disk is full, the update disables the
+    button and a warning gives the reason."""
     try:
-        # where Gradio would copy it to; the folder is named by the content
+        # the folder Gradio would copy the file to, named by a hash of the content
         path = save_bytes_to_cache(text.encode(), name, get_upload_folder())
     except OSError as problem:
         words = f"{name} cannot be saved: {problem.strerror}. Everything else still works."
