@@ -151,7 +151,9 @@ def test_a_link_to_a_profile_shows_it(open_at: Open) -> None:
     ("damaged", "words"),
     [
         ("#decode&temperature=abc", "temperature: “abc” is not a number"),
-        pytest.param("#decode&prompt=" + "x" * 3000, "at most 2000 are allowed", marks=pytest.mark.nightly),
+        pytest.param(
+            "#decode&prompt=" + "x" * 3000, "at most 2000 are allowed", marks=pytest.mark.nightly
+        ),
         pytest.param("#<script>alert(1)</script>", "is not a tab", marks=pytest.mark.nightly),
         ("#lab&hand=5,5", "is not a tree"),
     ],

@@ -56,7 +56,8 @@ export const word = {
 
 /** @type {(most: number) => Field<string>} */
 export const text = (most) => ({
-  read: (value) => (value.length <= most ? value : refuse(value, `a text of at most ${most} characters`)),
+  read: (value) =>
+    value.length <= most ? value : refuse(value, `a text of at most ${most} characters`),
   write: (value) => (typeof value === "string" && value.length <= most ? value : null),
 });
 
@@ -80,7 +81,9 @@ export const tree = {
   read(value) {
     const parents = [-1, ...list(whole(0, MOST_NODES - 2), MOST_NODES - 1).read(value)];
     const isTree = parents.every((parent, node) => parent < node);
-    return isTree ? parents : refuse(value, "a tree in which each parent comes before its children");
+    return isTree
+      ? parents
+      : refuse(value, "a tree in which each parent comes before its children");
   },
   write: (parents) =>
     Array.isArray(parents) && parents[0] === -1

@@ -44,7 +44,9 @@ export function decodeLink(hash) {
   const text = hash.replace(/^#/, "");
   if (!text) return null;
   if (text.length > MOST_BYTES)
-    throw new RangeError(`it has ${text.length} characters after “#”; at most ${MOST_BYTES} are allowed`);
+    throw new RangeError(
+      `it has ${text.length} characters after “#”; at most ${MOST_BYTES} are allowed`,
+    );
   const [tab, ...rest] = text.split("&");
   if (!Object.hasOwn(FIELDS, tab)) {
     const known = Object.keys(FIELDS).join(", ");

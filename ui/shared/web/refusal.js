@@ -1,5 +1,5 @@
 /* The message beside a field that explains why its value was refused. Screen readers announce it.
-   */
+ */
 import { attr, el, show, text } from "./dom.js";
 
 let made = 0;

@@ -1,5 +1,5 @@
 /* Makes a group of controls one tab stop. Arrow keys, Home and End move the focus within the group.
-   */
+ */
 import { attr } from "./dom.js";
 
 /** @type {Record<string, number>} */

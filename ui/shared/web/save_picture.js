@@ -116,7 +116,10 @@ export const CONFIG = { displayModeBar: false, responsive: false };
 export function buttons(host, drawn, name, { reset, caption } = {}) {
   const hint = TOOLTIPS["button whole figure"];
   if (reset)
-    button(host, { icon: "fit", label: "Show the whole figure", hint }).addEventListener("click", reset);
+    button(host, { icon: "fit", label: "Show the whole figure", hint }).addEventListener(
+      "click",
+      reset,
+    );
   formats(host, "figure", (format) => {
     const file = "sequoia-" + (typeof name === "function" ? name() : name);
     if (drawn()) saveFigure(drawn(), format, file, caption?.());

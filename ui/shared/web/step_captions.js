@@ -131,7 +131,8 @@ export function result(step) {
   const total = count(emitted.length, "token") + " from one step.";
   if (!stayed)
     return `${total} No guess stayed: the large model writes its own token, as it would alone.`;
-  const own = emitted.length > stayed ? "; the large model adds a token of its own, as always." : ".";
+  const own =
+    emitted.length > stayed ? "; the large model adds a token of its own, as always." : ".";
   const guesses = stayed === 1 ? "1 guess stayed" : `${stayed} guesses stayed`;
   return [total, guesses + own, side(step), ending(step)].filter(Boolean).join(" ");
 }
