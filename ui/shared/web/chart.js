@@ -1,6 +1,5 @@
 /* Figures in the colours of the page, drawn by Plotly, or as SVG if Plotly is missing. A figure
-   from the server names its colours as `var(--name)`. Here they are replaced by those of the theme.
-   */
+   from the server names its colours as `var(--name)`; this module puts in those of the theme. */
 import * as dom from "./dom.js";
 import * as pictures from "./save_picture.js";
 import { loadPlotly } from "./plotly.js";

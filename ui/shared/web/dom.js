@@ -110,7 +110,8 @@ export function drawIcon(parent, name) {
 }
 
 /**
- * @param {Element} node with an icon in it
+ * Replace the icon in an element.
+ * @param {Element} node which contains an icon
  * @param {string} name of ICONS
  */
 export function setIcon(node, name) {

@@ -1,5 +1,4 @@
-/* The axis of a chart that is drawn without Plotly: maps values to px and chooses the ticks. Pure.
- */
+/* The axis of a chart that is drawn without Plotly: maps values to px and chooses ticks. Pure. */
 
 const TICKS = 5; // on an axis, approximately
 const NICE = [1, 2, 5, 10];

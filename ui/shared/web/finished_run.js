@@ -6,7 +6,7 @@
  * @property {string} device
  * @property {number} tokensPerStep
  * @property {number} stepSeconds the mean over its steps
- * @property {number} plainSeconds per token of plain decoding; NaN if that was not timed
+ * @property {number} plainSeconds seconds per token of plain decoding; NaN if that was not timed
  */
 
 const FINISHED = "sq-run-finished";

@@ -9,13 +9,14 @@ import { keyOf } from "./tree_scene.js";
 
 /** Trees with more nodes than this are shown in the focus layout by default. */
 export const LARGE = 160;
-// Of many rejected or untried siblings, so many are drawn one by one; the rest are folded together.
+// How many siblings of a kind are drawn one by one: of the rejected ones the first and the last, of
+// the untried ones the first. The rest of a kind are folded together.
 const FIRST_REJECTED = 9;
 const LAST_REJECTED = 3;
 const FIRST_UNTRIED = 2;
 
 /**
- * What a cell of the drawn tree hides: the nodes below it (`folded`), or for a cell that stands for
+ * What a cell of the drawn tree hides: the nodes below it (`folded`), or for a cell that represents
  * several siblings, the other fields. The key of such a cell is "g<parent>:<kind>".
  * @typedef {object} Fold
  * @property {number} [folded] number of nodes below the cell that are not drawn

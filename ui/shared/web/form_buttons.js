@@ -48,8 +48,7 @@ function press(id) {
   return true;
 }
 
-// Sets a button's tooltip when the button is pointed at or focused, as Gradio sometimes rebuilds
-// it.
+// Sets the tooltip of a button pointed at or focused, because Gradio sometimes rebuilds buttons.
 function setHint(event) {
   const button = event.target.closest?.(".pg-go button");
   const key = button?.textContent.trim() === "Start over" ? "button start over" : HINTS[button?.id];

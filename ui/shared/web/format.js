@@ -1,8 +1,9 @@
 /* Text and numbers in readable form. Independent of runs, trees and the page. */
 
 const NAMED = { "\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽", "\u007f": "␡" };
-// Characters that are shown as their code, because they are invisible or change how others appear:
-// controls, bidi controls, unusual spaces, private use, lone surrogates and non-characters.
+// Characters that are invisible or change how others appear: controls, format characters such as
+// bidi controls, variation selectors, unusual spaces, private use, lone surrogates and
+// non-characters.
 const HIDDEN =
   /[\ufe00-\ufe0f\p{NChar}\p{Cf}\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f|(?! )\p{Zs}/gu;
 const CACHED = 20_000; // texts

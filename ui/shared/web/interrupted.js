@@ -1,6 +1,6 @@
-/* Informs the visitor after a reload that it ended a running job. Gradio reloads the page by itself
-   when its connection to the server breaks. The form and the run on screen are restored from the
-   page's address. */
+/* Informs the visitor after a reload that the reload ended a running job. Gradio reloads the page
+   by itself when its connection to the server breaks. The form and the run on screen are restored
+   from the page's address. */
 import { sayIn } from "./page_link.js";
 
 const KEY = "sequoia-interrupted-";

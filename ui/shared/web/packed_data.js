@@ -1,5 +1,4 @@
-/* Packs the data of a saved page: JSON, gzipped and encoded as base64. Works in a browser and in
-   Node. */
+/* Packs the data of a saved page: JSON, gzipped, as base64. Works in a browser and in Node. */
 
 const CHUNK = 0x8000; // bytes passed to one call of fromCharCode, which has a limit
 

@@ -3,8 +3,7 @@
 import * as format from "./format.js";
 
 const GRAM = 8; // tokens in a row that count as a repeat when they occur again
-// Repetition is not mentioned below this share of repeated 8-grams, or in a text with fewer
-// 8-grams.
+// Repetition is not mentioned below this share of repeated 8-grams, or in a text of fewer 8-grams.
 const MIN_SHARE = 0.1;
 const MIN_GRAMS = 16;
 

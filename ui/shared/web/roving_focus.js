@@ -1,4 +1,4 @@
-/* Makes a group of controls one tab stop. Arrow keys, Home and End move the focus within the group.
+/* Makes a group of controls one tab stop. Arrow keys, Home and End move the focus inside it.
  */
 import { attr } from "./dom.js";
 

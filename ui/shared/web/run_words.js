@@ -12,7 +12,7 @@ const ENDS = {
   stopped: ["stopped", "stopped"],
   time: ["stopped at its time limit", "time limit reached"],
   paused: ["paused", "paused"],
-  broken: ["broken off", "broken off"],
+  broken: ["stopped by an error", "stopped by an error"],
 };
 
 // Names that begin with a vowel sound, including abbreviations such as "RTX".

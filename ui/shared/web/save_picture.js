@@ -74,7 +74,7 @@ const svgBlob = (source) => URL.createObjectURL(new Blob([source], { type: "imag
  * @param {string} source
  * @param {number} width px
  * @param {number} height px
- * @param {string} name of the file, without its ending
+ * @param {string} name of the file, without its suffix
  */
 export async function raster(source, width, height, name) {
   const image = new Image();
@@ -88,7 +88,7 @@ export async function raster(source, width, height, name) {
  * @param {number} width px
  * @param {number} height px
  * @param {(pen: CanvasRenderingContext2D) => void} draw
- * @param {string} name of the file, without its ending
+ * @param {string} name of the file, without its suffix
  */
 export function canvas(width, height, draw, name) {
   const largest = Math.sqrt(MOST_AREA / width / height);
@@ -149,7 +149,7 @@ export function formats(host, what, save) {
  * Save an SVG element, which must have the attributes `width` and `height`.
  * @param {SVGElement} svg
  * @param {Format} format
- * @param {string} name of the file, without its ending
+ * @param {string} name of the file, without its suffix
  */
 export function drawing(svg, format, name) {
   const source = new XMLSerializer().serializeToString(svg);

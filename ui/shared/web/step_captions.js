@@ -31,7 +31,7 @@ export function guess({ topo }, level) {
     return `The small model has guessed ${count(n - 1, "token")}, up to ${levels - 1} in a row.`;
   }
   if (level === 1) return "The small model guesses what may come next.";
-  return `It continues these guesses: ${count(here, "token")} so far.`;
+  return `The small model continues these guesses: ${count(here, "token")} so far.`;
 }
 
 /**
@@ -87,7 +87,7 @@ function dropped(step, one) {
   if (step.fromLeaves) return pathDropped(step, one);
   if (one.u === null) return `${word} is not the token that the large model drew.`;
   if (step.greedy) return `${word} is not what the large model writes.`;
-  if (one.p === 0) return `The large model never writes ${word} here.`;
+  if (one.p === 0) return `For ${word}, p is 0, so it is dropped.`;
   const [u, ratio] = apart(one.u, one.q > 0 ? one.p / one.q : 0);
   return `The draw u = ${u} is not below p/q = ${ratio}, so ${word} is dropped.`;
 }

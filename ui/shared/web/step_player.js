@@ -9,7 +9,7 @@ import { StepMotion } from "./step_motion.js";
  * @import { StepView } from "./step_view.js"
  */
 
-/** A step with a clock of its own. */
+/** Plays a step with a clock of its own. */
 export class StepPlayer extends StepMotion {
   /** @type {StepView | null} */
   #step = null;

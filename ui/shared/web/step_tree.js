@@ -135,8 +135,7 @@ export class StepTree {
     if (style.getPropertyValue("--sq-height") !== px) style.setProperty("--sq-height", px);
   }
 
-  // All nodes. The grid has at least the size of `room`, so that it does not change from step to
-  // step.
+  // All nodes. The grid has at least the size of `room`, so that it is the same for every step.
   /** @type {(step: StepView, look: StepLook) => Plan} */
   fullPlan({ topo, path, kind }, { room }) {
     if (this.full?.topo !== topo) this.full = { topo, cells: allCells(topo) };
