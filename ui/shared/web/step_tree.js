@@ -57,11 +57,11 @@ const KEY_ROWS = 4;
 const MINIMAP_NODES = 60; // only trees with more nodes have a minimap
 
 const KEY = [
-  ["accepted", "green", "kept"],
+  ["accepted", "green", "accepted"],
   ["rejected", "red", "rejected"],
-  ["never", "faint", "cut off"],
-  ["", "q", "probability in the small model"],
-  ["", "p", "probability in the large model"],
+  ["never", "faint", "unreached"],
+  ["", "q", "probability under the small model"],
+  ["", "p", "probability under the large model"],
 ];
 
 /** The tree with its minimap. */
