@@ -75,8 +75,8 @@ SHAPES = {
         ", planned for this machine",
         "planned for this machine",
         about=(
-            "The tree predicted to be fastest. Among trees within 1% of the fastest, the one "
-            "with the most expected tokens per step. On small machines this is often just a chain."
+            "The tree predicted to be fastest: of all trees within 1% of the top speed, it has the "
+            "most expected tokens per step. On small machines this is often just a chain."
         ),
     ),
     "wide": Shape(
@@ -111,8 +111,8 @@ SHAPES = {
         ", planned for this machine",
         "length planned for this machine",
         about=(
-            "The chain predicted to be fastest here. Its length is planned like the tree, so a "
-            "race of the two shows what branching adds."
+            "The chain predicted to be fastest here. Its length is planned in the same way as the "
+            "Sequoia tree, so a race between them shows what branching adds."
         ),
     ),
     "sequences": Shape(
@@ -140,7 +140,7 @@ SHAPES = {
         ("Children, level by level",),
         ("4, 2, 2, 1",),
         _branching,
-        about="The number of children of every node on the first level, the second, and so on.",
+        about="All nodes on a level have the same number of children, which you enter by level.",
     ),
     "lab": Shape(
         "Lab tree",
