@@ -29,7 +29,7 @@ _LEFT_OVER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
 class BadModule(ValueError):
-    """A module that cannot be joined; the text names the file and the line."""
+    """A module cannot be joined, or modules import each other. The message names the files."""
 
 
 def modules() -> list[Path]:
