@@ -79,8 +79,8 @@ export async function copyLink(tab) {
   const { hash, left } = encodeLink(tab, view.read());
   const address = new URL(hash, location.href).href;
   const missing = left.map((name) => NAMES[name] ?? name).join(" and ");
-  const rest = missing && ` It leaves out ${missing}: too long for a link, or not valid.`;
-  if (await copied(address)) view.say("Link copied." + rest, false);
+  const rest = missing && ` without ${missing}: too long for a link, or not valid`;
+  if (await copied(address)) view.say(`Link copied${rest}.`, false);
   else view.say(`The browser does not allow copying. The link: ${address}`, false);
 }
 
