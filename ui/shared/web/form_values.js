@@ -1,5 +1,4 @@
-/* The values of the forms. Gradio passes them to `note`, see `note_form` in ui/shared/events.py.
- */
+/* The values of the forms. Gradio passes them to `note`, see `note_form` in ui/shared/events.py. */
 import { linkChanged } from "./page_link.js";
 
 /** @type {Map<string, Record<string, any>>} by tab */

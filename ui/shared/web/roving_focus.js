@@ -1,5 +1,4 @@
-/* Makes a group of controls one tab stop. Arrow keys, Home and End move the focus inside it.
- */
+/* Makes a group of controls one tab stop. Arrow keys, Home and End move the focus inside it. */
 import { attr } from "./dom.js";
 
 /** @type {Record<string, number>} */

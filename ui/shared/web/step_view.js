@@ -19,7 +19,7 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
  * @property {(number | null)[]} [q] draft probability of each node
  * @property {(number | null)[]} [p] target probability of each node
  * @property {TrialRow[]} [trials]
- * @property {number[]} path accepted nodes, the root included
+ * @property {number[]} path accepted nodes, including the root
  * @property {number} bonus id of the token from the target
  * @property {number[]} emitted ids of the emitted tokens
  * @property {string[]} [text] text of each emitted token

@@ -1,5 +1,4 @@
-/* Closes Gradio's pop-up messages at the next press or key, because they are about the last action.
- */
+/* Closes Gradio's pop-up messages at the next press or key: they are about the last action. */
 
 const MODIFIERS = ["Tab", "Shift", "Control", "Alt", "Meta"]; // keys that do nothing alone
 const CLOSE = ".toast-wrap [data-testid=toast-close]";

@@ -1,4 +1,4 @@
-/* The names above the columns of a tree. */
+/* The headings of a tree's columns. */
 import { attr, el, pool, text } from "./dom.js";
 import { widthOf } from "./tree_frame.js";
 
@@ -7,14 +7,14 @@ import { widthOf } from "./tree_frame.js";
  * @import { TreeView } from "./tree_view.js"
  */
 
-/** Height of the names in px, which the tree's box loses. */
+/** Height of the headings in px, by which the room for the tree is smaller. */
 export const COLUMNS_HEIGHT = 22;
 const SIZE = 12; // px, type size
-const APART = 6; // least px between two names
+const APART = 6; // least px between two headings
 
-/** The line of names, which stays at the top of the box when the tree scrolls. */
+/** The line of headings, which stays at the top of the box when the tree scrolls. */
 export class TreeColumns {
-  #known = ""; // what the names were written for
+  #known = ""; // the inputs from which the headings were written
 
   /** @param {HTMLElement} box */
   constructor(box) {

@@ -1,16 +1,15 @@
-/* Places the nodes of a tree in rows and columns. Pure, and independent of the page and of tokens.
- */
+/* Places the nodes of a tree in rows and columns. Pure. Independent of the page and of tokens. */
 
 /**
  * Everything that can be derived from the parents of a tree's nodes, which are in breadth-first
  * order. In the drawing, called the comb, a node's column is its depth.
  * @typedef {object} Topology
  * @property {number} n number of nodes
- * @property {number[]} parents of each node; -1 of the root
+ * @property {number[]} parents of each node; -1 for the root
  * @property {number[][]} children of each node
- * @property {number[]} depth of each node; 0 of the root
+ * @property {number[]} depth of each node; 0 for the root
  * @property {number[]} rank of each node among its siblings, from 0
- * @property {number[]} size of each node's subtree, itself included
+ * @property {number[]} size of each node's subtree, including itself
  * @property {number} levels number of levels, including that of the root
  * @property {number[]} row of each node in the comb
  * @property {number} rows number of rows of the comb, one per leaf

@@ -22,7 +22,7 @@
  * @property {string} state root, accepted, rejected, untested, never, bonus, correction, or any
  *   other name that the style sheet knows as a value of data-s; a "hidden" cell is not drawn
  * @property {string} [label]
- * @property {string} [count] number of nodes folded below the cell, in words; it is never cut
+ * @property {string} [count] a second label after the first, such as "▸5"; it is never cut
  * @property {(number | null)[]} [numbers] below the pill, where there is room
  * @property {number} [heat] one of five shades, 0 to 4
  * @property {number} [share] from 0 to 1, shown as the strength of the colour
