@@ -45,7 +45,7 @@ const KNOWN = ["survey", "profile", "profiles", "most", "temperature"];
 /** The panels and their state. */
 export class Lab {
   open = false; // whether its tab is visible
-  hasOpened = false; // whether the first tree was chosen: the fastest, or that of a link
+  hasOpened = false; // whether the first tree was set: the fastest, or that of a link or file
   chosen = false; // whether one of the server's vectors was selected
   /** @type {number | undefined} */
   pair = undefined;
