@@ -14,7 +14,7 @@ const LABEL = "Timed on";
  * @typedef {object} OtherProfile
  * @property {string} key
  * @property {string} name
- * @property {string} label what the menu calls it
+ * @property {string} label its name in the menu
  * @property {string} note which figures of the profile are assumptions
  * @property {Profile} profile
  */

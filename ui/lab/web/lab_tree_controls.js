@@ -14,7 +14,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 export class LabTreeControls {
   /**
    * @param {ReturnType<typeof import("../../shared/web/panel.js").makePanel>} panel
-   * @param {LabTree} tree what the controls change
+   * @param {LabTree} tree the tree that the controls change
    */
   constructor(panel, tree) {
     this.tree = tree;

@@ -29,7 +29,7 @@ export const meanKept = (a, guesses) => (a === 1 ? guesses : (a - a ** (guesses 
 export const ofHundred = (shares) => shares.map((share) => Math.round(100 * share));
 
 /**
- * @typedef {object} ChainRun what a recorded run of a chain shows
+ * @typedef {object} ChainRun the results of a recorded run of a chain
  * @property {number} steps
  * @property {number[]} shares share of the steps in which 0, 1, ... guesses were kept
  * @property {number} keptShare share of the tried guesses that were kept

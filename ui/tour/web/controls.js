@@ -48,7 +48,8 @@ export class NumberControl {
 export class ChoiceControl {
   /**
    * @param {Element} host
-   * @param {{label: string, choices: [string, string][]}} about values and what is shown
+   * @param {{label: string, choices: [string, string][]}} about the value and
+   *   the label of each choice
    */
   constructor(host, { label, choices }) {
     this.group = el("fieldset", { class: "sq-tour-choices" }, host);

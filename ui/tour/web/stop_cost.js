@@ -1,4 +1,4 @@
-/* The first stop: what a pass over several tokens costs. */
+/* The first stop: the cost of a pass over several tokens. */
 import { el } from "../../shared/web/dom.js";
 import { LengthControl } from "./controls.js";
 import { CurveChart } from "./curve_chart.js";

@@ -19,7 +19,7 @@ const MOST_PARTS = 16; // of an answer
  * a guess.
  * @typedef {number | number[] | string | string[] | null} Answer
  * @typedef {object} TourState
- * @property {string} stop the one on screen
+ * @property {string} stop the stop on screen
  * @property {Record<string, Answer>} answers by stop and question, such as "cost.length"
  */
 

@@ -15,7 +15,7 @@ export const SIZES = [128, 256, 512, 1024];
 export class DpControls {
   /**
    * @param {HTMLElement} host
-   * @param {Dp} dp what the controls change
+   * @param {Dp} dp the view that the controls change
    */
   constructor(host, dp) {
     this.dp = dp;

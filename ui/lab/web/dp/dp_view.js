@@ -59,7 +59,7 @@ export class Dp {
   #made = ""; // the vector and size of the table
   #asked = ""; // the tree that was last requested
   #shownFor = ""; // the tree that the cell was chosen for
-  #look = ""; // what the painted cells depend on
+  #look = ""; // everything that the painted cells depend on, as text
   /** @type {DpTable | null} */
   #painted = null;
   #ranged = ""; // the shade and level that #range was computed for
