@@ -301,7 +301,7 @@ def test_a_chain_that_wins_says_what_the_trees_nodes_cost() -> None:
     )
     assert words.startswith("The chain wins here, 20% ahead of Sequoia (95%: ")
     assert words.endswith(
-        "): Sequoia’s extra nodes cost 10.0 ms per step; their 1.0 tokens save 5.0 ms."
+        "): Sequoia’s extra nodes cost 10.0 ms per step, but their 1.0 tokens save only 5.0 ms."
     )
 
 
@@ -479,7 +479,7 @@ def test_without_plain_decoding_two_prompts_are_not_compared() -> None:
     lanes = [lane for lane in on_two_prompts((5, 0.02), (2, 0.02)) if lane.kind != "plain"]
     found = race_verdict(lanes)
     assert (found.pairs, found.speedup_ratios) == ((), ())
-    assert "On code, Sequoia has nothing to race with." in found.sentence
+    assert "On code, Sequoia has no lane to race against." in found.sentence
 
 
 def test_the_interval_of_the_ratio_holds_the_true_one_in_19_of_20_races() -> None:
@@ -523,7 +523,7 @@ def test_runs_on_several_clocks_get_no_verdict() -> None:
     tree = lane_of("Tree", "tree", drafted(0.01), 8)
     both = replace(tree, runs=(*tree.runs, *on_clock(tree, A100).runs))
     for lanes in ([PLAIN, on_clock(tree, A100)], [PLAIN, both]):
-        with pytest.raises(BadTrace, match=r"runs with the clocks '', 'A100, .*one clock"):
+        with pytest.raises(BadTrace, match=r"different clocks: '', 'A100, .*same clock"):
             race_verdict(lanes)
 
 
