@@ -1,10 +1,10 @@
 """Every decoder on the same prompts, in interleaved rounds: `python -m sequoia.bench`.
 
 In each round, every prompt is decoded by all decoders in turn. A decoder's time is the sum over all
-prompts of the round, prefill included. Speed-ups are ratios within a round, over plain decoding by
-the same engine in its fastest dtype. The table shows medians over rounds, with the lowest and
-highest values. The machine's profile, used to plan trees and to predict speed-ups, is measured
-before each table. With --offload, plain decoding with accelerate is measured after all other rows.
+prompts of the round, prefill included. Its speed-up in a round is the time of plain decoding by the
+same engine, in its fastest dtype, divided by that sum. The table shows medians over rounds, with
+the lowest and highest values. The machine's profile, used to plan trees and to predict speed-ups,
+is measured before each table. With --offload, accelerate is measured after all other rows.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Evaluate a pair by the text it writes: `python -m sequoia.judge_pair --target DIR --draft DIR`.
 
 The pair reads excerpts of texts that neither the current nor the previous bundled pair was trained
-on. Measured are how well the target predicts an excerpt, and how far the draft agrees with the
-target. The pair then continues the start of each excerpt: measured are how repetitive the
-continuation is and, for code, whether it is valid Python.
+on: how well does the target predict them, and how far does the draft agree with the target? It then
+continues the start of each excerpt: how repetitive is the continuation, and is code still valid
+Python?
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether a text that may break off is valid Python up to there."""
+"""Whether a text that may break off anywhere is valid Python so far."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def _found_different(verdict: Verdict, lanes: Sequence[Line]) -> bool:
 
 def enough_races(sampler: Resampler, lanes: Sequence[Line], tokens: int) -> Verdict:
     """The verdict after as many races as it calls enough, at most MOST_RACES. As on the page, each
-    verdict says how many more races are needed; those are run, and it is asked again."""
+    verdict says how many more races are needed, and the next verdict is given after them."""
     races = list[list[LaneRun]]()
     more = FIRST_RACES
     while True:
@@ -158,7 +158,7 @@ def at_enough(
     sampler: Resampler, lanes: Sequence[Line], tokens: int, races: int
 ) -> tuple[float, str]:
     """Share of verdicts that find the last two lanes different, and in words how many races the
-    verdicts took. If the two lanes differ truly, the last one must be found faster. Verdicts for
+    verdicts took. If the two lanes truly differ, the last one must be found faster. Verdicts for
     which even MOST_RACES races were not enough are left out; the share is nan if no verdict is
     left."""
     made = [enough_races(sampler, lanes, tokens) for _ in range(races)]

@@ -31,8 +31,8 @@ from sequoia.validate_input import number, whole
 # densest at the sizes of trees planned for a CPU, where passes begin to take longer
 SIZES = (1, 2, 4, 6, 8, 12, 16, 32, 64, 128)
 WIDTHS = (1, 2, 4, 8, 16, 32)
-# nodes of a chain whose overhead, as far as it exceeds that of a plain step, is attributed to its
-# levels
+# nodes of the chain from which the overhead of a level is computed: the difference between its
+# steps and plain steps, divided by its drafted levels
 CHAIN = 6
 OVERHEAD_SIZES = (1, CHAIN, 16, 61)  # nodes: the root and 0, 1, 3 or 12 sequences of five below it
 # also measured on machines where trees of more than 128 nodes may pay
