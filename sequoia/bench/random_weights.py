@@ -329,7 +329,7 @@ def main(argv: Sequence[str] | None) -> None:
 
 
 def _measure(name: str, device: torch.device, options: Namespace) -> None:
-    """Measure one pair, print its efficiency, and write both to a file if one is asked for."""
+    """Measure one pair and print its efficiency. With --out, write both to a file."""
     profile, found = measured_shape(
         name,
         device,
@@ -358,7 +358,7 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         "--rounds",
         type=int,
         default=15,
-        help="how often each pass is timed, unless --seconds have passed before",
+        help="how often each pass is timed, unless --seconds run out first",
     )
     parser.add_argument(
         "--seconds", type=float, default=60.0, help="approximate time limit per pair, in seconds"
