@@ -173,7 +173,7 @@ class Block:
 
 
 def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None:
-    """Time the engine's decoders and those of `transformers`."""
+    """Time the engine's decoders and `generate()` of `transformers`."""
     for block in blocks:
         profile = block.measure(pair)
         known = profile, fastest_plain(pair, others, profile), block.acceptance(pair)

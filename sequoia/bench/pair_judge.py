@@ -255,8 +255,8 @@ def _timed(decode: Callable[[], Iterator[StepTrace]]) -> tuple[float, list[StepT
 
 
 def table(after: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
-    """A table of the figures in `after`. With `before`, those of both pairs side by side, followed
-    by the differences over the same excerpts."""
+    """A text table of the figures in `after`. With `before`, the figures of both pairs stand side
+    by side, followed by the differences over the same excerpts."""
     lines = []
     for kind in after["kinds"]:
         new = after["kinds"][kind]
@@ -347,7 +347,8 @@ def excerpts_of(folder: Path, kind: str, limit: int | None = None) -> list[Excer
 
 
 def pair_of(target: str | None, draft: str | None) -> Pair:
-    """A pair whose prompts begin with an end-of-text token, as those of the bundled pair do."""
+    """The pair to evaluate, by default the bundled one. Its prompts begin with the tokenizer's
+    beginning-of-text token."""
     pair = load_pair(
         target=target or str(BUNDLED_PAIR / "target"), draft=draft or str(BUNDLED_PAIR / "draft")
     )

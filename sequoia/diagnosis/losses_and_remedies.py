@@ -97,7 +97,7 @@ class DiagnosedRun:
             "token's pass, measured"
         )
         return words + (
-            f"; {n} nodes are beyond the knee at {limit} (predicted)."
+            f"; the knee is at {limit} nodes (predicted), and the tree has {n}."
             if limit and n >= limit
             else "."
         )

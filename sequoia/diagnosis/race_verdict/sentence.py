@@ -227,8 +227,8 @@ def _details(verdict: Verdict, several: bool) -> Iterator[str]:
         )
     if any(pair.apart and not pair.certain for pair in verdict.pairs):  # see decide.py
         yield (
-            "From 96 tokens on, a lane measured 1.4x as fast as plain decoding is placed before "
-            "it, even where chance is not ruled out."
+            "From 96 tokens on, a lane measured at least 1.4x as fast as plain decoding is placed "
+            "ahead of it, even if chance is not ruled out."
         )
     if several:
         yield (
