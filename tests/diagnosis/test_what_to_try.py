@@ -139,7 +139,7 @@ def test_the_knee_is_mentioned_only_beyond_it() -> None:
     wide = Tree.kary(5, 4)
     few = Tree.chain(4)
     assert (
-        "the knee is at 8 nodes (predicted), and the tree has 156."
+        "the knee is at 86 nodes (predicted), and the tree has 156."
         in diagnose(run(wide), wide, PLAIN, RATES, PROFILE).losses[0].sentence
     )
     words = [loss.sentence for loss in diagnose(run(few), few, PLAIN, RATES, PROFILE).losses]

@@ -316,7 +316,7 @@ def test_a_lead_that_may_be_luck_is_not_called_a_win() -> None:
     assert "wins" not in found.sentence
     assert found.sentence.startswith("Sequoia leads after 1 race of 96 tokens: ")
     assert ", which could still be luck; 4.0 tokens per step against 1.0." in found.sentence
-    assert any("even where chance is not ruled out" in line for line in found.details)
+    assert any("even if chance is not ruled out" in line for line in found.details)
 
 
 def test_a_win_over_the_second_says_so_where_the_chain_behind_it_may_only_be_unlucky() -> None:
@@ -426,7 +426,10 @@ def test_a_lane_that_was_only_lucky_does_not_win() -> None:
     assert found.sentence.startswith("Sequoia wins: ")
     assert "; 5.0 tokens per step against 3.0. " in found.sentence
     assert found.sentence.endswith("The chain was ahead this time, by the luck of the draws.")
-    assert any("same positions of the same texts" in line for line in found.details)
+    assert any(
+        "compared on the texts of all lanes, at the same positions" in line
+        for line in found.details
+    )
     assert race_verdict([plain, chain, tree]).order[0] == 1
 
 
