@@ -8,8 +8,8 @@ every trial needs the result of the one before.
 
 # A kernel is written in Triton's language, not Python. Type checkers do not know the types of its
 # values, and its compiler treats names in annotations as global variables, so the only annotation
-# here is `tl.constexpr`. pyright: reportCallIssue=false, reportAttributeAccessIssue=false,
-# reportOperatorIssue=false
+# here is `tl.constexpr`.
+# pyright: reportCallIssue=false, reportAttributeAccessIssue=false, reportOperatorIssue=false
 
 from __future__ import annotations
 
