@@ -130,7 +130,7 @@ def test_an_unknown_pair_is_refused(name: object) -> None:
 
 @pytest.mark.parametrize("given", [{"draft": "gpt2"}, {"target": "gpt2"}, {"draft": ["gpt2"]}])
 def test_half_a_pair_is_refused(given: dict) -> None:
-    with pytest.raises(BadPair, match=r"must be given together; given were draft=.* and target="):
+    with pytest.raises(BadPair, match=r"must be given together, but got draft=.* and target="):
         load_pair(**given)
 
 
@@ -156,7 +156,7 @@ def test_what_is_not_a_name_is_refused(ref: object) -> None:
 )
 def test_what_can_be_neither_folder_nor_id_is_refused(ref: str) -> None:
     with pytest.raises(
-        BadModel, match=r"no folder .* and it is not a Hugging Face id|not the name of a folder"
+        BadModel, match=r"is neither a folder nor a Hugging Face id|not the name of a folder"
     ):
         load(ref, ref)
 
@@ -185,7 +185,7 @@ UNFIT = {
     "gemma 3": (Gemma3TextConfig(), "gemma3_text.*sliding_attention layers"),
     "encoder-decoder": (T5Config(), "t5.*encoder-decoder"),
     "encoder-decoder that knows a causal part": (BartConfig(), "bart.*encoder-decoder"),
-    "sound": (MusicgenConfig(), "musicgen.*writes sound"),
+    "sound": (MusicgenConfig(), "musicgen.*generates audio"),
     "encoder": (BertConfig(), "bert.*is an encoder"),
     "no text": (ViTConfig(), "vit.*no causal language model"),
 }
@@ -236,12 +236,12 @@ def test_windows_and_states_that_no_layer_uses_are_allowed(config: PretrainedCon
 
 
 UNABLE = {  # the libraries' own messages for these are empty or unclear
-    "xlm": "makes its own attention mask",
+    "xlm": "builds its own attention mask",
     "openai-gpt": "has no KV cache",
-    "cpmant": "puts a prompt of its own",
+    "cpmant": "prepends a prompt of its own",
     "reformer": "attends within chunks",
-    "xlnet": "keeps a memory of its own",
-    "blt": "reads bytes in patches",
+    "xlnet": "has a memory instead of a KV cache",
+    "blt": "groups bytes into patches",
 }
 
 
@@ -374,8 +374,8 @@ def test_tokenizers_of_one_size_with_other_pieces_are_refused(
     with pytest.raises(
         BadPair,
         match=(
-            r"differ in 2 tokens; the first is '.*', id .* "
-            r"for the target and .* for the draft"
+            r"differ in 2 tokens; the first is '.*', which has id .* "
+            r"in the target and .* in the draft"
         ),
     ):
         load(good[0], save(tiny_model(), tmp_path / "other", other))
@@ -387,8 +387,8 @@ def test_tokenizers_of_other_sizes_are_refused(tmp_path: Path, good: tuple[str, 
     with pytest.raises(
         BadPair,
         match=(
-            r"differ in 8 tokens; the first is '.*', id 280 for the target and "
-            r"None for the draft"
+            r"differ in 8 tokens; the first is '.*', which has id 280 in the target and "
+            r"None in the draft"
         ),
     ):
         load(good[0], save(tiny_model(), tmp_path / "other", tiny_tokenizer(280)))
@@ -414,7 +414,7 @@ def test_tokenizers_with_the_same_pieces_that_split_differently_are_refused(
 def test_models_with_fewer_tokens_than_the_tokenizer_are_refused(tmp_path: Path) -> None:
     folder = save(tiny_model(vocab=280), tmp_path / "small", tiny_tokenizer(288))
     with pytest.raises(
-        BadPair, match=r"the tokenizer has 288 tokens, but the models have 280 and 280"
+        BadPair, match=r"the tokenizer has 288 tokens, but the target has 280 and the draft 280"
     ):
         load(folder, folder)
 
