@@ -14,7 +14,7 @@ from sequoia.errors import BadModel
 from sequoia.models.layer_configs import layer_configs
 
 # The ends of messages that begin with the model's name and type.
-_FULL = "a tree needs full attention to keep its branches apart"
+_FULL = "a tree works only with full attention"
 
 _SOUND = "generates audio; a model that predicts the next token of a text is needed"
 _ASSISTANT = "drafts from the hidden states of its large model and cannot run without it"

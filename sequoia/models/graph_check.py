@@ -35,7 +35,7 @@ def graph_problem(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
     plain: the same model without graphs. bound: the largest difference of logits that rounding
     explains, divided by their standard deviation."""
     if graphed.limit < _ROOM:
-        return f"its context of {graphed.limit} tokens is too short to test them ({_ROOM} needed)"
+        return f"its context of {graphed.limit} tokens is too short to test them; {_ROOM} needed"
     before = allocated_bytes(graphed.device)
     found = _difference(graphed, plain, bound)
     graphed.forget()
@@ -61,8 +61,8 @@ def _difference(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
                 difference = float((found - expected).abs().max() / spread)
                 if not difference <= bound:
                     return (
-                        f"a replay after {prefix} tokens differed at node {node} by "
-                        f"{difference:.2g} of the logits' spread (allowed: {bound:g})"
+                        f"replay differed by {difference:.2g} of the logits' spread at node {node} "
+                        f"after {prefix} tokens (allowed: {bound:g})"
                     )
         if reason := _unused(graphed, context):
             return reason

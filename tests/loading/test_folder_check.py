@@ -171,7 +171,7 @@ def test_a_config_out_of_bounds_is_refused_before_a_library_reads_it(
     monkeypatch.setattr(AutoConfig, "from_pretrained", lambda *_, **__: pytest.fail("it was read"))
     config = json.loads((folder / "config.json").read_text()) | changes
     (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(BadModel, match=r"^m: \w+ in its config |asks for code from 'evil/kernels'"):
+    with pytest.raises(BadModel, match=r"^m: \w+ in its config |refers to code at 'evil/kernels'"):
         check_source("m", folder)
 
 

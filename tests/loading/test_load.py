@@ -74,7 +74,7 @@ def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", ["smollm2-1.7b", "nope"])
 def test_a_name_and_two_models_are_not_both_given(name: str) -> None:
-    with pytest.raises(BadPair, match=rf"given were the name '{name}' and target='a'"):
+    with pytest.raises(BadPair, match=rf"got the name '{name}' and target='a'"):
         load_pair(name, target="a", draft="b")
 
 
@@ -175,7 +175,10 @@ UNFIT = {
     "recurrent": (MambaConfig(), "mamba.*linear_attention|recurrent"),
     "recurrent 2": (Mamba2Config(), "mamba2.*linear_attention|recurrent"),
     "rwkv": (RwkvConfig(), "rwkv.*no attention heads"),
-    "mixed": (RecurrentGemmaConfig(), "recurrent_gemma.*layers; only full attention"),
+    "mixed": (
+        RecurrentGemmaConfig(),
+        "recurrent_gemma.*layers; a tree works only with full attention",
+    ),
     "window": (MistralConfig(sliding_window=64), "mistral.*sliding window of 64 tokens"),
     "window of some layers": (
         Qwen2Config(use_sliding_window=True, sliding_window=64, max_window_layers=1),
@@ -555,14 +558,14 @@ def test_passed_checks_are_reported_in_words(good: tuple[str, str]) -> None:
     checks = [news.what for news in reported if isinstance(news, PassedCheck)]
     assert checks == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
     words = {news.what: news.words for news in reported if isinstance(news, PassedCheck)}
-    assert words["tokenizer"].startswith("288 pieces compared one by one")
+    assert words["tokenizer"].startswith("all 288 tokens are the same in both")
     assert words["target"].startswith(
         "target: float32, fast forward pass on cpu; a tree of three tokens gives the logits"
     )
     assert words["target"].endswith(
         "of their spread (allowed: 0.001), at the start and around position 510"
     )
-    assert words["vocabulary"] == "both models have 288 tokens for 288 pieces"
+    assert words["vocabulary"] == "both models have 288 tokens, the tokenizer 288"
 
 
 @pytest.mark.slow

@@ -74,7 +74,7 @@ def _header_size(start: bytes, length: int, what: str) -> int:
         )
     size = int.from_bytes(start[:8], "little")
     if start[8:9] != b"{" or not 2 <= size <= 2**40:
-        raise BadModel(f"{what} does not start like a safetensors file")
+        raise BadModel(f"{what} is not a safetensors file: it does not start with a header")
     if size > LONGEST:
         raise BadModel(
             f"{what} has a header of {size / 1e6:,.1f} MB; the limit is {LONGEST / 1e6:.0f} MB"

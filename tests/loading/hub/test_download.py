@@ -399,7 +399,7 @@ def test_no_safetensors(hub: FakeHub, tmp_path: Path, model: Path) -> None:
     with pytest.raises(
         BadModel,
         match=(
-            r"no \.safetensors file of the usual name, only pytorch_model\.bin; "
+            r"no complete set of model\.safetensors files, only pytorch_model\.bin; "
             r"other weight formats"
         ),
     ):
@@ -446,8 +446,8 @@ def test_a_process_that_crashes_is_reported_with_its_last_output(
 
 @pytest.mark.parametrize("kind", ["network", "hub", "disk", "other"])
 def test_a_failed_download_says_what_is_kept(kind: str) -> None:
-    assert "3.2 GB are downloaded and kept" in reason("owner/model", kind, "words", 3_200_000_000)
-    assert "kept" not in reason("owner/model", kind, "words", 0)
+    assert "3.2 GB is already here" in reason("owner/model", kind, "words", 3_200_000_000)
+    assert "already here" not in reason("owner/model", kind, "words", 0)
 
 
 # -- parts -----------------------------------------------------------------------------------------
