@@ -459,7 +459,7 @@ def test_a_card_that_runs_nothing_is_not_used_unless_it_is_asked_for(
     assert checked_device("cuda") == torch.device("cuda:0")
     gpu_health.unusable_gpu.cache_clear()
     assert [record.getMessage() for record in caplog.records] == [
-        "the graphics card is not used, as it runs nothing: CUDA error: no image"
+        "the graphics card is not used, because it runs no kernel: CUDA error: no image"
     ]
 
 
