@@ -69,8 +69,10 @@ def require_possible(needed: float, device: torch.device, together: bool, what: 
         else container_memory.most(psutil.virtual_memory().total)
     )
     if needed > most:
-        where = "the graphics memory" if device.type == "cuda" else "this machine's memory"
-        raise OutOfMemory(f"{what} about {size(needed)}; {where} is {size(most)} in total")
+        kind = "of graphics memory " if device.type == "cuda" else ""
+        raise OutOfMemory(
+            f"{what} about {size(needed)}; this machine has {size(most)} {kind}in total"
+        )
 
 
 def require_each(needed: Mapping[torch.device, float], what: str, advice: str = "") -> None:

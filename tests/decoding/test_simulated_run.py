@@ -129,11 +129,11 @@ def test_a_file_without_the_label_is_refused(
 
 
 def test_a_run_of_two_clocks_cannot_be_made(run: Run, simulated: Run) -> None:
-    with pytest.raises(BadTrace, match="all steps of a run must have the run.s clock"):
+    with pytest.raises(BadTrace, match="all steps of a run must have the run's clock"):
         replace(run, steps=(run.steps[0], *simulated.steps[1:]))
-    with pytest.raises(BadTrace, match="all steps of a run must have the run.s clock"):
+    with pytest.raises(BadTrace, match="all steps of a run must have the run's clock"):
         replace(simulated, steps=run.steps)
-    with pytest.raises(BadTrace, match="all steps of a run must have the run.s clock"):
+    with pytest.raises(BadTrace, match="all steps of a run must have the run's clock"):
         replace(run, steps=simulated.steps)
 
 

@@ -76,9 +76,7 @@ def _header_size(start: bytes, length: int, what: str) -> int:
     if start[8:9] != b"{" or not 2 <= size <= 2**40:
         raise BadModel(f"{what} is not a safetensors file: it does not start with a header")
     if size > LONGEST:
-        raise BadModel(
-            f"{what} has a header of {size / 1e6:,.1f} MB; the limit is {LONGEST / 1e6:.0f} MB"
-        )
+        raise BadModel(f"{what} has a header of {size:,} bytes; the limit is {LONGEST:,} bytes")
     if size > length - 8:
         raise BadModel(
             f"{what} ends within its header of {size:,} bytes; the download is incomplete, so "

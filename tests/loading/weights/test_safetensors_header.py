@@ -125,7 +125,7 @@ def test_a_header_beyond_the_bound_is_not_read(file: Path) -> None:
     header += b" " * (LONGEST + 1 - len(header))
     file.write_bytes(struct.pack("<Q", len(header)) + header + bytes(4))
     assert by_the_library(file)
-    with pytest.raises(BadModel, match="has a header of 16 MB; the limit is 16 MB"):
+    with pytest.raises(BadModel, match="has a header of 16,000,001 bytes; the limit is 16,000,000"):
         read_header(file, "m")
 
 
