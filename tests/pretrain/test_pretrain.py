@@ -653,7 +653,7 @@ def test_damaged_checkpoints_and_those_of_another_run_are_refused(tmp_path: Path
 def test_small_texts_and_losses_that_are_not_finite_are_refused() -> None:
     with pytest.raises(BadTraining, match="1 different texts; at least 2"):
         corpus.split(["a", "a", " "])
-    with pytest.raises(BadTraining, match="held-out text of 1 tokens; at least 2"):
+    with pytest.raises(BadTraining, match="held-out text has 1 tokens; at least 2"):
         held_windows(np.zeros(1, np.uint16), 16)
     with pytest.raises(SequoiaError, match="loss of step 1 is nan"):
         losses(
@@ -661,5 +661,5 @@ def test_small_texts_and_losses_that_are_not_finite_are_refused() -> None:
             fresh(RECIPE, 64, 0),
             lambda network, windows: next_token(network, windows) * torch.nan,
         )
-    with pytest.raises(BadTraining, match="too short for rows of 512"):
+    with pytest.raises(BadTraining, match="too few for rows of 512"):
         Blocks(np.zeros(1000, np.uint16), 0)
