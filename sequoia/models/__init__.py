@@ -4,5 +4,5 @@ The model and its passes: tree_forward, kv_cache, tree_mask, per_tree, attention
 forwards: fast_llama, cuda_graphs, grouped_attention. Which forward is used: choose_forward,
 graph_check, compare_logits. Two models with their tokenizer: pair, pair_cache, streamed_text, chat.
 What a model can do: self_test, routers, context_length, layer_configs. Speed and memory:
-pass_times, fastest_dtype, memory_needs, describe.
+pass_times, dtypes, fastest_dtype, memory_needs, describe.
 """
