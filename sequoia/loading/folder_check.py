@@ -149,7 +149,7 @@ def _check_name(path: Path, title: str) -> None:
     )
     if _SMALL.fullmatch(name) and path.stat().st_size > most:
         raise BadModel(
-            f"{title}: {name[:80]} is {path.stat().st_size / 1e6:,.0f} MB large; the limit is "
+            f"{title}: {name[:80]} has {path.stat().st_size / 1e6:,.0f} MB; the limit is "
             f"{most / 1e6:.0f} MB"
         )
 

@@ -1,4 +1,4 @@
-"""Reads and writes assets/model_families.json, the list of `transformers` model types and whether
+"""Reads and writes assets/model_types.json, the list of `transformers` model types and whether
 they can run a token tree. `python -m sequoia.sweep` makes the list."""
 
 from __future__ import annotations

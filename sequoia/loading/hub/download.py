@@ -158,7 +158,7 @@ class Downloads:
 
     def _ask(self, model: str, command: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Send `command` to the process, which is started if necessary, and yield its answers.
-        Raises NotDownloaded if the command fails, and Stopped."""
+        Raises NotDownloaded if the command fails, and Stopped if `should_stop` returns True."""
         self._worker = self._worker or WorkerProcess(
             _SCRIPT, {**_ENVIRONMENT, "HF_HUB_CACHE": constants.HF_HUB_CACHE}
         )

@@ -41,7 +41,8 @@ def is_hub_id(ref: str) -> bool:
 
 
 def small_files(names: Iterable[str]) -> list[str]:
-    """Those of a model's file `names` that are configs, tokenizer files or the weights' index."""
+    """The configs, the tokenizer files and the index of the weights among a model's file
+    `names`."""
     return sorted(_SMALL.intersection(names))
 
 

@@ -99,7 +99,7 @@ def _pieces(module: nn.Module, layers: str, name: str = "") -> Iterator[tuple[st
 
 
 def _bytes(module: nn.Module, seen: set[int]) -> int:
-    """Bytes of the parameters whose ids are not in `seen`, and adds their ids to it."""
+    """Bytes of the parameters whose id() is not in `seen`. Their ids are then added to `seen`."""
     new = {id(weight): weight for weight in module.parameters() if id(weight) not in seen}
     seen.update(new)
     return sum(weight.numel() * weight.element_size() for weight in new.values())

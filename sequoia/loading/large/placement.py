@@ -1,5 +1,5 @@
-"""Decides where the parts of a target go that is too large for one device: over several devices, or
-partly in host memory.
+"""Decides where to put the parts of a target that is too large for one device: on several devices,
+or partly in host memory.
 
 Only sizes in bytes are used, before any weights are loaded; load_large.py carries out the plan.
 """
