@@ -1,8 +1,8 @@
 """Renders chat templates in a separate process. chat_template.py runs this file as a script.
 
 Templates are programs written by strangers. `transformers` renders them in Jinja's sandbox, which
-prevents access to files and to Python, but does not limit time or memory. A process can be limited
-and ended.
+keeps them from accessing anything outside the template, but does not limit their time or memory. A
+process can be limited and ended.
 
 Reads lines {template, message, variables, most} and answers each with {text} or {error}.
 """
