@@ -1,5 +1,5 @@
 """Tests a model when it is loaded: a token tree must give the same logits as the bare model, which
-is the model of `transformers` without our cache, mask and positions.
+is the model of `transformers` without our cache and mask.
 
 The test runs at the start of a text, and around each text length at which the computation may
 change according to the config. For those lengths a few tokens are given such high positions; no

@@ -249,9 +249,9 @@ class Context:
         self.kv_cache.keep(rows)
 
     def drop_values(self) -> None:
-        """Mark the written slots as damaged by an overflow: the next `keep` then sets the slots
-        that it drops to zero. A captured pass reads them too, with weight 0, but 0 times infinity
-        is NaN."""
+        """Mark the written slots as damaged by an overflow. The next `keep` then zeroes the slots
+        that it drops: a captured pass reads them too, with weight 0, but 0 times infinity is
+        NaN."""
         self.kv_cache.has_damaged_slots = True
 
     @torch.inference_mode()
