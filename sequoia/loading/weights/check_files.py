@@ -1,4 +1,4 @@
-"""Finds a model's weight files, and checks that they are about as large as its config says.
+"""Finds a model's weight files, and refuses a config that describes a much larger model.
 
 Reads headers only. Names and shapes are compared with the model after it is built (see
 read_weights.py).
