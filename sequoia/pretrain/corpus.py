@@ -61,8 +61,8 @@ def split(texts: Iterable[str], share: float = HELD_OUT) -> Corpus:
     unique = {content_hash(text): text for text in texts if text.strip()}
     if len(unique) < 2:
         raise BadTraining(
-            f"the files contain only {len(unique)} different passages of text; at least 2 are "
-            "needed, one of them to hold out"
+            "at least 2 different passages of text are needed, one of them to hold out; the files "
+            f"contain {len(unique)}"
         )
     held = {key for key in unique if key < share * 2**64} or {min(unique)}
     train = tuple(text for key, text in unique.items() if key not in held)
