@@ -33,6 +33,7 @@ class PooledLane:
     expected: ExpectedSteps | None = None
 
     def to_dict(self) -> dict[str, Any]:
+        """The lane as JSON values, in the format of a race file."""
         return {
             "tokens": [tokens for tokens, _ in self.steps],
             "seconds": [round(seconds, 7) for _, seconds in self.steps],
@@ -52,6 +53,7 @@ class PooledRun:
     second_prompt: str = ""
 
     def to_dict(self) -> dict[str, Any]:
+        """The run as JSON values, in the format of a race file."""
         lanes = [lane.to_dict() for lane in self.lanes]
         second = {"second_prompt": self.second_prompt} if self.second_prompt else {}
         return {"prompt": self.prompt, "seed": self.seed, "lanes": lanes, **second}
@@ -68,6 +70,7 @@ class Pool:
     stopped: bool = False
 
     def to_dict(self) -> dict[str, Any]:
+        """The pool as JSON values, in the format of a race file."""
         runs = [run.to_dict() for run in self.runs]
         return {"runs": runs, "verdicts": self.verdicts, "stopped": self.stopped}
 
