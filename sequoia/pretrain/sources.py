@@ -286,7 +286,7 @@ def is_allowed(parts: Sequence[str]) -> bool:
 
 
 def is_test(parts: Sequence[str]) -> bool:
-    """Whether the file with the path `parts` below a source's root is a test or only used by tests."""
+    """Whether the file with the path `parts` below a source's root belongs to the tests."""
     return (
         not TEST_FOLDERS.isdisjoint(parts[:-1])
         or parts[-1].startswith("test_")
