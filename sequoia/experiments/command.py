@@ -78,13 +78,13 @@ def _interrupt() -> Iterator[ShouldStop]:
 
 
 def _labelled(result: ExperimentResult, source: str) -> ExperimentResult:
-    """`result` with `source` as the label of its measured numbers, in tables as well. Simulated
-    results are returned unchanged."""
-    columns = (
+    """`result` with `source` as the label of its measured numbers and measured columns. A simulated
+    result stays labelled simulated."""
+    columns = tuple(
         replace(one, kind=source) if one.kind == "measured" else one for one in result.columns
     )
-    unchanged = source == "measured" or result.source != "measured"
-    return result if unchanged else replace(result, source=source, columns=tuple(columns))
+    own = source if result.source == "measured" else result.source
+    return replace(result, source=own, columns=columns)
 
 
 def _print_progress(progress: RunProgress) -> None:

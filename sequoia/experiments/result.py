@@ -18,6 +18,7 @@ SOURCES = ("recorded", "measured", "simulated")
 KINDS = ("recorded", "measured", "simulated", "predicted", "paper", "")
 SCALES = ("linear", "log")
 MAX_CHARS = 2_000_000
+MAX_WORDS = 4000  # characters of a title, a question or a finding
 MAX_SERIES = 200
 MAX_POINTS = 2000
 MAX_ROWS = 2000
@@ -162,7 +163,7 @@ def _result(data: Mapping[str, Any]) -> ExperimentResult:
         raise BadTrace("settings: expected a JSON object")
     columns = _several(data["columns"], "columns", MAX_COLUMNS, _column)
     return ExperimentResult(
-        **{name: text_of(data[name], name) for name in words},
+        **{name: text_of(data[name], name, MAX_WORDS) for name in words},
         source=one_of(data["source"], "source", SOURCES, BadTrace),
         settings=data["settings"],
         x=_axis(data["x"]),

@@ -79,8 +79,9 @@ export class PlaybackBar {
   paintControls(some) {
     const { store } = this;
     const isFollowing = some && store.follow && !store.done;
-    setIcon(this.playing, store.playing || isFollowing ? "pause" : "play");
-    attr(this.playing, "aria-label", store.playing ? "Pause (space)" : "Play (space)");
+    const isMoving = store.playing || isFollowing;
+    setIcon(this.playing, isMoving ? "pause" : "play");
+    attr(this.playing, "aria-label", isMoving ? "Pause (space)" : "Play (space)");
     attr(this.live, "aria-pressed", String(isFollowing));
     this.live.classList.toggle("is-running", some && !store.done);
     this.live.disabled = !some || store.done;
