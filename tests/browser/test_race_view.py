@@ -693,7 +693,7 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
     whole = race(lanes=3)
     still(page, {**whole, "verdict": VERDICT, "pool": POOL})
     words = text(page, "[data-part=race-on-words]")
-    assert "over other code prompts, each with a seed of its own" in words
+    assert "over other code prompts, each with its own seed" in words
     assert "Predicted from the spread within this run: about 130 more runs" in words
     assert "about 30 more runs would show a difference of 10%" in words
     button = page.locator("[data-part=race-on-button]")
@@ -1052,7 +1052,7 @@ def test_a_new_race_clears_the_charts_at_once(page: Page) -> None:
     give(page, part(new, 0, 0))
     assert page.evaluate(SHOWN) == ["sentence", "sentence"]
     assert text(page, "[data-part=race-speedup] .race-waiting") == (
-        "The chart starts with the first step."
+        "The chart appears after the first step."
     )
     page.wait_for_timeout(400)
     assert page.evaluate(SHOWN) == ["sentence", "sentence"]
