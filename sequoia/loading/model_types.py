@@ -11,7 +11,7 @@ from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadModel
 from sequoia.validate_input import as_file, read_file, write_file
 
-FILE = ASSETS / "model_families.json"
+FILE = ASSETS / "model_types.json"
 RESULTS = ("runs", "partly", "refused", "not built")
 _MOST_CHARS = 1_000_000
 

@@ -11,7 +11,6 @@ from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pass_times import Pass, opened
 from sequoia.models.tree_forward import TreeModel
 
-DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 MEASURED_UP_TO = 200_000_000  # parameters; beyond, the second copy is not worth its memory
 _ROUNDS = 8
 

@@ -15,7 +15,7 @@ from huggingface_hub import constants
 
 from sequoia import SequoiaError
 from sequoia.loading.pair_catalog import BUNDLED_NAME, find
-from sequoia.models.fastest_dtype import DTYPES
+from sequoia.models.dtypes import DTYPES
 from ui.models import view
 from ui.models.load_job import LoadJob
 from ui.models.request import OWN, field_of, parse
