@@ -56,7 +56,7 @@ class HardwareForm:
             # no Number, because Gradio shows an empty one as 0
             self.nodes = gr.Textbox(
                 label="Max nodes",
-                placeholder="128, or largest size timed if more",
+                placeholder="128, or more if timed",
                 max_lines=1,
                 max_length=8,
                 elem_id="hw-nodes",

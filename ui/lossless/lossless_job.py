@@ -61,7 +61,8 @@ class LosslessJob(MeasurementJob):
         found = Sampled(test, findable, empty, pair.piece if is_pair else None)
         for comparison in self._comparisons(test):
             found = replace(found, comparison=comparison)
-            if self._is_over(found, end):
+            self._report_counts(found)
+            if time.monotonic() > end:
                 break
         return found
 
@@ -74,13 +75,11 @@ class LosslessJob(MeasurementJob):
                 yield comparison
                 last = time.monotonic()
 
-    def _is_over(self, found: Sampled, end: float) -> bool:
-        """Report the counts; then whether the time limit is reached."""
+    def _report_counts(self, found: Sampled) -> None:
         share = found.comparison.draws / self._setting.samples
         self._last = Report(share, "sampling", result=found)
         self.raise_if_halted()
         self.post(self._last)
-        return time.monotonic() > end
 
     def stopped(self, words: str) -> Report:
         """The last report again, marked as the end, with its counts."""

@@ -90,13 +90,13 @@ class DistributionCheck:
         found = {i: FirstTokens(self._position.distribution) for i in lanes}
         while True:
             for i, draws in drawing.items():
-                found[i] = self._some(draws, found[i])
+                found[i] = self._one_batch(draws, found[i])
             going = not self._over() and any(one.draws < DRAWS for one in found.values())
             yield {i: self._result(one, going) for i, one in found.items()}
             if not going:
                 return
 
-    def _some(self, draws: Iterator[FirstTokens], found: FirstTokens) -> FirstTokens:
+    def _one_batch(self, draws: Iterator[FirstTokens], found: FirstTokens) -> FirstTokens:
         """`found` with up to BATCH more draws of a lane. The time is checked before each one: a
         single draw may take seconds."""
         for _ in range(BATCH):

@@ -192,7 +192,8 @@ class StoredRace:
                 **self.judged,
             }
 
-    def _keep(self, lane: int, trace: StepTrace, words: Sequence[str]) -> None:
+    def _add_step(self, lane: int, trace: StepTrace, words: Sequence[str]) -> None:
+        """Add a step of a lane. words: the text of each token that it emitted."""
         number = self._trees.setdefault(trace.tree, len(self._trees))
         self.weight += len(trace.tree)
         self._steps.append(
@@ -247,7 +248,7 @@ class OpenedRace(StoredRace):
         self.judge()
         for lane, step in log.in_order():
             run = log.lanes[lane].run
-            self._keep(lane, run.steps[step], run.texts[step])
+            self._add_step(lane, run.steps[step], run.texts[step])
         # a file with small trees can still have long texts
         self.weight = max(self.weight, memory_size(self) // NODE_BYTES)
 
@@ -267,7 +268,7 @@ class RaceRecording(StoredRace):
             first = len(self._steps)
             trees = len(self._trees)
             for lane, trace in made:
-                self._keep(lane, trace, self._recorders[lane].add(trace)["step"]["text"])
+                self._add_step(lane, trace, self._recorders[lane].add(trace)["step"]["text"])
             return Added(
                 first, self._steps[first:], [tree.parents for tree in [*self._trees][trees:]]
             )

@@ -52,6 +52,7 @@ class Tally:
         self.steps: list[Step] = []
 
     def add(self, trace: Any) -> None:
+        """Count a step of the lane."""
         self.stats = self.stats.add(trace)
         self.tokens += trace.emitted
         self.sizes.append((len(trace.tree), trace.tree.levels))
@@ -220,6 +221,7 @@ def exactness_result(
     p: float | None = None,
     count: Result | None = None,
 ) -> Result:
+    """The part "lossless" of a lane's result; see `sequoia.saved_files.race_file.checked`."""
     return {"kind": kind, "words": words, "at": at, "p": p, "count": count}
 
 

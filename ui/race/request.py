@@ -88,6 +88,7 @@ class RaceRequest:
         return (self.prompt, self.second_prompt) if self.second_prompt else (self.prompt,)
 
     def prompt_of(self, lane: LaneRequest) -> str:
+        """The prompt that `lane` races on."""
         return lane.prompt or self.prompt
 
     @property
