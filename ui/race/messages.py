@@ -129,8 +129,8 @@ class StoredRace:
         self._pooled = pool_state(log, self.verdict, request)
 
     def add_run(self, run: PooledRun) -> None:
-        """Add a further run and compute the verdict again. Until `end_runs`
-        completes the series, it counts as stopped, so this verdict has no p-values."""
+        """Add a further run and compute the verdict again. The series counts as stopped until
+        `end_runs` completes it, so this verdict has no p-values."""
         pool = self.pool or Pool()
         self.weight += sum(len(lane.steps) for lane in run.lanes)
         self.pool = replace(pool, runs=(*pool.runs, run), stopped=True)

@@ -58,9 +58,9 @@ def _kind(prompt: str, second: str) -> str:
 
 
 def how_many_more(verdict: Verdict, room: int) -> int:
-    """How many further runs to make, at most `room`: enough to separate the first two lanes; if
-    that is too many, enough to detect a difference of 10% between them; else all that fit. If the
-    lanes are separate already, or these runs would detect 10%, USUAL_MORE."""
+    """How many further runs to make, at most `room`: enough to separate the first two lanes, else
+    enough to detect a difference of 10% between them, else `room`. If the lanes are separate
+    already, or cannot be separated but the runs so far would detect 10%, USUAL_MORE."""
     if verdict.more_to_separate == 0:
         return min(USUAL_MORE, room)
     needed = [more for more in (verdict.more_to_separate, verdict.more_races) if more]

@@ -58,7 +58,7 @@ class RacePlan:
 
 def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
     """Choose the tree of every lane, which may need a measurement first. most: the most nodes of
-    the chain that a note compares trees with.
+    the tuned chain that a note may name.
 
     A lane whose planned tree is the same as an earlier lane's is left out. Raises
     BadSamplingParams if fewer than two lanes remain.

@@ -1,7 +1,7 @@
 /* The steps of a race, in the form that pictures of their trees need. Messages of a race have only
    the shape of each tree, the accepted path and its text. The other details of a picture (all
-   drafted tokens, probabilities, the walk) are requested from the server, some steps of a lane at a
-   time. */
+   drafted tokens, probabilities, the verifier's decisions) are requested from the server, a few
+   steps of a lane at a time. */
 import { topology } from "../../shared/web/tree_layout.js";
 import { viewStep } from "../../shared/web/step_view.js";
 
