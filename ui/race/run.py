@@ -191,7 +191,7 @@ class RaceJob(RunJob):
             # without the race, its caches are freed before the analysis
             lanes = race.lanes
             race = None
-            if not self._released:  # false once the visitor has left
+            if not self._released:  # unless the visitor has left
                 self._judge(
                     FinishedRace(
                         pair,
