@@ -119,7 +119,7 @@ class LosslessTab(SessionView[LosslessJob]):
         """Raises BadPrompt for a prompt over the limit for visitors."""
         most = self._limits.prompt_chars
         if setting.where == PAIR and isinstance(setting.prompt, str) and len(setting.prompt) > most:
-            raise BadPrompt(f"prompt: it has {len(setting.prompt)} characters; the limit is {most}")
+            raise BadPrompt(f"prompt: {len(setting.prompt)} characters; the limit is {most}")
 
     def _refused_late(self, report: Report) -> Updates:
         """Updates for a value that was refused only once the models were known, such as a prompt

@@ -31,7 +31,7 @@ def summary(known: KnownTypes) -> str:
     other = (
         ""
         if installed == known.transformers
-        else f" This machine has transformers {installed}, where that may differ."
+        else f" Here, transformers {installed} is installed, so results may differ."
     )
     return f"{counts}.{other} Every model is tested again when it is loaded."
 

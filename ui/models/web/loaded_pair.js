@@ -15,7 +15,7 @@ import { makePanel } from "../../shared/web/panel.js";
  *
  * @typedef {object} LoadedModel
  * @property {string} name
- * @property {string} numbers number type of the weights, such as "bfloat16"
+ * @property {string} numbers dtype of the weights, such as "bfloat16"
  * @property {string} forward the forward pass in use
  * @property {string} no_fast_forward why a faster forward pass cannot be used, "" if none was tried
  * @property {string} no_gpu_verification why trees are not verified on the GPU that has the models
