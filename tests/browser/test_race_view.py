@@ -1425,7 +1425,7 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
         ["chi-square", "2.50 (1 d.f.)", "2.50 (1 d.f.)"],
         ["p-value", "0.25", "0.25"],
     ]
-    assert "over ~12 points" in text(page, "[data-part=distribution-note]")
+    assert "more than about 12 percentage points" in text(page, "[data-part=distribution-note]")
 
 
 def test_what_was_left_out_of_a_count_is_one_row(page: Page) -> None:
