@@ -1,5 +1,5 @@
-"""Starts the web page. `python app.py` without options serves the bundled pair of models on this
-machine."""
+"""Starts the web page. Without options, `python app.py` serves the bundled pair of models to this
+machine only."""
 
 from __future__ import annotations
 
@@ -35,18 +35,17 @@ examples:
   python app.py --target ./huge --draft ./small --offload    the large one does not fit on the GPU
   python app.py --public                          tighter limits, for unknown visitors
 
-The page shows a recorded run at once, while the models load. GRADIO_SERVER_PORT sets the port if
---port does not. Other pairs can be loaded in the Models tab while the page runs. Nothing is sent
-anywhere and nothing is downloaded, unless you choose models from the Hugging Face Hub, here or in
-that tab, or use --share.
+The page shows a recorded run at once, while the models load. The Models tab can load other pairs
+while the page runs. Nothing is sent to other machines, and nothing is downloaded, unless you use
+--share or choose models from the Hugging Face Hub, here or in the Models tab.
 
-Limits, and those with --public:
+Limits without and with --public:
 """
 
 
 def known_pairs() -> list[str]:
-    """The names that --pair accepts. The bundled pair can be served without the file of the
-    others."""
+    """The names that --pair accepts. If the catalog of pairs cannot be read, only the bundled
+    one."""
     try:
         pairs = json.loads(NAMES.read_text(encoding="utf-8"))["pairs"]
         return ["bundled", *(pair["name"] for pair in pairs)]
@@ -55,7 +54,7 @@ def known_pairs() -> list[str]:
 
 
 def sizes_table() -> str:
-    """The limits on what is sent, one per line, with those of --public beside them."""
+    """The limits on uploads and files, one per line: the usual one and that of --public."""
     public = PUBLIC.sizes()
     return "\n".join(
         f"  {what:<48}{size:>8}{public[what]:>8}" for what, size in LOCAL.sizes().items()
@@ -88,13 +87,14 @@ def parser() -> argparse.ArgumentParser:
     models.add_argument(
         "--device",
         default="auto",
-        help="auto, spread, cpu, cuda or cuda:N (default: auto, CUDA if available, on as few GPUs "
-        "as the pair needs; spread: the target on all GPUs)",
+        help="auto (default): as few GPUs as the pair needs, or the CPU if there is none; spread: "
+        "the target on all GPUs; or cpu, cuda, cuda:N",
     )
     models.add_argument(
         "--dtype",
         default="auto",
-        help="auto, float32, bfloat16 or float16 (default: auto, the fastest)",
+        help="auto (default): the fastest dtype for each model on this machine; or float32, "
+        "bfloat16, float16",
     )
     models.add_argument(
         "--offload",
@@ -104,8 +104,8 @@ def parser() -> argparse.ArgumentParser:
         default=False,
         metavar="N",
         help=(
-            "for a target larger than the GPU: stream its layers from host memory, except N that "
-            "stay on the GPU (without N: as many as fit)"
+            "for a target larger than the GPU: keep N of its layers on the GPU and stream the "
+            "others from host memory (without N: keep as many layers as fit)"
         ),
     )
     server = made.add_argument_group("server")
@@ -117,41 +117,43 @@ def parser() -> argparse.ArgumentParser:
     server.add_argument(
         "--port",
         type=int,
-        help="port (default: GRADIO_SERVER_PORT, else the first free port from 7860)",
+        help="port (default: the environment variable GRADIO_SERVER_PORT, else the first free port "
+        "from 7860 up)",
     )
     server.add_argument(
         "--allow-host",
         action="append",
         default=[],
         metavar="NAME",
-        help="answer to this name too, for example demo.example.org (may be repeated; IP addresses "
-        "and this machine's own name are always allowed)",
+        help="also answer requests for this host name, for example demo.example.org (may be "
+        "repeated; IP addresses and this machine's own name are always allowed)",
     )
     server.add_argument(
         "--trusted-proxy",
         action="append",
         default=[],
         metavar="IP",
-        help="believe the X-Forwarded headers of this proxy, an IP address or network (may be "
-        "repeated)",
+        help="trust the X-Forwarded headers of the proxy with this IP address, or of all proxies "
+        "in this network (may be repeated)",
     )
     server.add_argument(
         "--per-address",
         type=int,
         metavar="N",
-        help="at most N runs in line from one network address (default: no limit, because a whole "
-        "room behind a router has one address; not with --share, where all visitors have one)",
+        help="allow at most N waiting or running runs per network address (default: no limit, "
+        "because a whole room behind a router has one address; cannot be combined with --share, "
+        "where all visitors have the same address)",
     )
     server.add_argument(
         "--measure",
         action="store_true",
-        help="time this machine for half a minute at the start, to plan better trees (default: two "
-        "seconds, or a profile that comes with the models)",
+        help="measure step times for half a minute at the start, so that better trees are planned "
+        "(default: two seconds)",
     )
     server.add_argument(
         "--share",
         action="store_true",
-        help="create a temporary public address through Gradio's service",
+        help="also serve the page at a temporary public address, through Gradio's service",
     )
     server.add_argument(
         "--public",
@@ -163,27 +165,32 @@ def parser() -> argparse.ArgumentParser:
 
 
 def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> argparse.Namespace:
-    """`arguments`, if they are valid; else exits with the reason."""
+    """`arguments`, if they are valid. Otherwise prints the reason and exits."""
     if (arguments.target is None) != (arguments.draft is None):
         made.error(
-            "--target and --draft must be given together: the two models must share a tokenizer"
+            "--target and --draft must be given together, because the two models must have the "
+            "same tokenizer"
         )
     if arguments.pair is not None and arguments.target is not None:
-        made.error("--pair cannot be combined with --target and --draft; use one or the other")
+        made.error(
+            "--pair cannot be combined with --target and --draft; leave out --pair or the other two"
+        )
     if arguments.pair not in (None, *known_pairs()):
         made.error(f"--pair {arguments.pair} is unknown; known: {', '.join(known_pairs())}")
     if arguments.public and (
         arguments.target is not None or arguments.pair not in (None, "bundled")
     ):
-        made.error("--public serves the bundled pair; leave out --pair, --target and --draft")
+        made.error("--public serves only the bundled pair; leave out --pair, --target and --draft")
     if arguments.offload is not False and arguments.offload < 0:
-        made.error(f"--offload {arguments.offload} is not a number of layers from 0 up")
+        made.error(f"--offload {arguments.offload}: the number of layers must be at least 0")
     if arguments.offload is not False and arguments.device == "spread":
-        made.error("--offload uses one device, --device spread several; leave out one of the two")
+        made.error(
+            "--offload uses one GPU and --device spread uses several; leave out one of the two"
+        )
     if arguments.port is not None and not 0 < arguments.port < 65536:
         made.error(f"--port {arguments.port} is not a port from 1 to 65535")
     if arguments.per_address is not None and arguments.per_address < 1:
-        made.error(f"--per-address {arguments.per_address} is not a number of runs of at least 1")
+        made.error(f"--per-address {arguments.per_address}: the number of runs must be at least 1")
     if arguments.per_address is not None and arguments.share:
         made.error(
             "--per-address cannot be combined with --share: through the shared address all "
@@ -193,21 +200,24 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
         try:
             ip_network(proxy, strict=False)
         except ValueError:
-            made.error(f"--trusted-proxy {proxy} is not an IP address or network")
+            made.error(
+                f"--trusted-proxy {proxy} is not an IP address or a network such as 10.0.0.0/8"
+            )
     return arguments
 
 
 def set_up() -> bool:
-    """Set environment variables that must be set before Gradio and transformers are imported: no
-    telemetry, and no proxy for requests to this machine.
+    """Set environment variables, which must happen before Gradio and transformers are imported.
+    They switch off telemetry, and proxies for requests to this machine.
 
-    This process itself never accesses the Hub; downloads run in a process of their own. Returns
-    whether downloads are allowed, from the original value of HF_HUB_OFFLINE.
+    HF_HUB_OFFLINE is set as well: downloads run in a process of their own, and this process never
+    accesses the Hub. Returns whether its original value allows downloads.
     """
     online = os.environ.get("HF_HUB_OFFLINE", "").upper() not in ("1", "ON", "YES", "TRUE")
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
-    os.environ["FORWARDED_ALLOW_IPS"] = ""  # ui/serving/guards/sender.py reads those headers
+    # uvicorn must not apply X-Forwarded headers: ui/serving/guards/sender.py does
+    os.environ["FORWARDED_ALLOW_IPS"] = ""
     os.environ["HF_HUB_OFFLINE"] = "1"
     for name in ("NO_PROXY", "no_proxy"):
         hosts = [host for host in os.environ.get(name, "").split(",") if host]
@@ -216,12 +226,12 @@ def set_up() -> bool:
 
 
 def cores() -> int:
-    """Number of cores that this process may use."""
+    """The number of CPU cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def close(model_host: ModelHost, blocks: gr.Blocks) -> None:
-    """End all jobs, tell their pages, and stop the server."""
+    """End all jobs, send their pages a last message, and stop the server."""
     from gradio.tunneling import CURRENT_TUNNELS
 
     model_host.close("The server was stopped.", STEP_SECONDS)
@@ -259,7 +269,7 @@ def main() -> None:
     from ui.serving.short_pauses import ShortPauses
 
     change_gradio()
-    torch.set_num_threads(max(1, cores() - 1))  # one core is left for the page itself
+    torch.set_num_threads(max(1, cores() - 1))  # leaves one core for the page itself
     limits = PUBLIC if arguments.public else LOCAL
     request = PairRequest(
         arguments.pair or "bundled",

@@ -117,8 +117,6 @@ ALLOWED = (
         "the same keys",
         only="sequoia/saved_files/race_file.py",
     ),
-    Allowed(r"knows nothing", "to be reworded", only="ui/shared/web/tree_layout.js"),
-    Allowed(r"\d+ %", "to be reworded", only="ui/shared/web/tree_legend.js"),
     Allowed(r"(?i)power[ _-]laws?|\bpowerlaw", "the name of a kind of curve"),
     Allowed(r"Moore's law|Zipf(['’]s)? law", "names"),
     Allowed(r"law of the iterated logarithm|law of large numbers", "theorems"),

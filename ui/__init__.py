@@ -1,6 +1,7 @@
-"""The page: everything a visitor sees and presses. `sequoia` never imports it.
+"""The page: everything that a visitor sees and presses. `sequoia` never imports it.
 
 Reading order: shared (forms, labels, markup, theme), serving (sessions, the queue, the loaded
-models, jobs in threads), decode (one run, step by step), race, hardware, models, lab, page (all
-views put together).
+models, jobs in threads), decode (one run, step by step), the other tabs (race, lab, hardware,
+models, experiments, lossless, walk, tour, paper), page (puts all tabs together). The modules record
+and record_* make the recorded files in assets.
 """

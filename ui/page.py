@@ -1,4 +1,4 @@
-"""The whole page: header and views. No logic."""
+"""Puts the page together from its header and its tabs."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from ui.serving.guards.all_guards import Address, all_guards
 from ui.serving.idle_threads import IdleThreads
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
+from ui.serving.page_cache import PageCache
 from ui.shared import serve_modules, style_sheets
 from ui.shared.handler_names import HandlerNames
 from ui.shared.theme import FOLDER, theme
@@ -30,15 +31,15 @@ TITLE = "Sequoia: tree speculative decoding, live"
 
 
 class View(Protocol):
-    """A tab of the page."""
+    """The content of a tab."""
 
     def build(self) -> None: ...
     def wire(self, blocks: gr.Blocks, /) -> None: ...
 
 
 def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> gr.Blocks:
-    """The page as Blocks with its queue; each view is a tab. online: whether models may be
-    downloaded, None for yes unless HF_HUB_OFFLINE is set."""
+    """The page as Blocks with its queue. online: whether models may be downloaded; None means yes
+    unless HF_HUB_OFFLINE is set."""
     with gr.Blocks(
         title=TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)
     ) as blocks:
@@ -71,14 +72,18 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
 
 
 def launch_options(limits: Limits, address: Address | None = None) -> dict[str, Any]:
-    """Arguments of `launch`. address: where the server is reached, by default only at this
-    machine's own names."""
+    """The arguments of `Blocks.launch`. address: the names that the server answers to, by default
+    only this machine's own."""
     return {
         "theme": theme(),
         "head": style_sheets.styles(),
         "app_kwargs": {
             "routes": [serve_modules.route()],
-            "middleware": [*all_guards(limits, address or Address()), Middleware(IdleThreads)],
+            "middleware": [
+                *all_guards(limits, address or Address()),
+                Middleware(IdleThreads),
+                Middleware(PageCache),
+            ],
         },
         "favicon_path": str(FOLDER / "favicon.svg"),
         "footer_links": [],

@@ -1,9 +1,9 @@
-"""Record a run, or with `--race` a race, as the page would make it: `python -m ui.record welcome`.
+"""Record a run, or with `--race` a race, as the page would make it: `python -m ui.record NAME`.
 
-Files go to assets/runs/ and assets/races/, or to the folder `--out`; the page opens with the ones
-called "welcome". A race
-has the lanes of one of the form's presets, whatever `--tree` says. The shipped one was made with
-`python -m ui.record welcome --tokens 96 --race "on an A100" --further`.
+The file is written to assets/runs/ or assets/races/, or to the folder given by `--out`. The page
+opens with the files called "welcome"; the run of that name is made by ui.record_opening. A race has
+the lanes of one of the form's presets and ignores `--tree`. The race that comes with the program
+was recorded with `python -m ui.record welcome --tokens 96 --race "on an A100" --further`.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def record_run(decode_request: DecodeRequest, model_host: ModelHost) -> Run:
 def record_race(
     preset: RacePreset, prompt: str, params: SamplingParams, goes_on: bool, model_host: ModelHost
 ) -> str:
-    """Make a race with the lanes of `preset` and return the text of its file. goes_on: with all
-    further runs that the page offers. Raises SequoiaError if it fails."""
+    """Make a race with the lanes of `preset` and return the text of its file. goes_on: whether to
+    add all further runs that the page offers. Raises SequoiaError if it fails."""
     asked = {name: getattr(params, name) for name in PARAMS}
     form = {
         **asked,
@@ -68,7 +68,7 @@ def record_race(
 
 
 def _made(job: RunJob) -> Any:
-    """The recording of `job`, made to its end."""
+    """Run `job` to its end and return its recording. Raises SequoiaError if it fails."""
     job.start()
     for _ in job.messages():
         pass
@@ -86,25 +86,34 @@ def main() -> None:
     parser.add_argument(
         "--preset", default=presets()[0].name, choices=known, help="which example prompt to decode"
     )
-    parser.add_argument("--tokens", type=int, default=128, help="tokens to generate")
-    parser.add_argument("--temperature", type=float, default=TEMPERATURE, help="0 is greedy")
+    parser.add_argument("--tokens", type=int, default=128, help="number of tokens to generate")
+    parser.add_argument(
+        "--temperature", type=float, default=TEMPERATURE, help="temperature; 0 is greedy"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of all random draws")
     parser.add_argument(
         "--tree",
         default="planned",
         choices=[k for k, s in SHAPES.items() if not s.fields or k == "best"],
+        help="kind of tree, as in the form's menu",
     )
-    parser.add_argument("--nodes", type=int, default=64, help="for --tree best")
-    parser.add_argument("--levels", type=int, default=8, help="for --tree best")
+    parser.add_argument("--nodes", type=int, default=64, help="max nodes for --tree best")
+    parser.add_argument("--levels", type=int, default=8, help="max levels for --tree best")
     parser.add_argument(
         "--race",
         nargs="?",
         const=PRESETS[0].name,
         choices=[one.name for one in PRESETS],
-        help=f"record a race instead of a run (without a name: {PRESETS[0].name})",
+        help=f"record a race with this preset instead of a run (without a name: {PRESETS[0].name})",
     )
-    parser.add_argument("--further", action="store_true", help="of a race: all further runs, too")
-    parser.add_argument("--out", type=Path, help="folder of the file (default: that of the page)")
+    parser.add_argument(
+        "--further",
+        action="store_true",
+        help="of a race: add all further runs that the page offers",
+    )
+    parser.add_argument(
+        "--out", type=Path, help="folder of the file (default: where the page looks for it)"
+    )
     asked = parser.parse_args()
     params = SamplingParams(
         temperature=asked.temperature, max_new_tokens=asked.tokens, seed=asked.seed

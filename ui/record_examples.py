@@ -1,9 +1,9 @@
 """Record the runs of the menu "Examples": `python -m ui.record_examples`.
 
-assets/examples.json says which: each with a title, one sentence, its settings, and what it has to
-show. Every run is made several times. Kept is the one that took the least time together with its
-plain decoding: other programs only add time, and disturbed that one least. Where a run does not
-show what its sentence says, the command ends with an error and writes nothing.
+assets/examples.json lists the examples, each with a title, a sentence about it, its settings, and
+the result that it must show. Every run is made several times. The run that took the least time,
+including its plain decoding, is kept, as other programs disturbed it least. If a run does not show
+what its sentence says, the command ends with an error and writes nothing.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ from ui.shared.tree_request import TreeRequest
 
 FILE = ASSETS / "examples.json"
 SHUFFLED = "draft with shuffled weights"
-CLEAR = 1.05  # a run that is this many times as fast as another is faster
+CLEAR = 1.05  # the least ratio of speeds that counts as "faster"
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """One example. prompt: the name of a preset. tree: kind and numbers, as in the form's menu.
-    shows: "faster" or "slower" than the large model alone, or "slower than NAME" with the name of
-    another example; empty: anything."""
+    """One example. prompt: the name of a prompt preset. tree: the kind of tree and its numbers, as
+    in the form's menu. shows: "faster" or "slower" (than plain decoding), or "slower than NAME"
+    with the name of another example; "" if there is no such requirement. draft: "" for the bundled
+    draft, or SHUFFLED."""
 
     name: str
     title: str
@@ -63,15 +64,15 @@ class Recipe:
 
 
 def recipes() -> list[Recipe]:
-    """All examples, in the order of the file."""
+    """All examples in assets/examples.json, in their order."""
     entries = load_json(FILE)["examples"]
     return [Recipe(**{**entry, "tree": tuple(entry["tree"])}) for entry in entries]
 
 
 @contextmanager
 def shuffled_pair() -> Iterator[Pair]:
-    """The bundled pair with a useless draft: each of its tensors has the weights of the bundled
-    draft in random order."""
+    """The bundled pair with a useless draft: each tensor has the bundled draft's weights in random
+    order."""
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / SHUFFLED
         draft.mkdir()
@@ -95,7 +96,8 @@ def _shuffled(weight: torch.Tensor, chance: torch.Generator) -> torch.Tensor:
 def record_all(
     asked: Sequence[Recipe], hosts: Mapping[str, ModelHost], tokens: int, rounds: int
 ) -> dict[str, list[Run]]:
-    """Every example `rounds` times, all of them once in each round."""
+    """Run every example `rounds` times, each once per round, after a round that is not counted.
+    Returns the runs by the example's name."""
     runs: dict[str, list[Run]] = {one.name: [] for one in asked}
     for number in range(rounds + 1):
         for one in asked:
@@ -106,7 +108,7 @@ def record_all(
 
 
 def quietest(runs: Sequence[Run]) -> Run:
-    """The run that took the least time, together with plain decoding of as many tokens."""
+    """The run that took the least time, including plain decoding of as many tokens."""
     return min(runs, key=_seconds)
 
 
@@ -116,7 +118,7 @@ def _seconds(run: Run) -> float:
 
 
 def require_shown(recipe: Recipe, runs: Mapping[str, Run]) -> None:
-    """Raises SequoiaError if the runs do not show what the example says."""
+    """Raises SequoiaError if `runs`, by name, do not show what `recipe.shows` says."""
     own = speedup_of(runs[recipe.name])
     way, _, other = recipe.shows.partition(" than ")
     bound = speedup_of(runs[other]) if other else 1.0
@@ -124,8 +126,8 @@ def require_shown(recipe: Recipe, runs: Mapping[str, Run]) -> None:
     is_shown = not way or ratio >= CLEAR
     if not is_shown:
         raise SequoiaError(
-            f"{recipe.name}: {own:.2f}x, which is not clearly {way} than {bound:.2f}x; record "
-            f"again on a quiet machine, or change what {FILE.name} says"
+            f"{recipe.name}: {own:.2f}x, which is not clearly {way} than {bound:.2f}x (by a factor "
+            f"of {CLEAR:g}); record again on a quiet machine, or change what {FILE.name} says"
         )
 
 
@@ -133,8 +135,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m ui.record_examples", description=str(__doc__).splitlines()[0]
     )
-    parser.add_argument("--tokens", type=int, default=96)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--tokens", type=int, default=96, help="tokens per run (default: 96)")
+    parser.add_argument("--rounds", type=int, default=5, help="runs per example (default: 5)")
     asked = parser.parse_args()
     found = recipes()
     with shuffled_pair() as shuffled:
@@ -150,7 +152,7 @@ def main() -> None:
 
 
 def write(recipe: Recipe, run: Run) -> None:
-    """The file of an example."""
+    """Write the file of an example and print its speed-up."""
     meta = {**run.meta, "title": recipe.title, "about": recipe.about}
     text = replace(run, meta=meta).to_json()
     write_text(recordings.RUNS / f"{recipe.name}.json", text)

@@ -1,8 +1,8 @@
-"""Record what the Lossless tab opens with: `python -m ui.record_losslessness`.
+"""Record the results that the Lossless tab opens with: `python -m ui.record_losslessness`.
 
-Two tests of the toy that the form is filled with, by the correct decoder and by a broken one. They
-go to assets/losslessness.json, or to the file `--out`, with the machine and the date. The seed is
-fixed, so the counts are the same on every machine.
+These are two tests of the form's default toy model: one of the correct decoder and one of a broken
+decoder. They are written with the machine and the date to assets/losslessness.json, or to the file
+given by `--out`. The seed is fixed, so the counts are the same on every machine.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from ui.lossless.messages import test_fields
 
 FILE = ASSETS / "losslessness.json"
 BROKEN_WITH = "draft-noise"
-# what the page shows of a test
+# the fields of a test that the page shows
 _SHOWN = ("decoder", "broken", "kind", "draws", "distance", "floor", "p_value", "rows")
 
 
 def record() -> dict[str, Any]:
-    """Both tests, and where and when they were made."""
+    """Both tests, with the machine and the date."""
     return {
         "machine": describe(torch.device("cpu")),
         "date": date.today().isoformat(),
@@ -49,7 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m ui.record_losslessness", description=str(__doc__).splitlines()[0]
     )
-    parser.add_argument("--out", type=Path, default=FILE)
+    parser.add_argument("--out", type=Path, default=FILE, help="file to write")
     path = parser.parse_args().out
     write_text(path, json.dumps(record(), indent=1, ensure_ascii=False) + "\n")
     print(path)

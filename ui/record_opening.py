@@ -1,9 +1,10 @@
 """Record the run that the page opens with: `python -m ui.record_opening`.
 
-Every prompt of assets/opening_prompts.json is decoded at temperature 0, with a tree and without a
-draft in turn, several times. A prompt's speed-up is its median. Of the runs in which a second or
-later child of the tree was accepted, the page opens with the one whose speed-up is nearest the
-median of all prompts. The file, assets/runs/welcome.json, has the speed-ups of all prompts.
+Every prompt of assets/opening_prompts.json is decoded several times at temperature 0, each time
+with a tree and then without a draft. The speed-up of a prompt is the median over its runs. The page
+opens with a prompt whose runs accept a child that is not the first of its parent: of these prompts,
+the one whose speed-up is nearest the median of all prompts. The file, assets/runs/welcome.json,
+also contains the speed-ups of all prompts.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ PROMPTS = ASSETS / "opening_prompts.json"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A prompt with its runs, all of the same text, fastest first by their speed-ups."""
+    """A prompt and its runs, which all emit the same text, in the order of increasing speed-up."""
 
     name: str
     runs: tuple[Run, ...]
 
     @property
     def speedup(self) -> float:
-        """The median over the runs."""
+        """The median speed-up of the runs."""
         return statistics.median(map(speedup_of, self.runs))
 
     @property
@@ -53,7 +54,7 @@ class Candidate:
 
 
 def speedup_of(run: Run) -> float:
-    """Time of plain decoding per token over that of the run."""
+    """The time of plain decoding per token, divided by that of the run."""
     tokens = sum(len(step.emitted) for step in run.steps)
     return run.meta["plain_seconds"] * tokens / sum(step.total_seconds for step in run.steps)
 
@@ -64,8 +65,8 @@ def accepts_side_child(step: StepTrace) -> bool:
 
 
 def chosen(candidates: Sequence[Candidate]) -> Candidate:
-    """The candidate with a side child whose speed-up is nearest the median of all. Raises
-    SequoiaError if there is none."""
+    """Of the candidates that accept a side child, the one whose speed-up is nearest the median of
+    all candidates. Raises SequoiaError if no candidate accepts one."""
     median = statistics.median(one.speedup for one in candidates)
     branching = [one for one in candidates if one.has_side_child]
     if not branching:
@@ -74,8 +75,8 @@ def chosen(candidates: Sequence[Candidate]) -> Candidate:
 
 
 def opening_meta(candidates: Sequence[Candidate]) -> dict[str, Any]:
-    """What the page says about the choice: the median speed-up of all prompts, the range of 8 in
-    10, and each prompt's own."""
+    """What the page says about the choice: the median speed-up of all prompts, the range of the
+    middle 80% of them, and the speed-up of each prompt."""
     speedups = [one.speedup for one in candidates]
     tenths = statistics.quantiles(speedups, n=10, method="inclusive")
     return {
@@ -88,7 +89,7 @@ def opening_meta(candidates: Sequence[Candidate]) -> dict[str, Any]:
 def record_all(
     prompts: Sequence[Preset], asked: DecodeRequest, rounds: int, model_host: ModelHost
 ) -> list[Candidate]:
-    """Run every prompt `rounds` times, all prompts once in each round."""
+    """Run every prompt `rounds` times, each once per round, after a round that is not counted."""
     runs: dict[str, list[Run]] = {prompt.name: [] for prompt in prompts}
     for number in range(rounds + 1):
         for prompt in prompts:
@@ -102,10 +103,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m ui.record_opening", description=str(__doc__).splitlines()[0]
     )
-    parser.add_argument("--tokens", type=int, default=64)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--nodes", type=int, default=16)
-    parser.add_argument("--levels", type=int, default=6)
+    parser.add_argument("--tokens", type=int, default=64, help="tokens per run (default: 64)")
+    parser.add_argument("--rounds", type=int, default=5, help="runs per prompt (default: 5)")
+    parser.add_argument("--nodes", type=int, default=16, help="max nodes of the tree (default: 16)")
+    parser.add_argument("--levels", type=int, default=6, help="max levels of the tree (default: 6)")
     parser.add_argument("--out", type=Path, default=recordings.RUNS, help="folder of the file")
     asked = parser.parse_args()
     params = SamplingParams(temperature=0.0, max_new_tokens=asked.tokens, seed=0)
@@ -123,7 +124,7 @@ def main() -> None:
         side = "side child" if one.has_side_child else ""
         print(f"{one.name:18} {one.speedup:5.2f}x  {side}{'  <- chosen' if one is best else ''}")
     low, high = meta["range"]
-    print(f"median {meta['median']:.2f}x, 8 in 10 from {low:.2f}x to {high:.2f}x -> {path}")
+    print(f"median {meta['median']:.2f}x, middle 80% {low:.2f}x to {high:.2f}x -> {path}")
 
 
 if __name__ == "__main__":

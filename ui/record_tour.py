@@ -1,8 +1,8 @@
 """Record the runs of the tour: `python -m ui.record_tour`.
 
-Their settings are in assets/lessons/tour.json, under "recordings", by the names of the files,
-which go to the same folder. Each run is made several times, always with the same tokens; the one
-that took the least time was disturbed least by other work on the machine, and is kept.
+Their settings are in assets/lessons/tour.json under "recordings", by file name. The files are
+written to the same folder. Each run is made several times, always with the same tokens. The run
+that took the least time is kept, as other work on the machine disturbed it least.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ TIMES = 3
 
 
 def request_of(settings: dict[str, Any]) -> DecodeRequest:
-    """The request that makes a recording. settings: preset, temperature, seed, tokens, and tree,
-    which is its kind and then its numbers."""
+    """The request that makes a recording. settings: preset, temperature, seed, tokens, and tree (a
+    list of its kind and its numbers)."""
     prompt = next(one.text for one in presets() if one.name == settings["preset"])
     params = SamplingParams(
         temperature=settings["temperature"],

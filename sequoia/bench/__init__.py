@@ -1,7 +1,8 @@
-"""Commands that measure: the benchmark, pairs with random weights, the acceptance survey, the
-evaluation of a pair, the error rates of a race's verdict.
+"""Commands that measure.
 
-benchmark, decoders (those that are compared), table (rounds and columns), prompts; random_weights;
-acceptance_survey; pair_judge, parses; race_errors, recorded_steps; ready_profiles (plans for known
-machines, which measure nothing); command (what all commands share).
+The benchmark: benchmark, decoders (the decoders it compares), table (timed rounds and the printed
+table), verifier_gains, prompts. Models of real shapes: random_weights. Acceptance by kind of text:
+acceptance_survey. Judging a pair by its text: pair_judge, parses. Error rates of a race's verdict:
+race_errors and recorded_steps, expected_errors. Plans for known machines, predicted without
+measuring: ready_profiles. Shared by all commands: command.
 """

@@ -1,6 +1,6 @@
 """Measure the acceptance of a pair: `python -m sequoia.survey --out acceptance.json`.
 
-Acceptance by rank for each kind of text at several temperatures, with counts, confidence intervals
+Reports acceptance by rank for each kind of text and temperature, with counts, a confidence interval
 and how repetitive the text was.
 """
 
@@ -34,7 +34,7 @@ from sequoia.models.pair import Pair
 from sequoia.planning.fit_acceptance import fitted
 from sequoia.validate_input import whole
 
-# size of the tree that the rates are fitted with: about what is planned for a CPU
+# size of the tree used to fit the rates: about the size planned for a CPU
 TRIED_NODES = 12
 TRIED_LEVELS = 8
 
@@ -47,15 +47,18 @@ def survey(
     ranks: int,
     draws: int,
 ) -> dict[str, Any]:
-    """One entry for each kind of text and temperature: rates, counts, the 95% confidence interval
-    of the first rank, repetition, how far draft and target agree on the prompts themselves, and the
-    rates fitted to a tree of several levels, to plan with (see planning/fit_acceptance.py), and
-    above temperature 0 those along Traversal's final paths.
+    """The content of an acceptance file, with one entry for each kind of text and temperature.
 
-    kinds: prompts by name, the usual kind first. draws: how often each prompt is continued, each
-    time with other random numbers; at temperature 0, where nothing is random, once. The interval
-    treats all visited nodes as independent, which those of one prompt are not. Raises
-    BadAcceptance for a number of draws below 1.
+    An entry contains rates by rank, counts, the 95% confidence interval of the first rank's rate,
+    the repetition of the continuations, the agreement of draft and target on the prompts, and rates
+    to plan with, fitted to a tree of several levels (planning/fit_acceptance.py). Above temperature
+    0 it also contains rates counted along Traversal's final paths. The interval treats all visited
+    nodes as independent, although nodes visited after the same prompt are not.
+
+    kinds: prompts by the name of their kind, the pair's usual kind first. tokens: new tokens per
+    continuation. ranks: children drafted at every node. draws: how often each prompt is continued,
+    each time with other random numbers. At temperature 0, where nothing is random, each prompt is
+    continued once. Raises BadAcceptance unless `draws` is from 1 to 1000.
     """
     draws = whole(draws, "draws", 1, 1000, BadAcceptance)
     measured = []
@@ -118,9 +121,9 @@ def _figures(
 def along_own_paths(
     pair: Pair, prompts: Sequence[str], params: SamplingParams, rates: Sequence[float]
 ) -> dict[str, Any]:
-    """The vector to plan Traversal's trees with: counted along its final paths with a tree of the
-    same size, and fitted to its tokens per step. At temperature 0 it accepts what all others do.
-    rates: counted with the default verifier."""
+    """The acceptance vector to plan Traversal's trees with: counted along Traversal's final paths
+    in a tree of TRIED_NODES nodes, and fitted to the tokens per step. Not needed at temperature 0,
+    where all verifiers accept the same tokens. rates: counted with the default verifier."""
     usual = Acceptance(tuple(rates))
     tree = best_tree(usual.smoothed(), TRIED_NODES, TRIED_LEVELS)
     found = path_acceptance(pair, prompts, params, tree, TRAVERSAL.key, usual)
@@ -136,9 +139,9 @@ def along_own_paths(
 def tokens_per_step(
     pair: Pair, prompts: Sequence[str], tree: Tree, params: SamplingParams
 ) -> float:
-    """Mean tokens of a step with `tree`, over all steps that begin before a prompt has
-    `params.max_new_tokens` new tokens. The last step is counted in full: leaving it out would bias
-    the mean against long steps, and cutting it at the limit would make it look short."""
+    """Mean tokens per step with `tree`, over all steps that begin before a prompt has
+    `params.max_new_tokens` new tokens. The last step counts in full: leaving it out would bias the
+    mean against long steps, and cutting it off at the limit would make it look short."""
     longer = replace(params, max_new_tokens=params.max_new_tokens + tree.levels)
     made = steps = 0
     for i, prompt in enumerate(prompts):
@@ -184,10 +187,10 @@ def main(argv: Sequence[str] | None) -> None:
     kinds = {Path(name).stem: name for name in options.prompts}
     if len(kinds) < len(options.prompts):
         parser.error(
-            f"--prompts {' '.join(options.prompts)} has two of the same name; a file's name is the "
-            "name of its kind, so rename one"
+            f"--prompts {' '.join(options.prompts)} names the same kind twice; a file's kind is "
+            "its name without the folder and .json, so rename one of the files"
         )
-    if options.out:  # before anything is measured, in case it fails
+    if options.out:  # an unusable folder should fail now, not after the measurement
         options.out.parent.mkdir(parents=True, exist_ok=True)
     kinds = {kind: text_list(name, ASSETS / "survey") for kind, name in kinds.items()}
     pair = load_pair(target=options.target, draft=options.draft)

@@ -1,10 +1,10 @@
 """Every decoder on the same prompts, in interleaved rounds: `python -m sequoia.bench`.
 
-A decoder is timed over all prompts of a round, prefill included; each prompt is decoded by all
-decoders in turn. Ratios are taken within a round, to plain decoding on the same engine in its
-fastest dtype. The table shows medians over rounds, with the lowest and the highest values. The
-machine's profile, used to plan trees and to predict speed-ups, is measured before each table. With
---offload, accelerate's rows are measured after the others.
+In each round, every prompt is decoded by all decoders in turn. A decoder's time is the sum over all
+prompts of the round, prefill included. Its speed-up in a round is the time of plain decoding by the
+same engine, in its fastest dtype, divided by that sum. The table shows medians over rounds, with
+the lowest and highest values. The machine's profile, used to plan trees and to predict speed-ups,
+is measured before each table. With --offload, accelerate is measured after all other rows.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ def _introduce(options: Namespace, pair: Pair, others: dict[str, Pair]) -> None:
     )
     if len(others) == 1:
         print(
-            f"Plain decoding and transformers in {', '.join(others)} only; other dtypes are "
-            "many times slower on this device, or do not fit its memory."
+            f"Plain decoding and transformers run in {', '.join(others)} only: other dtypes are "
+            "many times slower on this device or do not fit in its memory."
         )
     print()
 
@@ -133,12 +133,12 @@ class Block:
         return self._profile
 
     def acceptance(self, pair: Pair) -> Acceptance:
-        """The acceptance that trees for these prompts are planned with."""
+        """The acceptance vector used to plan trees for these prompts."""
         return acceptance_of(pair, self.params, texts=self.prompts)[0].smoothed()
 
     def own_paths(self, pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> Acceptance:
-        """The acceptance along the paths that Traversal keeps, on other texts of this kind:
-        recorded with the pair, or counted now."""
+        """The acceptance vector along Traversal's final paths: recorded with the pair, or else
+        counted now on other texts of the same kind. At temperature 0 it equals `acceptance`."""
         if known := own_paths_of(pair, self.params, TRAVERSAL.key, self.prompts):
             return known[0].smoothed()
         if self.params.temperature == 0:
@@ -155,7 +155,7 @@ class Block:
         self.rows += timed([*contestants], self.prompts, self.params, self.options.rounds, title)
 
     def print(self) -> None:
-        """The table of all rows."""
+        """Print the table of all rows."""
         print_table(
             rated(self.rows),
             f"{self._kind} prompts ({len(self.prompts)}), temperature {self.params.temperature:g}",
@@ -173,7 +173,7 @@ class Block:
 
 
 def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None:
-    """Time the engine's decoders and those of `transformers`."""
+    """Time the engine's decoders and `generate()` of `transformers`."""
     for block in blocks:
         profile = block.measure(pair)
         known = profile, fastest_plain(pair, others, profile), block.acceptance(pair)
@@ -222,10 +222,11 @@ def _print_plans(profile: HardwareProfile, acceptance: Acceptance, own: Acceptan
 
 def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
     """Time plain decoding and Sequoia with the engine's streaming, then plain decoding with
-    `accelerate`'s. There is room for only one copy of the weights, so they take turns."""
+    `accelerate`. Memory holds only one copy of the weights, so `accelerate` takes them over after
+    all other rows are measured."""
     print(
-        "The rows of accelerate are measured after the others, on the same "
-        "weights in unpinned memory."
+        "The rows of accelerate are measured after all other rows, on the same weights in unpinned "
+        "memory."
     )
     if pair.target.device.type == "cpu":
         print(
@@ -244,7 +245,7 @@ def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
 
 
 def _at_least(least: int, what: str, most: int | None = None) -> Callable[[str], int]:
-    """A parser of whole numbers from `least` to `most`; error messages call the value `what`."""
+    """A parser of whole numbers from `least` to `most`. Error messages call the value `what`."""
 
     def whole(text: str) -> int:
         value = int(text)

@@ -15,7 +15,8 @@ from sequoia.text_files import write_text
 
 
 def option_parser(prog: str, doc: str | None) -> ArgumentParser:
-    """A parser whose description is the first line of `doc` without the command in it."""
+    """A parser whose description is the first line of `doc`, without the command after the
+    colon."""
     description = str(doc).split("\n")[0].split(": `")[0].rstrip(".") + "."
     return ArgumentParser(prog, description=description, formatter_class=_Defaults)
 

@@ -1,5 +1,5 @@
-"""The decoders that the benchmark compares: this engine with each kind of tree, and those of
-`transformers` for the same pair."""
+"""The decoders that the benchmark compares: this engine with each kind of tree, and `generate()` of
+`transformers` with the same pair."""
 
 from __future__ import annotations
 
@@ -40,10 +40,11 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, best_chain, best_plan, bounds, predict
 
-HOPELESS = 3.0  # a dtype this many times slower than the fastest is left out
+HOPELESS = 3.0  # a dtype at least this many times slower than the fastest is not benchmarked
 _ONE_ROW_PASSES = 30
-_STOP_TEXTS = 3  # from which the stop rule of a chain is chosen
-_STOP_TOKENS = 48  # of each
+# number and length of the texts used to choose the stop rule of a chain
+_STOP_TEXTS = 3
+_STOP_TOKENS = 48
 GRID_NODES = (3, 5, 8, 12, 16, 24, 32)
 GRID_LEVELS = (3, 4, 6, 8, 12)
 
@@ -53,10 +54,10 @@ Decode = Callable[[str, SamplingParams], tuple[list[int], DecodeStats | None]]
 
 @dataclass(frozen=True)
 class Contestant:
-    """A named way to decode. ready: called before each prompt, outside the timing: a tree that
-    learns is reset there, as fixed trees are planned outside the timing too. predicted,
-    expected_tokens: the speed-up over plain decoding and the tokens per step that the planner
-    predicts, if it planned the tree."""
+    """A named way to decode. ready: called before each prompt; returns the function that decodes
+    it. This call is not timed, so it is where adaptive trees are reset: fixed trees are planned
+    outside the timing too. predicted, expected_tokens: the speed-up over plain decoding and the
+    tokens per step that the planner predicts, None if it did not plan the tree."""
 
     name: str
     group: str
@@ -67,7 +68,8 @@ class Contestant:
 
 @dataclass(frozen=True)
 class VerifiedTree:
-    """A verifier on a tree. shape: what the tree is called; those of one shape are compared."""
+    """A verifier on a tree. shape: the name of the tree; verifiers on the same shape are
+    compared."""
 
     shape: str
     verifier: str
@@ -84,9 +86,9 @@ class VerifiedTree:
 def verified_trees(
     profile: HardwareProfile, acceptance: Acceptance, own_paths: Acceptance
 ) -> list[VerifiedTree]:
-    """Every verifier on the planned tree and on the best chain, both planned with `acceptance`,
-    which is that of the default verifier; and Sequoia and Traversal on the tree planned with
-    `own_paths`, that of Traversal's own final paths."""
+    """Every verifier on the planned tree and on the best chain, both planned with `acceptance`, the
+    default verifier's vector. Then Sequoia and Traversal on the tree planned with `own_paths`, the
+    vector along Traversal's final paths, if that tree differs."""
     shapes = {
         "tree": best_plan(acceptance, profile, slack=SLACK).tree,
         "chain": best_chain(acceptance, profile, min_nodes=2).tree,
@@ -131,11 +133,12 @@ def ours(
 
 
 def fastest_plain(pair: Pair, others: dict[str, Pair], profile: HardwareProfile) -> float:
-    """Seconds per token of plain decoding in its fastest dtype, which need not be that of the
-    trees: a pass over one row, and the overhead.
+    """Seconds per token of plain decoding in its fastest dtype, which may differ from the dtype
+    that trees use: a pass over one row, plus the overhead.
 
-    The ratio between the dtypes is timed here, side by side, and applied to the profile's pass, so
-    that the predictions stay right on a machine that has become slower or faster since."""
+    The passes in all dtypes are timed here in turn, and the profile's pass is scaled by the ratio
+    of the fastest to the pair's own dtype. So the result stays comparable with the profile even if
+    the machine has become slower or faster since."""
     own, *passes = [
         Pass(opened(one.target, 1, profile.prefix_length), 1) for one in (pair, *others.values())
     ]
@@ -154,7 +157,7 @@ def grid(
     plain_seconds: float,
     acceptance: Acceptance,
 ) -> Iterator[Contestant]:
-    """The best trees of many sizes and level limits, for comparison with the planned one."""
+    """The best trees of many sizes and level limits, for comparison with the planned tree."""
     sizes = [(nodes, levels) for nodes in GRID_NODES for levels in GRID_LEVELS if levels <= nodes]
     trees = dict.fromkeys(best_tree(acceptance, nodes, levels) for nodes, levels in sizes)
     for tree in trees:
@@ -176,7 +179,7 @@ def verified(pair: Pair, lanes: Iterable[VerifiedTree]) -> Iterator[Contestant]:
 
 
 def streamed(pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> Iterator[Contestant]:
-    """Plain decoding, and the planned tree, with a target whose layers are streamed."""
+    """Plain decoding and the planned tree, with a target whose layers are streamed."""
     yield _plain("plain, layers streamed", "plain", pair)
     yield _planned(
         "Sequoia", pair, best_plan(acceptance, profile, slack=SLACK), profile.plain_seconds
@@ -184,15 +187,15 @@ def streamed(pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> It
 
 
 def accelerated(pair: Pair) -> Contestant:
-    """Plain decoding on the same engine with `accelerate`'s offloading. It takes over the target's
-    weights: the pair cannot stream its layers afterwards."""
+    """Plain decoding on the same engine with `accelerate`'s offloading. `accelerate` takes over the
+    target's weights, so the pair cannot stream its layers afterwards."""
     assert isinstance(pair.target, StreamedModel)
     offloaded = replace(pair, target=offloaded_by_accelerate(pair.target), measured=PairCache())
     return _plain("plain, accelerate cpu_offload", "accelerate", offloaded)
 
 
 def _planned(name: str, pair: Pair, plan: Plan, plain_seconds: float) -> Contestant:
-    """The tree of `plan`, with its speed-up predicted over plain decoding at `plain_seconds` a
+    """The tree of `plan`, with its predicted speed-up over plain decoding at `plain_seconds` per
     token."""
     decode = _with_tree(pair, plan.tree)
     predicted = plan.expected_tokens * plain_seconds / plan.predicted_seconds
@@ -208,7 +211,8 @@ def _changing(name: str, pair: Pair, make: Callable[[], TreeChoice]) -> Contesta
 def _stopping(
     pair: Pair, profile: HardwareProfile, plain_seconds: float, temperature: float
 ) -> Contestant:
-    """A chain that stops after an unsure token; when it stops is chosen on other texts."""
+    """A chain that stops drafting after a token the draft is unsure of. The threshold is chosen on
+    texts that are not benchmarked."""
     texts = text_list("code", ASSETS / "survey")[:_STOP_TEXTS]
     params = SamplingParams(temperature, max_new_tokens=_STOP_TOKENS, ignore_eos=True)
     rule = measured_stop_rule(pair, texts, params, profile)
@@ -244,7 +248,7 @@ def _traced(start: Callable[[str, SamplingParams], Iterator[StepTrace]]) -> Deco
 
 
 def hugging_face(pairs: dict[str, Pair], assistant_tokens: Sequence[int]) -> Iterator[Contestant]:
-    """`generate()`, plain and assisted, in each dtype."""
+    """`generate()` in each dtype: plain, and assisted with each number of assistant tokens."""
     for name, pair in pairs.items():
         yield _always(f"transformers generate(), {name}", "generate", _generate(pair, None))
         for count in assistant_tokens:
@@ -284,8 +288,8 @@ def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:
 
 @contextmanager
 def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
-    """Set the draft's generation settings to `tokens` assistant tokens per step, and restore them
-    afterwards."""
+    """Set the draft's generation settings to `tokens` assistant tokens per step, and restore the
+    previous settings afterwards. With None, change nothing."""
     config = pair.draft.hf.generation_config
     wanted = {
         "num_assistant_tokens": tokens,
@@ -302,10 +306,10 @@ def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
 
 
 def other_dtypes(named: dict[str, Any], device: str, own: Pair) -> dict[str, Pair]:
-    """The pair in each dtype that plain decoding is tried in, without an end-of-text token so
-    that decoding does not stop early. A type that is many times slower on this device, as bfloat16
-    on many CPUs, is left out: it cannot be the fastest. So is one for which memory does not
-    suffice. own: the pair in its usual dtype, which a GPU does not hold twice."""
+    """The pair in each dtype that plain decoding is timed in, by the dtype's name. `generate()` is
+    set to ignore the end-of-text token, so that it does not stop early. Left out are dtypes that do
+    not fit in memory, and dtypes many times slower on this device, as bfloat16 is on many CPUs:
+    they cannot be the fastest. own: the pair in its usual dtype; a GPU reuses it to save memory."""
     pairs = {}
     for name in ("float32", "bfloat16"):
         if own.target.device.type == "cuda" and dtype_name(own) == name:
@@ -326,7 +330,7 @@ def other_dtypes(named: dict[str, Any], device: str, own: Pair) -> dict[str, Pai
 
 
 def _slowness(targets: list[TreeModel]) -> list[float]:
-    """How many times slower each is than the fastest, for one row or for as many as assisted
-    generation verifies: the smaller of the two ratios."""
+    """How many times slower each target is than the fastest: the smaller of two ratios, for a pass
+    over 1 row and for one over 9 rows, about the number that assisted generation verifies."""
     found = [least_seconds(targets, width) for width in (1, 9)]
     return [min(times[i] / min(times) for times in found) for i in range(len(targets))]

@@ -1,10 +1,10 @@
-"""How often the interval of a ratio of tokens per step is wrong, where two lanes are compared by
-the steps expected of both on the same texts.
+"""How often a race's interval for a ratio of tokens per step is wrong, when two lanes are compared
+by their expected steps on the same texts.
 
-Texts of several prompts were decoded at a temperature above 0, and the steps that each of some
-trees needs for them on average were recorded. A race takes three texts of a prompt at random; the
-other texts of that prompt stand for the truth, whose own error is allowed for. An interval of 95%
-should miss it in about 5% of races or fewer.
+For several prompts, texts were decoded at a temperature above 0, and the expected number of steps
+of several trees on each text was recorded. A resampled race draws three texts of one prompt at
+random. The remaining texts of that prompt give the true ratio, and the test allows for the error of
+that ratio too. A 95% interval should miss it in at most about 5% of races.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from sequoia.measuring.expected_steps import FixedLane, expected_steps
 from sequoia.models.pair import Pair
 
 FILE = ASSETS / "bench" / "recorded_steps" / "expected.json"
-TEXTS = 3  # of a race: one of each lane
-FREEDOM = 7  # of the verdict's errors after one race
+TEXTS = 3  # texts in a race: one from each lane
+FREEDOM = 7  # degrees of freedom of the verdict's error after one race
 TEMPERATURE = 0.6
-Texts = Sequence[Mapping[str, list[float]]]  # by lane: the steps in each segment
+Texts = Sequence[Mapping[str, list[float]]]  # for each text, by lane: the steps in each segment
 
 
 def trees_of(pair: Pair, params: SamplingParams, prompt: str) -> dict[str, Tree]:
-    """The lanes that are recorded."""
+    """The trees of the recorded lanes, by name."""
     acceptance = acceptance_of(pair, params, texts=[prompt])[0].smoothed()
     return {
         "plain": Tree.chain(1),
@@ -60,7 +60,8 @@ def trees_of(pair: Pair, params: SamplingParams, prompt: str) -> dict[str, Tree]
 def record(
     pair: Pair, prompts: Sequence[str], params: SamplingParams, count: int
 ) -> list[list[dict[str, list[float]]]]:
-    """For each prompt `count` texts, with the steps of every lane in each segment."""
+    """Decode `count` texts for each prompt. Returns, for each prompt and text, the expected steps
+    of every lane in each segment."""
     trees = trees_of(pair, params, prompts[0])
     lanes = [FixedLane(tree, DEFAULT_VERIFIER) for tree in trees.values()]
     made = []
@@ -77,7 +78,8 @@ def record(
 
 
 def outside(prompts: Sequence[Texts], one: str, other: str, races: int, seed: int) -> float:
-    """Share of races whose interval misses the ratio that the other texts of the prompt give."""
+    """Share of races, 0 to 1, whose 95% interval misses the ratio found on the remaining texts of
+    the prompt."""
     rng = random.Random(seed)
     return sum(_misses(rng.choice(prompts), one, other, rng) for _ in range(races)) / races
 
@@ -90,7 +92,8 @@ def _misses(texts: Texts, one: str, other: str, rng: random.Random) -> bool:
         return False
     log, variance = found
     reach = critical_value(0.05, FREEDOM) * math.sqrt(variance)
-    allowed = math.sqrt(1 + TEXTS / (len(texts) - TEXTS))  # the truth is a mean of few texts too
+    # the true ratio is itself a mean over few texts, so its error widens the interval
+    allowed = math.sqrt(1 + TEXTS / (len(texts) - TEXTS))
     return abs(log - truth[0]) > reach * allowed
 
 
@@ -104,14 +107,14 @@ def compared(texts: Texts, one: str, other: str) -> tuple[float, float] | None:
 
 
 def report(prompts: Sequence[Texts], races: int, seed: int) -> None:
-    """Print the figures of each pair of lanes."""
+    """Print the share of wrong intervals and the standard error for each pair of lanes."""
     for one, other in combinations(prompts[0][0], 2):
         found = [compared(texts[:TEXTS], one, other) for texts in prompts]
         errors = [math.sqrt(variance) for _, variance in filter(None, found)]
         share = outside(prompts, one, other, races, seed)
         print(
-            f"{one} and {other}: outside the 95% interval in {share:.1%} of races; standard error "
-            f"of one race {np.mean(errors):.1%}"
+            f"{one} and {other}: true ratio outside the 95% interval in {share:.1%} of races; "
+            f"standard error of one race {np.mean(errors):.1%}"
         )
 
 
@@ -119,11 +122,17 @@ def report(prompts: Sequence[Texts], races: int, seed: int) -> None:
 def main(argv: Sequence[str] | None) -> None:
     parser = option_parser("python -m sequoia.bench.expected_errors", __doc__)
     parser.add_argument("--steps", type=Path, default=FILE, help="file of expected steps")
-    parser.add_argument("--record", action="store_true", help="first record with the bundled pair")
-    parser.add_argument("--texts", type=int, default=8, help="recorded texts of each prompt")
-    parser.add_argument("--prompts", type=int, default=6, help="recorded prompts of each kind")
-    parser.add_argument("--races", type=int, default=2000, help="resampled for each pair of lanes")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help="first decode texts with the bundled pair, and write their expected steps to --steps",
+    )
+    parser.add_argument("--texts", type=int, default=8, help="texts to record for each prompt")
+    parser.add_argument("--prompts", type=int, default=6, help="prompts to record of each kind")
+    parser.add_argument(
+        "--races", type=int, default=2000, help="races to resample for each pair of lanes"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="seed of all random draws")
     options = parser.parse_args(argv)
     if options.record:
         params = SamplingParams(temperature=TEMPERATURE, max_new_tokens=128, ignore_eos=True)
@@ -135,7 +144,7 @@ def main(argv: Sequence[str] | None) -> None:
         made = record(load_pair(), texts, replace(params, seed=options.seed), options.texts)
         options.steps.write_text(json.dumps(made, separators=(",", ":")) + "\n", encoding="utf-8")
     prompts = json.loads(options.steps.read_text(encoding="utf-8"))
-    print(f"{len(prompts)} prompts of {len(prompts[0])} texts, temperature {TEMPERATURE:g}")
+    print(f"{len(prompts)} prompts with {len(prompts[0])} texts each, temperature {TEMPERATURE:g}")
     report(prompts, options.races, options.seed)
 
 

@@ -1,9 +1,9 @@
 """Evaluate a pair by the text it writes: `python -m sequoia.judge_pair --target DIR --draft DIR`.
 
-The excerpts are from texts that neither the current bundled pair nor the previous one was trained
-on.
-It measures how well the target predicts them and how far the draft agrees with it. It also measures
-the pair's own continuations: how repetitive they are, and whether code is still valid Python.
+The pair reads excerpts of texts that neither the current nor the previous bundled pair was trained
+on: how well does the target predict them, and how far does the draft agree with the target? It then
+continues the start of each excerpt: how repetitive is the continuation, and is code still valid
+Python?
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from sequoia.models.pair import Pair
 from sequoia.text_files import load_json
 
 TEMPERATURES = (0.0, 0.6)
-USUAL = 0.6  # temperature of the figures that are given for one temperature only
+USUAL = 0.6  # temperature of figures reported for only one temperature
 RANKS = 8
-# size of the tree: about what is planned for a CPU
+# size of the tree: about the size planned for a CPU
 TRIED_NODES = 12
 TRIED_LEVELS = 8
 TREE_RATES = (0.73, 0.09, 0.05, 0.03)  # the same for all pairs, so that all get the same tree
@@ -65,8 +65,9 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Task:
-    """Settings of an evaluation. tokens: of each continuation. draws: continuations of each prompt
-    above temperature 0. timed: prompts that are also decoded plainly, for the speed-up."""
+    """Settings of an evaluation. tokens: length of each continuation. draws: continuations of each
+    prompt above temperature 0. timed: number of prompts also decoded plainly, to time the
+    speed-up."""
 
     tokens: int = 128
     draws: int = 4
@@ -97,8 +98,8 @@ class Continuation:
 
 
 def judge(pair: Pair, kinds: Mapping[str, Sequence[Excerpt]], task: Task) -> dict[str, Any]:
-    """All figures of a pair by kind of text, with the values of each excerpt, so that pairs can
-    be compared excerpt by excerpt."""
+    """All figures of a pair by kind of text. The values of each excerpt are included, so that two
+    pairs can be compared excerpt by excerpt."""
     tree = best_tree(Acceptance(TREE_RATES), TRIED_NODES, TRIED_LEVELS)
     return {
         "format": "sequoia-judged",
@@ -142,17 +143,18 @@ def _judged(
 
 
 def _weighted(forced: Sequence[Mapping[str, Any]], name: str) -> float:
-    """Mean over all positions of all excerpts."""
+    """Mean of the number `name` over all positions of all excerpts."""
     return float(_mean(forced, name))
 
 
 def _mean(forced: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
+    """Mean of `name`, a number or a list of numbers, over all positions of all excerpts."""
     return np.average([each[name] for each in forced], 0, [each["positions"] for each in forced])
 
 
 @torch.inference_mode()
 def _predicted(pair: Pair, excerpt: Excerpt) -> tuple[float, int]:
-    """The excerpt's bits of information according to the target, and its size in bytes."""
+    """The excerpt's information content under the target in bits, and its size in bytes."""
     ids = torch.tensor(pair.encode(excerpt.text), device=pair.target.device)
     with without_cudnn_attention():
         found = pair.target.hf(input_ids=ids[None, :-1])
@@ -162,8 +164,9 @@ def _predicted(pair: Pair, excerpt: Excerpt) -> tuple[float, int]:
 
 
 def _forced(pair: Pair, excerpt: Excerpt, tree: Tree) -> dict[str, Any]:
-    """Acceptance by rank over all positions of the excerpt, and the tokens per step with `tree` at
-    those rates."""
+    """Teacher-forced figures of one excerpt: the number of positions, acceptance rates by rank, the
+    expected tokens per step with `tree` at these rates, and the shared probability mass, the mean
+    of sum(min(p, q))."""
     counted = teacher_forced_acceptance(
         pair, [excerpt.text], SamplingParams(temperature=USUAL), ranks=RANKS, own=False
     )
@@ -224,8 +227,8 @@ def _summary(written: Sequence[Continuation], temperature: float, kind: str) -> 
 
 
 def _speed_up(pair: Pair, excerpts: Sequence[Excerpt], tree: Tree, task: Task) -> dict[str, float]:
-    """The time of plain decoding divided by the time with the tree. Each prompt is decoded both
-    ways, one after the other."""
+    """The time of plain decoding divided by the time with the tree, over the prompts: median,
+    lowest and highest. Each prompt is decoded plainly and then with the tree."""
     params = SamplingParams(USUAL, max_new_tokens=task.tokens, ignore_eos=True)
     ratios = []
     repeated = []
@@ -252,8 +255,8 @@ def _timed(decode: Callable[[], Iterator[StepTrace]]) -> tuple[float, list[StepT
 
 
 def table(after: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
-    """The figures of one pair, or of two pairs side by side with the differences over the same
-    excerpts."""
+    """A text table of the figures in `after`. With `before`, the figures of both pairs stand side
+    by side, followed by the differences over the same excerpts."""
     lines = []
     for kind in after["kinds"]:
         new = after["kinds"][kind]
@@ -291,7 +294,7 @@ def _figures(kind: Mapping[str, Any]) -> dict[str, str]:
         found["speed-up, own continuations (needs an idle machine)"] = (
             f"{kind['speed_up']['median']:.2f}x"
         )
-        found["  repeated 8-grams in them"] = f"{kind['speed_up']['repeated_8_grams']:.1%}"
+        found["  repeated 8-grams when timed"] = f"{kind['speed_up']['repeated_8_grams']:.1%}"
     return found
 
 
@@ -319,7 +322,7 @@ def _tokens_change(pairs: Sequence[tuple[Any, Any]]) -> float:
 def _interval(
     pairs: Sequence[tuple[Any, Any]], measure: Callable[[Sequence[tuple[Any, Any]]], float]
 ) -> tuple[float, float, float]:
-    """The measure, and the bounds of its 95% confidence interval."""
+    """The value of `measure` on `pairs`, and the bounds of its 95% confidence interval."""
     chance = random.Random(0)
     values = sorted(measure(chance.choices(pairs, k=len(pairs))) for _ in range(RESAMPLES))
     return measure(pairs), values[int(0.025 * RESAMPLES)], values[int(0.975 * RESAMPLES)]
@@ -329,7 +332,8 @@ def _interval(
 
 
 def excerpts_of(folder: Path, kind: str, limit: int | None = None) -> list[Excerpt]:
-    """The excerpts in `folder`/KIND.json; raises SequoiaError if there are none."""
+    """The excerpts in `folder`/KIND.json, at most `limit`. Raises SequoiaError if the file is
+    missing, damaged or empty."""
     path = folder / f"{kind}.json"
     try:
         found = [Excerpt(item["source"], item["prompt"], item["rest"]) for item in load_json(path)]
@@ -343,7 +347,8 @@ def excerpts_of(folder: Path, kind: str, limit: int | None = None) -> list[Excer
 
 
 def pair_of(target: str | None, draft: str | None) -> Pair:
-    """A pair whose prompts begin with an end-of-text token, as those of the bundled pair do."""
+    """The pair to evaluate, by default the bundled one. Its prompts begin with the tokenizer's
+    beginning-of-text token."""
     pair = load_pair(
         target=target or str(BUNDLED_PAIR / "target"), draft=draft or str(BUNDLED_PAIR / "draft")
     )
@@ -372,10 +377,15 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         "--before", type=Path, help="compare with these results: a file that --json wrote"
     )
     parser.add_argument(
-        "--excerpts", type=Path, default=ASSETS / "judge", help="folder with KIND.json"
+        "--excerpts",
+        type=Path,
+        default=ASSETS / "judge",
+        help="folder with one file of excerpts for each kind, KIND.json",
     )
     parser.add_argument("--kinds", nargs="+", default=["code", "prose"], help="kinds of excerpts")
-    parser.add_argument("--limit", type=int, help="maximum excerpts of each kind (default: all)")
+    parser.add_argument(
+        "--limit", type=int, help="maximum number of excerpts of each kind (default: all)"
+    )
     parser.add_argument("--tokens", type=int, default=task.tokens, help="tokens per continuation")
     parser.add_argument(
         "--draws",

@@ -1,4 +1,4 @@
-"""Whether a truncated text is valid Python so far."""
+"""Whether a text that may break off anywhere is valid Python so far."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def without_last_line(text: str) -> str:
 
 
 def _first_incomplete(text: str, start: int) -> int:
-    """The line after the last complete logical line, which begins at `start`; the text after it
-    gave no token."""
+    """The index of the line at which the incomplete rest of `text` begins. The last complete
+    logical line begins at `start`. Needed where tokenizing failed before the rest gave a token."""
     lines = text.splitlines(keepends=True)
     for end in range(start + 1, len(lines) + 1):
         if _is_complete("".join(lines[start:end])):

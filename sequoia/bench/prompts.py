@@ -1,4 +1,4 @@
-"""Lists of prompts that commands measure with: bundled ones by name, or a JSON file."""
+"""Lists of prompts for the measuring commands: a bundled list by name, or a JSON file."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from sequoia.text_files import load_json
 
 
 def text_list(name: str, folder: Path) -> list[str]:
-    """The texts of `folder`/`name`.json, else of the JSON file `name`. Raises SequoiaError unless
-    it contains a list of at least one text."""
+    """The texts in `folder`/`name`.json, or if there is no such file, in the JSON file `name`.
+    Raises SequoiaError unless the file contains a list of at least one text."""
     bundled = folder / f"{name}.json"
     path = bundled if bundled.is_file() else Path(name)
     try:
@@ -18,7 +18,8 @@ def text_list(name: str, folder: Path) -> list[str]:
     except (OSError, ValueError) as problem:
         known = ", ".join(sorted(file.stem for file in folder.glob("*.json")))
         raise SequoiaError(
-            f"--prompts {name!r} is neither {known} nor a JSON file with a list of texts: {problem}"
+            f"--prompts {name!r} is neither a bundled list ({known}) nor a JSON file with a list "
+            f"of texts: {problem}"
         ) from None
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
         raise SequoiaError(f"{path} must contain a JSON list of at least one text")

@@ -1,14 +1,18 @@
 """How often the verdict of a race is wrong: races resampled from recorded steps.
 
-Three figures. Lanes that are the same must be found different in at most 6% of races (any pair of
-them); a true difference of 10% must be found in at least 88%, at the number of races that the
-verdict itself calls enough; plain decoding must never tie for first with a lane of 1.4 times its
-measured pace, from 96 tokens on (a rule of the verdict, which this only confirms).
+Three figures are measured, each with a goal:
 
-The steps are recorded: several lanes of one kind take turns on one prompt, so they differ by chance
-alone. A resampled race takes one session at random and deals its runs to the lanes. A difference of
-10% is made by dividing one lane's step times. Figures for one race vary with the sessions more
-than with the number of races: with 48 sessions, 4% is two of them.
+- Identical lanes: some pair of them may be found different in at most 6% of races.
+- A true difference of 10%: found by at least 88% of verdicts, after as many races as the verdict
+  itself calls enough.
+- Plain decoding: never ties for first with a lane measured 1.4 times as fast, in races of 96 tokens
+  or more. This is a rule of the verdict, so the figure only confirms it.
+
+In a recorded session, several lanes of the same kind take turns on one prompt, so these lanes
+differ by chance alone. A resampled race picks one session at random and deals its runs to the
+lanes. A true difference of 10% is made by dividing one lane's step times by 1.1. Figures for single
+races depend more on the number of sessions than on the number of races: with 48 sessions, 4% is two
+sessions.
 """
 
 from __future__ import annotations
@@ -45,17 +49,17 @@ from sequoia.loading.load import load_pair
 from sequoia.models.describe import describe
 
 STEPS = ASSETS / "bench" / "recorded_steps" / "bundled.json"
-GOAL_SAME = 0.06  # most races in which lanes that are the same may be found different
-GOAL_FOUND = 0.88  # least share of verdicts that find a true difference of 10%
-FIRST_RACES = 3  # before the verdict says how many more it takes
-MOST_RACES = 600  # of one verdict
-WINDOW = 8  # tokens between two places where a resampled race may begin
-Line = tuple[str, float]  # kind of a lane, and by how much its pace is raised
+GOAL_SAME = 0.06  # largest share of races that may find identical lanes different
+GOAL_FOUND = 0.88  # smallest share of verdicts that must find a true difference of 10%
+FIRST_RACES = 3  # races before the first verdict, which says how many more are needed
+MOST_RACES = 600  # pooled in one verdict
+WINDOW = 8  # a resampled race may begin at every 8th token of a recorded run
+Line = tuple[str, float]  # kind of a lane, and the factor by which its pace is raised
 
 
 class Resampler:
-    """Races drawn at random from recorded sessions. Every run is cut, and every pair of runs is
-    compared, only once."""
+    """Races drawn at random from recorded sessions. Cut runs and comparisons of two runs are
+    cached."""
 
     def __init__(self, sessions: Sequence[Session], seed: int) -> None:
         self._sessions = [*sessions]
@@ -64,7 +68,8 @@ class Resampler:
         self._compared = dict[tuple[int, int], RaceComparison | None]()
 
     def race(self, lanes: Sequence[Line], tokens: int, index: int) -> list[LaneRun]:
-        """One race of `tokens` tokens for `lanes`, from one session."""
+        """One race of `tokens` tokens between `lanes`, with runs from one session. index: used as
+        the race's seed, which identifies it together with the prompt."""
         session = self._rng.choice(self._sessions)
         longest = session.common if session.temperature == 0 else 0
         begin = WINDOW * self._rng.randrange(max(0, longest - tokens) // WINDOW + 1)
@@ -95,15 +100,16 @@ class Resampler:
         return pool([*races_of(one, other, self._compare_race)])
 
     def _compare_race(self, one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison | None:
-        key = id(one.steps), id(other.steps)  # `_windows` keeps them
+        key = id(one.steps), id(other.steps)  # unique: `_windows` keeps both tuples alive
         if key not in self._compared:
             self._compared[key] = compare_race(one, other, drafted)
         return self._compared[key]
 
 
 def window(steps: Steps, begin: int, tokens: int, gain: float = 1.0) -> Steps:
-    """The steps between two positions of the text, with step times divided by `gain`. Of a step
-    that an end goes through, the tokens inside count, and as large a share of its time."""
+    """The steps that emit the `tokens` tokens from position `begin` on, with step times divided by
+    `gain`. A step that crosses either end counts with its tokens inside, and with the same share of
+    its time."""
     inside = list[tuple[int, float]]()
     at = 0
     for made, seconds in steps:
@@ -125,7 +131,7 @@ RACE = (("plain", 1.0), ("chain", 1.0), ("tree", 1.0))
 
 
 def wrongly_different(sampler: Resampler, lanes: Sequence[Line], tokens: int, races: int) -> float:
-    """Share of single races in which any two lanes with a draft are found different."""
+    """Share of single races, 0 to 1, in which any two lanes with a draft are found different."""
     verdicts = (sampler.verdict(lanes, [sampler.race(lanes, tokens, 0)]) for _ in range(races))
     return sum(_found_different(verdict, lanes) for verdict in verdicts) / races
 
@@ -136,8 +142,8 @@ def _found_different(verdict: Verdict, lanes: Sequence[Line]) -> bool:
 
 
 def enough_races(sampler: Resampler, lanes: Sequence[Line], tokens: int) -> Verdict:
-    """The verdict after as many races as it calls enough: as on the page, it says again and again
-    how many more it takes."""
+    """The verdict after as many races as it calls enough, at most MOST_RACES. As on the page, each
+    verdict says how many more races are needed, and the next verdict is given after them."""
     races = list[list[LaneRun]]()
     more = FIRST_RACES
     while True:
@@ -151,9 +157,10 @@ def enough_races(sampler: Resampler, lanes: Sequence[Line], tokens: int) -> Verd
 def at_enough(
     sampler: Resampler, lanes: Sequence[Line], tokens: int, races: int
 ) -> tuple[float, str]:
-    """Share of verdicts that find the last two lanes different, the right way round (either way if
-    they are the same), and how many races they took, in words. Verdicts that did not call
-    MOST_RACES enough are left out of the share (0 / 0 is nan)."""
+    """Share of verdicts that find the last two lanes different, and in words how many races the
+    verdicts took. If the two lanes truly differ, the last one must be found faster. Verdicts for
+    which even MOST_RACES races were not enough are left out; the share is nan if no verdict is
+    left."""
     made = [enough_races(sampler, lanes, tokens) for _ in range(races)]
     verdicts = [verdict for verdict in made if verdict.enough]
     median = statistics.median(verdict.races for verdict in made)
@@ -168,8 +175,8 @@ def at_enough(
 
 
 def plain_ties(sampler: Resampler, tokens: int, races: int) -> int:
-    """In how many single races plain decoding ties for first with a lane measured PLAIN_RATIO times
-    as fast."""
+    """The number of single races in which plain decoding ties for first with a lane measured at
+    least PLAIN_RATIO times as fast."""
     verdicts = (sampler.verdict(RACE, [sampler.race(RACE, tokens, 0)]) for _ in range(races))
     return sum(
         0 in verdict.leaders
@@ -182,7 +189,8 @@ def plain_ties(sampler: Resampler, tokens: int, races: int) -> int:
 
 
 def report(sessions: Sequence[Session], tokens: Sequence[int], races: int, seed: int) -> bool:
-    """Print the figures for each temperature and length of a race; whether all goals are met."""
+    """Print the figures for each temperature and length of a race. Returns whether all goals are
+    met."""
     met = True
     for temperature in sorted({session.temperature for session in sessions}):
         for length in tokens:
@@ -194,28 +202,32 @@ def report(sessions: Sequence[Session], tokens: Sequence[int], races: int, seed:
             ties = plain_ties(sampler, length, races)
             met &= ties == 0
             print(
-                "  plain decoding tied for first with a lane measured "
+                "  plain decoding tied for first with a lane measured at least "
                 f"{PLAIN_RATIO}x as fast: {ties} races (goal: 0)"
             )
     return met
 
 
 def _same(sampler: Resampler, tokens: int, races: int) -> bool:
-    """Print the share of races that find lanes different that are the same."""
+    """Print the share of races that find identical lanes different. Returns whether the goal is
+    met."""
     shares = {
         "four of one tree": wrongly_different(sampler, SAME, tokens, races),
         "plain and three of one tree": wrongly_different(sampler, SAME_BESIDE_PLAIN, tokens, races),
         "two of one chain": wrongly_different(sampler, TWO_CHAINS, tokens, races),
     }
     words = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
-    print(f"  same lanes found different after one race: {words} (goal: at most {GOAL_SAME:.0%})")
+    print(
+        f"  identical lanes found different after one race: {words} (goal: at most {GOAL_SAME:.0%})"
+    )
     share, words = at_enough(sampler, EQUAL, tokens, races)
-    print(f"  same lanes found different after enough races ({words}): {share:.1%}")
+    print(f"  identical lanes found different after enough races ({words}): {share:.1%}")
     return all(one <= GOAL_SAME for one in (share, *shares.values()))
 
 
 def _found(sampler: Resampler, tokens: int, races: int) -> bool:
-    """Print the share of verdicts that find a true difference."""
+    """Print the share of verdicts that find a true difference of 10%. Returns whether the goal is
+    met."""
     share, words = at_enough(sampler, APART, tokens, races)
     print(
         f"  true difference of 10% found after enough races ({words}): {share:.1%} "
@@ -237,12 +249,21 @@ def main(argv: Sequence[str] | None) -> None:
         action="store_true",
         help="first record steps with the bundled pair, and write them to --steps",
     )
-    parser.add_argument("--record-tokens", type=int, default=192, help="tokens of a recorded run")
-    parser.add_argument("--repeats", type=int, default=3, help="recorded sessions of each prompt")
-    parser.add_argument("--prompts", type=int, default=6, help="recorded prompts of each kind")
-    parser.add_argument("--races", type=int, default=2000, help="resampled for each figure")
-    parser.add_argument("--tokens", type=int, nargs="+", default=[96, 128], help="of a race")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--record-tokens", type=int, default=192, help="tokens to record in each run"
+    )
+    parser.add_argument(
+        "--repeats",
+        type=int,
+        default=3,
+        help="sessions to record for each prompt and temperature",
+    )
+    parser.add_argument("--prompts", type=int, default=6, help="prompts to record of each kind")
+    parser.add_argument("--races", type=int, default=2000, help="races to resample per figure")
+    parser.add_argument(
+        "--tokens", type=int, nargs="+", default=[96, 128], help="lengths of a race, in tokens"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="seed of all random draws")
     options = parser.parse_args(argv)
     if options.record:
         record_file(options.steps, options.record_tokens, options.repeats, options.prompts)
@@ -253,7 +274,8 @@ def main(argv: Sequence[str] | None) -> None:
 
 
 def record_file(path: Path, tokens: int, repeats: int, prompts: int) -> None:
-    """Record sessions with the bundled pair and write them to `path`, after each one anew."""
+    """Record sessions with the bundled pair. `path` is rewritten after each session, so that an
+    interrupted recording is not lost."""
     pair = load_pair()
     named = {
         f"{kind} {i + 1}": text

@@ -1,10 +1,11 @@
 """Time models of real shapes with random weights: `python -m sequoia.shapes --out profiles`.
 
 Times depend on the shapes and not on the values of the weights, so nothing has to be downloaded.
-Such a pair accepts no tokens: the results are hardware profiles, and speed-ups can only be
-predicted from them with an acceptance vector counted elsewhere. Each profile comes with the
-engine's efficiency: the target's pass compared with reading its weights once, a draft pass, the
-share of a step outside the models, and memory as predicted and as used.
+A pair with random weights accepts almost no tokens. The results are therefore hardware profiles:
+speed-ups can only be predicted from them, with an acceptance vector counted elsewhere. Each profile
+comes with figures of the engine's efficiency: the target's pass compared with reading its weights
+once, the time of a draft pass, the share of a step spent outside the models, and the memory of a
+run, predicted and used.
 """
 
 from __future__ import annotations
@@ -42,13 +43,13 @@ from sequoia.this_machine.step_timer import synchronize
 from sequoia.validate_input import shown
 
 ALL_SIZES = (*SIZES, 256, 512, 1024)
-# to time the work outside the models, any tree with many branches will do
+# used to time the work outside the models, where any tree with many branches will do
 ASSUMED = Acceptance.power_law(2.0, 0.6, 32)
 _TEXT = "The quick brown fox jumps over the lazy dog. " * 4
-_DRAWN = 2**22  # distinct random numbers, repeated to fill the weights of a model on a CPU
+_DRAWN = 2**22  # random numbers drawn once and repeated to fill a matrix on a CPU
 _COPIED = 2**30  # bytes of one timed copy on a GPU
 _COPIES = 20
-# Names that read better than the keys in a profile's file, which stay as they are.
+# Printed names of figures whose keys read badly; the keys in saved files stay as they are.
 PRINTED = {
     "one-token pass by accelerate over ours": "one-token pass, accelerate / ours",
     "run's bytes, most in use": "run's bytes, peak",
@@ -57,8 +58,8 @@ PRINTED = {
 
 @dataclass(frozen=True)
 class ModelShape:
-    """A published model. config: its config class in transformers, config_values: the values of its
-    config.json."""
+    """The shape of a published model. config: its config class in transformers. config_values:
+    those values of its config.json that determine the shape."""
 
     name: str
     config: Any
@@ -76,7 +77,7 @@ class ModelShape:
         hf.tie_weights()
         for weight in hf.parameters():
             _fill(weight.data)
-        # its frequencies are not parameters, so `to_empty` left them undefined
+        # the rotary frequencies are not parameters, so `to_empty` left them undefined
         hf.model.rotary_emb = type(hf.model.rotary_emb)(config).to(device)
         return hf
 
@@ -94,8 +95,8 @@ class ModelShape:
 
 
 def _fill(weight: torch.Tensor) -> None:
-    """Random numbers for a matrix, ones for a norm. A CPU draws so slowly that a model of 32 B
-    parameters would take a quarter of an hour, so there the same numbers are repeated."""
+    """Fill a matrix with random numbers and a norm with ones, in place. On a CPU the same numbers
+    are repeated: drawing 32 billion parameters there would take a quarter of an hour."""
     if weight.dim() < 2:
         weight.fill_(1)
     elif weight.device.type != "cpu":
@@ -161,7 +162,8 @@ SHAPES = {
 
 
 class ByteTokenizer:
-    """A tokenizer for models with random weights: a character's token is its code modulo 256."""
+    """A tokenizer for models with random weights: a character's token is its code point modulo
+    256."""
 
     eos_token_id = None
 
@@ -173,14 +175,15 @@ class ByteTokenizer:
 
 
 def build(name: str, device: torch.device, graphs: bool = True) -> Pair:
-    """The pair `name` of SHAPES with random weights on `device`. A streamed target keeps no layer
-    on the device. graphs: False for the forward of `transformers`, without CUDA graphs."""
+    """The pair `name` of SHAPES with random weights on `device`. A streamed target has no resident
+    layers. graphs: False uses the forward pass of `transformers`, without CUDA graphs. Raises
+    OutOfMemory."""
     shape = SHAPES[name]
     dtype = narrowest_dtype(device)
     draft = _with_forward(TreeModel(shape.draft.build(device, dtype), shape.draft.name), graphs)
     if shape.streamed:
         hf = shape.target.build(torch.device("cpu"), dtype)
-        # no resident layers, so bytes need not be counted
+        # the byte counts matter only for resident layers, and there are none
         plan = OffloadPlacement(
             device, 0, hf.config.num_hidden_layers, device_bytes=0, host_bytes=0
         )
@@ -204,8 +207,9 @@ def measured_shape(
     graphs: bool = True,
     show: Callable[[str], None] = lambda _: None,
 ) -> tuple[HardwareProfile, dict[str, float]]:
-    """The profile of the pair `name` of SHAPES on `device`, and its efficiency. For `graphs` see
-    `build`. show: called with the measured models in words. Raises OutOfMemory."""
+    """The profile of the pair `name` of SHAPES on `device`, and the figures of `efficiency`.
+    rounds, seconds: as in `measure_profile`. graphs: as in `build`. show: called with one line that
+    says what was measured. Raises OutOfMemory."""
     pair = build(name, device, graphs)
     profile = measure_profile(
         pair, sizes=ALL_SIZES, widths=(*WIDTHS, 64), rounds=rounds, seconds=seconds
@@ -218,7 +222,7 @@ def measured_shape(
 def shape_file(
     name: str, profile: HardwareProfile, figures: dict[str, float], graphs: bool = True
 ) -> dict[str, Any]:
-    """The content of the file of a measured shape: its profile, with the figures beside it."""
+    """The content of a measured shape's file: its profile, and `figures` of its efficiency."""
     return {
         **profile.to_dict(),
         "name": f"{profile.device}, {name} shape{'' if graphs else ', no CUDA graphs'}",
@@ -231,7 +235,8 @@ def shape_file(
 
 
 def efficiency(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
-    """The engine's efficiency, measured now on the pair's device; times in seconds."""
+    """Figures of the engine's efficiency by name, measured now on the pair's device. Times are in
+    seconds, sizes in bytes."""
     device = pair.target.device
     weights = sum(p.numel() * p.element_size() for p in pair.target.hf.parameters())
     bandwidth = copy_bandwidth(device)
@@ -247,8 +252,8 @@ def efficiency(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
 
 
 def against_accelerate(pair: Pair, rounds: int = 5) -> dict[str, float]:
-    """How many times longer a one-token pass takes with `accelerate`'s offloading, which takes over
-    the weights: `pair` cannot stream afterwards."""
+    """How many times longer a one-token pass takes with `accelerate`'s offloading. `accelerate`
+    takes over the target's weights, so `pair` cannot stream its layers afterwards."""
     assert isinstance(pair.target, StreamedModel)
     own = _median_pass(pair.target, rounds)
     return {
@@ -287,8 +292,8 @@ def _timed(work: Callable[[], Any], device: torch.device) -> float:
 
 
 def non_model_share_and_memory(pair: Pair, nodes: int = 128) -> dict[str, float]:
-    """The share of a step of `nodes` nodes spent outside both models (median), and the memory
-    besides the weights."""
+    """The share of a step of `nodes` nodes spent outside both models (median), and the bytes that a
+    run needs in addition to the weights: predicted, and on CUDA the measured peak."""
     device = pair.target.device
     for model in (pair.target, pair.draft):
         model.forget()
@@ -324,7 +329,7 @@ def main(argv: Sequence[str] | None) -> None:
 
 
 def _measure(name: str, device: torch.device, options: Namespace) -> None:
-    """Measure one pair, print its efficiency, and write its profile with it."""
+    """Measure one pair and print its efficiency. With --out, write both to a file."""
     profile, found = measured_shape(
         name,
         device,
@@ -350,16 +355,19 @@ def _options(argv: Sequence[str] | None) -> Namespace:
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:NUMBER")
     parser.add_argument(
-        "--rounds", type=int, default=15, help="how often each pass is timed, unless time runs out"
+        "--rounds",
+        type=int,
+        default=15,
+        help="how often each pass is timed, unless --seconds run out first",
     )
     parser.add_argument(
-        "--seconds", type=float, default=60.0, help="time limit for each pair, roughly"
+        "--seconds", type=float, default=60.0, help="approximate time limit per pair, in seconds"
     )
     parser.add_argument(
         "--no-graphs",
         dest="graphs",
         action="store_false",
-        help="the forward passes of transformers, without CUDA graphs",
+        help="use the forward passes of transformers, without CUDA graphs",
     )
-    parser.add_argument("--out", type=Path, help="folder for the profiles")
+    parser.add_argument("--out", type=Path, help="folder to write the profiles to")
     return parser.parse_args(argv)

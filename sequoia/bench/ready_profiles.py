@@ -1,5 +1,5 @@
-"""The best tree for the bundled pair's recorded acceptance on each machine with a ready profile,
-beside the best chain there. Runs no model and measures nothing: all figures are predicted.
+"""The best tree and the best chain for the bundled pair on each machine with a ready hardware
+profile. Runs no model and measures nothing: all figures are predicted from recorded acceptance.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _HEADS = ("profile", "times", "nodes", "levels", "speed-up", "chain", "chain's s
 
 @dataclass(frozen=True)
 class ReadyPlan:
-    """The plans for the profile `name`. source: where its times come from. calibrated: nodes up to
-    which they were measured, or compared with a measurement."""
+    """The plans for the profile `name`. source: where its times come from. calibrated: the number
+    of nodes up to which its times were measured or compared with a measurement."""
 
     name: str
     source: str
@@ -50,8 +50,8 @@ def table(plans: Sequence[ReadyPlan]) -> str:
 
 
 def recorded(kind: str, temperature: float) -> Acceptance:
-    """The bundled pair's recorded acceptance. Raises BadAcceptance if there is none of that kind
-    and temperature."""
+    """The bundled pair's acceptance recorded for this kind of text and temperature. Raises
+    BadAcceptance if none is recorded for them."""
     known = recorded_acceptances(BUNDLED_PAIR / "acceptance.json")
     for one in known:
         if (one.kind, one.temperature) == (kind, temperature):
@@ -69,9 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Predicts, for each ready hardware profile, the fastest tree and the fastest "
         "chain with the acceptance recorded for the bundled pair.",
     )
-    parser.add_argument("--kind", default="code", help="of text: code or prose")
+    parser.add_argument("--kind", default="code", help="kind of text: code or prose")
     parser.add_argument("--temperature", type=float, default=0.6, help="sampling temperature")
-    parser.add_argument("--profile", action="append", help="only this profile (may be repeated)")
+    parser.add_argument(
+        "--profile", action="append", help="plan only for this profile (may be repeated)"
+    )
     given = parser.parse_args(arguments)
     try:
         plans = ready_plans(recorded(given.kind, given.temperature), given.profile)

@@ -1,7 +1,7 @@
-"""Recorded steps of interleaved runs: what the error rates of a race's verdict are measured on.
+"""Recorded steps of interleaved runs, used to measure the error rates of a race's verdict.
 
-A session decodes one prompt several times, in lanes that take turns as in a race: once plain, and
-several times with the same chain and the same tree, each with its own seed. So two lanes of one
+A session decodes one prompt in seven lanes that take turns as in a race: one lane decodes plainly,
+two use the same chain, and four the same tree. Each lane has its own seed, so two lanes of the same
 kind differ by chance alone.
 """
 
@@ -23,14 +23,14 @@ from sequoia.measuring.defaults import acceptance_of
 from sequoia.models.pair import Pair
 
 FORMAT = "sequoia-race-steps"
-_UNIT = 1e-5  # seconds: times are written as whole multiples of it
-Steps = tuple[tuple[int, float], ...]
+_UNIT = 1e-5  # seconds; times are written as whole multiples of it
+Steps = tuple[tuple[int, float], ...]  # (tokens, seconds) of each step
 
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """One lane of a session. kind: "plain", "chain" or "tree". common: how many leading tokens are
-    the same in all lanes of the session."""
+    """One lane of a session. kind: "plain", "chain" or "tree". common: the number of leading tokens
+    that are the same in all lanes of the session."""
 
     kind: str
     steps: Steps
@@ -53,7 +53,7 @@ class RecordedRun:
 
 @dataclass(frozen=True)
 class Session:
-    """Interleaved runs of one prompt."""
+    """Interleaved runs of one prompt. prompt: its name, not its text."""
 
     prompt: str
     temperature: float
@@ -61,7 +61,7 @@ class Session:
 
     @property
     def common(self) -> int:
-        """How many leading tokens are the same in all runs."""
+        """The number of leading tokens that are the same in all runs."""
         return min(run.common for run in self.runs)
 
     @cached_property
@@ -75,7 +75,7 @@ class Session:
 TEMPERATURES = (0.0, 0.6)
 CHAIN_NODES = 6
 TREE_NODES = 12
-_SEEDS = 10  # between two sessions, more than a session has lanes
+_SEEDS = 10  # difference of seeds between two sessions: more than a session has lanes
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LANES = {"plain": 1, "chain": 2, "tree": 4}
 
@@ -83,8 +83,8 @@ _LANES = {"plain": 1, "chain": 2, "tree": 4}
 def record_session(
     pair: Pair, name: str, prompt: str, params: SamplingParams, trees: Mapping[str, Tree]
 ) -> Session:
-    """Decode `prompt` in all lanes of a session. The seeds begin at that of `params`; `name` is
-    written to the file instead of the prompt."""
+    """Decode `prompt` in all lanes of a session. The first lane has the seed of `params`, and each
+    further lane the next seed. `name` is stored instead of the prompt's text."""
     kinds = [kind for kind, count in _LANES.items() for _ in range(count)]
     decoders = [
         Decoder(pair, prompt, params.further(lane), trees[kind]) for lane, kind in enumerate(kinds)
@@ -96,8 +96,8 @@ def record_session(
 
 
 def _interleaved(decoders: Sequence[Decoder]) -> list[list[tuple[int, float]]]:
-    """Tokens and seconds of every step of each decoder; as in a race, the one with the least
-    decode time moves next."""
+    """(tokens, seconds) of every step of each decoder. As in a race, the decoder with the least
+    decode time so far makes the next step."""
     steps = [list[tuple[int, float]]() for _ in decoders]
     clocks = [0.0] * len(decoders)
     for decoder in decoders:
@@ -111,7 +111,7 @@ def _interleaved(decoders: Sequence[Decoder]) -> list[list[tuple[int, float]]]:
 
 
 def _common(texts: Sequence[Sequence[int]]) -> int:
-    """How many leading tokens all `texts` share."""
+    """The number of leading tokens that all `texts` share."""
     for count, tokens in enumerate(zip(*texts, strict=False)):
         if len(set(tokens)) > 1:
             return count
@@ -121,7 +121,8 @@ def _common(texts: Sequence[Sequence[int]]) -> int:
 def record(
     pair: Pair, prompts: Mapping[str, str], tokens: int, repeats: int
 ) -> Iterator[list[Session]]:
-    """All sessions so far, after each: every prompt `repeats` times at each of TEMPERATURES."""
+    """Record every prompt `repeats` times at each of TEMPERATURES. After each session, yields all
+    sessions recorded so far."""
     base = SamplingParams(temperature=0.0, max_new_tokens=tokens, ignore_eos=True)
     sessions = list[Session]()
     for repeat in range(repeats):
@@ -144,7 +145,7 @@ def _trees(pair: Pair, params: SamplingParams, prompts: Sequence[str]) -> dict[s
 
 
 def write_sessions(path: Path, about: Mapping[str, Any], sessions: Sequence[Session]) -> None:
-    """Write a file that `read_sessions` reads. about: pair, device, date."""
+    """Write a file that `read_sessions` can read. about: its header (pair, device, date)."""
     written = [
         {
             "prompt": session.prompt,
@@ -160,7 +161,8 @@ def write_sessions(path: Path, about: Mapping[str, Any], sessions: Sequence[Sess
 
 
 def read_sessions(path: Path) -> tuple[dict[str, Any], list[Session]]:
-    """What the file says about itself, and its sessions. Raises BadTrace for any other file."""
+    """The file's header (pair, device, date) and its sessions. Raises BadTrace if it is not a file
+    of recorded steps."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         sessions = [*_sessions(data.pop("sessions"))]

@@ -1,5 +1,5 @@
-"""Timed rounds over contestants, and the table of their results. A contestant is a name and a way
-to decode."""
+"""Timed rounds over all contestants, and the table of their results. A contestant is a named way to
+decode."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from sequoia.bench.decoders import Contestant
 class Row:
     """Results of one contestant: lists have an entry for each round, numbers are over all rounds.
 
-    step_ms_per_token: of the engine's steps only, without the prefill. predicted, expected_tokens:
-    see Contestant.
+    ms_per_token: with the prefill. step_ms_per_token: of the steps only, None if `transformers`
+    decoded. overhead: time of a step outside both models. ratio, step_ratio: speed-ups over the
+    fastest plain decoding, filled in by `rated`. predicted, expected_tokens: see Contestant.
     """
 
     name: str
@@ -46,9 +47,10 @@ def timed(
     rounds: int,
     title: str,
 ) -> list[Row]:
-    """Time rounds over all prompts, after a warm-up with the first. Each prompt is decoded by all
-    contestants in turn before the next one, so that a machine that slows down for half a minute
-    slows down for all of them. Ratios are not filled in (see `rated`)."""
+    """Time `rounds` rounds over all prompts, after a warm-up with the first prompt. All contestants
+    decode a prompt before the next prompt begins, so that a machine that slows down for half a
+    minute slows down for all of them. Returns a row for each contestant, without ratios (see
+    `rated`)."""
     found: list[list[_Round]] = [[] for _ in contestants]
     for contestant in contestants:
         contestant.ready()(prompts[0], replace(params, max_new_tokens=16))
@@ -66,7 +68,7 @@ def timed(
 
 
 def rated(rows: list[Row]) -> list[Row]:
-    """`rows`, with the ratios of every round over the fastest plain decoding filled in."""
+    """`rows`, with the speed-ups of every round over the fastest plain decoding filled in."""
     base = _fastest(rows, "plain")
     for row in rows:
         row.ratio = _ratios(base.ms_per_token, row.ms_per_token)
@@ -163,7 +165,7 @@ def print_table(rows: Sequence[Row], title: str) -> None:
 def _print_summary(rows: Sequence[Row]) -> None:
     for row in rows:
         if row.group == "size":
-            print(f"  {row.name}: {row.overhead_ms:.2f} ms of a step are outside both models")
+            print(f"  {row.name}: {row.overhead_ms:.2f} ms of each step are outside both models")
     own = next((row for row in rows if row.group == "Sequoia"), None)
     if own is None:
         return
@@ -178,9 +180,9 @@ def _print_summary(rows: Sequence[Row]) -> None:
     print(f"  Sequoia is {_spread(own.ratio, 'x')} as fast as plain decoding on the same engine")
     print(
         (
-            f"  Its steps only, without the prefill: {_spread(own.step_ratio, 'x')}, with "
-            f"{own.tokens_per_step:.2f} tokens each; predicted is {own.predicted:.2f}x, with "
-            f"{own.expected_tokens:.2f}\n"
+            f"  Without the prefill: {_spread(own.step_ratio, 'x')} as fast, with "
+            f"{own.tokens_per_step:.2f} tokens per step; predicted: {own.predicted:.2f}x, with "
+            f"{own.expected_tokens:.2f} tokens per step\n"
         ),
         flush=True,
     )

@@ -1,5 +1,6 @@
-"""Tokens per step of verifiers that are compared on the same trees: measured, and expected over the
-verifiers' own draws, with 95% intervals paired over prompts."""
+"""Tokens per step of different verifiers on the same trees, with 95% confidence intervals paired
+over prompts. They are measured, and also computed as the expected value over the verifier's random
+draws."""
 
 from __future__ import annotations
 
@@ -19,13 +20,13 @@ from sequoia.decoding.engine import Decoder
 from sequoia.diagnosis.race_verdict.student_t import critical_value
 from sequoia.models.pair import Pair
 
-_LEVEL = 0.05
-_UNTIMED = 1_000_000  # seeds of the untimed runs begin here
+_LEVEL = 0.05  # of the 95% confidence intervals
+_UNTIMED = 1_000_000  # the untimed runs add this to the seed, so they repeat no timed run
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean with its 95% confidence interval; NaN where one prompt is all there is."""
+    """A mean with its 95% confidence interval, whose bounds are NaN if there is only one prompt."""
 
     mean: float
     low: float
@@ -37,8 +38,8 @@ class Interval:
 
 
 def over_prompts(values: Sequence[float]) -> Interval:
-    """The geometric mean over prompts, by Student's t on the logarithms. For positive values, one
-    for each prompt: tokens per step, or their ratio."""
+    """The geometric mean over prompts, with an interval from Student's t on the logarithms. values:
+    a positive number for each prompt, such as tokens per step or a ratio of tokens per step."""
     logs = [math.log(value) for value in values]
     mean = statistics.fmean(logs)
     reach = math.nan
@@ -49,7 +50,7 @@ def over_prompts(values: Sequence[float]) -> Interval:
 
 
 def paired(ours: Sequence[float], theirs: Sequence[float]) -> Interval:
-    """The ratio of two decoders that had the same prompts."""
+    """The mean ratio of `ours` to `theirs`: the values of two decoders for the same prompts."""
     return over_prompts([one / other for one, other in zip(ours, theirs, strict=True)])
 
 
@@ -57,10 +58,12 @@ def paired(ours: Sequence[float], theirs: Sequence[float]) -> Interval:
 class Gain:
     """Tokens per step of a verifier on a tree, and the ratios over Algorithm 2 on the same tree.
 
-    expected: the mean over the verifier's own draws along its own steps. on_same_drafts: the ratio
-    of both expectations for the same drafted trees, along the steps of Algorithm 2; only for a
-    verifier that draws children as it does. None on a GPU, where the host does not have the
-    distributions."""
+    measured: tokens per step of the timed runs. measured_over: their ratio over Algorithm 2, None
+    for Algorithm 2 itself. expected: expected tokens per step over the verifier's random draws,
+    along its own steps. on_same_drafts: the ratio of the expected tokens of this verifier and
+    Algorithm 2 for the same drafted trees, along the steps of Algorithm 2; only for Traversal,
+    which draws children as Algorithm 2 does. The expected values are None on a GPU, where the host
+    does not have the distributions."""
 
     name: str
     shape: str
@@ -78,7 +81,7 @@ def gains(
     prompts: Sequence[str],
     params: SamplingParams,
 ) -> list[Gain]:
-    """One for each of `lanes`, whose measured `rows` are in the same order."""
+    """The gain of each of `lanes`. rows: their timed results, in the same order."""
     measured = {lane: row.by_prompt or [] for lane, row in zip(lanes, rows, strict=True)}
     expected = {lane: expected_tokens(pair, lane, prompts, params) for lane in lanes}
     return [_gain(lane, measured, expected) for lane in lanes]
@@ -107,8 +110,8 @@ def _gain(
 def expected_tokens(
     pair: Pair, lane: VerifiedTree, prompts: Sequence[str], params: SamplingParams
 ) -> dict[str, list[float]]:
-    """Expected tokens per step of each prompt, along the steps of `lane`: for its own verifier, and
-    along those of Algorithm 2 for Traversal too, by their keys. Empty on a GPU."""
+    """Expected tokens per step of each prompt along the steps of `lane`, by the verifier's key: for
+    the lane's own verifier, and in a lane of Algorithm 2 for Traversal too. Empty on a GPU."""
     keys = [lane.verifier, *([TRAVERSAL.key] if lane.verifier == DEFAULT_VERIFIER else [])]
     found: dict[str, list[float]] = {key: [] for key in keys}
     for number, prompt in enumerate(prompts):
@@ -122,7 +125,7 @@ def expected_tokens(
 
 
 def _accepted_along(decoder: Decoder, rules: Sequence[Verifier]) -> list[list[float]] | None:
-    """Expected accepted nodes at each step, for each of `rules`."""
+    """Expected accepted nodes of each of `rules`, at each step of `decoder`. None on a GPU."""
     decoder.prefill()
     found = []
     while decoder.finish is None:
@@ -138,7 +141,8 @@ def _accepted_along(decoder: Decoder, rules: Sequence[Verifier]) -> list[list[fl
 
 
 def print_gains(found: Sequence[Gain], prompts: int) -> None:
-    """Print a table, and what Traversal and block verification gain."""
+    """Print a table of all gains, then one sentence for each tree: the gain of Traversal or, on a
+    chain, of block verification."""
     print(f"  tokens per step, with 95% intervals paired over {prompts} prompts")
     print(f"  {'verifier':<56}{'measured':>20}{'over Algorithm 2':>22}{'expected':>20}")
     for one in found:

@@ -1,5 +1,5 @@
-"""A hardware profile adjusted to one run, so that predictions for the tree in use equal the
-measurement, phase by phase."""
+"""A hardware profile adjusted to one run, so that the predicted step time for the tree in use
+equals the measured one in each phase."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from sequoia.diagnosis.where_time_went import per_step, per_token
 from sequoia.planning.explain_plan import phases
 from sequoia.planning.hardware_profile import HardwareProfile, Point
 
-_TINY = 1e-12  # seconds, the least a profile takes
+_TINY = 1e-12  # seconds: the shortest time that a profile accepts
 
 
 def calibrated(
     stats: DecodeStats, tree: Tree, plain: DecodeStats, profile: HardwareProfile
 ) -> HardwareProfile:
-    """`profile` adjusted so that a step with `tree` takes as long, phase by phase, as a mean step
+    """`profile` adjusted so that each phase of a step with `tree` takes as long as in a mean step
     of `stats`.
 
-    Draft passes are all scaled by one factor. Levels keep the share of the overhead that the
-    profile gives them. The curves for target passes and for the remaining overhead are fixed at two
-    points: the plain run's value at 1 node and this run's value at len(tree). Between these they
-    keep the profile's shape, and beyond len(tree) they are scaled as at len(tree). If either time
-    was measured longer for a plain token than for a step (usually noise), the step's value is used
-    at 1 node too, because no pass gets faster with more nodes.
+    The times of all draft passes are scaled by one factor. The levels' share of the overhead is the
+    profile's. The curves of the target pass and of the remaining overhead are fixed at two points:
+    the value of the `plain` run at 1 node, and the value of this run at len(tree). Between these
+    points they keep the profile's shape; beyond len(tree) they are scaled by the same factor as at
+    len(tree). If a plain token took longer than a step in one of the two curves (usually noise),
+    the step's value is used at 1 node too, because no pass gets faster with more nodes.
     """
     step = per_step(stats, "the run")
     token = per_token(plain)
@@ -55,7 +55,7 @@ def _level_overhead(tree: Tree, profile: HardwareProfile, measured: float, rest:
     plain token."""
     drafted = len(tree.widths)
     predicted = phases(tree, profile)["overhead"]
-    if not drafted or not predicted:  # the run contains no information about it
+    if not drafted or not predicted:  # the run says nothing about the cost of a level
         return profile.level_overhead
     return min(measured * profile.level_overhead / predicted, max(measured - rest, 0.0) / drafted)
 

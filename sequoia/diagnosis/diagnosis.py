@@ -1,4 +1,5 @@
-"""The diagnosis of a run, in numbers and sentences: its losses, and what is predicted to help."""
+"""The diagnosis of a run, in numbers and sentences: what costs it speed-up, and which changes are
+predicted to help."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ from sequoia.diagnosis.speedup_interval import SpeedupInterval
 
 @dataclass(frozen=True)
 class Loss:
-    """One thing that costs speed-up: "acceptance", "draft", "verify" or "overhead". without: the
-    speed-up of the same run without this loss but with all others, computed from measured times."""
+    """A cause of lost speed-up. name: "acceptance", "draft", "verify" or "overhead". without: the
+    speed-up of the same run without this loss but with all other losses, computed from measured
+    times."""
 
     name: str
     without: float
@@ -20,11 +22,12 @@ class Loss:
 
 @dataclass(frozen=True)
 class Remedy:
-    """A change, its predicted speed-up over plain decoding, and `gain`, the difference from the
-    measured one.
+    """A change that may help. predicted: its speed-up over plain decoding. gain: how far that is
+    above the run's measured speed-up.
 
-    tree: what a button can apply; None for a change of the models. label: "predicted", "predicted,
-    what if" for a hypothetical model, or "measured" (plain decoding).
+    tree: the tree to use instead, which one click can apply; None for a change of the models.
+    label: "predicted", "predicted, what if" for a hypothetical model, or "measured" for plain
+    decoding.
     """
 
     words: str
@@ -41,8 +44,9 @@ class Remedy:
 @dataclass(frozen=True)
 class Diagnosis:
     """speedup: measured, over the plain run. interval: its confidence interval, if known. losses:
-    the largest first. noise: a speed-up up to this could be due to chance. remedies: changes
-    predicted above `noise`, the best first. unclear: changes predicted to help, but not above it.
+    largest first. noise: a predicted speed-up up to this one may exceed `speedup` only by chance.
+    remedies: changes predicted above `noise`, best first. unclear: changes predicted above
+    `speedup` but not above `noise`, best first.
     """
 
     speedup: float
@@ -76,7 +80,7 @@ class Diagnosis:
 
     @property
     def _left_out(self) -> str:
-        """Why `unclear` changes are not listed; "" if there are none."""
+        """Why `unclear` changes are not listed. Empty if there are none."""
         if not self.unclear:
             return ""
         return (
@@ -96,11 +100,11 @@ class Diagnosis:
 
     @property
     def _no_tree_sentence(self) -> str:
-        """That no tree is recommended, and why."""
+        """The sentence that no tree is recommended, with the reason."""
         if not self.unclear:
             return "No other tree is predicted to be faster."
         best = max(remedy.predicted for remedy in self.unclear)
         return (
-            f"No other tree is recommended: the best prediction left ({best:.2f}×) is within this "
-            f"run's noise (up to {self.noise:.2f}×)."
+            f"No other tree is recommended: the best remaining prediction ({best:.2f}×) is within "
+            f"this run's noise (up to {self.noise:.2f}×)."
         )

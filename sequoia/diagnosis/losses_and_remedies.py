@@ -1,5 +1,5 @@
-"""What costs a run its speed-up, and what is predicted to help, computed with a profile and an
-acceptance vector calibrated to the run."""
+"""What costs a run speed-up, and which changes are predicted to help. Both are computed with a
+hardware profile and an acceptance vector that are calibrated to the run."""
 
 from __future__ import annotations
 
@@ -21,13 +21,17 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan, predict
 
 # The first rates of a well-matched pair, Llama3-70B-Instruct with 8B-Instruct on CNN (paper:
-# appendix E). Acceptance is called low in comparison with it.
+# appendix E). A run's acceptance is called low in comparison with this vector.
 WELL_MATCHED = Acceptance((0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043))
 _WHAT_IF = "predicted, what if"
 
 
 class DiagnosedRun:
-    """The run, its tree, and the profile and acceptance vector calibrated to it."""
+    """A run and its tree, with the profile and acceptance vector calibrated to the run.
+
+    step, token: measured seconds by phase, of a mean step and of a plain token. tokens: per step.
+    seconds, plain: of a step and of a plain token in total. speedup: measured, over plain.
+    """
 
     def __init__(
         self,
@@ -48,7 +52,7 @@ class DiagnosedRun:
         self.acceptance = fitted(acceptance, tree, self.tokens)
 
     def losses(self) -> Iterator[Loss]:
-        """Every loss, with the speed-up without it."""
+        """Every loss, also those too small to list."""
         step = self.step
         token = self.token
         share = self.tokens * self.plain
@@ -93,14 +97,14 @@ class DiagnosedRun:
             "token's pass, measured"
         )
         return words + (
-            f"; {n} nodes are beyond the knee at {limit} (predicted)."
+            f"; the knee is at {limit} nodes (predicted), and the tree has {n}."
             if limit and n >= limit
             else "."
         )
 
     def remedies(self) -> tuple[Remedy, ...]:
-        """The remedies predicted to help, best first: each tree once, under its simplest name,
-        and never the tree in use."""
+        """The remedies predicted to help, best first. Each tree is listed once, under the first of
+        its names, and the tree in use is left out."""
         found: dict[object, Remedy] = {}
         for remedy in (*self.trees(), *self.what_ifs()):
             if remedy.predicted > self.speedup and remedy.tree != self.tree:
@@ -140,7 +144,8 @@ class DiagnosedRun:
             yield Remedy(words, speedup, speedup - self.speedup, None, _WHAT_IF)
 
     def _speedup(self, tree: Tree, profile: HardwareProfile | None = None) -> float:
-        """Predicted speed-up over plain decoding as measured."""
+        """Predicted speed-up of `tree` over the measured plain decoding. profile: by default the
+        calibrated one."""
         plan = predict(tree, self.acceptance, profile or self.profile)
         return plan.expected_tokens * self.plain / plan.predicted_seconds
 

@@ -10,9 +10,9 @@ from sequoia.algorithm.tree import Tree
 def smaller(tree: Tree, acceptance: Acceptance) -> list[Tree]:
     """Smaller trees of the same shape as `tree`.
 
-    If all nodes of a level have equally many children: the same levels with fewer children (k
-    sequences stay sequences), and for a chain, shorter chains. For any other tree: its n best nodes
-    for every smaller n.
+    For a chain: all shorter chains. For another tree in which all nodes of a level have the same
+    number of children: trees with as many levels and fewer children (k sequences stay sequences).
+    For any other tree: its n best nodes, for every n from 2 up.
     """
     branching = [
         {len(tree.children[node]) for node in range(len(tree)) if tree.depths[node] == depth}
@@ -29,8 +29,8 @@ def smaller(tree: Tree, acceptance: Acceptance) -> list[Tree]:
 
 
 def _pruned(tree: Tree, acceptance: Acceptance, n: int) -> Tree:
-    """The `n` nodes of `tree` with the best scores. Equal scores keep their order, so that no node
-    is kept without its parent and earlier siblings."""
+    """The `n` nodes of `tree` with the best scores. Of equal scores the earlier node wins, so that
+    no node is kept without its parent and earlier siblings."""
     weights = scores(tree, acceptance.smoothed())
     kept = sorted(sorted(range(len(tree)), key=lambda node: -weights[node])[:n])
     index = {node: i for i, node in enumerate(kept)}

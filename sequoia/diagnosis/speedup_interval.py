@@ -1,11 +1,12 @@
 """A 95% confidence interval for the speed-up of one run, from how much its pace varied. Measures
 nothing.
 
-A run's pace varies with its text and with what else the machine is doing. Each run is cut into
-about eight segments of equally many tokens. The jackknife (the pace without one segment, for each
-segment in turn) gives the standard error of the logarithm of the pace. The squared errors of both
-runs add up, and Student's t turns the sum into an interval. It is approximate, because neighbouring
-segments are not quite independent, and it holds for this text, not for other prompts.
+A run's pace varies with its text and with what else the machine is doing. The run and the plain run
+beside it are each cut into about eight segments of equally many tokens. The jackknife (the pace
+without one segment, for each segment in turn) gives the standard error of the logarithm of each
+pace. The squared errors of the two runs are added, and Student's t turns the sum into an interval.
+The interval is approximate, because neighbouring segments are not quite independent. It holds for
+this text, not for other prompts.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 
 SEGMENTS = 8
 LEAST_SEGMENTS = 3
-# 97.5% quantiles of Student's t by number of segments (degrees of freedom: one less)
+# 97.5% quantiles of Student's t, by the number of segments (one more than the degrees of freedom)
 _T = {3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365}
 Step = tuple[int, float]  # tokens, seconds
 
@@ -51,8 +52,8 @@ def speedup_interval(run: Iterable[Step], plain: Iterable[Step]) -> SpeedupInter
 
 
 def _segments(steps: list[Step]) -> Iterator[Step]:
-    """Tokens and seconds of each segment; a segment ends with the step that reaches its share of
-    the tokens."""
+    """(tokens, seconds) of each segment. A segment ends with the step that reaches its share of the
+    tokens."""
     total = sum(n for n, _ in steps)
     tokens = 0
     seconds = 0.0

@@ -1,10 +1,9 @@
-"""What to try on a run: what costs it most of its speed-up, and which changes are predicted to
-help.
+"""What to try on a run: what costs it most speed-up, and which changes are predicted to help.
 
 Measures nothing. The planner predicts with a profile and an acceptance vector *calibrated* to the
-run (`calibrated`, `fitted`), so that its prediction for the tree in use equals the measurement,
-phase by phase. The more a change differs from that tree, the more its prediction depends on the
-profile.
+run (`calibrated`, `fitted`), so that its prediction for the tree in use equals the measurement in
+each phase. The more another tree differs from the tree in use, the more its prediction depends on
+the profile.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from sequoia.errors import BadTree
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.validate_input import number
 
-# a loss is listed if the speed-up without it would be more than this ratio higher
+# a loss is listed if the speed-up without it would be more than 0.5% higher
 _MIN_LOSS_RATIO = 1.005
-_UNSURE = 0.05  # relative error, roughly, of a prediction from a quick profile
+_UNSURE = 0.05  # approximate relative error of a prediction from a quick profile
 
 
 def diagnose(
@@ -35,13 +34,14 @@ def diagnose(
     profile: HardwareProfile,
     interval: SpeedupInterval | None = None,
 ) -> Diagnosis:
-    """What slows the run `stats` with `tree` compared with the run `plain`, and what is predicted
-    to help.
+    """What costs speed-up in the run `stats` with `tree`, compared with the run `plain`, and what
+    is predicted to help.
 
-    For a run whose trees change, pass `typical_tree` of their mean size. interval: of the run's
-    speed-up; a change predicted within it is not recommended, nor one within the uncertainty of a
-    quick profile. Raises BadTrace if a run has no step, token or time, or if the times of only one
-    are simulated.
+    For a run whose trees change, pass the `typical_tree` of their mean size. interval: the
+    confidence interval of the run's speed-up. A change is recommended only if its prediction lies
+    above this interval, and above the measured speed-up by more than the error of a quick profile.
+    Raises BadTrace if a run has no step, token or time, or if the two runs were not timed by the
+    same clock.
     """
     require_one_clock(stats, plain)
     diagnosed = DiagnosedRun(stats, tree, plain, acceptance, profile)
@@ -62,8 +62,9 @@ def diagnose(
 
 
 def typical_tree(nodes: float, levels: float, acceptance: Acceptance) -> Tree:
-    """One tree to represent many: the best of about `nodes` nodes (their mean) on about `levels`
-    levels. It has a single node only if all of them did. Raises BadTree."""
+    """One tree to represent many: the best tree of the mean number of nodes on the mean number of
+    levels, both rounded. It has a single node only if all the trees did. Raises BadTree unless both
+    means are from 1 to MAX_NODES."""
     size, cap = (
         max(round(number(value, what, 1, MAX_NODES, BadTree)), 1 + (nodes > 1))
         for what, value in (("nodes", nodes), ("levels", levels))

@@ -1,18 +1,19 @@
 """Where the time of a run went: from the tokens per step down to the measured speed-up, loss by
 loss. Measures nothing itself.
 
-Both runs are measured. With t tokens per step, step times v (verify), d (draft) and o (overhead),
-and a plain token that takes P = pv + po (its pass, and everything else), the bars are
+Both the run and a plain run are measured. With t tokens per step, step times v (verify), d (draft)
+and o (overhead), and a plain token that takes P = pv + po (its pass, and everything else), the
+bars are
 
     tokens     t                                    a step takes no longer than a plain token
-    verify     t P / (P + (v - pv))                 its pass takes v instead of pv
+    verify     t P / (P + (v - pv))                 but its pass takes v instead of pv
     draft      t P / (P + (v - pv) + d)             and the tree has to be drafted
-    overhead   t P / (P + (v - pv) + d + (o - po))  and the rest takes longer than a plain token's
+    overhead   t P / (P + (v - pv) + d + (o - po))  and the rest takes o instead of po
 
-The last denominator is the step's time, so the last bar is the measured speed-up. The order
-matters, because the same second costs less speed-up once the step is slow. Verification comes
-first: even a perfect draft needs it. Drafting is the price of the tokens, and overhead is what an
-engine could avoid. A loss below 0 is a gain.
+The last denominator is the time of a step, so the last bar is the measured speed-up. The order
+matters, because the same time costs less speed-up in a step that is already slow. Verification
+comes first, because even a perfect draft needs it. Drafting is the price of the tokens, and
+overhead could be avoided by a better engine. A negative loss is a gain.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from sequoia.validate_input import number, whole
 _FASTER = (
     " More tokens do not make a pass faster: the machine was faster, or the context was shorter."
 )
-# seconds of a run; no clock resolves less, and all quotients stay finite
+# bounds of a run's seconds: no clock resolves less, and all quotients stay finite
 _LEAST = 1e-9
 _MOST = 1e9
 
@@ -49,8 +50,8 @@ def time_breakdown(stats: DecodeStats, plain: DecodeStats) -> tuple[Bar, ...]:
     """The bars "tokens", "verify", "draft" and "overhead" of the run `stats`, compared with the
     plain run `plain`.
 
-    Raises BadTrace if a run has no step or token, or its passes took no time, or if the times of
-    only one are simulated.
+    Raises BadTrace if a run has no step or token, if its target passes took no time, or if the two
+    runs were not timed by the same clock.
     """
     require_one_clock(stats, plain)
     step = per_step(stats, "the run")
@@ -67,7 +68,7 @@ def time_breakdown(stats: DecodeStats, plain: DecodeStats) -> tuple[Bar, ...]:
 
 def per_step(stats: DecodeStats, what: str) -> dict[str, float]:
     """Seconds of a mean step by phase. Raises BadTrace for a run without steps or tokens, or whose
-    passes took no time."""
+    target passes took no time; the message calls the run `what`."""
     steps = whole(stats.steps, f"{what}: steps", 1, 2**53, BadTrace)
     whole(stats.tokens, f"{what}: tokens", 1, 2**53, BadTrace)
     return {

@@ -1,8 +1,12 @@
-"""The paper's experiments, run again with any pair: `python -m sequoia.experiments NAME`.
+"""The paper's experiments, for any pair: `python -m sequoia.experiments NAME`.
 
-Reading order: result (what an experiment found), experiment (units of work and their summary),
-registry (the list of all), runner and unit_log (run the units, resume after an interruption),
-command; intervals (means and ratios over prompts); prompts, continuations, planned, text_units
-(what is measured along one text), drafted_trees and traversal_gain (verifiers that look at whole
-paths); then the experiments, one file each.
+Reading order:
+- result (the values that an experiment returns), experiment (units of work and their summary),
+  registry (the list of experiments);
+- runner and unit_log (run the units, resume after an interruption), command;
+- intervals (means and ratios over prompts);
+- prompts, continuations, planned (the acceptance to plan trees with), text_units (measurements
+  along one text), drafted_trees and traversal_gain (verifiers that look at whole paths);
+- the experiments: budget, temperature, top_p, ranks, specinfer, hardware and chain, with their
+  helper files.
 """

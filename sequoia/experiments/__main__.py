@@ -1,4 +1,4 @@
-"""The experiments: `python -m sequoia.experiments --help`."""
+"""Entry point of `python -m sequoia.experiments`."""
 
 import sys
 

@@ -1,5 +1,5 @@
-"""Tokens per step against the number of nodes, for trees of several shapes (paper: Figure 4, left,
-and Tables 5 and 6)."""
+"""Tokens per step as a function of the number of nodes, for trees of several shapes (paper: Figure
+4, left, and Tables 5 and 6)."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ _NEW = "before repetition"
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """Expected tokens per step of each shape at each budget, along one text: "all", over the whole
-    text; at temperature 0 also "new", over the part before the text begins to repeat itself."""
+    """The expected tokens per step of each shape at each budget, along one text. all: over the
+    whole text. At temperature 0 also new: over the part before the text begins to repeat itself,
+    and share: the fraction of the text's tokens in that part."""
     planning = replace(params_of(unit), seed=0)
     trees = planned_shapes(pair, case_of(unit).kind, planning, unit.work["budgets"])
     lanes = {name: (tree, DEFAULT_VERIFIER) for name, tree in trees.items()}
@@ -51,7 +52,7 @@ def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
 
 
 def _new(text: Text, starts: Mapping[str, Sequence[float]]) -> Mapping[str, Any]:
-    """Tokens per step before the text repeats itself, and this part's share of the text."""
+    """The entries "new" and "share" of `run_unit`."""
     new = new_tokens(text)
     return {
         "new": {name: round(new / sum(one[:new]), 5) for name, one in starts.items()},
@@ -74,7 +75,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
         series=tuple(series),
         columns=(
             Column("case", "texts"),
-            Column("share", "share of the texts", "measured"),
+            Column("share", "fraction of the text covered", "measured"),
             Column("nodes", "nodes"),
             *(Column(shape, shape, "measured") for shape in SHAPES),
         ),
@@ -85,8 +86,8 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
 
 @dataclass(frozen=True)
 class _Panel:
-    """Texts of one kind at one temperature. found: the tokens per step of each lane, by prompt.
-    share: the share of the texts' tokens that the panel covers."""
+    """Texts of one kind at one temperature. found: for each prompt, the tokens per step of each
+    shape and size. share: the fraction of the texts' tokens that the panel covers."""
 
     words: str
     found: Found
@@ -94,8 +95,9 @@ class _Panel:
 
 
 def _panels(settings: Settings, done: Done) -> Iterator[_Panel]:
-    """One for each case. Greedy texts of small models soon repeat themselves, and any draft guesses
-    repetition; so at temperature 0 a second panel shows the text before that."""
+    """A panel for each case. Greedy texts of small models soon repeat themselves, and any draft
+    predicts repeated text; so at temperature 0 a second panel covers only the text before it
+    repeats."""
     for case, found in found_by_case(settings, done).items():
         yield _Panel(case.words, [one["all"] for one in found])
         if case.temperature == 0:
@@ -157,19 +159,20 @@ def _finding(comparisons: list[Comparison]) -> str:
 
 
 def _where(lost: list[Comparison]) -> str:
-    """Says if all lost comparisons are on greedy texts that repeat themselves; else ""."""
+    """A clause that explains the lost comparisons if all of them are on greedy texts that repeat
+    themselves; otherwise ""."""
     looped = [one for one in lost if "temperature 0," in one.text and _NEW not in one.text]
     if not lost or len(looped) < len(lost):
         return ""
     return (
-        ", all at temperature 0 once the text repeats itself: there the draft is right for dozens "
+        ", all at temperature 0 where the text repeats itself: there the draft is right for dozens "
         "of tokens in a row, and long chains are best"
     )
 
 
 BUDGET = Experiment(
     name="budget",
-    title="Tokens per step against the size of the tree",
+    title="Tokens per step by size of the tree",
     question="Does the planned tree emit more tokens per step than other shapes of the same size?",
     sizes={
         "small": {

@@ -1,6 +1,6 @@
-"""Does a tree beat a tuned chain? On several machines, at several temperatures, for code and prose
-and for drafts of different quality, against the strongest rivals. Steps are decoded with the pair;
-their times come from each machine's profile."""
+"""Is a planned tree faster than a tuned chain? The experiment compares both, and other decoders, on
+several machines, at several temperatures, on code and prose, and with drafts of different quality.
+Steps are decoded with the pair; their times are simulated from each machine's profile."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from sequoia.experiments.text_units import Text
 from sequoia.models.pair import Pair
 from sequoia.planning.named_profiles import named_profile
 
-DIGITS = 5
+DIGITS = 5  # decimal places of results
 
 
 def units(settings: Settings) -> list[Unit]:
-    """One for each prompt, kind, temperature and draft, on all machines."""
+    """A unit for each prompt, kind, temperature and draft. Each unit covers all machines."""
     return [
         Unit(
             f"{kind} {number}, T = {temperature:g}, draft {draft}",
@@ -51,8 +51,8 @@ def units(settings: Settings) -> list[Unit]:
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """first: how often a first child is accepted on the planning texts. machines: for each, what
-    was planned, and for each rival [tokens per step, speed-up over plain decoding]."""
+    """first: the acceptance rate of a first child, from the acceptance vector that trees are
+    planned with. machines: what `_Race.on` returns for each machine."""
     work = unit.work
     mine = with_draft(pair, work["draft"])
     found = learnt(mine, work["kind"], work["temperature"], *work["planning"])
@@ -64,7 +64,7 @@ def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
 
 
 class _Race:
-    """All rivals on one prompt. A tree that is planned for several machines is decoded once."""
+    """All decoders on one prompt. A tree that is the plan for several machines is decoded once."""
 
     def __init__(self, pair: Pair, work: Mapping[str, Any], found: Learnt) -> None:
         self._pair = pair
@@ -78,6 +78,9 @@ class _Race:
         self._known: dict[tuple[Any, ...], tuple[DecodedStep, ...]] = {}
 
     def on(self, machine: str) -> dict[str, Any]:
+        """chain: nodes of the tuned chain. tree: [nodes, levels, max children] of the planned tree.
+        stop: [max nodes, probability below which it stops] of the stopping chain. speeds: for each
+        decoder and verifier, [tokens per step, speed-up over plain decoding]."""
         plans = plans_for(self._learnt, named_profile(machine))
         return {
             "chain": len(plans.chain),
@@ -96,7 +99,7 @@ class _Race:
 
     @property
     def _verifiers(self) -> tuple[str, ...]:
-        """At temperature 0 all verifiers accept the same."""
+        """At temperature 0 all verifiers accept the same tokens, so one is enough."""
         return tuple(VERIFIERS) if self._text.params.temperature else (SEQUOIA.key,)
 
     def _steps(
@@ -114,7 +117,7 @@ class _Race:
 
 CHAIN = Experiment(
     name="chain",
-    title="Tree against tuned chain",
+    title="Tree vs. tuned chain",
     question="When is a tree faster than a chain of the best length, and why?",
     sizes={
         "small": {

@@ -1,4 +1,5 @@
-"""A finding in words: where trees beat chains, by counts and averages over the settings raced."""
+"""The finding of the experiment `chain` in words: where trees are faster than chains, as counts and
+averages over the settings that were compared."""
 
 from __future__ import annotations
 
@@ -19,14 +20,14 @@ from sequoia.experiments.chain_settings import (
 from sequoia.planning.named_profiles import machine_name
 
 WHY = (
-    "A second child helps only if the first is rejected, and is worth it only where one more node "
+    "A second child helps only if the first is rejected, and it pays only where one more node "
     "costs little time"
 )
 
 
 def finding(found: Sequence[Setting]) -> str:
-    """Several sentences: who wins how often, on which machines, at which acceptance, and the
-    fastest of all."""
+    """Several sentences: how often the planned tree is faster, on which machines and at which
+    acceptance rates, and which decoder is fastest on each machine."""
     return " ".join(
         (
             f"The planned tree is {_score(found, CHAIN, 'the tuned chain')}, and",
@@ -48,19 +49,17 @@ def _score(found: Sequence[Setting], other: str, words: str) -> str:
 
 
 def _chains(found: Sequence[Setting]) -> str:
-    """How often the planned tree is itself a chain."""
     count = sum(one.found[0]["tree"][2] == 1 for one in found)
     return f"In {count} settings the planned tree is itself a chain."
 
 
 def _gain(found: Sequence[Setting]) -> float:
-    """The tree's speed divided by the tuned chain's: the geometric mean over settings."""
+    """The planned tree's speed divided by the tuned chain's, as a geometric mean over settings."""
     return math.exp(statistics.fmean(math.log(one.ratio(TREE, CHAIN).ratio) for one in found))
 
 
 def _by_machine(found: Sequence[Setting]) -> str:
-    """Mean ratios by machine, from the one where extra nodes cost least to the one where they cost
-    most."""
+    """Mean ratios by machine. The machine on which extra nodes cost least comes first."""
     machines = sorted({one.machine for one in found}, key=cost_of_nodes)
     gains = [_gain([one for one in found if one.machine == machine]) for machine in machines]
     parts = [
@@ -68,9 +67,8 @@ def _by_machine(found: Sequence[Setting]) -> str:
         for machine, gain in zip(machines, gains, strict=True)
     ]
     return (
-        f"On average the planned tree reaches these multiples of the tuned chain's speed: "
-        f"{', '.join(parts)}. In parentheses: the time of a target pass over {WIDE} nodes, in "
-        "passes over one."
+        f"On average it reaches these multiples of the tuned chain's speed: {', '.join(parts)}. In "
+        f"parentheses: the time of a target pass over {WIDE} nodes / over one node."
     )
 
 
@@ -81,8 +79,8 @@ def _by_acceptance(found: Sequence[Setting]) -> str:
     if not low:
         return ""
     words = (
-        f"The multiple is {_gain(low):.2f}x where the draft's first guess is accepted less than "
-        f"{middle:.0%} of the time, and {_gain(high):.2f}x elsewhere."
+        f"Over all machines it averages {_gain(low):.2f}x where the draft's first guess is "
+        f"accepted less than {middle:.0%} of the time, and {_gain(high):.2f}x elsewhere."
     )
     return f"{words} {WHY}." if _is_explained(found, low, high) else words
 
@@ -90,8 +88,8 @@ def _by_acceptance(found: Sequence[Setting]) -> str:
 def _is_explained(
     found: Sequence[Setting], low: Sequence[Setting], high: Sequence[Setting]
 ) -> bool:
-    """Whether the gains are those that WHY leads one to expect: larger at low acceptance, and on
-    the machine with the cheapest nodes larger than on the one with the dearest."""
+    """Whether the gains agree with WHY: they are larger at low acceptance than at high acceptance,
+    and larger on the machine with the cheapest nodes than on the one with the most expensive."""
     cheapest = min(cost_of_nodes(one.machine) for one in found)
     dearest = max(cost_of_nodes(one.machine) for one in found)
 
@@ -102,14 +100,14 @@ def _is_explained(
 
 
 def _fastest(found: Sequence[Setting]) -> str:
-    """For each machine, the decoder that is most often the fastest there."""
+    """For each machine, the decoder that is most often the fastest."""
     machines = sorted({one.machine for one in found}, key=cost_of_nodes)
     parts = []
     for machine in machines:
         here = [one for one in found if one.machine == machine]
         (rival, times), *_ = Counter(_winner(one) for one in here).most_common(1)
         parts.append(f"{_lower(RIVALS[rival])} on {machine_name(machine)} ({times} of {len(here)})")
-    return f"Fastest most often: {'; '.join(parts)}."
+    return f"Most often the fastest: {'; '.join(parts)}."
 
 
 def _winner(setting: Setting) -> str:

@@ -1,5 +1,5 @@
-"""The results of the race of trees and chains by setting: machine, kind of prompt, temperature and
-draft."""
+"""The finished units of the experiment `chain`, grouped by setting: machine, kind of prompt,
+temperature and draft."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ METHODS = {f"{shape.key} {verifier}": shape.method for verifier in VERIFIERS for
 CHAIN = f"chain {SEQUOIA.key}"
 TREE = f"tree {SEQUOIA.key}"
 STOPPING = f"stopping {SEQUOIA.key}"
-WIDE = 16  # nodes of the pass that shows what more nodes cost
+WIDE = 16  # nodes of the target pass whose time shows what extra nodes cost
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One machine with one kind of prompt, temperature and draft. found: what the units returned
-    for the machine, one for each prompt. first: how often a first child is accepted on the planning
-    texts.
-    """
+    """One machine with one kind of prompt, temperature and draft. first: the acceptance rate of a
+    first child, from the acceptance vector that trees are planned with. found: what the units
+    returned for this machine, one entry for each prompt."""
 
     machine: str
     kind: str
@@ -47,7 +46,8 @@ class Setting:
         return [one["speeds"][rival][1] for one in self.found]
 
     def has(self, rival: str) -> bool:
-        """At temperature 0 the verifiers do not differ, and only one was used."""
+        """Whether the rival was run: at temperature 0 all verifiers accept the same tokens, and
+        only one of them was used."""
         return rival in self.found[0]["speeds"]
 
     def ratio(self, one: str, other: str) -> Comparison:
@@ -59,13 +59,13 @@ class Setting:
 
 
 def cost_of_nodes(machine: str) -> float:
-    """The time of a target pass over WIDE nodes, divided by that of a pass over one."""
+    """The time of a target pass over WIDE nodes, divided by that of a pass over one node."""
     profile = named_profile(machine)
     return profile.verify_seconds(WIDE) / profile.verify_seconds(1)
 
 
 def settings_done(settings: Settings, done: Done) -> Iterator[Setting]:
-    """The settings for which at least one prompt is done."""
+    """The settings for which at least one prompt is finished."""
     for machine in settings["machines"]:
         for temperature, draft in settings["conditions"]:
             for kind in settings["kinds"]:

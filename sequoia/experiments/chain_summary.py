@@ -1,5 +1,5 @@
-"""What the race of trees and chains shows: each rival's speed over that of the tuned chain, against
-how often the draft's first guess is accepted, on each machine."""
+"""The result of the experiment `chain`: for each machine, the speed of each decoder divided by the
+tuned chain's, plotted against how often the draft's first guess is accepted."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ COLUMNS = (
     Column("temperature", "temperature"),
     Column("draft", "draft"),
     Column("first", "first guess accepted", "measured"),
-    Column("cost", f"time of a pass over {WIDE} nodes, in passes over 1", "simulated"),
+    Column("cost", f"time of a pass over {WIDE} nodes / over 1 node", "simulated"),
     Column("nodes", "tuned chain, nodes", "predicted"),
     Column("tree", "planned tree: nodes, levels, max children", "predicted"),
-    Column("stop", "stopping chain: max nodes, stops below draft probability", "predicted"),
+    Column("stop", "stopping chain: max nodes, stops below this draft probability", "predicted"),
     *(Column(key, f"{label}: speed-up", "simulated") for key, label in RIVALS.items()),
 )
 
@@ -49,7 +49,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
         finding=finding(found) if found else "",
         source="simulated",
         x=Axis("first", "how often the draft's first guess is accepted"),
-        y=Axis("ratio", "speed over the tuned chain's (simulated)"),
+        y=Axis("ratio", "speed / tuned chain's speed (simulated)"),
         series=tuple(_series(settings, found)),
         columns=COLUMNS,
         rows=tuple(map(_row, found)),

@@ -1,6 +1,6 @@
 """Run one of the paper's experiments: `python -m sequoia.experiments NAME`.
 
-Ctrl-C stops it after the current unit of work; the same command with the same settings continues.
+Ctrl-C stops the run after the current unit of work. The same command, given again, continues it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None) -> None:
     elif options.csv:
         sys.stdout.write(to_csv(_read(options.csv)))
     elif options.name is None:
-        parser.error("name an experiment; --list shows them")
+        parser.error("no experiment is given; --list shows their names")
     else:
         _run(experiment_named(options.name), options)
 
@@ -55,12 +55,14 @@ def _run(experiment: Experiment, options: Namespace) -> None:
     write_text(path, result.to_json() + "\n")
     print(f"{result.finding}\nwritten to {path}")
     if not result.is_complete:
-        print(f"stopped after {result.done} of {result.total}; the same command continues")
+        counts = f"{result.done} of {result.total} units"
+        print(f"stopped after {counts}; run the same command again to continue")
 
 
 @contextmanager
 def _interrupt() -> Iterator[ShouldStop]:
-    """Whether Ctrl-C was pressed. A second time it ends the program at once."""
+    """Yields a function that returns whether Ctrl-C was pressed. A second Ctrl-C ends the program
+    at once."""
     pressed = threading.Event()
     before = signal.getsignal(signal.SIGINT)
 
@@ -76,19 +78,20 @@ def _interrupt() -> Iterator[ShouldStop]:
 
 
 def _labelled(result: ExperimentResult, source: str) -> ExperimentResult:
-    """`result` and its measured columns with another label."""
-    columns = (
+    """`result` with `source` as the label of its measured numbers and measured columns. A simulated
+    result stays labelled simulated."""
+    columns = tuple(
         replace(one, kind=source) if one.kind == "measured" else one for one in result.columns
     )
-    unchanged = source == "measured" or result.source != "measured"
-    return result if unchanged else replace(result, source=source, columns=tuple(columns))
+    own = source if result.source == "measured" else result.source
+    return replace(result, source=own, columns=columns)
 
 
 def _print_progress(progress: RunProgress) -> None:
     if progress.message:
         print(progress.message, file=sys.stderr)
     left = "" if progress.seconds_left is None else f", about {progress.seconds_left:.0f} s left"
-    print(f"{progress.done} of {progress.total} done{left}", file=sys.stderr, flush=True)
+    print(f"{progress.done} of {progress.total} units done{left}", file=sys.stderr, flush=True)
 
 
 def _print_list() -> None:
@@ -106,28 +109,40 @@ def _read(path: Path) -> ExperimentResult:
 
 def _parser() -> ArgumentParser:
     parser = option_parser("python -m sequoia.experiments", __doc__)
-    parser.add_argument("name", nargs="?", help="the experiment (see --list)")
-    parser.add_argument("--list", action="store_true", help="show all experiments")
+    parser.add_argument("name", nargs="?", help="name of the experiment (see --list)")
+    parser.add_argument("--list", action="store_true", help="list all experiments and exit")
     parser.add_argument(
-        "--size", choices=SIZES, default="small", help="how many prompts and tokens"
+        "--size",
+        choices=SIZES,
+        default="small",
+        help="number of prompts, tokens and settings; the bundled results use full",
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("experiments"), help="folder for the result"
+        "--out",
+        type=Path,
+        default=Path("experiments"),
+        help="folder for the result (NAME.json) and the finished units (NAME.jsonl)",
     )
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="print a result's points as CSV")
+    parser.add_argument(
+        "--csv", type=Path, metavar="FILE", help="print the points of a result file as CSV and exit"
+    )
     parser.add_argument(
         "--source",
         choices=("measured", "recorded"),
         default="measured",
-        help="label of measured numbers; recorded: for results that come with the program",
+        help="label of the numbers measured in this run; recorded is for results that are to be "
+        "published with the program",
     )
     parser.add_argument(
         "--dtype",
         default="float32",
-        help="dtype of both models; auto takes the fastest, which may change when a run resumes",
+        help="dtype of both models; auto chooses the fastest one here, so a resumed run may get "
+        "another dtype and start over",
     )
     parser.add_argument(
-        "--prompts", type=int, help="number of prompts of each kind, instead of the size's"
+        "--prompts",
+        type=int,
+        help=f"prompts of each kind, 1 to {MAX_PROMPTS}; overrides the number that --size sets",
     )
     add_pair_options(parser)
     return parser

@@ -1,4 +1,4 @@
-"""The texts that experiments measure on: the target's own continuations of prompts."""
+"""The texts that experiments measure on: the target's continuations of prompts."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from sequoia.models.pair import Pair
 
 
 def continuation(pair: Pair, prompt: str, params: SamplingParams) -> tuple[int, ...]:
-    """What the target alone emits after `prompt`."""
+    """The token ids that plain decoding with the target emits after `prompt`."""
     return tuple(emitted_tokens(plain(pair, prompt, params)))

@@ -1,6 +1,6 @@
-"""A pair with a better or a worse draft, made by adding noise to the weights of the target or
-draft. Drafts of other sizes would change step times too; here only acceptance changes, as times
-are simulated."""
+"""A pair with a better or a worse draft, made by adding noise to the weights of the target or the
+draft. A draft of another size would change the step times as well. Here only acceptance changes,
+because the times come from the machine's profile."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ QUALITIES: dict[str, tuple[str, float]] = {
 
 
 def with_draft(pair: Pair, quality: str) -> Pair:
-    """`pair` with a draft of one of QUALITIES; the same one each time."""
+    """`pair` with a draft of the given quality, a key of QUALITIES. Later calls return the same
+    pair."""
     source, noise = QUALITIES[quality]
     if not noise:
         return pair

@@ -1,5 +1,5 @@
-"""Trees drafted at chosen positions of a fixed text, with both models' distributions at their
-nodes, as verifiers that test whole paths need them."""
+"""Trees drafted at chosen positions of a fixed text, with both models' distributions at every node.
+Verifiers that test whole paths are evaluated on such trees."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from sequoia.this_machine.step_timer import Clock
 
 @dataclass(frozen=True)
 class DraftedAt:
-    """A step's tree that starts at token number `place` of the text. p(node): the target's
-    distribution after the node (vocab,), valid until the next tree is drafted."""
+    """The drafted tree of a step whose first emitted token would be `text.tokens[place]`. p(node):
+    the target's distribution after the node (vocab,), valid until the next tree is drafted."""
 
     place: int
     drafted: Drafted
@@ -33,8 +33,8 @@ class DraftedAt:
 def drafted_along(
     pair: Pair, text: Text, tree: Tree, verifier: str, at: Sequence[int]
 ) -> Iterator[DraftedAt]:
-    """`tree` drafted at each of the increasing places `at`, as `verifier` wants it. Raises BadModel
-    if a model overflows."""
+    """`tree` drafted at each place in `at`, which must increase. Children are drawn by the rule of
+    `verifier`. Raises BadModel if a model overflows."""
     ids = (*text.prompt, *text.tokens)
     params = text.params
     capacity = len(ids) + len(tree)

@@ -1,4 +1,4 @@
-"""An experiment: small independent units of work, and the summary of those that are done."""
+"""An experiment: small independent units of work, and a summary of the finished units."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sequoia.experiments.result import ExperimentResult, Settings
 from sequoia.models.pair import Pair
 
 SIZES = ("small", "full")
-Done = Mapping[str, Mapping[str, Any]]  # by the unit's key: what the unit returned
+Done = Mapping[str, Mapping[str, Any]]  # unit key -> what `run_unit` returned for it
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A piece of work of at most about 10 s. key: the same in every run with the same settings.
-    work: what is to be done, as plain JSON values."""
+    """A piece of work that lasts at most about 10 s. `key` identifies it: every run with the same
+    settings uses the same keys. `work` is the input of `run_unit`, as plain JSON values."""
 
     key: str
     work: Mapping[str, Any] = field(default_factory=dict)
@@ -24,14 +24,16 @@ class Unit:
 
 @dataclass(frozen=True)
 class Experiment:
-    """question: what it answers, one sentence. sizes: the settings of each of SIZES, plain JSON
-    values; "small" takes about a minute with the bundled pair, "full" is what is recorded.
+    """question: the question that the experiment answers, in one sentence. sizes: the settings of
+    each size in SIZES, as plain JSON values. "small" takes about a minute with the bundled pair;
+    the results that come with the program use "full".
 
-    `units(settings)`: all work, in an order in which the first units already show something.
-    `run_unit(pair, unit)`: plain JSON values. Raises SequoiaError, such as BadModel.
-    `summary(settings, done)`: the result of the units in `done`, of which there may be none. It
+    `units(settings)` returns all units, ordered so that the first few already give a rough result.
+    `run_unit(pair, unit)` returns plain JSON values, or raises SequoiaError, such as BadModel.
+    `summary(settings, done)` returns the result of the units in `done`, which may be empty. It
     leaves title, pair, machine and counts to the runner.
-    version: raised when units return something different, so that old units are not reused.
+    version: increase it when `run_unit` returns something different; results of units that an older
+    version saved are then not reused.
     """
 
     name: str

@@ -1,6 +1,7 @@
-"""Does planning for the machine pay? Trees planned for each of several machines, against the best
-trees of fixed sizes and trees planned for other machines (paper: Figures 7 and 8). Tokens per step
-are measured; times come from each machine's profile."""
+"""Does planning a tree for the machine pay? For each of several machines, the tree planned for it
+is compared with the best trees of fixed sizes and with the trees planned for the other machines
+(paper: Figures 7 and 8). Tokens per step are measured; times are simulated from each machine's
+profile."""
 
 from __future__ import annotations
 
@@ -55,9 +56,9 @@ COLUMNS = (
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """trees: nodes and levels of each. tokens: per step, along one text. speed: of each machine,
-    each tree's speed-up over plain decoding. Trees are named by their size, or by the machine that
-    they are planned for."""
+    """trees: [nodes, levels] of each tree. tokens: the tokens per step of each tree along one text.
+    speed: for each machine, the speed-up of each tree over plain decoding. A tree's name is its
+    size, or the machine that it is planned for."""
     acceptance = planning_vector(pair, case_of(unit).kind, params_of(unit))
     trees = _trees(acceptance, unit.work)
     lanes = {name: (tree, DEFAULT_VERIFIER) for name, tree in trees.items()}
@@ -85,14 +86,14 @@ def _trees(acceptance: Acceptance, work: Mapping[str, Any]) -> dict[str, Tree]:
 
 
 def _plain_tokens(tree: Tree, machine: str) -> float:
-    """Tokens that plain decoding emits in the time of a step with `tree`."""
+    """How many tokens plain decoding emits in the time of one step with `tree`."""
     profile = named_profile(machine)
     return step_seconds(tree, profile) / profile.plain_seconds
 
 
 @dataclass(frozen=True)
 class Here:
-    """One machine and kind of text. found: what the units returned, one for each prompt."""
+    """One machine and one case. found: what the units returned, one entry for each prompt."""
 
     machine: str
     case: Case
@@ -105,7 +106,7 @@ class Here:
         return statistics.fmean(self.speeds(tree))
 
     def gain(self, tree: str) -> Comparison:
-        """The planned tree over `tree`, which is a size or a machine."""
+        """The speed of the tree planned for this machine, over that of `tree` (a tree's name)."""
         other = f"best tree of {tree} nodes" if tree.isdigit() else f"tree for {machine_name(tree)}"
         words = f"{machine_name(self.machine)}, {self.case.words}: planned tree over {other}"
         return comparison(words, self.speeds(self.machine), self.speeds(tree))
@@ -135,7 +136,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
 
 
 def _mean_speed(found: Sequence[Here], tree: str) -> float:
-    """The geometric mean, so that no machine dominates."""
+    """The mean speed-up of `tree`. It is a geometric mean, so that no machine dominates."""
     return math.exp(statistics.fmean(math.log(one.speed(tree)) for one in found))
 
 
@@ -183,7 +184,7 @@ def _finding(found: Sequence[Here], sizes: Sequence[str], fixed: str, settings: 
             _sizes_in_words(found, sizes),
             _against_one_size([one.gain(fixed) for one in found], fixed),
             _against_hindsight(found, sizes),
-            _abroad(found, settings),
+            _on_the_wrong_machine(found, settings),
         )
     )
 
@@ -207,8 +208,9 @@ def _against_one_size(gains: Sequence[Comparison], fixed: str) -> str:
     least, most = (pick(one.ratio for one in gains) for pick in (min, max))
     return (
         f"Against {fixed} nodes, the best single size overall, the tree planned for the machine is "
-        f"faster in {faster} of {len(gains)} cases and slower in {slower} (those whose 95% "
-        f"interval excludes 1). The ratio of speeds ranges from {least:.2f}x to {most:.2f}x."
+        f"faster in {faster} of {len(gains)} cases and slower in {slower}, counting only cases "
+        f"whose 95% interval excludes 1. The ratio of speeds ranges from {least:.2f}x to "
+        f"{most:.2f}x."
     )
 
 
@@ -220,7 +222,7 @@ def _against_hindsight(found: Sequence[Here], sizes: Sequence[str]) -> str:
     )
 
 
-def _abroad(found: Sequence[Here], settings: Settings) -> str:
+def _on_the_wrong_machine(found: Sequence[Here], settings: Settings) -> str:
     if len(settings["machines"]) < 2:
         return ""
 
@@ -231,13 +233,13 @@ def _abroad(found: Sequence[Here], settings: Settings) -> str:
     return (
         f"On the wrong machine a planned tree can be slow: on {machine_name(worst.machine)} "
         f"({worst.case.words}) the tree for {machine_name(_slowest_foreign(worst, settings))} runs "
-        f"at {ratio(worst):.2f}x the speed of the one planned for that machine."
+        f"at {ratio(worst):.2f}x the speed of the tree for {machine_name(worst.machine)}."
     )
 
 
 HARDWARE = Experiment(
     name="hardware",
-    title="Hardware-aware trees against fixed ones",
+    title="Hardware-aware trees vs. trees of fixed size",
     question="Does a tree planned for the machine beat a tree of fixed size?",
     sizes={
         "small": {

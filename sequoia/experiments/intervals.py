@@ -1,5 +1,5 @@
-"""Means and ratios over prompts, with 95% intervals (Student's t). Ratios are paired: both methods
-were used on the same prompts, whose difficulty mostly cancels."""
+"""Means and ratios over prompts, with 95% confidence intervals (Student's t). Ratios are paired:
+both methods ran on the same prompts, so the difficulty of a prompt mostly cancels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEVEL = 0.05
 
 
 def point(x: float, values: Sequence[float]) -> Point:
-    """The mean of one value for each prompt."""
+    """The mean and interval of `values`, one for each prompt, at `x`."""
     mean, reach = _mean(values)
     if reach is None:
         return Point(_short(x), _short(mean), prompts=len(values))
@@ -23,8 +23,9 @@ def point(x: float, values: Sequence[float]) -> Point:
 
 
 def comparison(text: str, ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
-    """The ratio of two methods' means over prompts. Its interval comes from how far each prompt
-    deviates from that ratio, on a logarithmic scale. All values are positive."""
+    """The ratio of two methods' means over prompts: ours / theirs. The interval is computed for the
+    logarithm of the ratio, from each prompt's deviation from the common ratio (delta method). All
+    values must be positive."""
     below = statistics.fmean(theirs)
     ratio = statistics.fmean(ours) / below
     pairs = zip(ours, theirs, strict=True)
@@ -36,7 +37,7 @@ def comparison(text: str, ours: Sequence[float], theirs: Sequence[float]) -> Com
 
 
 def _mean(values: Sequence[float]) -> tuple[float, float | None]:
-    """The mean, and how far its 95% interval reaches to each side. None for a single value."""
+    """The mean, and half the width of its 95% confidence interval (None for a single value)."""
     mean = statistics.fmean(values)
     if len(values) < 2:
         return mean, None

@@ -1,5 +1,5 @@
-"""The acceptance vector that an experiment plans trees with: recorded with the pair, or measured on
-texts other than those of the experiment."""
+"""The acceptance vector that an experiment plans trees with. It is recorded with the pair, or it is
+measured on texts that the experiment does not use."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ RANKS = 32
 _RULES = tuple(rule for rule in RULES if rule.chances)
 _Vectors = dict[str, Acceptance]  # by verifier
 _Key = tuple[str, float, float]  # kind, temperature, top-p
-# by draft, which belongs to one pair
+# draft -> its vectors. Every pair has its own draft, and an entry lives as long as the draft does.
 _KNOWN: WeakKeyDictionary[TreeModel, dict[_Key, _Vectors]] = WeakKeyDictionary()
 
 
 def planning_vector(
     pair: Pair, kind: str, params: SamplingParams, verifier: str = DEFAULT_VERIFIER
 ) -> Acceptance:
-    """The non-increasing acceptance vector for one kind of text and a verifier that goes down the
-    tree child by child. The first call measures it for all such verifiers (some seconds for a small
-    pair); it is kept while the pair is in memory. At temperature 0 all verifiers share one."""
+    """The smoothed (non-increasing) acceptance vector for one kind of text. verifier: one that goes
+    down the tree child by child. If no vector is recorded, the first call measures one for each
+    such verifier, which lasts some seconds for a small pair; they are reused while the pair is in
+    memory. At temperature 0 all verifiers share one vector."""
     verifier = verifier if params.temperature else DEFAULT_VERIFIER
     if recorded := _recorded(pair, kind, params, verifier):
         return recorded
@@ -51,7 +52,8 @@ def _recorded(pair: Pair, kind: str, params: SamplingParams, verifier: str) -> A
 
 
 def _measured(pair: Pair, kind: str, params: SamplingParams) -> _Vectors:
-    """For each verifier, the probability that each child is accepted, averaged over the texts."""
+    """For each verifier, the probability that each child is accepted, averaged over the positions
+    of the planning texts."""
     ranks = min(RANKS, pair.draft.vocab)
     found: dict[str, list[list[float]]] = {rule.key: [] for rule in _RULES}
     for number, prompt in enumerate(planning_prompts(kind)[:PROMPTS]):

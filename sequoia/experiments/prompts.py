@@ -1,5 +1,6 @@
-"""The texts of the experiments. Prompts to measure with are excerpts that no bundled model was
-trained on, and those of the benchmark; trees are planned on other texts, those of the survey."""
+"""The prompts of the experiments. Measurements use the excerpts in assets/judge, which no bundled
+model was trained on, and the prompts of the benchmark. Trees are planned on different texts: the
+prompts of the acceptance survey."""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ MAX_PROMPTS = 28  # of each kind
 
 @cache
 def prompts_of(kind: str) -> tuple[str, ...]:
-    """The prompts of one of KINDS to measure with, the excerpts first."""
+    """The prompts to measure with, excerpts first. kind: one of KINDS."""
     excerpts = excerpts_of(ASSETS / "judge", kind)
     return (*(one.prompt for one in excerpts), *text_list(kind, ASSETS / "bench"))
 
 
 @cache
 def planning_prompts(kind: str) -> tuple[str, ...]:
-    """The prompts of one of KINDS to plan trees on."""
+    """The prompts to plan trees on. kind: one of KINDS."""
     return tuple(text_list(kind, ASSETS / "survey"))

@@ -1,5 +1,5 @@
-"""How often all of the first k children are rejected, against k, and the power law through these
-rates (paper: Figure 3)."""
+"""The probability that the first k children of a node are all rejected, as a function of k, and a
+power law fitted to it (paper: Figure 3)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from sequoia.models.pair import Pair
 
 OURS = SEQUOIA.key
 RULES = (OURS, SPECINFER.key, TOP_K_MATCH.key)
-_LEAST = 1e-6  # a rate of 0 has no logarithm
+_LEAST = 1e-6  # smaller rates are raised to this one: 0 has no logarithm
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """For each verifier and each k, the probability that children 1 to k are all rejected, averaged
-    over a text."""
+    """For each verifier, a list over k = 1, 2, ...: the probability that children 1 to k are all
+    rejected, averaged over the positions of a text."""
     text = text_of_unit(pair, unit)
     ranks = min(unit.work["ranks"], pair.draft.vocab)
     chance = Seeded(text.params.seed, pair.draft.device)
@@ -96,8 +96,8 @@ def _row(case: Case, series: Series) -> Mapping[str, Any]:
 
 
 def power_law(points: Sequence[Point]) -> tuple[float, float]:
-    """(b, R²) of the rates c * k**-b nearest to the points: a least-squares line through their
-    logarithms. (0, 1) for fewer than two."""
+    """(b, R²) of the power law c * k**-b fitted to the points, by a least-squares line through
+    their logarithms. Returns (0, 1) for fewer than two points."""
     if len(points) < 2:
         return 0.0, 1.0
     x = np.log([one.x for one in points])
@@ -109,7 +109,8 @@ def power_law(points: Sequence[Point]) -> tuple[float, float]:
 
 
 def _comparisons(case: Case, found: Found) -> list[Comparison]:
-    """Ratios of how often all children are rejected: below 1 if Sequoia rejects less often."""
+    """How often all children are rejected with Sequoia, divided by how often with each other
+    verifier. A ratio below 1 means that Sequoia rejects less often."""
     mine = [one[OURS][-1] for one in found]
     count = len(found[0][OURS])
     return [
@@ -136,7 +137,7 @@ def _finding(rows: Sequence[Mapping[str, Any]]) -> str:
     ]
     best = all(min(_of(rows, row["case"]), default=1.0) == row["last"] for row in mine)
     close = (
-        f" On average {label} rejects all children least often in every case."
+        f" In every case {label} rejects all children least often of the three verifiers."
         if best
         else f" {label} does not reject all children least often in every case; see the table."
     )
@@ -152,7 +153,7 @@ def _of(rows: Sequence[Mapping[str, Any]], case: str) -> list[float]:
 
 RANKS = Experiment(
     name="ranks",
-    title="Rejection rate against the number of children",
+    title="Rejection rate by number of children",
     question="How much does each further child of a node help?",
     sizes={
         "small": {

@@ -1,4 +1,5 @@
-"""All experiments, in the order in which they are shown. A new one is a file and a line here."""
+"""All experiments, in the order in which they are shown. To add an experiment, write its file and
+add it to the list here."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def experiment_named(name: str) -> Experiment:
-    """The experiment called `name`. Raises SequoiaError, which lists the known ones."""
+    """The experiment called `name`. Raises SequoiaError, with the known names, if there is none."""
     if not isinstance(name, str) or name not in EXPERIMENTS:
         known = ", ".join(EXPERIMENTS)
         raise SequoiaError(f"unknown experiment {shown(name)}; known: {known}")

@@ -1,5 +1,5 @@
-"""What an experiment found: series of points for a plot, rows of a table, comparisons with their
-intervals. It can be written to a file and to CSV. Needs no models."""
+"""The result of an experiment: series of points for a plot, rows of a table, and comparisons with
+their intervals. It can be saved to a file and exported as CSV. Nothing here needs a model."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ SOURCES = ("recorded", "measured", "simulated")
 KINDS = ("recorded", "measured", "simulated", "predicted", "paper", "")
 SCALES = ("linear", "log")
 MAX_CHARS = 2_000_000
+MAX_WORDS = 4000  # characters of a title, a question or a finding
 MAX_SERIES = 200
 MAX_POINTS = 2000
 MAX_ROWS = 2000
@@ -31,7 +32,7 @@ Settings = Mapping[str, Any]  # plain JSON values
 
 @dataclass(frozen=True)
 class Axis:
-    """label: with the unit. scale: one of SCALES."""
+    """An axis of the plot. label: shown at the axis, with the unit. scale: one of SCALES."""
 
     name: str
     label: str
@@ -40,8 +41,8 @@ class Axis:
 
 @dataclass(frozen=True)
 class Point:
-    """The mean at x, and its 95% interval over so many prompts. low and high are None where there
-    is none: a single prompt, or a value without noise."""
+    """The mean over `prompts` prompts at x, and the ends of its 95% confidence interval. Both ends
+    are None if there is no interval, as for a single prompt."""
 
     x: float
     mean: float
@@ -52,8 +53,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """One line of a plot. method: what it shows, by which it is coloured (a key of the methods in
-    assets/colours.json). panel: the small plot it belongs to, such as "code, temperature 0"."""
+    """One line of a plot. method: decides its colour (a key of `methods` in assets/colours.json).
+    panel: the small plot that the line belongs to, such as "code, temperature 0"."""
 
     name: str
     method: str
@@ -63,7 +64,8 @@ class Series:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table. kind: where its numbers come from, one of KINDS."""
+    """A column of the table. kind: where its numbers come from, one of KINDS ("" for settings and
+    words)."""
 
     name: str
     label: str
@@ -72,8 +74,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two methods on the same prompts. ratio: of the first over the second, with its 95%
-    interval paired over prompts; both ends are None where there is no interval."""
+    """Two methods on the same prompts. ratio: the first method's mean divided by the second's. low
+    and high: the ends of its paired 95% confidence interval, None if there is no interval."""
 
     text: str
     ratio: float
@@ -83,11 +85,12 @@ class Comparison:
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """The result of an experiment, complete or not: `done` of `total` units are in it.
+    """The result of an experiment. It covers `done` of `total` units, so it may be incomplete.
 
-    finding: computed from the data. source: one of SOURCES. date: year-month-day. machine: in
-    words. rows: by the columns' names. An experiment's summary fills in `finding` and what follows
-    `settings`; the runner fills in the rest.
+    finding: sentences computed from the data. source: where the plotted numbers come from, one of
+    SOURCES. date: year-month-day. machine: a description in words. rows: cells by column name.
+    An experiment's summary fills in finding, source, x, y, series, columns, rows and comparisons;
+    the runner fills in the rest.
     """
 
     name: str = ""
@@ -114,22 +117,23 @@ class ExperimentResult:
         return self.done == self.total
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON values of a file of format "sequoia-experiment"."""
+        """The result as the JSON values of a file with the format "sequoia-experiment"."""
         return as_file(asdict(self), FORMAT)
 
     def to_json(self) -> str:
-        """The text of a file. Raises BadTrace if it would be too long."""
+        """The result as the text of a file. Raises BadTrace above MAX_CHARS characters."""
         return write_file(self.to_dict(), FORMAT, MAX_CHARS, BadTrace)
 
     @classmethod
     def from_dict(cls, data: Any) -> ExperimentResult:
-        """The result in the JSON values of a file. Raises BadTrace, and nothing else, for other
-        values."""
+        """The result that `to_dict` turned into `data`. Raises BadTrace, and nothing else, if
+        `data` is anything else."""
         return read_dict(data, FORMAT, BadTrace, _result)
 
     @classmethod
     def from_json(cls, text: str) -> ExperimentResult:
-        """The result in `text`. Raises BadTrace, and nothing else, for anything but a file."""
+        """The result that `to_json` turned into `text`. Raises BadTrace, and nothing else, if
+        `text` is anything else."""
         return read_file(text, FORMAT, MAX_CHARS, BadTrace, _result)
 
 
@@ -156,10 +160,10 @@ def _result(data: Mapping[str, Any]) -> ExperimentResult:
     total = whole(data["total"], "total", 0, MAX_POINTS * MAX_SERIES, BadTrace)
     words = ("name", "title", "question", "finding", "date", "target", "draft", "machine")
     if not isinstance(data["settings"], dict):
-        raise BadTrace("settings: not an object")
+        raise BadTrace("settings: expected a JSON object")
     columns = _several(data["columns"], "columns", MAX_COLUMNS, _column)
     return ExperimentResult(
-        **{name: text_of(data[name], name) for name in words},
+        **{name: text_of(data[name], name, MAX_WORDS) for name in words},
         source=one_of(data["source"], "source", SOURCES, BadTrace),
         settings=data["settings"],
         x=_axis(data["x"]),

@@ -1,5 +1,5 @@
-"""The decoders that the experiment `chain` compares, and how each is planned for a machine, on
-texts other than those on which they are compared."""
+"""The decoders that the experiment `chain` compares, and how each is planned for a machine. The
+planning texts are not used in the comparison."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import USUAL_LEVELS, best_chain, best_plan
 from sequoia.planning.plan_stopping_chain import LongChainStep, StopRule, best_stop_rule
 
-NODES = 64  # of any tree
-STRIDE = 3  # tokens from one start of a long chain to the next
+NODES = 64  # max nodes of a tree
+STRIDE = 3  # tokens between the starts of two long chains
 
 
 @dataclass(frozen=True)
 class Learnt:
-    """What the planning texts showed: acceptance by rank, and steps with a long chain."""
+    """Measured on the planning texts: the acceptance by rank, and steps with a long chain."""
 
     acceptance: Acceptance
     steps: tuple[LongChainStep, ...]
 
 
 def learnt(pair: Pair, kind: str, temperature: float, prompts: int, tokens: int) -> Learnt:
-    """Acceptance as all experiments plan with it, and steps along the first `prompts` planning
-    texts of `tokens` tokens; the same each time."""
+    """The acceptance that all experiments plan with, and steps along the first `prompts` planning
+    texts, each of `tokens` tokens. Measured once for each pair, then reused."""
     params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
     key = ("learnt", kind, temperature, prompts, tokens)
     return pair.measured.once(
@@ -64,7 +64,8 @@ def _long_chains(
 
 @dataclass(frozen=True)
 class Plans:
-    """What is planned for one machine: the tuned chain, the tree, and when a chain stops."""
+    """The plans for one machine. chain: the fastest chain of fixed length. tree: the fastest tree.
+    stop: when a chain that stops early should stop."""
 
     chain: Tree
     tree: Tree
@@ -80,14 +81,15 @@ def plans_for(learnt: Learnt, profile: HardwareProfile) -> Plans:
     )
 
 
-# (what was learnt, plans, profile, temperature) -> the tree, or a new TreeChoice for one run
+# (Learnt, plans, profile, temperature) -> a fixed tree, or a new TreeChoice for one run
 Make = Callable[[Learnt, Plans, HardwareProfile, float], Tree | TreeChoice]
 
 
 @dataclass(frozen=True)
 class Rival:
-    """key: its name in results. label: its name in tables. method: the key of its colour. learns:
-    whether it replans while decoding, from the machine's times and what was accepted so far."""
+    """A decoder. key: its name in results. label: its name in tables. method: the key of its colour
+    in assets/colours.json. learns: whether it replans while decoding, from the machine's times and
+    the acceptance so far."""
 
     key: str
     label: str

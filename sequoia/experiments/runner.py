@@ -1,5 +1,5 @@
-"""Runs the units of an experiment one after the other. Each finished unit is a line of a file, so
-that an interrupted run can continue."""
+"""Runs the units of an experiment one after the other. The result of each finished unit is
+appended to a file, so that an interrupted run can continue."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from sequoia.models.tree_forward import TreeModel
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How far a run is. seconds_left: an estimate, None before the first unit. message: what the
-    user should know, such as that an older file cannot be used; usually empty. `result()`: the
-    result of the units done so far."""
+    """The progress of a run, in units. seconds_left: an estimate, None until a unit has finished.
+    message: a message for the user, such as that an older file cannot be used; usually empty.
+    `result()` returns the result of the units done so far."""
 
     done: int
     total: int
@@ -44,10 +44,12 @@ def run_experiment(
     on_progress: OnProgress = lambda _: None,
     should_stop: ShouldStop = lambda: False,
 ) -> ExperimentResult:
-    """The result of all units, or of those that are done once `should_stop()` is True.
+    """The result of all units. If `should_stop()` becomes True, no further unit starts, and the
+    result is that of the finished units.
 
-    Units already in `folder`/NAME.jsonl are not run again if the file is for the same pair and
-    settings; otherwise the file is replaced. Raises OSError if the file cannot be written.
+    Finished units are saved in `folder`/NAME.jsonl. If that file is for the same pair and settings,
+    its units are not run again; otherwise the file is replaced. Raises OSError if the file cannot
+    be written.
     """
     units = experiment.units(settings)
     keys = {unit.key for unit in units}
@@ -93,13 +95,14 @@ def complete_result(
 
 
 def _model_names(pair: Pair) -> tuple[str, str]:
-    """As people see them; the bundled models are called by their role alone."""
+    """The names to show, of the target and the draft."""
     names = (pair.target.name, pair.draft.name)
     return ("bundled target", "bundled draft") if pair.name == BUNDLED_NAME else names
 
 
 def run_header(experiment: Experiment, pair: Pair, settings: Settings) -> dict[str, Any]:
-    """What must be unchanged for the units of an earlier run to be reused."""
+    """The first line of the file of finished units. A run reuses the units of an earlier run only
+    if both have the same header."""
     return {
         "experiment": experiment.name,
         "experiment version": experiment.version,
@@ -118,6 +121,7 @@ def _identity(pair: Pair) -> Iterator[tuple[str, Any]]:
 
 
 def _checksum(model: TreeModel) -> float:
-    """The sum of the small parameters, such as those of norms: it differs for other weights."""
+    """The sum of all one-dimensional parameters, such as norm weights. It is cheap to compute, and
+    two models with different weights practically never have the same sum."""
     small = (one for one in model.hf.parameters() if one.dim() == 1 and not one.is_meta)
     return float(sum(one.detach().double().sum().item() for one in small))

@@ -1,4 +1,4 @@
-"""The trees of the experiment `budget`: for each shape and size, the one with the most tokens per
+"""The trees of the experiment `budget`: for each shape and size, the tree with the most tokens per
 step on the planning texts."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.fit_acceptance import fitted
 
 OURS = "Sequoia"
-# name -> method, by which it is coloured
+# name -> method, which decides its colour
 SHAPES = {
     OURS: SEQUOIA.key,
     "chain": "chain",
@@ -32,18 +32,18 @@ SHAPES = {
     "SpecInfer": SPECINFER.key,
 }
 WIDTHS = (2, 4, 8, 16)  # of sequences
-ARITIES = (2, 3, 4)
-PROMPTS = 4  # to plan on
+ARITIES = (2, 3, 4)  # children of each inner node of a k-ary tree
+PROMPTS = 4  # number of planning texts
 Shapes = dict[str, Tree]  # by shape and size, such as "chain 16"
 _Key = tuple[str, SamplingParams, tuple[int, ...]]
-# by draft, which belongs to one pair
+# draft -> its trees. Every pair has its own draft, and an entry lives as long as the draft does.
 _KNOWN: WeakKeyDictionary[TreeModel, dict[_Key, Shapes]] = WeakKeyDictionary()
 
 
 def planned_shapes(pair: Pair, kind: str, params: SamplingParams, budgets: Sequence[int]) -> Shapes:
-    """A tree of each shape with at most as many nodes as each of `budgets`. They are planned at the
-    first call, on texts of `params.max_new_tokens` tokens (some seconds for a small pair), and kept
-    while the pair is in memory."""
+    """For each shape and each of `budgets`, a tree of at most that many nodes. The first call plans
+    the trees on texts of `params.max_new_tokens` tokens, which lasts some seconds for a small pair.
+    They are reused while the pair is in memory."""
     found = _KNOWN.setdefault(pair.draft, {})
     key = (kind, params, tuple(budgets))
     if key not in found:
@@ -73,9 +73,9 @@ def _planned(pair: Pair, kind: str, params: SamplingParams, budgets: Sequence[in
 
 
 def candidates(rates: Sequence[Acceptance], nodes: int) -> dict[str, list[Tree]]:
-    """The trees of each of SHAPES with at most `nodes` nodes, to choose from. rates: the
-    vectors to plan Sequoia's tree with: rates at the root, and rates fitted to the tokens that a
-    tree of this size emits (see planning/fit_acceptance.py)."""
+    """For each shape in SHAPES, the trees of at most `nodes` nodes to choose from. rates: the
+    acceptance vectors to plan Sequoia's tree with. `_planned` passes the rates at the root and
+    rates fitted to the tokens that a tree of this size emits (see planning/fit_acceptance.py)."""
     return {
         OURS: [best_tree(one, nodes) for one in rates],
         "chain": [Tree.chain(nodes)],
@@ -91,8 +91,8 @@ def _kary(k: int, nodes: int) -> Tree:
 
 
 def _specinfer(nodes: int) -> Tree:
-    """Eight levels below the root with all branching at the third, as in SpecInfer's <1, 1, 3, 1,
-    1, 1, 1, 1>, with as many children there as there is room for."""
+    """A tree with eight levels below the root, like SpecInfer's <1, 1, 3, 1, 1, 1, 1, 1>. Only the
+    node at depth 2 has several children: as many as fit into `nodes`."""
     return Tree.from_branching([1, 1, max((nodes - 3) // 6, 1), 1, 1, 1, 1, 1])
 
 
@@ -103,7 +103,7 @@ def _texts(pair: Pair, kind: str, params: SamplingParams) -> Iterator[Text]:
 
 
 def _tokens(pair: Pair, texts: Sequence[Text], trees: Mapping[str, Tree]) -> dict[str, float]:
-    """The mean tokens per step of each tree over the texts."""
+    """The tokens per step of each tree, averaged over the texts."""
     lanes = {name: (tree, DEFAULT_VERIFIER) for name, tree in trees.items()}
     found = [step_starts_along(pair, text, lanes) for text in texts]
     return {

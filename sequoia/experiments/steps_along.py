@@ -1,10 +1,10 @@
-"""Decoders compared at the same positions of the same texts, for any machine: steps are decoded
-here, and their times come from the machine's profile.
+"""Decodes single steps along a fixed text, so that decoders can be compared at the same positions
+of the same text. The time of a step comes from a machine's profile.
 
-Separate runs would not do: at temperatures above 0 each run writes a different text, and some texts
-are several times easier to draft than others. All positions weigh the same, as in
-measuring/acceptance_teacher_forced.py. Decoders that draft the same node draw the same children for
-it, in the same order, so that differences are not due to chance.
+Separate runs could not be compared: at temperatures above 0 each run writes a different text, and
+some texts are several times easier to draft than others. All positions have the same weight, as in
+measuring/acceptance_teacher_forced.py. Two decoders that draft after the same tokens draw the same
+children in the same order, so that differences between them are not due to chance.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from sequoia.this_machine.step_timer import Clock
 
 @dataclass(frozen=True)
 class DecodedStep:
-    """tokens: how many it emits on average over the verifier's draws. nodes: of its tree. widths:
-    rows of each draft pass."""
+    """One step of a decoder. tokens: the number of tokens it emits, averaged over the verifier's
+    random draws. nodes: the size of its tree. widths: the number of nodes in each draft pass."""
 
     tokens: float
     nodes: int
     widths: tuple[int, ...]
 
     def seconds(self, profile: HardwareProfile) -> float:
-        """Its time on the machine of `profile`."""
+        """The time of the step on the machine of `profile`."""
         drafting = sum(map(profile.draft_seconds_at, self.widths))
         overhead = profile.overhead(self.nodes, len(self.widths))
         return profile.verify_seconds(self.nodes) + drafting + overhead
@@ -47,8 +47,9 @@ class DecodedStep:
 def steps_along(
     pair: Pair, text: Text, tree: Tree | TreeChoice, verifier: str, stride: int
 ) -> Iterator[tuple[DecodedStep, Drafted, Verdict]]:
-    """A step from every `stride`-th token of `text`, whatever it would emit there. A tree
-    choice that learns does so from step to step. Raises BadModel if a model overflows."""
+    """A step from every `stride`-th token of `text`; what a step emits does not change where the
+    next one starts. A tree choice that learns is shown each step. Raises BadModel if a model
+    overflows."""
     counted = _CountedPasses(FixedTree(tree) if isinstance(tree, Tree) else tree)
     ids = (*text.prompt, *text.tokens)
     params = text.params
@@ -83,25 +84,27 @@ def tokens_per_step(steps: Sequence[DecodedStep]) -> float:
 
 
 def speedup(steps: Sequence[DecodedStep], profile: HardwareProfile) -> float:
-    """Tokens per second over those of plain decoding, both with the times of `profile`."""
+    """The tokens per second of `steps`, divided by those of plain decoding. Both use the times of
+    `profile`."""
     seconds = sum(step.seconds(profile) for step in steps)
     return sum(step.tokens for step in steps) * profile.plain_seconds / seconds
 
 
 class DrawsByContext(Seeded):
-    """A Chance whose draws for a node depend on the seed and the text before them alone. Within a
-    step no two nodes have the same text before them, so their draws are independent."""
+    """A Chance whose draws of a node's children depend only on the seed and on the tokens from the
+    start of the text to that node. Within a step these tokens are different for every node, so the
+    draws of different nodes are independent."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
         self._seed = seed
-        self._contexts: list[tuple[int, ...]] = []  # by node
+        self._contexts: list[tuple[int, ...]] = []  # for each node, all tokens up to its own
         self._fronts: Sequence[Sequence[int]] = ()
         self._level = 0
 
     def begin(self, context: tuple[int, ...], fronts: Sequence[Sequence[int]]) -> None:
-        """A step whose root is the last token of `context`. fronts: for each draft pass the nodes
-        that go through it; it may grow while the step is drafted."""
+        """Start a step whose root is the last token of `context`. fronts: the nodes of each draft
+        pass. The list may grow while the step is drafted."""
         self._contexts = [context]
         self._fronts = fronts
         self._level = 0
@@ -118,7 +121,7 @@ class DrawsByContext(Seeded):
         return drawn
 
     def _after(self, context: tuple[int, ...], q: torch.Tensor, count: int) -> list[int]:
-        """`count` tokens for one distribution (vocab,)."""
+        """`count` tokens drawn after `context` from the distribution `q` (vocab,)."""
         if not count:
             return []
         self._device.manual_seed(hash((self._seed, *context)) % 2**63)
@@ -126,8 +129,8 @@ class DrawsByContext(Seeded):
 
 
 class _CountedPasses:
-    """A TreeChoice that notes which nodes go through the draft in the last step, also those that
-    got no children. fronts: for each draft pass, those nodes."""
+    """A TreeChoice that records in `fronts` which nodes went through each draft pass of the last
+    step, including nodes that got no children."""
 
     def __init__(self, inner: TreeChoice) -> None:
         self._inner = inner
@@ -145,7 +148,7 @@ class _CountedPasses:
 
 
 class _CountedShape:
-    """A dynamic tree that adds the nodes of each of its draft passes to `fronts`."""
+    """A dynamic tree that appends the nodes of each draft pass to `fronts`."""
 
     def __init__(self, inner: DynamicTree, fronts: list[tuple[int, ...]]) -> None:
         self._inner = inner

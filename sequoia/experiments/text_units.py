@@ -1,5 +1,5 @@
-"""Units of work that measure along one text each: the target's continuation of a prompt, at one
-temperature and top-p."""
+"""Units of work that each measure along one text. The text is the target's continuation of a
+prompt, at one temperature and top-p."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from sequoia.experiments.result import Settings
 from sequoia.measuring.expected_steps import FixedLane, expected_step_starts
 from sequoia.models.pair import Pair
 
-# The first tokens of a text are not counted: there the first step always starts at the same token.
+# Above temperature 0 the first tokens of a text are not counted. The first step always starts at
+# token 0, so near the beginning the probabilities of where a step starts are not yet typical.
 WARM_UP = 16
-REPEAT = 8
+REPEAT = 8  # a text repeats itself if a sequence of this many tokens occurs again
 
 
 @dataclass(frozen=True)
 class Case:
-    """What one panel of an experiment shows."""
+    """A kind of prompt with sampling settings. Each case has its own panel in the plot."""
 
     kind: str
     temperature: float
@@ -37,13 +38,14 @@ class Case:
 
 
 def cases(settings: Settings) -> list[Case]:
-    """All kinds, temperatures and, where there are several, values of top-p."""
+    """All combinations of the settings' kinds, temperatures and top-p values (by default 1)."""
     top_ps = settings.get("top_ps", [1.0])
     return [Case(*one) for one in product(settings["kinds"], settings["temperatures"], top_ps)]
 
 
 def text_units(settings: Settings) -> list[Unit]:
-    """One for each prompt of each case; the first prompts of all cases come first."""
+    """A unit for each prompt of each case. The first prompt of every case precedes any second
+    prompt."""
     return [
         Unit(_key(case, number), {**settings, "case": case.__dict__, "number": number})
         for number in range(settings["prompts"])
@@ -51,11 +53,12 @@ def text_units(settings: Settings) -> list[Unit]:
     ]
 
 
-Found = list[Mapping[str, Any]]  # what the units of one case returned, in the order of prompts
+Found = list[Mapping[str, Any]]  # the results of one case's units, in the order of prompts
 
 
 def found_by_case(settings: Settings, done: Done) -> dict[Case, Found]:
-    """What the finished units of each case returned; cases without any are left out."""
+    """The results of the finished units of each case. Cases without a finished unit are left
+    out."""
     by_case = {
         case: [done[key] for key in _keys(settings, case) if key in done]
         for case in cases(settings)
@@ -64,13 +67,13 @@ def found_by_case(settings: Settings, done: Done) -> dict[Case, Found]:
 
 
 def values(found: Found, name: str) -> list[float]:
-    """One figure of each prompt."""
+    """The number called `name` from the result of each prompt."""
     return [one[name] for one in found]
 
 
 def found_by_prompt(settings: Settings, done: Done, some: Sequence[Case]) -> list[Found]:
-    """For each prompt, what the units of `some` cases of its kind returned. Prompts that are not
-    done in all of them are left out."""
+    """For each prompt, the results of its units in those cases of `some` that have the prompt's
+    kind. Prompts that are not done in all these cases are left out."""
     found = list[Found]()
     for kind in dict.fromkeys(case.kind for case in some):
         for number in range(settings["prompts"]):
@@ -85,7 +88,7 @@ def case_of(unit: Unit) -> Case:
 
 
 def params_of(unit: Unit) -> SamplingParams:
-    """The settings of a unit's text."""
+    """The sampling parameters of a unit's text. The seed is the number of the prompt."""
     case = case_of(unit)
     number = unit.work["number"]
     tokens = unit.work["tokens"]
@@ -98,7 +101,8 @@ def prompt_of(unit: Unit) -> str:
 
 @dataclass(frozen=True)
 class Text:
-    """A unit's text. prompt, tokens: their ids."""
+    """A unit's text. prompt, tokens: the token ids of the prompt and of its continuation, which was
+    sampled with `params`."""
 
     prompt: tuple[int, ...]
     tokens: tuple[int, ...]
@@ -114,22 +118,24 @@ def text_of_unit(pair: Pair, unit: Unit) -> Text:
 def step_starts_along(
     pair: Pair, text: Text, lanes: Mapping[str, tuple[Tree, str]]
 ) -> dict[str, Sequence[float]]:
-    """For each lane, a tree and a verifier, the probability that a step starts at each token."""
+    """For each lane (a tree and a verifier), the probability that a step starts at each token of
+    `text`."""
     fixed = [FixedLane(tree, verifier) for tree, verifier in lanes.values()]
     found = expected_step_starts(pair, text.prompt, text.tokens, text.params, fixed)
     return {name: starts.tolist() for name, starts in zip(lanes, found, strict=True)}
 
 
 def tokens_per_step(starts: Sequence[float], params: SamplingParams) -> float:
-    """Tokens over the expected number of steps that start at them, after the first tokens. At
-    temperature 0, where a single step may reach the end, all tokens are counted."""
+    """The number of tokens divided by the expected number of steps that start at one of them; see
+    WARM_UP for the tokens left out. At temperature 0 a single step may reach the end of the text,
+    so all tokens are counted."""
     first = min(WARM_UP, len(starts) // 4) if params.temperature else 0
     return round((len(starts) - first) / sum(starts[first:]), 5)
 
 
 def new_tokens(text: Text) -> int:
-    """The number of tokens before the text begins to repeat itself: before the first
-    sequence of REPEAT tokens that has occurred before."""
+    """The number of tokens before the text begins to repeat itself, which is at the first sequence
+    of REPEAT tokens that has occurred earlier in the prompt or the text."""
     ids = (*text.prompt, *text.tokens)
     seen = set[tuple[int, ...]]()
     for end in range(REPEAT, len(ids) + 1):
@@ -143,7 +149,7 @@ def new_tokens(text: Text) -> int:
 def tokens_per_step_along(
     pair: Pair, unit: Unit, lanes: Mapping[str, tuple[Tree, str]]
 ) -> dict[str, float]:
-    """The expected tokens per step of each lane, a tree and a verifier, along a unit's text."""
+    """The expected tokens per step of each lane (a tree and a verifier) along a unit's text."""
     text = text_of_unit(pair, unit)
     starts = step_starts_along(pair, text, lanes)
     return {name: tokens_per_step(one, text.params) for name, one in starts.items()}

@@ -1,4 +1,5 @@
-"""All verifiers with the least probable tokens cut off by top-p (paper: Table 8)."""
+"""Tokens per step of all verifiers when top-p cuts off the least probable tokens (paper: Table
+8)."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from sequoia.experiments.result import Axis, Column, ExperimentResult, Settings
 from sequoia.experiments.text_units import cases, text_units
 from sequoia.experiments.verifiers_compared import run_unit, summary
 
+# For the meaning of each setting, see `temperature`.
 _FIXED = {
     "nodes": 64,
     "chain": 8,

@@ -1,5 +1,6 @@
-"""How many more tokens Traversal emits per step than Algorithm 2, from the same drafted trees:
-exact means over the random draws of each verifier."""
+"""How many more tokens per step the verifier Traversal emits than Sequoia's verifier (Algorithm 2
+of the paper), from the same drafted trees. The random draws of each verifier are averaged
+exactly."""
 
 from __future__ import annotations
 
@@ -17,9 +18,10 @@ from sequoia.models.pair import Pair
 def traversal_gain(
     pair: Pair, text: Text, tree: Tree, starts: Sequence[float], every: int
 ) -> float:
-    """The tokens per step of Traversal over those of Algorithm 2, both with `tree`, at every
-    `every`-th token of a text. Each place counts by the probability that a step of Algorithm 2
-    starts there. 1 at temperature 0, where both accept the same path."""
+    """Traversal's tokens per step divided by Algorithm 2's, both with `tree`, measured at every
+    `every`-th token of `text`. starts: for each token, the probability that a step of Algorithm 2
+    starts there, which is used as the token's weight. Returns 1 at temperature 0, where both
+    verifiers accept the same path."""
     if text.params.temperature == 0:
         return 1.0
     ours = theirs = 0.0

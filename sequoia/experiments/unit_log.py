@@ -16,7 +16,8 @@ FORMAT = "experiment-units"
 
 @dataclass(frozen=True)
 class UnitLog:
-    """found: the units that the file had. message: why an older file is not used, "" otherwise."""
+    """found: the results that the file contained when it was opened, by unit key. message: why an
+    older file is not used, or ""."""
 
     path: Path
     found: Mapping[str, Any]
@@ -24,8 +25,8 @@ class UnitLog:
 
     @classmethod
     def open(cls, path: Path, header: Mapping[str, Any]) -> UnitLog:
-        """The log at `path`. A file of another run is replaced; a line that was cut off by an
-        interruption is removed."""
+        """The log at `path`. A file with another header is replaced. From a file with this header,
+        a line that an interruption cut off is removed."""
         first = json.dumps(as_file(header, FORMAT))
         lines = _whole_lines(path)
         if lines[:1] != [first]:
@@ -37,7 +38,8 @@ class UnitLog:
         return cls(path, {entry["key"]: entry["found"] for _, entry in kept})
 
     def add(self, key: str, found: Mapping[str, Any]) -> Any:
-        """Write a finished unit. Returns what a later run will read."""
+        """Append the result of a finished unit. Returns `found` as a later run will read it back
+        from the file, with tuples turned into lists."""
         line = json.dumps({"key": key, "found": found}, separators=(",", ":"))
         with self.path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
@@ -45,7 +47,7 @@ class UnitLog:
 
 
 def _whole_lines(path: Path) -> list[str]:
-    """The lines that have their line break."""
+    """The lines that end in a line break; a last line without one was cut off."""
     if not path.is_file():
         return []
     text = path.read_text(encoding="utf-8", errors="replace")
@@ -63,10 +65,10 @@ def _readable(lines: Iterable[str]) -> Iterable[tuple[str, Any]]:
 
 
 def _difference(line: str, header: Mapping[str, Any]) -> str:
-    """Which parts of the header differ, in words."""
+    """A sentence that names the parts of the header that differ."""
     try:
         older = json.loads(line)
         other = [name for name, value in header.items() if older.get(name) != value]
     except (ValueError, AttributeError):
-        return "The file of the earlier run is damaged; starting over."
-    return f"The earlier run differs in: {', '.join(other)}. Starting over."
+        return "The file of saved units is damaged. Starting over."
+    return f"The saved units cannot be reused; these differ: {', '.join(other)}. Starting over."

@@ -1,4 +1,5 @@
-"""All verifiers on trees of one size: what the experiments `temperature` and `top-p` share."""
+"""Compares all verifiers on trees of one size. Shared by the experiments `temperature` and
+`top-p`."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ from sequoia.planning.named_profiles import named_profile
 from sequoia.planning.simulated_step_times import step_seconds
 
 OURS = "Sequoia"
-# name -> method, by which it is coloured
+# name -> method, which decides its colour
 VERIFIERS = {
     OURS: SEQUOIA.key,
     "SpecInfer": SPECINFER.key,
@@ -49,16 +50,16 @@ VERIFIERS = {
     "chain": "chain",
     "block": "block",
 }
-# the key of each verifier that goes down the tree child by child
+# name -> verifier, for the verifiers that go down the tree child by child
 WALKS = {OURS: SEQUOIA.key, "SpecInfer": SPECINFER.key, "top-k match": TOP_K_MATCH.key}
-# each verifier that tests whole paths, and the one whose trees it is measured with
+# for each verifier that tests whole paths, the name of the verifier whose tree it is measured with
 PATHS = {"Traversal": OURS, "block": "chain"}
 _ALL_CASES = "all cases above temperature 0"
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """For each verifier, the expected tokens per step along one text, and the predicted speed-up on
-    the machine of the settings' profile."""
+    """For each name in VERIFIERS, tokens: the expected tokens per step along one text. speed: the
+    predicted speed-up on the machine of the settings' profile."""
     trees = _trees(pair, unit)
     text = text_of_unit(pair, unit)
     lanes = {name: (tree, WALKS.get(name, SEQUOIA.key)) for name, tree in trees.items()}
@@ -77,7 +78,7 @@ def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
 
 
 def _trees(pair: Pair, unit: Unit) -> dict[str, Tree]:
-    """A tree for each rule, planned with its own rates, and a chain."""
+    """A tree for each verifier in WALKS, planned with its own acceptance rates, and a chain."""
     kind = case_of(unit).kind
     params = params_of(unit)
     nodes = unit.work["nodes"]
@@ -91,7 +92,7 @@ def _trees(pair: Pair, unit: Unit) -> dict[str, Tree]:
 def summary(
     settings: Settings, done: Done, x: Axis, x_of: Callable[[Case], float]
 ) -> ExperimentResult:
-    """x_of: where a case lies on the axis `x`."""
+    """The result of the units in `done`. x_of: the value of a case on the axis `x`."""
     found = found_by_case(settings, done)
     comparisons = [
         *_over_all_cases(settings, done),
@@ -147,8 +148,9 @@ def _rows(case: Case, found: Found) -> list[Mapping[str, Any]]:
 
 
 def _comparisons(case: Case, found: Found) -> list[Comparison]:
-    """Sequoia's rule over the others with trees, and block over token verification. At temperature
-    0 there is nothing to compare: all draw the same children and accept the same."""
+    """Ratios of tokens per step: Sequoia over each of the other tree verifiers, and on a chain,
+    block verification over token verification. Empty at temperature 0, where all of them accept the
+    same tokens."""
     if case.temperature == 0:
         return []
     pairs = [(OURS, name) for name in ("SpecInfer", "top-k match", "Traversal")]
@@ -163,8 +165,9 @@ def _comparisons(case: Case, found: Found) -> list[Comparison]:
 
 
 def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
-    """Each verifier that looks at whole paths over the other one with the same trees. A single
-    case has too few trees to show a gain of some per cent."""
+    """Ratios of tokens per step of each verifier in PATHS to the verifier with the same trees, over
+    all cases above temperature 0. A single case has too few trees to show a gain of a few per
+    cent."""
     hot = [case for case in cases(settings) if case.temperature > 0]
     found = found_by_prompt(settings, done, hot)
     if not found:
@@ -180,7 +183,8 @@ def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
 
 
 def _finding(comparisons: Sequence[Comparison]) -> str:
-    """For each rival, in how many cases Sequoia emits more tokens, and in how many fewer."""
+    """For each of the other tree verifiers, in how many cases Sequoia emits more tokens and in how
+    many fewer. Then the gain of each verifier in PATHS."""
     counted = (
         _counted(name, [one for one in comparisons if one.text.endswith(f": {OURS} over {name}")])
         for name in VERIFIERS
@@ -191,11 +195,11 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
 
 def _gain(found: Comparison) -> str:
     interval = "" if found.low is None else f" (95% interval {found.low:.3f} to {found.high:.3f})"
-    return f"{_capital(found.text)}: {found.ratio:.3f}x the tokens per step{interval}."
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
+    name, base = found.text.removeprefix(f"{_ALL_CASES}: ").split(" over ")
+    return (
+        f"Over {_ALL_CASES}, {name} emits {found.ratio:.3f}x as many tokens per step as "
+        f"{base}{interval}."
+    )
 
 
 def _counted(name: str, found: Sequence[Comparison]) -> str:

@@ -22,11 +22,12 @@ from sequoia.renamed_keywords import renamed_keywords
 
 @dataclass(frozen=True)
 class CountedAcceptance:
-    """At `accepted[k]` of `visited` roots, child k was accepted. repetition: of the generated text.
-    by_level: counts of all nodes, by depth.
+    """Acceptance counts: `accepted[k]` of `visited` roots had child k accepted. repetition: share
+    of repeated 8-grams in the generated text, 0 to 1. by_level: counts of all nodes, by depth.
 
     Teacher-forced counts (acceptance_teacher_forced.py) are expected values, not whole numbers.
-    Their intervals are a little too wide: a probability varies less than the coin toss it is for.
+    Their intervals are slightly too wide, because an acceptance probability varies less than the
+    random outcome drawn with it.
     """
 
     accepted: tuple[float, ...]
@@ -36,7 +37,7 @@ class CountedAcceptance:
 
     @property
     def intervals(self) -> tuple[tuple[float, float], ...]:
-        """95% confidence interval of each rate (Wilson), as if visited nodes were independent."""
+        """95% confidence interval of each rate (Wilson), treating visited nodes as independent."""
         return tuple(wilson(count, self.visited) for count in self.accepted)
 
     @property
@@ -59,10 +60,10 @@ def count_acceptance(
     tree: Tree | None = None,
     progress: Progress = lambda _: None,
 ) -> CountedAcceptance:
-    """Counts while decoding `params.max_new_tokens` tokens after each prompt, with a root of
-    `ranks` children at every step, or with `tree` (see `counting_tree` for one that goes deeper).
-    The rates are those of the root, because deeper nodes seldom have as many children. Raises
-    BadPrompt without prompts."""
+    """Count acceptance while decoding `params.max_new_tokens` tokens after each prompt. Every step
+    uses `tree` (`counting_tree` makes one for counting by level); by default it is a root with
+    `ranks` children. The rates are the root's, because deeper nodes seldom have as many children.
+    Raises BadPrompt without prompts."""
     prompts = list(prompts)
     tree = tree or Tree.from_branching([ranks])
     if not prompts:
@@ -92,5 +93,5 @@ def count_acceptance(
 def measure_acceptance(
     pair: Pair, prompts: Iterable[str], params: SamplingParams | None = None, **options: Any
 ) -> Acceptance:
-    """The acceptance vector that `count_acceptance` counts; `options` are those of it."""
+    """The acceptance vector counted by `count_acceptance`, which receives `options`."""
     return count_acceptance(pair, prompts, params or SamplingParams(), **options).acceptance

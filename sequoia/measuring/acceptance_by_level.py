@@ -1,8 +1,8 @@
-"""Acceptance by rank and level: how often child k of a node was accepted, by the node's depth,
-counted from step traces.
+"""Acceptance by rank and level, counted from step traces: how often child k of a node was accepted,
+by the depth of the node.
 
 Planning assumes that the rate depends on the rank alone (paper: section 3.1). These counts show
-where that fails.
+where the assumption fails.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 
 Z = 1.959964  # standard errors of a 95% confidence interval
-SIGNIFICANCE = 0.05  # p-values below this, corrected for their number, reject the assumption
-_LEAST = 5.0  # expected counts below this are too few for the normal approximation
+SIGNIFICANCE = 0.05  # corrected p-values below this reject the assumption
+_LEAST = 5.0  # below this expected count, the normal approximation is too poor
 
 
 @dataclass(frozen=True)
 class Cell:
-    """`visits`: nodes of this depth that verification reached and that had a child of this rank.
-    `accepted`: how many of those children were accepted; not a whole number where it is an expected
-    value."""
+    """Counts for one depth and rank. visits: nodes of this depth that verification reached and that
+    had a child of this rank. accepted: how many of these children were accepted; a fraction where
+    it is an expected value."""
 
     visits: int = 0
     accepted: float = 0
@@ -75,7 +75,7 @@ class AcceptanceByLevel:
         return 1 + max((rank for _, rank in self.cells), default=-1)
 
     def by_rank(self, rank: int, but: int | None = None) -> Cell:
-        """All depths together, except depth `but`."""
+        """The counts of `rank` summed over all depths, except depth `but`."""
         return sum(
             (cell for (depth, k), cell in self.cells.items() if k == rank and depth != but),
             Cell(),
@@ -83,9 +83,9 @@ class AcceptanceByLevel:
 
 
 def counting_tree(ranks: int, width: int, levels: int) -> Tree:
-    """A tree to count acceptance by level with: `ranks` children below the root, and `width` below
-    each node that is among the first `width` of its siblings, on `levels` levels in all. All nodes
-    of a level that have children have equally many."""
+    """A tree for counting acceptance by level, with `levels` levels including the root. The root
+    has `ranks` children. On each further level except the last, the first `width` of all siblings
+    have `width` children each, and the other nodes have none."""
     parents = [-1]
     level = [0]
     for children in [ranks, *[width] * (levels - 2)][: levels - 1]:
@@ -98,10 +98,11 @@ def counting_tree(ranks: int, width: int, levels: int) -> Tree:
 @dataclass(frozen=True)
 class DepthVerdict:
     """Whether the counts are consistent with rates that depend on the rank alone. `holds` is None
-    if they are too few.
+    if the counts are too few to decide.
 
-    compared: number of cells with enough counts. The other fields describe the cell with the
-    largest deviation; p_value: of that deviation, Bonferroni-corrected for all comparisons.
+    compared: number of cells with enough counts. The remaining fields describe the cell with the
+    smallest p-value: its depth, rank and counts (`here`), and the counts of the same rank at all
+    other depths (`elsewhere`). p_value: Bonferroni-corrected for all comparisons.
     """
 
     holds: bool | None
@@ -135,8 +136,8 @@ class DepthVerdict:
 
 
 def depth_verdict(by_level: AcceptanceByLevel) -> DepthVerdict:
-    """Compare every cell with the other depths of its rank: two-proportion tests, corrected for
-    their number (Bonferroni)."""
+    """Compare every cell with the same rank at all other depths, by two-proportion tests with
+    Bonferroni's correction."""
     found = []
     for (depth, rank), here in sorted(by_level.cells.items()):
         elsewhere = by_level.by_rank(rank, but=depth)
@@ -158,15 +159,15 @@ def _enough(a: Cell, b: Cell) -> bool:
 
 
 def _p_value(a: Cell, b: Cell) -> float:
-    """Probability of a difference at least this large between two counts of one rate (normal
-    approximation, two-sided)."""
+    """The probability that `a` and `b` differ at least this much if both have the same true rate
+    (two-sided, normal approximation)."""
     pooled = (a + b).rate
     deviation = math.sqrt(pooled * (1 - pooled) * (1 / a.visits + 1 / b.visits))
     return math.erfc(abs(a.rate - b.rate) / deviation / math.sqrt(2))
 
 
 def wilson(successes: float, trials: int) -> tuple[float, float]:
-    """The 95% confidence interval of a rate (Wilson, 1927); (0, 1) without trials."""
+    """(low, high): the 95% confidence interval of a rate (Wilson, 1927), (0, 1) without trials."""
     if not trials:
         return 0.0, 1.0
     rate = successes / trials

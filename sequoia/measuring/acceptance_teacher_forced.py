@@ -1,15 +1,15 @@
 """Teacher-forced acceptance: p and q are compared at every position of a text, without decoding a
 tree.
 
-At each position, siblings are drawn exactly as in decoding and passed to the same `verify`. Instead
-of tossing a coin for each trial, its acceptance probability is recorded. So only the siblings are
-random: given the siblings, each position adds the exact acceptance probability of each rank. The
-mean over draws equals the acceptance rates of `walk`
+At each position, siblings are drawn exactly as in decoding and passed to the same `verify`. Each
+child's acceptance probability is recorded, where decoding would draw a random number to accept or
+reject it. So only the siblings are random: given them, each position adds the exact acceptance
+probability of each rank. The mean over draws equals the acceptance rates of `walk`
 (tests/measuring/test_acceptance_teacher_forced.py checks this in exact fractions).
 
-Assumption: all positions of the text weigh the same. Counting on-policy with a tree of two levels
-weighs them slightly differently, because the position after an accepted child is never a root
-there. And a text that the target did not generate contains contexts that decoding would seldom
+All positions of the text have the same weight. Counting while decoding with a tree of two levels
+weighs them slightly differently, because the position right after an accepted child is never a root
+there. A text that the target did not generate also contains contexts that decoding would seldom
 reach.
 """
 
@@ -40,7 +40,7 @@ from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.validate_input import whole
 
 LATEST = 256  # `agreement` looks only at the last 256 tokens of each text
-BLOCK = 64  # positions a pass; their distributions are in memory together
+BLOCK = 64  # positions per pass, whose distributions must fit in memory together
 
 
 def teacher_forced_acceptance(
@@ -52,12 +52,12 @@ def teacher_forced_acceptance(
     own: bool = True,
     progress: Progress = lambda _: None,
 ) -> CountedAcceptance:
-    """Expected number of acceptances of each child rank, summed over all positions, if every node
-    has `ranks` children.
+    """For each child rank, the expected number of acceptances summed over all positions, if every
+    node has `ranks` children.
 
-    own: the texts are the target's own continuations of `prompts`, `params.max_new_tokens` tokens
-    each, by plain decoding under `params`; otherwise they are `prompts` themselves, in one pass of
-    each model. Raises BadPrompt, BadTree or BadModel.
+    own: True measures along the target's own continuations of `prompts`, `params.max_new_tokens`
+    tokens each, decoded plainly under `params`. False measures along `prompts` themselves, without
+    decoding. Raises BadPrompt, BadTree or BadModel.
     """
     prompts = list(prompts)
     if not prompts:
@@ -88,11 +88,11 @@ def teacher_forced_acceptance(
 def sibling_rates(
     p: np.ndarray, q: np.ndarray, tokens: Sequence[int], tree: Tree | None = None
 ) -> list[Any]:
-    """Probabilities that child 1, 2, ... is the accepted one, at a node with distributions p and q,
-    (vocab,) each, whose children carry `tokens`.
+    """The probability of each child to be the accepted one, at a node with distributions p and q,
+    each (vocab,). tokens: the children's tokens, in the order drawn.
 
-    At most one child is accepted, so they sum to at most 1. Floats or fractions, as p is. tree: the
-    root with its children; built here if not given.
+    At most one child is accepted, so the probabilities sum to at most 1. They are floats or
+    fractions, like p. tree: a root with these children; built here if not given.
     """
     tree = tree or Tree.from_branching([len(tokens)])
     verdict = SEQUOIA.verify(tree, (-1, *tokens), lambda _: p, lambda _: q, REJECTING)
@@ -113,7 +113,7 @@ def agreement(pair: Pair, texts: Iterable[str]) -> float:
 
 def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
     """(positions,) sum(min(p, q)) at temperature 1 after each of the last `LATEST` tokens of every
-    text. Raises BadPrompt without any text."""
+    text. Raises BadPrompt without texts."""
     shared = list[torch.Tensor]()
     at_temperature_1 = SamplingParams(temperature=1.0)
     for text in texts:
@@ -132,14 +132,14 @@ def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
 def _text(
     pair: Pair, prompt: str, params: SamplingParams, own: bool, progress: Progress
 ) -> tuple[tuple[int, ...], int]:
-    """Token ids, and the length of the first context to measure at. The last context is the whole
-    sequence."""
+    """The token ids to measure along, and the length of the first context, after which acceptance
+    is measured first. The last context is the whole sequence."""
     ids = pair.encode(prompt)
     if not own:
         return ids, 1
     steps = with_progress(plain(pair, prompt, params), params.max_new_tokens, progress)
     made = emitted_tokens(steps)
-    return (*ids, *made[:-1]), len(ids)  # no token was drawn after the last one
+    return (*ids, *made[:-1]), len(ids)  # nothing was decoded after the last token
 
 
 def _positions(
@@ -158,8 +158,8 @@ def _positions(
 
 
 def logits_along(model: TreeModel, text: Sequence[int], first: int) -> Iterator[torch.Tensor]:
-    """(positions, vocab) logits after text[:first], text[:first + 1], ..., at most BLOCK at
-    once."""
+    """(positions, vocab) logits after text[:first], text[:first + 1], ... and the whole text, in
+    blocks of at most BLOCK positions."""
     context = model.open(len(text))
     if first > 1:
         context.extend(text[: first - 1])

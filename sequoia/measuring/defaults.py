@@ -1,5 +1,5 @@
-"""The tree for this machine when none is given, planned from what is recorded or quickly measured
-of a pair."""
+"""The tree to decode with when none is given: planned for this machine from the pair's recorded
+acceptance, or from a quick measurement."""
 
 from __future__ import annotations
 
@@ -30,21 +30,23 @@ from sequoia.planning.plan_for_machine import (
 )
 from sequoia.renamed_keywords import renamed_keywords
 
-# Among trees predicted within this share of the fastest, the one with the most tokens per step is
-# chosen. A share of 0.05 chose larger trees that measured slower.
+# Among trees predicted to be at most this share slower than the fastest, the one with the most
+# tokens per step is chosen. With 0.05, larger trees were chosen that measured slower.
 SLACK = 0.01
-# A pair without a profile is measured before its first step, while the visitor waits.
+# short, because a pair without a profile is measured before its first step, while the user waits
 _QUICK_SECONDS = 2.0
 _QUICK_TOKENS = 48
-_QUICK_RANKS = 8  # ranks counted where trees have a few nodes
-_WIDE_RANKS = 32  # ranks counted where a pass over hundreds of nodes takes no longer
-_NEAR = 0.15  # difference of temperatures; recorded vectors are at most 0.3 apart
+_QUICK_RANKS = 8  # ranks counted on machines where planned trees are small
+_WIDE_RANKS = 32  # ranks counted on machines where a pass over hundreds of nodes pays
+# A recorded vector is used up to this difference in temperature. It is half of 0.3, the largest gap
+# between recorded temperatures.
+_NEAR = 0.15
 _SAMPLE = 'import os\n\n\ndef main(path):\n    """Read the file and print what is in it."""\n'
 
 
 def machine(pair: Pair) -> HardwareProfile:
     """A quick profile of this machine with `pair`. It is measured at the first call (about two
-    seconds for a small pair) and kept with the pair."""
+    seconds for a small pair) and stored with the pair."""
     if pair.measured.profile is None:
         pair.measured.profile = measure_profile(pair, rounds=7, seconds=_QUICK_SECONDS)
     return pair.measured.profile
@@ -54,9 +56,10 @@ def machine(pair: Pair) -> HardwareProfile:
 def acceptance_of(
     pair: Pair, params: SamplingParams, verifier: str = DEFAULT_VERIFIER, texts: Sequence[str] = ()
 ) -> tuple[Acceptance, str]:
-    """The pair's acceptance vector under `params` and `verifier`, and its source: "recorded" if the
-    pair comes with one counted under nearly the same settings, else "measured". It is measured at
-    the first call (about a second for a small pair) and kept with the pair.
+    """The pair's acceptance vector under `params` and `verifier`, and its source. The source is
+    "recorded" and the kind of text, such as "recorded code", if the pair comes with a vector
+    counted under nearly the same settings. Otherwise it is "measured": the vector is measured at
+    the first call (about a second for a small pair) and stored with the pair.
 
     texts: the prompts. Recorded vectors counted on the most similar kind of text are preferred.
     """
@@ -77,8 +80,8 @@ def acceptance_of(
 def known_acceptance(
     pair: Pair, params: SamplingParams, verifier: str = DEFAULT_VERIFIER, texts: Sequence[str] = ()
 ) -> tuple[Acceptance, str] | None:
-    """What `acceptance_of` returns, if it is recorded or was measured before; else None. Without
-    `texts`, no model runs."""
+    """The same as `acceptance_of`, but None if the vector is neither recorded nor measured yet. No
+    model runs, unless `texts` are given to choose between recorded kinds of text."""
     params, verifier = _that_count(params, verifier)
     if recorded := _recorded(pair, params, verifier, texts):
         return recorded.acceptance, " ".join(filter(None, ("recorded", recorded.kind)))
@@ -87,9 +90,10 @@ def known_acceptance(
 
 
 def _that_count(params: SamplingParams, verifier: str) -> tuple[SamplingParams, str]:
-    """The settings as far as acceptance depends on them. At temperature 0 every verifier keeps the
-    most probable token, and top-p never cuts it off. A rule that judges whole paths accepts the
-    children of a root as Algorithm 2 does, if they are leaves."""
+    """The settings, with those that do not affect acceptance replaced by defaults. At temperature 0
+    every verifier accepts only the most probable token, and top-p never removes it. A verifier that
+    judges whole paths accepts children of the root exactly as Algorithm 2 does if they are
+    leaves, as they are when acceptance is counted."""
     if params.temperature == 0:
         return SamplingParams(), DEFAULT_VERIFIER
     return params, DEFAULT_VERIFIER if judges_paths(verifier) else verifier
@@ -103,8 +107,9 @@ def judges_paths(verifier: str) -> bool:
 def own_paths_of(
     pair: Pair, params: SamplingParams, verifier: str, texts: Sequence[str] = ()
 ) -> tuple[Acceptance, str] | None:
-    """The vector counted along the final paths of a verifier that judges whole paths, and its
-    source. None for other verifiers, at temperature 0, and where none was recorded."""
+    """The recorded vector counted along the final paths of a verifier that judges whole paths, and
+    its source as in `acceptance_of`. None for other verifiers, at temperature 0, and if no such
+    vector is recorded."""
     if params.temperature == 0 or not judges_paths(verifier):
         return None
     recorded = _recorded(pair, params, DEFAULT_VERIFIER, texts)
@@ -116,8 +121,9 @@ def own_paths_of(
 def _recorded(
     pair: Pair, params: SamplingParams, verifier: str, texts: Sequence[str]
 ) -> RecordedAcceptance | None:
-    """The recorded vector to use, if any: they are counted with the default verifier and without
-    top-p."""
+    """The recorded vector nearest in temperature, of the kind of `texts` if possible. None if no
+    recorded temperature is near, and for another verifier or top-p: vectors are recorded with the
+    default verifier and without top-p."""
     if verifier != DEFAULT_VERIFIER or params.top_p < 1:
         return None
     near = [known for known in pair.known if abs(known.temperature - params.temperature) <= _NEAR]
@@ -131,10 +137,10 @@ def _recorded(
 
 
 def kind_of(pair: Pair, texts: Sequence[str]) -> str:
-    """The kind of text, among those the pair's acceptance was counted on, that is most similar to
-    `texts`: the one with the nearest agreement of draft and target. The usual kind if there is no
-    text, or too little to decide. The last answer is kept, because a run asks several times for
-    the same prompt."""
+    """The kind of text most similar to `texts`, among the kinds the pair's acceptance was counted
+    on: the kind on which draft and target agree about as much as on `texts`. The pair's usual kind
+    without `texts`, or if they are too short to decide. The last answer is cached, because a run
+    asks several times for the same prompt."""
     kinds = {
         known.kind: known.agreement for known in reversed(pair.known) if known.agreement is not None
     }
@@ -148,8 +154,8 @@ def kind_of(pair: Pair, texts: Sequence[str]) -> str:
 
 
 def _nearest(kinds: Mapping[str, float], usual: str, shared: torch.Tensor) -> str:
-    """The kind whose agreement is nearest to the mean of `shared`, (positions,). Another than the
-    usual kind must be nearer by at least the standard error of that mean."""
+    """The kind whose agreement is nearest to the mean of `shared`, (positions,). A kind other than
+    the usual one is chosen only if it is nearer by more than the standard error of that mean."""
     mean = float(shared.mean())
     error = float(shared.std()) / math.sqrt(len(shared)) if len(shared) > 1 else 1.0
     return min(kinds, key=lambda kind: abs(kinds[kind] - mean) + error * (kind != usual))
@@ -164,10 +170,10 @@ def default_plan(
     most: int = MAX_NODES,
     profile: HardwareProfile | None = None,
 ) -> Plan:
-    """The plan for this pair on this machine, or on that of `profile`, and for texts such as
-    `texts`: among the trees predicted within `SLACK` of the fastest, the one with the most tokens
-    per step. It has at most `most` nodes, and no more than were timed. The plan carries the pair's
-    acceptance as it was found, not smoothed, and its source."""
+    """The plan for this pair and texts like `texts`, on this machine or the machine of `profile`:
+    among the trees predicted within `SLACK` of the fastest, the one with the most tokens per step.
+    The tree has at most `most` nodes, and no more than `bounds` allows for the profile. The plan
+    contains the pair's acceptance vector before smoothing, and its source."""
     profile = profile or machine(pair)
     return _planned(*acceptance_of(pair, params, verifier, texts), profile, most)
 
@@ -180,7 +186,8 @@ def own_paths_plan(
     most: int = MAX_NODES,
     profile: HardwareProfile | None = None,
 ) -> Plan | None:
-    """What `default_plan` would choose with the vector of `own_paths_of`; None without one."""
+    """The plan that `default_plan` would choose with the vector of `own_paths_of`. None if there is
+    no such vector."""
     known = own_paths_of(pair, params, verifier, texts)
     return known and _planned(*known, profile or machine(pair), most)
 
@@ -198,9 +205,10 @@ def default_chain(
     most: int = MAX_NODES,
     profile: HardwareProfile | None = None,
 ) -> Plan:
-    """The chain that `default_plan` would choose if no node could have two children: the same
-    acceptance, times, bounds and `SLACK`, so that a race of the two compares their shapes only. It
-    has two nodes at least, unless `most` is 1, also where plain decoding is predicted faster."""
+    """The chain that `default_plan` would choose if no node could have two children. It is planned
+    with the same acceptance, times, bounds and `SLACK`, so that a race between the two compares
+    only their shapes. The chain has at least two nodes, even if plain decoding is predicted to be
+    faster, unless `most` is 1."""
     profile = profile or machine(pair)
     acceptance, source = acceptance_of(pair, params, verifier, texts)
     longest = min(levels_for(_most_nodes(profile, most)), most)
@@ -209,7 +217,7 @@ def default_chain(
 
 
 def _most_nodes(profile: HardwareProfile, most: int) -> int:
-    """The nodes that a plan may have: at most `most`, and no more than were timed."""
+    """The maximum nodes of a plan: `most`, or what `bounds` allows if that is less."""
     return min(bounds(profile)[0], most)
 
 
@@ -221,11 +229,11 @@ def speculate(
     tree: Tree | None = None,
     verifier: str = DEFAULT_VERIFIER,
 ) -> Iterator[StepTrace]:
-    """Decode `prompt` with a token tree at every step and yield one StepTrace per step. Without a
-    `tree`, one is planned for this machine.
+    """Decode `prompt` with a token tree at every step, and yield a StepTrace for each step. Without
+    `tree`, a tree is planned for this machine.
 
-    Arguments are checked at the call, before the first step; raises BadPrompt, BadTree or
-    BadSamplingParams.
+    Arguments are checked when this function is called, before the first step. Raises BadPrompt,
+    BadTree or BadSamplingParams.
     """
     pair.require_room(prompt, params.max_new_tokens)
     if tree is None:

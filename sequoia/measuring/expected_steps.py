@@ -1,6 +1,6 @@
-"""Lanes compared at the same positions of the same texts: how many steps each of them needs for a
-text on average, from both models' distributions along it. One pass of each model over a text, for
-any number of lanes; no tree is decoded."""
+"""How many steps each lane of a race needs on average for given texts, so that lanes are compared
+at the same positions of the same texts. Computed from both models' distributions along each text:
+each model reads it once, for any number of lanes, and no tree is decoded."""
 
 from __future__ import annotations
 
@@ -25,22 +25,23 @@ from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.measuring.text_places import Place, text_places
 from sequoia.models.pair import Pair
 
-LEAST_TOKENS = 3 * SEGMENTS  # of a text
-DRAWS = 4  # of rejected siblings at each position; only the children after the first depend on them
+LEAST_TOKENS = 3 * SEGMENTS  # shorter texts are left out
+# draws of the rejected siblings at each position; only children after the first depend on them
+DRAWS = 4
 Rows = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class FixedLane:
-    """A lane whose steps can be expected: every step has the same tree."""
+    """A lane whose expected steps can be computed: every step has the same tree."""
 
     tree: Tree
     verifier: str
 
 
 def fixed_lane(tree: Tree | object, verifier: str) -> FixedLane | None:
-    """The lane, if its steps can be expected: it has one tree, and its verifier goes down from the
-    root child by child."""
+    """The lane, or None if its expected steps cannot be computed. They can if every step has the
+    same tree and the verifier walks down from the root, child by child."""
     if not isinstance(tree, Tree) or verifier_named(verifier).chances is None:
         return None
     return FixedLane(tree, verifier)
@@ -53,10 +54,11 @@ def expected_steps(
     params: SamplingParams,
     lanes: Sequence[FixedLane | None],
 ) -> tuple[ExpectedSteps | None, ...]:
-    """Each lane on all `texts` after `prompt`, which the target could have emitted under `params`;
-    texts of fewer than LEAST_TOKENS tokens are left out, and equal ones count once. None for a lane
-    that is None, and for all lanes if no text is left. Raises BadModel if a model overflows."""
-    distinct = dict.fromkeys(map(tuple, texts))  # lanes with the same draws say nothing twice
+    """The expected steps of each lane on `texts`, token ids that the target could have emitted
+    after `prompt` under `params`. Texts of fewer than LEAST_TOKENS tokens are left out, and equal
+    texts count once. The result is None for a lane that is None, and for all lanes if no text is
+    left. Raises BadModel if a model overflows."""
+    distinct = dict.fromkeys(map(tuple, texts))  # an equal text adds no information
     long_enough = [text for text in distinct if len(text) >= LEAST_TOKENS]
     fixed = [lane for lane in lanes if lane is not None]
     if not long_enough or not fixed:
@@ -82,8 +84,8 @@ def expected_step_starts(
     lanes: Sequence[FixedLane],
 ) -> list[Rows]:
     """For each lane, (tokens,) the probability that a step starts at each token of `text`, which
-    follows `prompt`. At temperature 0 nothing is random, and each is 0 or 1. Raises BadModel if a
-    model overflows."""
+    follows `prompt`. At temperature 0 nothing is random, so every probability is 0 or 1. Raises
+    BadModel if a model overflows."""
     most: dict[str, int] = {}
     for lane in lanes:
         children = max(map(len, lane.tree.children))
@@ -103,7 +105,8 @@ def expected_step_starts(
 
 
 def _mean_chances(place: Place, children: int, rule: Verifier, chance: Chance) -> Rows:
-    """The mean over some draws of the rejected siblings."""
+    """(children,) the probability of each child to be accepted, averaged over DRAWS draws of the
+    rejected siblings."""
     assert rule.reject is not None
     given = (place.p, place.q, place.token)
     first = child_chances(*given, 1, rule.reject, chance)

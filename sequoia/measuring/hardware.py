@@ -1,7 +1,7 @@
-"""How long forward passes of a pair and the engine's own work take on this machine.
+"""How long the forward passes of a pair and the engine's own work take on this machine.
 
-The passes and steps are those of the engine itself. Times are medians over interleaved rounds, so
-that a slow moment affects every size alike.
+The engine's own passes and steps are timed. Times are medians over interleaved rounds, so that a
+slow moment affects every size alike.
 """
 
 from __future__ import annotations
@@ -28,21 +28,25 @@ from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.this_machine.memory import free_bytes
 from sequoia.validate_input import number, whole
 
-# densest where trees for a CPU are and where passes begin to take longer
+# densest at the sizes of trees planned for a CPU, where passes begin to take longer
 SIZES = (1, 2, 4, 6, 8, 12, 16, 32, 64, 128)
 WIDTHS = (1, 2, 4, 8, 16, 32)
-CHAIN = 6  # nodes; the extra overhead of its steps over plain ones is attributed to its levels
-OVERHEAD_SIZES = (1, CHAIN, 16, 61)  # nodes: the root, and chains of five side by side
-# also measured where larger trees may pay
+# nodes of the chain from which the overhead of a level is computed: the difference between its
+# steps and plain steps, divided by its drafted levels
+CHAIN = 6
+OVERHEAD_SIZES = (1, CHAIN, 16, 61)  # nodes: the root and 0, 1, 3 or 12 sequences of five below it
+# also measured on machines where trees of more than 128 nodes may pay
 WIDE_WIDTHS = (64, 128, 256)
 WIDE_OVERHEAD_SIZES = (256,)
-_FLAT = 1.5  # while doubling the nodes takes less than this times as long, the next size is tried
-_SLOW = 20  # where so many passes do not fit the time, only a few sizes are measured
-PASSES = 0.8  # share of the time for passes; the rest is for whole steps
-# About as many as for a planned tree. The first one, slower because the target's weights have
-# replaced the draft's in the cache, counts too.
+_FLAT = 1.5  # the next size is tried while doubling the nodes takes less than 1.5 times as long
+_SLOW = 20  # if fewer than this many passes fit into the time, only a few sizes are measured
+PASSES = 0.8  # share of the time spent on passes; the rest is spent on whole steps
+# About the draft passes of a step with a planned tree. The first pass counts too, though it is
+# slower: the target's weights have replaced the draft's in the processor's cache.
 _DRAFTS_A_STEP = 6
-_STEPS = 32  # to measure the overhead on, if there is time; more where drafted tokens are rejected
+# Steps of full acceptance from which the overhead is measured, if there is time. If drafted tokens
+# are rejected, more steps are needed to reach the same number of tokens.
+_STEPS = 32
 _PROMPT = "The quick brown fox jumps over the lazy dog. "
 
 
@@ -59,11 +63,11 @@ def measure_profile(
     """Times of target passes over `sizes` nodes and of draft passes over `widths` nodes, and the
     engine's overhead, all after `prefix` tokens.
 
-    sizes: by default up to 128 nodes, and on to 1,024 while doubling the nodes takes less than
-    half as long again. widths: by default up to 32, or to 256 if more than 128 nodes are measured.
-    Takes about `seconds`, or longer for at least one round after a warm-up. An exception that
-    `progress` raises ends the measurement, and nothing is kept. Raises BadProfile for a size,
-    width, prefix, number of rounds or seconds that is not positive or too large.
+    sizes: by default up to 128 nodes, and then up to 1,024 while doubling the nodes takes less than
+    1.5 times as long. widths: by default up to 32, or up to 256 if more than 128 nodes are
+    measured. Takes about `seconds`, or longer if one round after the warm-up needs more. An
+    exception raised by `progress` ends the measurement, and its results are lost. Raises BadProfile
+    for a size, width, prefix, number of rounds or seconds that is not positive or too large.
     """
     prefix = min(whole(prefix, "prefix", 1, 2**20, BadProfile), pair.limit // 2)
     rounds = whole(rounds, "rounds", 1, 10**6, BadProfile)
@@ -103,16 +107,17 @@ def measure_profile(
 
 
 def _passes(model: TreeModel, what: str, sizes: Sequence[int], prefix: int) -> list[Pass]:
-    """A pass over each of `sizes` nodes; raises BadProfile for a size out of range."""
+    """A pass over each of `sizes` nodes. Raises BadProfile for a size out of range, which the
+    message calls `what`."""
     sizes = [whole(n, what, 1, MAX_NODES, BadProfile) for n in sizes]
     context = opened(model, max(sizes, default=0), prefix)
     return [Pass(context, n) for n in sizes]
 
 
 def _while_flat(model: TreeModel, prefix: int, seconds: float, progress: Progress) -> list[Pass]:
-    """Passes over SIZES nodes, and over twice as many again while that is nearly free. Where passes
-    are so slow that they fill the time, and 128 nodes take hardly longer than one, the sizes in
-    between are skipped: their times hardly differ."""
+    """Passes over SIZES nodes, then over twice as many nodes again and again while doubling is
+    nearly free. If few passes fit into `seconds`, and a pass over 128 nodes takes hardly longer
+    than a pass over one, the sizes in between are skipped: their times hardly differ."""
     context = opened(model, MAX_NODES, prefix)
     one = Pass(context, 1)
     most = Pass(context, SIZES[-1])
@@ -131,8 +136,8 @@ def _while_flat(model: TreeModel, prefix: int, seconds: float, progress: Progres
 
 
 def _fits(context: Context, nodes: int) -> bool:
-    """Whether memory is free for twice what a pass over `nodes` nodes needs, and for the
-    distributions of a step with so many: larger trees could be planned, but not run."""
+    """Whether enough memory is free for twice the needs of a pass over `nodes` nodes and for the
+    distributions of a step with that many. Trees beyond this size could be planned but not run."""
     needs = Counter({device: 2 * count for device, count in context.needs(nodes).items()})
     needs[context.device] += usual_distribution_bytes(context.device, nodes, context.model.vocab)
     return all(count <= free_bytes(device) for device, count in needs.items())
@@ -141,9 +146,10 @@ def _fits(context: Context, nodes: int) -> bool:
 def _rounds(
     targets: Sequence[Pass], drafts: Sequence[Pass], rounds: int, seconds: float, progress: Progress
 ) -> None:
-    """Up to `rounds` rounds after a warm-up round. As in decoding, some draft passes and a target
-    pass alternate: two models that take turns evict each other's weights from the processor's
-    cache, and passes timed alone would look faster.
+    """Run a warm-up round and up to `rounds` timed rounds; each pass stores its own times. As in
+    decoding, several draft passes alternate with one target pass, because two models that take
+    turns evict each other's weights from the processor's cache: passes timed alone would look
+    faster.
     """
     start = time.perf_counter()
     turns = max(len(targets), len(drafts))
@@ -176,7 +182,8 @@ def _point(size: int, found: Sequence[float]) -> Point:
 def _overheads(
     pair: Pair, sizes: Sequence[int], seconds: float, progress: Progress
 ) -> Iterator[tuple[Tree, Point]]:
-    """A tree of each size, and the seconds that its steps spend outside the models."""
+    """A tree of each size, with (nodes, seconds, spread): the time its steps spend outside the
+    models."""
     for done, n in enumerate(sizes):
         tree = Tree.sequences((n - 1) // (CHAIN - 1), CHAIN - 1) if n > 1 else Tree.chain(1)
         rest = progress_of_part(progress, done, len(sizes))
@@ -185,9 +192,10 @@ def _overheads(
 
 
 def _by_level(found: Sequence[tuple[Tree, Point]]) -> tuple[float, tuple[Point, ...]]:
-    """The overhead of a drafted level, and the rest, which depends on the nodes and never
-    decreases with them. Levels beyond CHAIN - 1 are overestimated a little: the nodes on them are
-    counted again among the nodes."""
+    """The overhead of one drafted level in seconds, and the points of the remaining overhead, which
+    depends on the number of nodes and never decreases with it. Trees with more than CHAIN - 1
+    drafted levels are overestimated a little: a node on a further level adds both its level and a
+    node."""
     medians = {len(tree): point[1] for tree, point in found}
     level = max(medians[CHAIN] - medians[1], 0.0) / (CHAIN - 1)
     rest = accumulate((median - level * len(tree.inner) for tree, (_, median, _) in found), max)
@@ -197,8 +205,8 @@ def _by_level(found: Sequence[tuple[Tree, Point]]) -> tuple[float, tuple[Point, 
 
 
 def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Point:
-    """The seconds that steps with `tree` spend outside the models, measured while decoding a fixed
-    text for at most about `seconds`."""
+    """(nodes, seconds, spread): the time that steps with `tree` spend outside the models, measured
+    while decoding after a fixed prompt for at most about `seconds`."""
     prompt = (_PROMPT * 3)[: max(pair.limit // 4, 1)]  # short enough for the smallest context
     params = SamplingParams(temperature=0.6, max_new_tokens=_STEPS * tree.levels, ignore_eos=True)
     steps = with_progress(
@@ -206,14 +214,16 @@ def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Poi
     )
     # the token limit truncates the last trees
     full = [step for step in steps if len(step.tree) == len(tree)]
-    # without the first step where there are more; truncated ones only in the smallest contexts
+    # drop the first step unless it is the only one; truncated steps count only if none is full,
+    # which happens in very small contexts
     kept = full[1:] or full or steps
     return _point(len(tree), [step.seconds["overhead"] for step in kept])
 
 
 def _some(steps: Iterable[StepTrace], seconds: float) -> Iterator[StepTrace]:
-    """`steps` until `seconds` have passed since the first of them, but at least three. What comes
-    before, the prompt and the capture of CUDA graphs, takes longer than many steps on a GPU."""
+    """`steps` until `seconds` have passed since the first step, but at least three. The time before
+    the first step does not count: on a GPU, the prefill and the capture of CUDA graphs take longer
+    than many steps."""
     start: float | None = None
     for done, step in enumerate(steps, 1):
         if start is None:

@@ -1,8 +1,8 @@
 """The acceptance vector of a verifier that judges whole paths, such as Traversal: counted along its
-final paths and fitted to its tokens per step.
+final paths and fitted to its tokens per step. A final path is the accepted path of one step.
 
-Counted at a root whose children are leaves, Traversal accepts exactly as Algorithm 2 does. Below a
-root it does not: a child is kept or lost together with what follows it.
+At a root whose children are leaves, Traversal accepts exactly as Algorithm 2 does. In deeper trees
+it does not, because whether a child is accepted also depends on the nodes below it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from sequoia.planning.fit_acceptance import fitted
 
 @dataclass(frozen=True)
 class PathAcceptance:
-    """acceptance: the vector to plan with. tokens_per_step: of `steps` steps with the tree that it
-    was counted with."""
+    """acceptance: the vector to plan with. tokens_per_step: the mean over the `steps` steps that it
+    was counted on."""
 
     acceptance: Acceptance
     tokens_per_step: float
@@ -40,9 +40,9 @@ def path_acceptance(
     verifier: str,
     usual: Acceptance,
 ) -> PathAcceptance:
-    """Decodes `params.max_new_tokens` tokens after each prompt with `tree`, and counts at every
-    node of the final paths which child the path goes on with. Ranks that no node of the tree has
-    get the rates of `usual`. Raises BadPrompt without prompts."""
+    """Decode `params.max_new_tokens` tokens after each prompt with `tree`, and count at every node
+    of the final paths which child the path continues with. Ranks not counted at any node get the
+    rates of `usual`. Raises BadPrompt if no step has the whole tree, as without prompts."""
     steps = list[StepTrace]()
     for number, prompt in enumerate(prompts):
         decoder = Decoder(pair, prompt, params.further(number), tree, verifier)
@@ -50,8 +50,8 @@ def path_acceptance(
         steps += [step for step in run(decoder) if len(step.tree) == len(tree)]
     if not steps:
         raise BadPrompt(
-            f"acceptance is counted along paths of whole trees of {tree.levels} levels; the "
-            "prompts and tokens gave none"
+            f"no step used the whole tree of {tree.levels} levels, so no path was counted; give at "
+            f"least 1 prompt, with room for at least {tree.levels} new tokens"
         )
     tokens = statistics.fmean(len(step.verdict.path) for step in steps)
     counted = _counted(AcceptanceByLevel.fold(steps), usual)
@@ -59,8 +59,8 @@ def path_acceptance(
 
 
 def _counted(by_level: AcceptanceByLevel, usual: Acceptance) -> Acceptance:
-    """Rates by rank over all depths. Each rank is counted at the nodes that have it, so the sum can
-    exceed 1 by chance; it is then scaled."""
+    """Rates by rank over all depths. Each rank is counted only at nodes with a child of that rank,
+    so the rates can sum to more than 1 by chance; they are then scaled down to a sum of 1."""
     cells = [by_level.by_rank(rank) for rank in range(len(usual.rates))]
     rates = [
         cell.rate if cell.visits else rate for cell, rate in zip(cells, usual.rates, strict=True)

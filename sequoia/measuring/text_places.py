@@ -1,4 +1,5 @@
-"""Both models' distributions after each token of a text: one pass of each model, no decoding."""
+"""Both models' distributions before each token of a text. Each model reads the text once, without
+decoding."""
 
 from __future__ import annotations
 
@@ -17,8 +18,9 @@ from sequoia.models.pair import Pair
 
 @dataclass(frozen=True)
 class Place:
-    """A place in a text. token: the one that follows. p, q (vocab,): the distributions of target
-    and draft. q_row (1, vocab): the draft's, as children are drawn from it."""
+    """A place in a text. token: the id of the token that follows. p, q: (vocab,) the target's and
+    draft's distributions of that token. q_row: (1, vocab) q as the tensor that children are drawn
+    from."""
 
     token: int
     p: NDArray[np.float64]

@@ -1,5 +1,5 @@
 """The best tree for a machine: expected tokens per step weighed against the time a step takes.
 
-hardware_profile, roofline, named_profiles, plan_for_machine, plan_stopping_chain, explain_plan,
-fit_acceptance, simulated_step_times.
+Times: hardware_profile, roofline, named_profiles, simulated_step_times. Plans: plan_for_machine,
+plan_stopping_chain, fit_acceptance, explain_plan. The paper's speed-ups: paper_results.
 """

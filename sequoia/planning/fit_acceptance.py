@@ -1,9 +1,9 @@
 """An acceptance vector adjusted to the measured tokens per step of a tree.
 
-Rates are counted at the root, so they do not show that acceptance comes in streaks: where the text
-is easy the draft is right for a dozen tokens in a row, where it is hard for none, and a step ends
-at the first rejection or at the end of the tree. A deep tree therefore usually yields fewer tokens
-than its rates predict: in greedy decoding a fifth fewer, or even less.
+Rates are counted at the root, so they do not show that acceptance comes in streaks. In easy text
+the draft may be right for a dozen tokens in a row, in hard text for none; and a step ends at the
+end of the tree even if the streak continues. A deep tree therefore usually yields fewer tokens per
+step than its rates predict: in greedy decoding a fifth fewer, or worse.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from sequoia.algorithm.tree import Tree
 
 def fitted(acceptance: Acceptance, tree: Tree, tokens: float) -> Acceptance:
     """`acceptance`, smoothed and adjusted so that `tree` is expected to yield `tokens` per step.
-    The rates are scaled down if they predict more tokens; if they predict fewer, they are mixed
-    with those of a draft whose first child is always accepted. A tree of one node changes nothing.
-    Every tree yields at least one token and at most as many as it has levels: below and above, all
-    rates are 0, or the first one is 1."""
+    If the rates predict more tokens, they are scaled down. If they predict fewer, they are mixed
+    with the rates of a draft whose first child is always accepted. With a tree of one node, the
+    vector is only smoothed. A tree yields at least one token, and at most as many as it has levels:
+    with fewer `tokens` all rates become 0, with more the first rate becomes 1."""
     rates = np.array(acceptance.smoothed().rates)
     perfect = np.eye(1, len(rates))[0]
 
     def adjusted(by: float) -> Acceptance:
-        """All rates 0 for 0, unchanged for 1, those of a perfect draft for 2."""
+        """The rates for `by` from 0 to 2: all 0 at 0, unchanged at 1, a perfect draft's at 2."""
         mixed = by * rates if by < 1 else (2 - by) * rates + (by - 1) * perfect
         return Acceptance(tuple(mixed.clip(0, 1).tolist()))
 

@@ -1,8 +1,8 @@
 """HardwareProfile: how long forward passes of two models take on one machine. Measures nothing, and
 is independent of trees and acceptance.
 
-A measured point is (size, seconds, spread): the median time of a pass over `size` nodes and the
-spread of repeated measurements.
+A measured point is (size, seconds, spread): the median time of a pass over `size` nodes, and half
+the interquartile range of its repeated measurements.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MAX_SECONDS = 1e6
 MAX_TEXT = 200
 MAX_JSON_CHARS = 256 * 1024
 SOURCES = ("measured", "recorded", "paper", "simulated")
-# in files
+# keys of a roofline in a profile's file
 _ROOFLINE_NEEDED = ("device", "target", "draft")
 _ROOFLINE_OPTIONS = (
     "prefix_length",
@@ -57,15 +57,17 @@ _ROOFLINE_OPTIONS = (
 class HardwareProfile:
     """Times of one machine and pair. Raises BadProfile naming the field, the value and the bound.
 
-    target_seconds: one verify pass over that many nodes. The first point has 1 node, which is plain
-    decoding. draft_seconds: one draft pass over that many nodes of a level. overhead_seconds: time
-    that a step with that many nodes spends outside both models, as one number or as points.
-    level_overhead: added to that for each level with a draft pass. source: one of SOURCES. date:
-    ISO 8601. versions: library to version. calibrated_nodes: the largest tree whose time was
-    compared with a measurement, 0 if none was; None for the largest size in target_seconds.
+    target_seconds: points of the verify pass, by its number of nodes. The first point has 1 node,
+    which is plain decoding. draft_seconds: points of the draft pass, by the number of nodes of the
+    level it processes. overhead_seconds: points of the time that a step spends outside both models,
+    by its number of nodes; or one number for all sizes. level_overhead: seconds added to the
+    overhead for each level with a draft pass. prefix_length: tokens in the KV cache before a pass.
+    source: one of SOURCES. date: ISO 8601. versions: library to version. calibrated_nodes: nodes of
+    the largest tree whose time was measured or compared with a measurement, 0 if there is none;
+    None means the largest size in target_seconds.
 
-    Sizes increase. Between two points time is interpolated linearly and never decreases; beyond the
-    last point it is extrapolated from the last two.
+    Sizes increase within each list. Between two points, time is interpolated linearly and never
+    decreases. Beyond the last point it is extrapolated from the last two.
     """
 
     device: str
@@ -131,11 +133,11 @@ class HardwareProfile:
         """A simulated profile, computed from published figures by the roofline model (Williams et
         al., 2009; see sequoia/planning/roofline.py).
 
-        device, target, draft: values of that module, or mappings of their fields. dtype: as it is
-        shown; by default from the bytes per weight. date: ISO 8601, by default today. Raises
-        BadProfile naming the part, the field, the value and the bound.
+        device, target, draft: a RooflineDevice and two RooflineModels, or mappings of their fields.
+        dtype: the text to show; by default it says how many bits a weight has. date: ISO 8601, by
+        default today. Raises BadProfile naming the part, the field, the value and the bound.
         """
-        # checked at run time; the annotations of Roofline are those after its own check
+        # Roofline converts mappings itself; its annotations describe the fields after that
         parts: dict[str, Any] = {"device": device, "target": target, "draft": draft}
         roofline = Roofline(**parts, prefix_length=prefix_length)
         return cls(
@@ -155,18 +157,18 @@ class HardwareProfile:
 
     @property
     def calibrated_up_to(self) -> int:
-        """Nodes of the largest tree whose time was measured, or compared with a measurement. 0 if
-        none was. Times of larger trees are extrapolated."""
+        """Nodes of the largest tree whose time was measured or compared with a measurement, 0 if
+        there is none. Times of larger trees are extrapolated."""
         if self.calibrated_nodes is None:
             return self.target_seconds[-1][0]
         return self.calibrated_nodes
 
     def verify_seconds(self, n: int) -> float:
-        """One target pass over `n` nodes."""
+        """Seconds of one target pass over `n` nodes."""
         return _at(self._target_line, n)
 
     def draft_seconds_at(self, width: int) -> float:
-        """One draft pass over `width` nodes."""
+        """Seconds of one draft pass over `width` nodes."""
         return _at(self._draft_line, width)
 
     def overhead(self, n: int, drafted: int = 0) -> float:
@@ -175,13 +177,13 @@ class HardwareProfile:
         return _at(self._overhead_line, n) + drafted * self.level_overhead
 
     def level_seconds(self, width: int) -> float:
-        """Cost of a level with a draft pass over `width` nodes: that pass, and the overhead of one
-        more level."""
+        """Seconds that a level with a draft pass over `width` nodes adds to a step: the pass, and
+        the overhead of one more level."""
         return self.draft_seconds_at(width) + self.level_overhead
 
     @property
     def plain_seconds(self) -> float:
-        """One token of plain decoding on the same engine."""
+        """Seconds of one token in plain decoding on the same engine."""
         return self.verify_seconds(1) + self.overhead(1)
 
     @cached_property
@@ -197,7 +199,7 @@ class HardwareProfile:
         return _line(self.overhead_seconds)
 
     def to_dict(self) -> dict[str, Any]:
-        """The profile as JSON values, with its format. Older versions of the program read it
+        """The profile as JSON values, with its format. Older versions of the program can read them
         too."""
         data = asdict(self)
         if self.calibrated_nodes is None:
@@ -206,9 +208,9 @@ class HardwareProfile:
 
     @classmethod
     def from_dict(cls, data: Any) -> HardwareProfile:
-        """The profile that `to_dict` wrote, or that of the parameters of a roofline in the file.
-        Raises BadProfile for anything else. Files from before `level_overhead` include it in
-        `overhead_seconds`."""
+        """The profile from data written by `to_dict`, or computed from the roofline parameters in
+        `data`. Raises BadProfile for anything else. Files from before `level_overhead` existed
+        include that time in `overhead_seconds`."""
         data = check_format(data, "profile", BadProfile)
         if "roofline" in data:
             data = _with_roofline(data)
@@ -231,18 +233,20 @@ class HardwareProfile:
 
 
 def _with_roofline(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The content of a profile file with the curves of its roofline, unless it has its own: curves
-    measured later replace computed ones. While one of the two models is computed, the profile is
-    simulated."""
+    """The content of a profile's file, completed with the curves computed from its roofline. Curves
+    in the file replace computed ones, so that they can be measured later. The profile counts as
+    simulated as long as a curve of one of the two models is computed."""
     computed = HardwareProfile.roofline(**_roofline_parameters(data["roofline"])).to_dict()
     is_measured = "target_seconds" in data and "draft_seconds" in data
     return {**computed, **data, **({} if is_measured else {"source": "simulated"})}
 
 
 def _roofline_parameters(value: Any) -> dict[str, Any]:
-    """The arguments of `HardwareProfile.roofline` in a file."""
+    """The arguments of `HardwareProfile.roofline` from a file's `roofline` object, by name."""
     if not isinstance(value, Mapping):
-        raise BadProfile(f"roofline must be an object of its parameters, not {shown(value)}")
+        raise BadProfile(
+            f"roofline must be an object with {', '.join(_ROOFLINE_NEEDED)}, not {shown(value)}"
+        )
     if missing := [name for name in _ROOFLINE_NEEDED if name not in value]:
         raise BadProfile(
             f"roofline has no {', '.join(missing)}; it needs {', '.join(_ROOFLINE_NEEDED)}"
@@ -252,8 +256,8 @@ def _roofline_parameters(value: Any) -> dict[str, Any]:
 
 
 def _line(points: tuple[Point, ...]) -> np.ndarray:
-    """(2, points): sizes and seconds. A larger pass cannot be faster, so a dip is noise and is
-    averaged with the points before it."""
+    """(2, points): sizes and seconds. A larger pass cannot be faster, so a dip is taken as noise
+    and averaged with the points before it."""
     seconds = non_increasing([-seconds for _, seconds, _ in points])
     return np.array([[size for size, _, _ in points], [-value for value in seconds]], dtype=float)
 

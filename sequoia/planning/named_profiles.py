@@ -1,5 +1,5 @@
-"""Hardware profiles that come with the program, by name: simulated ones for well-known GPUs, and
-recorded or published ones. Each is a file in assets/hardware_profiles."""
+"""Hardware profiles that come with the program, by name: simulated profiles of well-known GPUs, and
+recorded or published profiles. Each is a file in assets/hardware_profiles."""
 
 from __future__ import annotations
 
@@ -17,31 +17,32 @@ FOLDER = ASSETS / "hardware_profiles"
 
 
 def profile_names() -> tuple[str, ...]:
-    """Names of the profiles that come with the program, in alphabetical order, without those that
-    another one has replaced."""
+    """Names of the profiles that come with the program, in alphabetical order. Profiles replaced by
+    a newer one are left out."""
     return tuple(name for name, content in _files().items() if "replaced_by" not in content)
 
 
 def named_profile(name: str) -> HardwareProfile:
-    """The profile `name`, one of `profile_names()` or one that was replaced since. Raises
-    BadProfile for other names."""
+    """The profile `name`: one of `profile_names()`, or a profile that has been replaced, which
+    saved files may still name. Raises BadProfile for other names."""
     if not isinstance(name, str) or name not in _files():
         raise BadProfile(
-            f"no hardware profile is named {shown(name)}; there are {', '.join(profile_names())}"
+            f"no hardware profile is named {shown(name)}; choose one of "
+            f"{', '.join(profile_names())}"
         )
     return _profile(name)
 
 
 def machine_name(name: str) -> str:
-    """The machine of the profile `name`, in a few words: its title up to the models. Raises
-    BadProfile for unknown names."""
+    """The machine of the profile `name`, in a few words: the part of its title before the first
+    comma, where the models begin. Raises BadProfile for unknown names."""
     device = named_profile(name).device
     return str(_files()[name].get("name", device)).split(",")[0]
 
 
 def roofline_figures(name: str) -> dict[str, Any] | None:
-    """The figures that the profile `name` is computed from, as in its file. None for other names,
-    and for a profile that is not computed."""
+    """The published figures from which the profile `name` is computed, as in its file. None for a
+    profile that is not computed, and for unknown names."""
     found = _files().get(name) if isinstance(name, str) else None
     return found.get("roofline") if found else None
 

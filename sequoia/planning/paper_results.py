@@ -1,9 +1,9 @@
-"""The speed-ups that the paper reports (arXiv 2402.12374, version 3), beside those that a simulated
-clock gives for the same trees and tokens per step. Measures nothing.
+"""The speed-ups that the paper reports (arXiv 2402.12374, version 3), beside the speed-ups that a
+simulated clock gives for trees of the same size and the same tokens per step. Measures nothing.
 
-The paper gives its trees as nodes and levels. The best tree of that size for the acceptance of its
-appendix E stands in for each; step times hardly depend on the shape. All figures and their sources
-are in assets/paper.json.
+The paper gives only the nodes and levels of its trees. Each is replaced by the best tree of that
+size for the acceptance vector of the paper's appendix E; step times hardly depend on the shape. All
+figures and their sources are in assets/paper.json.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ METHODS = (OURS, SEQUENCES, "top-k")
 
 @dataclass(frozen=True)
 class Result:
-    """A figure of the paper. tokens: per step. speedup: over plain decoding. tree: the one that was
-    verified, or one of its size."""
+    """A result of the paper. tokens: per step. speedup: over plain decoding. tree: the tree that
+    was verified, or a tree of its size."""
 
     method: str
     tokens: float
@@ -43,8 +43,8 @@ class Result:
 
 @dataclass(frozen=True)
 class PaperRow:
-    """A line of a table. temperature: None if the paper does not give it. results: one for each
-    method, Sequoia's first."""
+    """A row of a table. texts: the data set. temperature: None if the paper does not state it.
+    results: one for each method, Sequoia's first."""
 
     texts: str
     temperature: float | None
@@ -53,9 +53,10 @@ class PaperRow:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """The lines of one target, draft and machine. source: the number of the table in the paper.
-    sequences: how many independent sequences SpecInfer verified and their length; None if it had
-    Sequoia's tree. clock: what the simulated clock is computed from, clock_source: in words."""
+    """The rows for one target, draft and machine. source: the table in the paper. sequences: the
+    number of independent sequences that SpecInfer verified, and their length; None if it verified
+    Sequoia's tree. clock: the name of a ready profile, with changes to the figures it is computed
+    from. clock_source: where these figures come from, in words."""
 
     key: str
     panel: str
@@ -70,8 +71,8 @@ class PaperTable:
 
     @cached_property
     def profile(self) -> HardwareProfile:
-        """The clock. A ready profile, or one computed from the same figures with another device or
-        model."""
+        """The profile that gives the simulated step times: a ready profile, or a profile computed
+        from the same figures with another device or model."""
         changes = {part: one for part, one in self.clock.items() if part != "profile"}
         if not changes:
             return named_profile(self.clock["profile"])
@@ -97,7 +98,7 @@ def simulated_speedup(result: Result, profile: HardwareProfile) -> float:
 
 @cache
 def paper_file() -> dict[str, Any]:
-    """The whole file: the paper's figures, and the words beside them."""
+    """The whole content of assets/paper.json: the paper's figures, and the text around them."""
     return load_json(FILE)
 
 
@@ -109,7 +110,7 @@ def paper_acceptance() -> Acceptance:
 
 @cache
 def paper_tables() -> tuple[PaperTable, ...]:
-    """All tables with speed-ups and tokens per step."""
+    """All tables of the paper that give both speed-ups and tokens per step."""
     return tuple(_table(data) for data in paper_file()["tables"])
 
 
@@ -125,7 +126,7 @@ def _table(data: Mapping[str, Any]) -> PaperTable:
 
 
 def _row(data: Mapping[str, Any], sequences: tuple[int, int] | None) -> PaperRow:
-    # smoothed, for which planning is fast
+    # smoothed, because planning is much faster for a non-increasing vector
     tree = best_tree(paper_acceptance().smoothed(), data["nodes"], data["levels"])
     trees = {SEQUENCES: Tree.sequences(sequences[0], sequences[1])} if sequences else {}
     results = tuple(
@@ -140,8 +141,8 @@ def _in_order(results: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _launched(model: Mapping[str, Any]) -> dict[str, Any]:
-    """The figures of a model, whose `pass_ms`, the time of a pass over one node, is spent on
-    launching its kernels."""
+    """The fields of a RooflineModel. A model in the file may have `pass_ms` instead of a launch
+    time: the time of a pass over one node, which is then counted as launching its kernels."""
     known = {name: value for name, value in model.items() if name != "pass_ms"}
     if "pass_ms" not in model:
         return known

@@ -1,9 +1,9 @@
 """The fastest tree for a machine (paper: section 3.3): expected tokens per step divided by the
 predicted time of a step. Measures nothing itself.
 
-One step verifies n nodes in one target pass, runs one draft pass for each level over the nodes that
-have children, and adds the engine's own overhead. Plain decoding is a step of one node. All times
-are in seconds.
+A step verifies n nodes in one target pass and runs one draft pass for each level, over its nodes
+that have children; the engine's own overhead is added. Plain decoding is a step of one node. All
+times are in seconds.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class SpeedupGrid:
-    """Plans by maximum number of levels (rows) and size (columns). None and NaN where no tree has
-    that size."""
+    """Plans by maximum number of levels (rows) and number of nodes (columns). Where no such tree
+    exists, the plan is None and the speed-up NaN."""
 
     levels: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -60,15 +60,15 @@ class SpeedupGrid:
 
 
 def predict(tree: Tree, acceptance: Acceptance, profile: HardwareProfile) -> Plan:
-    """The plan for a given `tree` of any shape."""
+    """The plan with the given `tree`, which may have any shape."""
     tokens = expected_tokens(tree, acceptance)
     seconds = step_seconds(tree, profile)
     return Plan(tree, tokens, seconds, tokens * profile.plain_seconds / seconds, acceptance)
 
 
 def bounds(profile: HardwareProfile) -> tuple[int, int]:
-    """Maximum nodes and levels of a planned tree: USUAL_NODES, or as many nodes as were timed if
-    that is more."""
+    """Maximum nodes and levels of a planned tree: USUAL_NODES nodes, or the largest timed size if
+    that is more; the levels follow from the nodes."""
     nodes = min(max(USUAL_NODES, profile.target_seconds[-1][0]), MAX_NODES)
     return nodes, levels_for(nodes)
 
@@ -85,15 +85,14 @@ def best_plan(
     max_levels: int | None = None,
     slack: float = 0.0,
 ) -> Plan:
-    """The fastest of the best trees of all sizes and numbers of levels up to the maxima, which are
-    those of `bounds` if not given. Never slower than plain decoding.
+    """The tree predicted to be fastest, up to `max_nodes` nodes (default: from `bounds`) and
+    `max_levels` levels (default: from `levels_for`). Never predicted slower than plain decoding.
 
-    With `slack`, the tree with the most expected tokens of all that come within that share of the
-    fastest: times are only accurate to a few per cent, and a larger tree loses less if acceptance
-    turns out different.
-    A vector that increases somewhere is smoothed first; the prediction is made with the smoothed
-    vector, which is part of the plan. Raises BadTree for maxima outside 1 to MAX_NODES or a slack
-    outside 0 to 1.
+    slack: among all trees whose predicted speed-up is at most this share below the fastest, the one
+    with the most expected tokens is chosen. Times are only accurate to a few per cent, and a larger
+    tree loses less if acceptance turns out different. A vector that increases somewhere is smoothed
+    first; the plan contains the smoothed vector, on which its prediction is based. Raises BadTree
+    for maxima outside 1 to MAX_NODES, or a slack outside 0 to 1.
     """
     max_nodes = whole(
         bounds(profile)[0] if max_nodes is None else max_nodes, "max_nodes", 1, MAX_NODES, BadTree
@@ -127,11 +126,12 @@ def best_chain(
     slack: float = 0.0,
     min_nodes: int = 1,
 ) -> Plan:
-    """The fastest chain of `min_nodes` to `max_nodes` nodes: what a planned tree is compared with.
-    By default it may be plain decoding, a chain of one node, and have as many levels as a planned
-    tree. The vector is smoothed as in `best_plan`, and `slack` chooses the longest chain within
-    that share of the fastest. Raises BadTree for bounds outside 1 to MAX_NODES or a slack outside
-    0 to 1."""
+    """The chain of `min_nodes` to `max_nodes` nodes that is predicted to be fastest: the rival that
+    a planned tree is compared with. By default it may be a chain of one node, which is plain
+    decoding, and has at most as many levels as a planned tree. The vector is smoothed as in
+    `best_plan`. slack: the longest chain whose predicted speed-up is at most this share below the
+    fastest is chosen. Raises BadTree for a `max_nodes` outside 1 to MAX_NODES, a `min_nodes`
+    outside 1 to `max_nodes`, or a slack outside 0 to 1."""
     max_nodes = whole(
         bounds(profile)[1] if max_nodes is None else max_nodes, "max_nodes", 1, MAX_NODES, BadTree
     )
@@ -146,8 +146,9 @@ def best_chain(
 
 
 def _longest_fast(speedups: np.ndarray, slack: float) -> int:
-    """Index of the fastest, the first of equals; with `slack`, of the last one within that share
-    of it, and not slower than plain decoding unless all are."""
+    """Index of the largest of `speedups`; of equal ones, the first. With `slack`, the last index
+    whose speed-up is at most this share below the largest and, unless all are slower than plain
+    decoding, not below 1."""
     fastest = float(speedups.max())
     if not slack:
         return int((speedups >= fastest * (1 - _ROUNDING)).argmax())
@@ -187,8 +188,8 @@ def _most_tokens(found: Sequence[tuple[Growth, np.ndarray]], least: float) -> Tr
 def speedup_grid(
     acceptance: Acceptance, profile: HardwareProfile, sizes: Sequence[int], levels: Sequence[int]
 ) -> SpeedupGrid:
-    """The best tree of each size within each maximum number of levels, with its prediction. The
-    vector is smoothed as in `best_plan`."""
+    """The plan with the best tree of each size, for each maximum number of levels. The vector is
+    smoothed as in `best_plan`. Raises BadTree for a size or level limit outside 1 to MAX_NODES."""
     sizes = tuple(whole(n, "size", 1, MAX_NODES, BadTree) for n in sizes)
     levels = tuple(whole(cap, "levels", 1, MAX_NODES, BadTree) for cap in levels)
     acceptance = acceptance.smoothed()

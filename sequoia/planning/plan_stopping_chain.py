@@ -1,5 +1,6 @@
-"""The fastest chain that stops after an unsure token, from steps with a long chain: how long it may
-be, and how sure the draft must be of a token to go on."""
+"""The fastest stopping chain: a chain that stops drafting after a token the draft is unsure of. How
+long it may be, and how sure the draft must be to continue, is chosen from steps with long
+chains."""
 
 from __future__ import annotations
 
@@ -16,14 +17,16 @@ THRESHOLDS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 @dataclass(frozen=True)
 class LongChainStep:
-    """A step with a chain of as many tokens as were tried. probs: the draft probability of each
-    drafted token. accepted: how many of them were accepted, from the first on."""
+    """A step with a long chain, from which the results of shorter chains follow. probs: the draft
+    probability of each drafted token. accepted: how many tokens were accepted, counted from the
+    first."""
 
     probs: tuple[float, ...]
     accepted: int
 
     def drafted(self, most: int, surest: float) -> int:
-        """The tokens that a chain of at most `most` nodes would have had."""
+        """The number of tokens drafted if the chain has at most `most` nodes, its root included,
+        and stops after the first token with a probability below `surest`."""
         for length, prob in enumerate(self.probs[: most - 1], 1):
             if prob < surest:
                 return length
@@ -32,7 +35,7 @@ class LongChainStep:
 
 @dataclass(frozen=True)
 class StopRule:
-    """As in `StoppingChain`. predicted_speedup: over plain decoding."""
+    """most, surest: the arguments of `StoppingChain`. predicted_speedup: over plain decoding."""
 
     most: int
     surest: float
@@ -40,8 +43,9 @@ class StopRule:
 
 
 def best_stop_rule(steps: Sequence[LongChainStep], profile: HardwareProfile) -> StopRule:
-    """The rule that would have been fastest on `steps` with the times of `profile`; of equals the
-    one with the shortest chain. A shorter chain accepts what a longer one does, up to its end."""
+    """The rule that would have been fastest on `steps` with the times of `profile`; of equally fast
+    rules, the one with the shortest chain. A shorter chain accepts the same tokens as a longer one,
+    up to its own end."""
     longest = max(len(step.probs) for step in steps) + 1
     seconds = [step_seconds(Tree.chain(nodes), profile) for nodes in range(1, longest + 1)]
     rules = [
@@ -54,7 +58,8 @@ def best_stop_rule(steps: Sequence[LongChainStep], profile: HardwareProfile) -> 
 def _speedup(
     steps: Sequence[LongChainStep], most: int, surest: float, seconds: Sequence[float]
 ) -> float:
-    """Tokens per second over those of plain decoding. seconds: of a step with 1, 2, ... nodes."""
+    """Tokens per second divided by plain decoding's. seconds: the times of a step with 1, 2, ...
+    nodes."""
     drafted = [step.drafted(most, surest) for step in steps]
     tokens = sum(
         1 + min(length, step.accepted) for length, step in zip(drafted, steps, strict=True)

@@ -1,11 +1,11 @@
 """Roofline model: how long a forward pass takes, computed from published figures of a device and a
 model. Independent of trees and acceptance; measures nothing.
 
-A pass over n nodes launches kernels, reads the weights and computes. Launching and reading overlap,
-so the longer of the two counts, whatever n is. Computing takes time proportional to n. The pass
-takes the smooth maximum of both, sqrt(fixed² + compute²): nearly flat at first, then a knee where
-the two are equal, then nearly proportional to n. The arithmetic of attention is left out; it is
-small for contexts of a few thousand tokens.
+A pass over n nodes launches kernels, reads the weights and the KV cache, and computes. Launching
+and reading overlap, so the longer of the two counts; it hardly depends on n and is called `fixed`.
+Computing takes a time proportional to n. The pass takes a smooth maximum of the two, sqrt(fixed² +
+compute²): nearly flat at first, then a knee where both are equal, then nearly proportional to n.
+The arithmetic of attention is left out, because it is small for contexts of a few thousand tokens.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class RooflineDevice:
     """The peak figures of a device. Raises BadProfile naming the field, the value and the bound.
 
     memory_gb_per_s: bandwidth of the device's memory, 10^9 bytes per second. tflops: peak rate of
-    dense 16-bit matrix products, 10^12 operations per second. efficiency: share of that rate that
-    is reached. link_gb_per_s: bandwidth from host memory to the device, for offloaded weights; None
-    if nothing is offloaded.
+    dense 16-bit matrix products, 10^12 operations per second. efficiency: share of the peak rate
+    that is reached, 0.01 to 1. link_gb_per_s: bandwidth from host memory to the device, for
+    offloaded weights; None if nothing is offloaded.
     """
 
     name: str
@@ -59,9 +59,9 @@ class RooflineModel:
     the bound.
 
     parameters: number of weights; every pass reads all of them. launch_us_per_layer: microseconds
-    to launch one layer's kernels: hundreds where each is launched from Python (eager), tens in a
-    CUDA graph. kv_bytes_per_token: KV cache of one token. offloaded: share of the weights that is
-    copied from host memory in every pass, 0 to 1.
+    to launch one layer's kernels: hundreds if each is launched from Python (eager), tens in a CUDA
+    graph. kv_bytes_per_token: bytes of KV cache per token. offloaded: share of the weights that
+    every pass copies from host memory, 0 to 1.
     """
 
     name: str
@@ -106,16 +106,16 @@ class Roofline:
         _set(self, "prefix_length", prefix)
 
     def verify_seconds(self, nodes: int) -> float:
-        """One target pass over `nodes` nodes."""
+        """Seconds of one target pass over `nodes` nodes."""
         return pass_seconds(self.target, self.device, nodes, self.prefix_length)
 
     def draft_seconds_at(self, width: int) -> float:
-        """One draft pass over `width` nodes."""
+        """Seconds of one draft pass over `width` nodes."""
         return pass_seconds(self.draft, self.device, width, self.prefix_length)
 
     def points(self, role: str) -> tuple[tuple[int, float, float], ...]:
-        """(size, seconds, spread 0) of passes of the `role` model, "target" or "draft", over SIZES
-        nodes."""
+        """(size, seconds, spread) of passes over each of SIZES nodes, with a spread of 0. role:
+        "target" or "draft"."""
         seconds = self.verify_seconds if role == "target" else self.draft_seconds_at
         return tuple((size, seconds(size), 0.0) for size in SIZES)
 
@@ -139,7 +139,7 @@ def compute(model: RooflineModel, device: RooflineDevice, nodes: int) -> float:
 
 
 def _read_seconds(model: RooflineModel, device: RooflineDevice, cached: int) -> tuple[float, float]:
-    """Seconds to read from the device's memory, and to copy over the link."""
+    """(seconds to read from the device's memory, seconds to copy over the link)."""
     weights = model.parameters * model.bytes_per_weight
     resident = weights * (1 - model.offloaded) + model.kv_bytes_per_token * cached
     memory = resident / (device.memory_gb_per_s * GIGA)
@@ -158,7 +158,7 @@ def _part(kind: type[T], value: Any, name: str) -> T:
     if isinstance(value, kind):
         return value
     if not isinstance(value, Mapping):
-        raise BadProfile(f"{name} must be an object with its figures, not {shown(value)}")
+        raise BadProfile(f"{name} must be an object with its fields, not {shown(value)}")
     known = {field.name: field for field in fields(kind)}  # pyright: ignore[reportArgumentType]
     needed = [key for key, field in known.items() if field.default is MISSING]
     if missing := [key for key in needed if key not in value]:

@@ -1,8 +1,8 @@
-"""What a step would take on a machine, from its profile.
+"""How long a step would take on a machine, from its hardware profile.
 
-One step verifies n nodes in one target pass, runs one draft pass for each level over the nodes that
-have children, and adds the engine's own overhead. Plain decoding is a step of one node. All times
-are in seconds.
+A step verifies n nodes in one target pass and runs one draft pass for each level, over its nodes
+that have children; the engine's own overhead is added. Plain decoding is a step of one node. All
+times are in seconds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import MAX_TEXT, HardwareProfile
 from sequoia.validate_input import short_text
 
-_VOWEL = re.compile(r"[AEIO]|[FHLMNRSX](?=[A-Z0-9])")  # how names with the sound of one begin
+# names that begin with a vowel sound: "A100", and letters read out such as "L40" or "M3"
+_VOWEL = re.compile(r"[AEIO]|[FHLMNRSX](?=[A-Z0-9])")
 
 
 def with_article(name: str) -> str:
@@ -27,8 +28,8 @@ def with_article(name: str) -> str:
 
 
 def machine_of(clock: str) -> str:
-    """The machine of the clock called `clock`, inside a sentence: the part of its name before the
-    models, such as "an A100"."""
+    """The machine of the clock called `clock`, for use inside a sentence: the part of the name
+    before the first comma, with an article, such as "an A100"."""
     return with_article(clock.split(",")[0].strip())
 
 
@@ -49,8 +50,8 @@ class SimulatedStep:
 
 @dataclass(frozen=True)
 class SimulatedClock:
-    """Step times of `profile` for steps that were decoded elsewhere: only their times are
-    simulated, while tokens, trees and acceptance stay.
+    """Step times of `profile` for steps that were decoded on another machine. Only the times are
+    simulated; tokens, trees and acceptance are those of the decoded steps.
 
     name: shown with every figure of this clock; by default the profile's device. Raises BadProfile
     for a name that is not text or has more than 200 characters.
@@ -65,8 +66,8 @@ class SimulatedClock:
         object.__setattr__(self, "name", name)
 
     def step(self, tree: Tree) -> SimulatedStep:
-        """Times of a step that verifies `tree`. A tree that was cut, by the token limit or the end
-        of the context, takes the time of the cut tree; one node is plain decoding."""
+        """Times of a step that verifies `tree`. For a tree truncated by the token limit or the end
+        of the context, pass the truncated tree. A tree of one node is plain decoding."""
         return SimulatedStep(
             tuple(self.profile.draft_seconds_at(width) for width in tree.widths),
             self.profile.verify_seconds(len(tree)),
@@ -74,8 +75,8 @@ class SimulatedClock:
         )
 
     def retimed(self, trace: StepTrace) -> StepTrace:
-        """`trace` with simulated times in place of its own, and the name of this clock. The draft
-        passes are those that its tree needs; a dynamic tree may have needed more."""
+        """`trace` with simulated times in place of its own, and the name of this clock. Only the
+        draft passes that the final tree needs are counted; a dynamic tree may have needed more."""
         step = self.step(trace.tree)
         return replace(trace, seconds=step.phases, level_seconds=step.levels, clock=self.name)
 
@@ -86,8 +87,8 @@ def phases(tree: Tree, profile: HardwareProfile) -> dict[str, float]:
 
 
 def step_seconds(tree: Tree, profile: HardwareProfile) -> float:
-    """Predicted time of one step with `tree`: one target pass, a draft pass for every level except
-    the last, and the overhead."""
+    """Predicted seconds of one step with `tree`: one target pass, a draft pass for every level
+    except the last, and the overhead."""
     return (
         profile.verify_seconds(len(tree))
         + profile.overhead(len(tree))
@@ -96,8 +97,8 @@ def step_seconds(tree: Tree, profile: HardwareProfile) -> float:
 
 
 class StepTimes:
-    """Times of one profile, computed once for all sizes, so that the step times of nested trees are
-    cheap to add up."""
+    """Times of one profile for all sizes, computed once so that the step times of nested trees can
+    be added up cheaply."""
 
     def __init__(self, profile: HardwareProfile, nodes: int) -> None:
         self._pass = [profile.verify_seconds(n) + profile.overhead(n) for n in range(1, nodes + 1)]

@@ -1,7 +1,8 @@
 """Everything worth knowing about this machine, in one command that can be stopped and continued:
 `python -m sequoia.report`.
 
-stage.py: one piece of work. stages.py: the list of all. choose.py: which of them fit into the time.
-run_stage.py: runs one in a process of its own. folder.py: keeps their results. collect.py: runs
-them all. adopt.py: moves results into the assets. tasks/: what the processes do.
+stage.py: a stage, one piece of work. stages.py: the list of all stages. choose.py: which stages fit
+into the time. machine.py: the machine, as far as that choice depends on it. run_stage.py: runs one
+stage in a separate process, child.py. folder.py: stores the results. collect.py: runs the chosen
+stages. adopt.py: moves results into the assets. tasks/: the work done in the processes.
 """

@@ -17,15 +17,14 @@ from sequoia.report.tasks.pairs import PROFILE
 from sequoia.saved_files.race_file import RaceLog
 from sequoia.saved_files.run_file import Run
 
-# the device that a file names
-Read = Callable[[str], str]
+Read = Callable[[str], str]  # from the text of a file to the device that the file names
 
 
 @dataclass(frozen=True)
 class Place:
-    """A file that a stage writes, and where in the assets it goes. `{machine}` stands for the
-    machine's name. read: returns the device that the file names; raises SequoiaError for a damaged
-    file."""
+    """A file that a stage writes, and the asset that it becomes. `{machine}` in `asset` is replaced
+    by the machine's name. read: returns the device that the file names; raises SequoiaError for a
+    damaged file."""
 
     stage: str
     file: str
@@ -34,7 +33,8 @@ class Place:
 
 
 def device_of_profile(text: str) -> str:
-    """Raises BadProfile, and BadReport for one that was not measured."""
+    """The device of a profile file. Raises BadProfile for a damaged file, and BadReport if the
+    profile was not measured."""
     profile = HardwareProfile.from_json(text)
     if profile.source != "measured":
         raise BadReport(f"the profile is {profile.source}, not measured")
@@ -42,12 +42,12 @@ def device_of_profile(text: str) -> str:
 
 
 def device_of_run(text: str) -> str:
-    """Raises BadTrace."""
+    """The device of a run file. Raises BadTrace for a damaged file."""
     return str(Run.from_json(text).meta.get("device"))
 
 
 def device_of_race(text: str) -> str:
-    """Raises BadTrace."""
+    """The device of a race file. Raises BadTrace for a damaged file."""
     return str(RaceLog.from_json(text).meta.get("device"))
 
 
@@ -65,13 +65,14 @@ def places() -> Iterator[Place]:
 
 
 def adopt(folder: Folder, assets: Path = ASSETS, show: Callable[[str], None] = print) -> bool:
-    """Move every file that passes its checks. Returns whether none was refused. Raises BadReport if
-    there is no report, or one by another version of the program."""
+    """Move every file that passes its checks into `assets`. Returns False if any file was refused.
+    Raises BadReport if `folder` contains no report, or a report by another version of the
+    program."""
     identity = folder.identity()
     if identity["program"] != program_version():
         raise BadReport(
-            f"{folder.path} was made by version {identity['program']} of the program, and this is "
-            f"{program_version()}; make a new report"
+            f"{folder.path} was made by version {identity['program']} of the program, but this is "
+            f"version {program_version()}; make a new report"
         )
     passed = [_moved(folder, place, identity["machine"], assets, show) for place in places()]
     return all(passed)
@@ -80,7 +81,7 @@ def adopt(folder: Folder, assets: Path = ASSETS, show: Callable[[str], None] = p
 def _moved(
     folder: Folder, place: Place, machine: str, assets: Path, show: Callable[[str], None]
 ) -> bool:
-    """Move a file, where its stage left one. Returns False if it is refused."""
+    """Move the file of `place`, if its stage wrote one. Returns False if the file is refused."""
     path = folder.stages / place.stage / place.file
     try:
         text = checked(folder, place, machine)
@@ -97,9 +98,9 @@ def _moved(
 
 
 def checked(folder: Folder, place: Place, machine: str) -> str | None:
-    """The text of a file, if it is unchanged since its stage wrote it, can be read, and names the
-    machine of the report. None if the stage wrote none, or it was moved. Raises SequoiaError,
-    OSError or ValueError."""
+    """The text of the file of `place`. None if there is no file, or its stage did not succeed.
+    Raises SequoiaError, OSError or ValueError if the file was changed after its stage wrote it,
+    cannot be read, or names another machine than the report."""
     path = folder.stages / place.stage / place.file
     result = folder.result(place.stage)
     if not path.exists() or (result and result.outcome.status != "done"):
@@ -107,14 +108,14 @@ def checked(folder: Folder, place: Place, machine: str) -> str | None:
     if result is None:
         raise BadReport("the result of its stage cannot be read")
     if result.files.get(place.file) != checksum(path):
-        raise BadReport("it was changed after its stage wrote it")
+        raise BadReport("the file was changed after its stage wrote it")
     text = path.read_text(encoding="utf-8")
     device = place.read(text)
     if not device.startswith(machine):
-        raise BadReport(f"it is from {device!r}, and the report is from {machine!r}")
+        raise BadReport(f"the file is from {device!r}, but the report is from {machine!r}")
     return text
 
 
 def file_name(machine: str) -> str:
-    """The machine's name as part of a file's name."""
+    """The machine's name in the form used in file names: lower case, with hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", machine.lower()).strip("-")

@@ -1,7 +1,7 @@
-"""Runs a Python module as a stage: `python -P child.py MODULE ARGUMENTS`. Once its standard input
-closes, the command that started it has ended: it then kills itself and everything it started.
+"""Runs a Python module as a stage: `python -P child.py MODULE ARGUMENTS`. Standard input closes
+when the parent process ends; this process then kills itself and all processes it started.
 
-Imports nothing from this program, so it starts at once.
+Imports nothing from this program, so that it starts at once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-_KILLED_FIRST = "500"  # of 1,000: if memory runs out, the system kills this process first
+# Linux's scale ends at 1,000: if memory runs out, the system kills this process before others
+_KILLED_FIRST = "500"
 
 
 def end_with_parent(pipe: int) -> None:

@@ -1,4 +1,4 @@
-"""Which stages to run in a given time: those that fit into it and are worth most in total."""
+"""Chooses the stages to run in a given time: those with the greatest total value that fit."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from sequoia.report.stage import Stage
 
 
 def chosen(stages: Sequence[Stage], seconds: float) -> list[Stage]:
-    """Of `stages`, those with the greatest total value whose expected times fit into `seconds`, the
-    most valuable first. All of them, if there is time for all."""
+    """The subset of `stages` with the greatest total value whose expected times fit into `seconds`,
+    most valuable first."""
     if math.isinf(seconds) or sum(map(_whole_seconds, stages)) <= seconds:
         return sorted(stages, key=lambda one: -one.value)
     return sorted(_best(stages, max(int(seconds), 0)), key=lambda one: -one.value)
 
 
 def _best(stages: Sequence[Stage], seconds: int) -> tuple[Stage, ...]:
-    """The 0/1 knapsack, solved exactly: best[t] is the best choice for t seconds."""
+    """The best choice for `seconds`: a 0/1 knapsack problem, solved exactly."""
+    # best[t]: (total value, stages) of the best choice for t seconds
     best: list[tuple[int, tuple[Stage, ...]]] = [(0, ())] * (seconds + 1)
     for stage in stages:
         cost = _whole_seconds(stage)

@@ -1,4 +1,4 @@
-"""Runs the stages of a report one after the other, and prints what they found."""
+"""Runs the stages of a report one after another, and prints their results."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from sequoia.report.run_stage import run_stage
 from sequoia.report.stage import Outcome, Stage
 
 _OTHERS = "not asked for"
-_TO_END = 10.0  # seconds of a budget that are kept for finishing
+_TO_END = 10.0  # seconds of the budget reserved for finishing
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which stages are asked for. seconds: for all of them together. only: names of stages, empty
-    for all; those named are repeated if they failed or were skipped. skip: names of stages."""
+    """The stages that the user asked for. seconds: the time budget for all of them together. only:
+    names of the stages to run, empty for all; a named stage is repeated if it failed or was
+    skipped. skip: names of stages to leave out."""
 
     seconds: float = math.inf
     only: Collection[str] = ()
@@ -33,8 +34,9 @@ def collect(
     started: float,
     show: Callable[[str], None] = print,
 ) -> bool:
-    """Run the stages that have not ended, as far as the time allows, and print the table. Returns
-    whether none has failed. started: `time.monotonic()` when the budget began."""
+    """Run the stages that have not ended yet, as far as the time allows, and print the table of
+    all stages. Returns False if a stage has failed, now or in an earlier run. started: the
+    `time.monotonic()` at which the budget began."""
     notes = {stage.name: _not_wanted(stage, wanted) for stage in stages}
     left = [one for one in stages if not notes[one.name] and _is_open(one, folder, wanted)]
     end = started + wanted.seconds - _TO_END
@@ -45,7 +47,7 @@ def collect(
         outcome = _run(stage, folder, end)
         notes[stage.name] = "" if outcome.status != "cut" else outcome.words
         show(f"  {outcome.status} in {outcome.seconds:.0f} s: {outcome.words}")
-    notes |= {one.name: f"no time left: takes about {one.seconds:.0f} s" for one in left}
+    notes |= {one.name: f"no time left: would take about {one.seconds:.0f} s" for one in left}
     found = table(stages, folder, notes)
     write_text_at_once(folder.path / "summary.txt", found + "\n")
     show(f"\n{found}")
@@ -61,7 +63,7 @@ def _run(stage: Stage, folder: Folder, end: float) -> Outcome:
 
 
 def _not_wanted(stage: Stage, wanted: Wanted) -> str:
-    """Why a stage is not run, "" if it is."""
+    """Why a stage is not run. Empty if it is."""
     if wanted.only and stage.name not in wanted.only:
         return _OTHERS
     if stage.name in wanted.skip:
@@ -70,7 +72,7 @@ def _not_wanted(stage: Stage, wanted: Wanted) -> str:
 
 
 def _is_open(stage: Stage, folder: Folder, wanted: Wanted) -> bool:
-    """Whether a stage has not ended, or is to be repeated."""
+    """Whether a stage has to run: it has not ended, or is named by --only and did not succeed."""
     status = _status(stage, folder)
     return status is None or (stage.name in wanted.only and status != "done")
 
@@ -81,8 +83,8 @@ def _status(stage: Stage, folder: Folder) -> str | None:
 
 
 def table(stages: Sequence[Stage], folder: Folder, notes: dict[str, str]) -> str:
-    """A line for each stage that has ended or was asked for: its status, its seconds, and what it
-    found or why it was not run."""
+    """A text table with a line for each stage that has ended or was asked for: its status, its
+    seconds, and what it found or why it was not run."""
     stages = [one for one in stages if notes[one.name] != _OTHERS or folder.result(one.name)]
     wide = max((len(one.name) for one in stages), default=0)
     lines = [f"{'stage':<{wide}}  {'status':<8}{'seconds':>8}  result"]

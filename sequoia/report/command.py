@@ -1,8 +1,8 @@
 """Measure, check and record what this machine can: `python -m sequoia.report OUT`.
 
-Every stage runs in a process of its own and has its own time limit; if one fails, the others still
-run. The command can be stopped at any time: started again with the same folder, it continues with
-the stage that was interrupted. Nothing is downloaded, and only --adopt writes outside the folder.
+Every stage runs in a separate process with a time limit. If a stage fails, the remaining stages
+still run. The command can be stopped at any time; started again with the same folder, it repeats
+the interrupted stage and continues. Nothing is downloaded, and only --adopt writes outside OUT.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from sequoia.validate_input import shown
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command. The exit status is 1 if a stage has failed or a file was refused, and 2 if
-    the command could not start."""
+    """Run the command. Returns the exit status: 1 if a stage has failed or a file was refused, 2 if
+    the command could not start, and otherwise 0."""
     options = _options(argv)
     try:
         folder = Folder(options.out.resolve())
         if options.adopt:
-            folder.identity()  # raises before the folder is made
+            folder.identity()  # raises if there is no report, before `opened` creates the folder
         with folder.opened():
             is_good = adopt(folder) if options.adopt else _collected(folder, options)
     except SequoiaError as problem:
@@ -56,7 +56,7 @@ def _collected(folder: Folder, options: Namespace) -> bool:
 
 
 def _seconds_since_start() -> float:
-    """Seconds since this process was started, so that its imports count as well."""
+    """Seconds since this process started. The budget includes the time it took to import."""
     return max(time.time() - psutil.Process().create_time(), 0.0)
 
 
@@ -71,7 +71,7 @@ def _seconds(text: str) -> float:
     with suppress(ValueError):
         if 1 <= (value := float(text)) < math.inf:
             return value
-    raise ArgumentTypeError(f"{shown(text)} is not a number of seconds of at least 1")
+    raise ArgumentTypeError(f"{shown(text)} is not a number of seconds (1 or more)")
 
 
 def _options(argv: Sequence[str] | None) -> Namespace:
@@ -82,14 +82,16 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         type=_seconds,
         default=math.inf,
         metavar="SECONDS",
-        help="total time; the most valuable stages that fit into it are run (default: no limit)",
+        help="time limit for the whole command; the most valuable stages that fit are run "
+        "(default: no limit)",
     )
     parser.add_argument(
         "--only",
         nargs="+",
         default=[],
         metavar="STAGE",
-        help="run only these stages, again if they failed or were skipped (default: all)",
+        help="run only these stages; those that failed or were skipped before are repeated "
+        "(default: all)",
     )
     parser.add_argument(
         "--skip",

@@ -1,8 +1,8 @@
 """The folder of a report: a result for each stage that has ended, and work in progress.
 
-OUT/report.json names the machine and the version of the program. OUT/stages/NAME has the files of a
-stage that has ended, with result.json; it appears all at once, complete. OUT/running is work in
-progress, and is removed when the command starts again.
+OUT/report.json names the machine and the version of the program. OUT/stages/NAME contains the files
+of a stage that has ended, and its result.json. This folder is moved into place when it is complete.
+OUT/running contains work in progress, and is removed when the command starts again.
 """
 
 from __future__ import annotations
@@ -25,23 +25,24 @@ from sequoia.text_files import load_json
 from sequoia.validate_input import as_file, check_format
 
 RESULT = "result.json"
-_NOT_KEPT = (OUTCOME,)  # it is part of result.json
+_NOT_KEPT = (OUTCOME,)  # its content is part of result.json
 
 
 class BadReport(SequoiaError):
-    """A folder that has no report, is in use, or is from another machine or version."""
+    """A folder without a report, in use by another process, or with a report of another machine or
+    version; or a result in it that cannot be used."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """The end of a stage. files: the SHA-256 of each file by name, except the log."""
+    """How a stage ended. files: the SHA-256 of each file it wrote, by name, without the log."""
 
     outcome: Outcome
     files: Mapping[str, str]
 
 
 def program_version() -> str:
-    """Twelve hexadecimal digits that change with any Python file of the program."""
+    """Twelve hexadecimal digits that change if any Python file of the program changes."""
     digest = hashlib.sha256()
     for path in sorted((*ROOT.glob("sequoia/**/*.py"), *ROOT.glob("ui/**/*.py"))):
         digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
@@ -62,12 +63,13 @@ class Folder:
 
     @property
     def scratch(self) -> Path:
-        """For temporary files of the stages."""
+        """The folder for temporary files of the stages."""
         return self._running / "scratch"
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """A context in which no other process uses the folder. Raises BadReport if one does."""
+        """A context in which the folder exists and is locked. Raises BadReport if another process
+        has locked it."""
         self.path.mkdir(parents=True, exist_ok=True)
         with (self.path / "lock").open("a") as lock:
             _lock(lock, self.path)
@@ -76,7 +78,8 @@ class Folder:
             shutil.rmtree(self._running, ignore_errors=True)
 
     def identity(self) -> Mapping[str, str]:
-        """The machine and the version. Raises BadReport if there is no report here."""
+        """The "machine" and "program" (its version) of the report. Raises BadReport if there is no
+        report in the folder."""
         try:
             found = check_format(load_json(self.path / "report.json"), "report", BadReport)
             return {name: str(found[name]) for name in ("machine", "program")}
@@ -84,16 +87,16 @@ class Folder:
             raise BadReport(f"there is no report in {self.path}") from problem
 
     def identify(self, machine: str, program: str) -> None:
-        """Make this the report of `machine` and `program`. Raises BadReport if it is already that
-        of another."""
+        """Mark the folder as the report of `machine` and of version `program`. Raises BadReport if
+        it is already the report of another machine or version."""
         mine = {"machine": machine, "program": program}
         if not (self.path / "report.json").exists():
             write_at_once(self.path / "report.json", as_file(mine, "report"))
         for name, found in self.identity().items():
             if found != mine[name]:
                 raise BadReport(
-                    f"{self.path} has the report of {name} {found!r}, but this is {mine[name]!r}; "
-                    "choose another folder"
+                    f"{self.path} contains the report of {name} {found!r}, but this is "
+                    f"{mine[name]!r}; choose another folder"
                 )
 
     def work(self, stage: str) -> Path:
@@ -104,8 +107,8 @@ class Folder:
         return path
 
     def finish(self, stage: str, outcome: Outcome) -> None:
-        """Store the outcome and the files in the stage's working folder, all at once. They replace
-        those of an earlier run."""
+        """Store the outcome in the stage's working folder, and move that folder to the results in
+        one operation. It replaces the result of an earlier run."""
         work = self._running / stage
         for name in _NOT_KEPT:
             (work / name).unlink(missing_ok=True)
@@ -121,7 +124,7 @@ class Folder:
         work.rename(self.stages / stage)
 
     def result(self, stage: str) -> Result | None:
-        """How a stage ended; None if it has not, or its file is damaged."""
+        """How a stage ended. None if it has not ended, or its result file is damaged."""
         try:
             path = self.stages / stage / RESULT
             data = check_format(load_json(path), "result", BadReport)
@@ -136,11 +139,12 @@ class Folder:
 
 
 def write_at_once(path: Path, data: Any) -> None:
-    """Write JSON so that a reader finds all of it or nothing."""
+    """Write `data` as JSON, so that no reader finds a part of it."""
     write_text_at_once(path, json.dumps(data, indent=1) + "\n")
 
 
 def write_text_at_once(path: Path, text: str) -> None:
+    """Write `text` to another file on the disk, then rename that to `path`."""
     part = path.with_name(f"{path.name}.part")
     with part.open("w", encoding="utf-8") as file:
         file.write(text)
@@ -150,7 +154,8 @@ def write_text_at_once(path: Path, text: str) -> None:
 
 
 def _lock(file: Any, path: Path) -> None:
-    """Lock `file` until it is closed, if the system supports it."""
+    """Lock `file` until it is closed, if the system supports locks. Raises BadReport if another
+    process has locked it."""
     try:
         import fcntl
     except ImportError:
@@ -158,4 +163,6 @@ def _lock(file: Any, path: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as problem:
-        raise BadReport(f"another command is writing to {path}") from problem
+        raise BadReport(
+            f"another command is writing to {path}; wait for its end, or choose another folder"
+        ) from problem

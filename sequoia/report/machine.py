@@ -1,5 +1,5 @@
-"""The machine, as far as the choice of stages depends on it. A separate process examines it, so the
-command itself never touches the graphics card."""
+"""The machine, as far as the choice of stages depends on it. It is examined in a separate process,
+so that the command itself never touches the graphics card."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from sequoia.report.folder import Folder
 from sequoia.report.run_stage import run_stage
 from sequoia.report.stage import Stage
 
-QUIET_SECONDS = 6.0  # of that process on two cores of a quiet machine, mostly for imports
-_LIMIT = 240.0
+# how long that process takes on two cores of a quiet machine, mostly for imports
+QUIET_SECONDS = 6.0
+_LIMIT = 240.0  # seconds
 
 
 class NoMachine(SequoiaError):
@@ -22,9 +23,10 @@ class NoMachine(SequoiaError):
 
 @dataclass(frozen=True)
 class Machine:
-    """name: of the card, or of the processor. free_bytes: on the card, or without one in the
-    machine's memory. slowness: how many times as long processes take as on a quiet machine; at
-    least 1."""
+    """card: whether there is a graphics card that can be used. name: of the card, or otherwise of
+    the processor. free_bytes: of the card's memory, or otherwise of the machine's. host_free_bytes:
+    of the machine's memory. operations_per_second: of a matrix product. bytes_per_second: of a
+    copy. slowness: how many times longer processes take than on a quiet machine; at least 1."""
 
     name: str
     card: bool
@@ -36,12 +38,13 @@ class Machine:
 
     @classmethod
     def from_figures(cls, figures: Mapping[str, Any], seconds: float) -> Machine:
-        """The machine with these figures, which a process found in so many seconds."""
+        """The machine with these `figures`. seconds: how long the process took to find them, from
+        which its slowness follows."""
         return cls(**figures, slowness=max(seconds / QUIET_SECONDS, 1.0))
 
 
 def examined(folder: Folder) -> Machine:
-    """This machine. Raises NoMachine."""
+    """This machine. Raises NoMachine if it cannot be examined."""
     stage = Stage("machine", "", "sequoia.report.tasks", ("machine",), 1, QUIET_SECONDS, _LIMIT)
     outcome = run_stage(stage, folder.work(stage.name), folder.scratch, _LIMIT)
     if outcome.status != "done":

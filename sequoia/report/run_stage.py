@@ -1,4 +1,5 @@
-"""Runs one stage in a process of its own. Whatever happens to it, there is an outcome."""
+"""Runs one stage in a separate process. There is an outcome even if the process crashes or
+hangs."""
 
 from __future__ import annotations
 
@@ -15,15 +16,15 @@ from sequoia.report.child import ROOT
 from sequoia.report.stage import Outcome, Stage
 from sequoia.text_files import load_json
 
-OUTCOME = "outcome.json"  # where a task writes what it found
+OUTCOME = "outcome.json"  # the file to which a task writes its outcome
 LOG = "log.txt"
 _SCRIPT = Path(__file__).with_name("child.py")
 _LONGEST = 300  # characters of an outcome's words
 
 
 def run_stage(stage: Stage, folder: Path, scratch: Path, seconds: float) -> Outcome:
-    """Run `stage` in `folder` for at most `seconds`, or its own limit. Caches and temporary files
-    go to `scratch`."""
+    """Run `stage` in `folder` for at most `seconds` or the stage's limit, whichever is shorter.
+    Caches and temporary files are written to `scratch`."""
     limit = min(stage.limit, seconds)
     start = time.monotonic()
     with (folder / LOG).open("wb") as log:
@@ -46,12 +47,13 @@ def _started(stage: Stage, folder: Path, scratch: Path, log: Any) -> subprocess.
         stdin=subprocess.PIPE,
         stdout=log,
         stderr=subprocess.STDOUT,
-        start_new_session=True,  # a group of its own, so that its children end with it
+        start_new_session=True,  # a process group of its own, so that its children can be killed
     )
 
 
 def _environment(scratch: Path) -> dict[str, str]:
-    """Without downloads, and with every cache and temporary file below `scratch`."""
+    """Environment variables that forbid downloads and put all caches and temporary files into
+    `scratch`."""
     scratch.mkdir(parents=True, exist_ok=True)
     places = {
         "TMPDIR": "tmp",
@@ -72,7 +74,7 @@ def _environment(scratch: Path) -> dict[str, str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and everything it started, even if it has ended by itself."""
+    """Kill the process and all processes it started, even if it has already ended."""
     with suppress(OSError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
@@ -84,7 +86,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _ended(stage: Stage, folder: Path, limit: float) -> Outcome:
-    """The outcome of a stage whose time was up."""
+    """The outcome of a stage stopped after `limit` seconds: "failed" if that is its own limit, and
+    "cut" if the budget ended."""
     words = f"stopped after {limit:.0f} s; its last line: {_last_line(folder)}"
     return Outcome("failed" if limit >= stage.limit else "cut", words)
 
@@ -106,7 +109,7 @@ def _outcome(stage: Stage, folder: Path, code: int) -> Outcome:
 
 
 def _written(folder: Path) -> Outcome | None:
-    """The outcome that a task wrote; None for other modules, which write none."""
+    """The outcome that a task wrote. None for modules that write none, such as pytest."""
     path = folder / OUTCOME
     return Outcome.from_dict(load_json(path)) if path.is_file() else None
 
@@ -117,7 +120,8 @@ def _signal(number: int) -> str:
 
 
 def _last_line(folder: Path, having: str = "") -> str:
-    """The last printed line that contains `having`; each state of a progress bar is a line."""
+    """The last printed line that contains `having`. Each state of a progress bar counts as a
+    line."""
     text = (folder / LOG).read_text(encoding="utf-8", errors="replace").replace("\r", "\n")
     lines = [line.strip() for line in text.splitlines() if line.strip() and having in line]
     return lines[-1][:_LONGEST] if lines else "nothing was printed"

@@ -6,20 +6,21 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-# Ends of a stage. "cut" is not an end: the time was up, and the next run of the command repeats it.
+# A stage that was "cut" has not ended: the budget was used up, and the next run of the command
+# repeats it.
 ENDS = ("done", "failed", "skipped")
 STATUSES = (*ENDS, "cut")
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A Python module that runs in a process of its own, in an empty folder.
+    """A Python module that runs in a separate process, in an empty folder.
 
-    about: what it finds out. value: what that is worth, from 1 to 100; if time is short, the stages
-    worth most in total are run. seconds: how long it is expected to take on this machine. limit:
-    seconds after which it is stopped. files: those it must write in its folder. line: the table
-    shows the last printed line that contains this. skip: why this machine cannot run it, "" if it
-    can.
+    about: what the stage finds out. value: how much that is worth, from 1 to 100; if time is short,
+    the stages with the greatest total value are run. seconds: how long it is expected to take on
+    this machine. limit: seconds after which it is stopped. files: the files it must write in its
+    folder. line: the table shows the last printed line that contains this text. skip: why this
+    machine cannot run the stage, empty if it can.
     """
 
     name: str
@@ -35,16 +36,16 @@ class Stage:
 
     @property
     def obstacle(self) -> str:
-        """Why it is not run on this machine, "" if it can be."""
+        """Why the stage is not run on this machine. Empty if it can be run."""
         if self.skip or self.seconds <= self.limit:
             return self.skip
-        return f"takes about {self.seconds:,.0f} s here; a stage may take {self.limit:g} s"
+        return f"would take about {self.seconds:,.0f} s here; the limit is {self.limit:g} s"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a stage ended. words: what it found, or why it found nothing. figures: measured values by
-    name, as JSON values."""
+    """How a stage ended. status: one of STATUSES. words: what the stage found, or why it found
+    nothing. seconds: how long it ran. figures: measured values by name, as JSON values."""
 
     status: str
     words: str
@@ -56,7 +57,8 @@ class Outcome:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Outcome:
-        """Raises KeyError, TypeError or ValueError for other values."""
+        """The outcome from data written by `to_dict`. Raises KeyError, TypeError or ValueError for
+        anything else."""
         status = data["status"]
         if status not in STATUSES:
             raise ValueError(f"{status!r} is not one of {', '.join(STATUSES)}")

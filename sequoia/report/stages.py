@@ -1,9 +1,9 @@
 """All stages of a report, each with its value and the seconds it is expected to take.
 
-Values are set by hand: first the stages that show whether the program works correctly here, then
-those that time it, then recordings. Seconds are those of a quiet machine with two cores, or with a
-data-centre card, times this machine's slowness. For shapes on a CPU they are computed from its
-speed.
+Values are set by hand: highest for stages that show whether the program works correctly here, then
+for stages that time it, then for recordings. The expected seconds are those of a quiet machine with
+two cores or with a data-centre card, multiplied by this machine's slowness. For shapes on a CPU
+they are computed from its speed.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _SHAPE_VALUES = {
     "qwen3-32b-0.6b": 65,
     "qwen3-32b-offloaded": 65,
 }
-_LESS_WITHOUT_GRAPHS = 40  # value
+_LESS_WITHOUT_GRAPHS = 40  # subtracted from the value of a shape timed without CUDA graphs
 _BYTES_A_WEIGHT = 2
-_TIMES_EACH_SIZE = 3  # a warm-up, one round, and steps
+_TIMES_EACH_SIZE = 3  # each size is timed in a warm-up, in one round, and in steps
 _START = 6.0  # seconds until a process has imported everything
 _NO_CARD = "needs a graphics card"
 _KERNEL_TESTS = ("decoding/cuda", "models/test_cuda_graphs.py", "algorithm/test_sampling.py")
@@ -48,7 +48,7 @@ _BENCH_ON_CPU = ("--rounds", "1", "--limit", "2", "--tokens", "48", "--temperatu
 
 
 def all_stages(machine: Machine) -> list[Stage]:
-    """The stages for `machine`, in the order of the table. Those it cannot run say why."""
+    """The stages for `machine`, in the order of the table. A stage that it cannot run says why."""
     found = [
         *_machine(),
         *_tests(machine),
@@ -62,7 +62,7 @@ def all_stages(machine: Machine) -> list[Stage]:
 
 
 def _scaled(stage: Stage, machine: Machine) -> Stage:
-    """`stage` with its seconds on this machine; those of shapes are for it already."""
+    """`stage` with its expected seconds on this machine. Those of shapes are already."""
     if stage.name.startswith(_SHAPE):
         return stage
     seconds = stage.seconds * machine.slowness
@@ -71,11 +71,12 @@ def _scaled(stage: Stage, machine: Machine) -> Stage:
 
 def _machine() -> Iterator[Stage]:
     yield Stage("environment", "versions, processor, card", TASK, ("environment",), 100, 7)
-    yield Stage("bandwidth", "of memory, and of the link to a card", TASK, ("bandwidth",), 60, 8)
+    about = "bandwidth of memory, and of the link to a card"
+    yield Stage("bandwidth", about, TASK, ("bandwidth",), 60, 8)
 
 
 def _tests(machine: Machine) -> Iterator[Stage]:
-    """The tests that need a card, and those of the code that runs on it."""
+    """The tests that need a card, and the tests of code that runs on the card."""
     no_pytest = "" if find_spec("pytest") else "needs pytest (tests/requirements.txt)"
     skip = no_pytest if machine.card else _NO_CARD
     common = ("-q", "-p", "no:cacheprovider", "-c", str(ROOT / ".pytest.ini"), "--rootdir")
@@ -94,7 +95,7 @@ def _tests(machine: Machine) -> Iterator[Stage]:
 
 
 def _checks(machine: Machine) -> Iterator[Stage]:
-    """Checks of the card; one of them also runs without it."""
+    """Checks of the card. check-crossing also runs without a card."""
     skip = "" if machine.card else _NO_CARD
     no_tool = "" if shutil.which(TOOL) else f"needs NVIDIA's {TOOL}"
     rows = (
@@ -102,7 +103,7 @@ def _checks(machine: Machine) -> Iterator[Stage]:
         ("check-attention", "attention compared with the formula", ("attention",), 75, 40, skip),
         (
             "check-distribution",
-            "4,000 first tokens in each case",
+            "4,000 sampled first tokens in each case, compared with the target's distribution",
             ("distribution", "4000"),
             85,
             150,
@@ -111,16 +112,23 @@ def _checks(machine: Machine) -> Iterator[Stage]:
         ("check-recovery", "decoding after a failure", ("recovery",), 85, 30, skip),
         ("check-offload", "streamed layers with random delays", ("offload", "50"), 70, 30, skip),
         ("check-memory", "memory compared with its prediction", ("memory",), 70, 60, skip),
-        ("check-crossing", "steps that capture graphs again", ("crossing",), 50, 15, ""),
-        ("check-sanitizer", "races and memory errors", ("sanitizer",), 40, 150, skip or no_tool),
+        ("check-crossing", "steps that capture CUDA graphs again", ("crossing",), 50, 15, ""),
+        (
+            "check-sanitizer",
+            "races and memory errors in the kernel",
+            ("sanitizer",),
+            40,
+            150,
+            skip or no_tool,
+        ),
     )
     for name, about, arguments, value, seconds, why_not in rows:
         yield Stage(name, about, TASK, arguments, value, seconds, skip=why_not)
 
 
 def _pairs() -> Iterator[Stage]:
-    """The self-check of each pair that is on the disk; nothing is downloaded."""
-    about = "loaded, and a tree compared with each model's own logits"
+    """The self-test of each pair that is on the disk. Nothing is downloaded."""
+    about = "the self-test at load: a tree compared with each model's own logits"
     yield Stage(f"pair-{BUNDLED_NAME}", about, TASK, ("pair", BUNDLED_NAME), 90, 9)
     for one in presets():
         skip = "" if _is_here(one) else "not on this machine's disk"
@@ -133,9 +141,15 @@ def _is_here(preset: Preset) -> bool:
 
 
 def _speed(machine: Machine) -> Iterator[Stage]:
-    """The bundled pair: its curves, and the benchmark."""
+    """The bundled pair: its hardware profile, and the benchmark."""
     yield Stage(
-        "profile", "times of the bundled pair", TASK, ("profile", "25"), 70, 35, files=(PROFILE,)
+        "profile",
+        "pass times of the bundled pair",
+        TASK,
+        ("profile", "25"),
+        70,
+        35,
+        files=(PROFILE,),
     )
     yield Stage(
         "bench",
@@ -150,7 +164,8 @@ def _speed(machine: Machine) -> Iterator[Stage]:
 
 
 def _shapes(machine: Machine) -> Iterator[Stage]:
-    """Real shapes with random weights, on a card also without CUDA graphs."""
+    """Real shapes with random weights. On a card they are also timed without CUDA graphs, unless
+    the target is streamed."""
     for name, value in _SHAPE_VALUES.items():
         yield _shape(name, "graphs", value, machine)
         if machine.card and not SHAPES[name].streamed:
@@ -161,7 +176,7 @@ def _shape(name: str, kind: str, value: int, machine: Machine) -> Stage:
     pair = SHAPES[name]
     return Stage(
         f"{_SHAPE}{name}{'' if kind == 'graphs' else '-eager'}",
-        f"times of {pair.target.name} + {pair.draft.name}, random weights",
+        f"pass times of {pair.target.name} + {pair.draft.name}, random weights",
         TASK,
         ("shape", name, _SHAPE_SECONDS, kind),
         value,
@@ -172,7 +187,8 @@ def _shape(name: str, kind: str, value: int, machine: Machine) -> Stage:
 
 
 def does_not_fit(shape: PairShape, machine: Machine) -> str:
-    """What the shape needs, if this machine has less memory free; "" if it fits."""
+    """How much memory the shape needs and how much is free, if it does not fit on this machine.
+    Empty if it fits."""
     target, draft = (one.parameters * _BYTES_A_WEIGHT * ROOM for one in (shape.target, shape.draft))
     if not machine.card:
         return _too_large(target + draft, machine.free_bytes, "of memory")
@@ -186,7 +202,7 @@ def _too_large(needed: float, free: float, where: str) -> str:
 
 
 def seconds_of_shape(shape: PairShape, machine: Machine) -> float:
-    """Seconds to fill the weights and to time passes of all sizes."""
+    """Expected seconds to fill the weights and to time passes of all sizes."""
     weights = shape.target.parameters + shape.draft.parameters
     if machine.card:
         return 110.0 + weights * _BYTES_A_WEIGHT / (5e8 if shape.streamed else 5e9)
@@ -201,7 +217,7 @@ def seconds_of_shape(shape: PairShape, machine: Machine) -> float:
 
 
 def _recordings() -> Iterator[Stage]:
-    """Runs that the page plays, made by the page's own commands."""
+    """Recordings that the page plays, made by the page's own recording commands."""
     small = ("--tokens", "64", "--out", ".")
     yield Stage(
         "run", "a recorded run", "ui.record", ("run", *small), 40, 45, files=(RUN,), line=" kB"

@@ -98,7 +98,8 @@ def test_every_decoder_is_measured(
         )
     own = next(row for row in rows if row["group"] == "Sequoia")
     said = capsys.readouterr().out
-    assert f"predicted is {own['predicted']:.2f}x, with {own['expected_tokens']:.2f}\n" in said
+    predicted = f"predicted: {own['predicted']:.2f}x, with {own['expected_tokens']:.2f} tokens"
+    assert predicted in said
     assert all(
         step < whole
         for step, whole in zip(own["step_ms_per_token"], own["ms_per_token"], strict=True)
@@ -180,7 +181,8 @@ def test_the_time_outside_the_models_is_printed_for_each_size(
     said = capsys.readouterr().out
     for row in sizes:
         assert (
-            f"{row['name']}: {row['overhead_ms']:.2f} ms of a step are outside both models" in said
+            f"{row['name']}: {row['overhead_ms']:.2f} ms of each step are outside both models"
+            in said
         )
         # ms per token, without the prefill
         whole = row["overhead_ms"] / row["overhead_share"] / row["tokens_per_step"]
@@ -350,7 +352,7 @@ def test_prompts_of_one_name_are_refused_before_anything_is_measured(
 ) -> None:
     with pytest.raises(SystemExit):
         acceptance_survey.main(arguments)
-    assert "two of the same name" in capsys.readouterr().err
+    assert "names the same kind twice" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -766,7 +766,7 @@ ENDS = [
     ("length", "token limit reached", "Run finished at its token limit"),
     ("paused", "paused", "Run paused"),
     ("eos", "end of text", "Run finished at the end of text"),
-    ("broken", "broken off", "Run broken off"),
+    ("broken", "stopped by an error", "Run stopped by an error"),
 ]
 
 

@@ -208,7 +208,7 @@ def test_a_cell_without_a_tree_says_why(page: Any) -> None:
         sentence(page) == "T[3,3,3]: no such tree, 3 children and the root need at least 4 nodes."
     )
     assert page.locator("[data-part=dp-use]").is_disabled()
-    assert "none" in page.locator("[data-part=dp-tree]").inner_text()
+    assert "No tree exists" in page.locator("[data-part=dp-tree]").inner_text()
     press(page, "dp-grid", *["ArrowUp"] * 4)
     assert (
         sentence(page)

@@ -277,7 +277,7 @@ def test_the_table_shows_the_size_and_its_figures_are_as_in_python(page: Page) -
     assert cells[:2] == [str(tree.levels), f"{expected_tokens(tree, even):.3f}"]
     assert "1 of 40 nodes drawn" in page.locator('tr[data-shape="hand"]').inner_text()
     say(page, "k-kary", "0")
-    assert refused(page, "k-kary") == '"0" is not one whole number from 1 to 1024.'
+    assert refused(page, "k-kary") == '"0" is not a whole number from 1 to 1024.'
     say(page, "k-kary", "3")
     assert page.locator(part("k-kary")).get_attribute("aria-invalid") is None
     assert (
@@ -936,7 +936,7 @@ def test_a_tree_from_the_lab_runs_in_the_live_view(visit: Callable[..., Page]) -
 
 
 def counted(rates: list[float], visits: int, words: str, depths: int = 1) -> dict[str, Any]:
-    """A count as the server sends it (ui/lab.py), the same rates at every depth."""
+    """A count as the server sends it (ui/lab/tab.py), the same rates at every depth."""
     accepted = [rate * visits for rate in rates]
     cells = [
         [depth, rank, visits, hits, *wilson(hits, visits)]
@@ -1008,13 +1008,13 @@ def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Pag
     or by another choice."""
     page.evaluate("message => made.ingest(message)", counted([0.5, 0.25], 40, "code"))
     assert origin_of(page) == "measured code"
-    assert page.inner_text(part("count-words")) == "Last count: code; the vector above."
+    assert page.inner_text(part("count-words")) == "Last measurement: code; in use above."
     bar = page.locator('.sq-lab-bar[data-rank="1"]')
     changed = "edited by hand from measured: code Undo"
     bar.press("ArrowUp")
     assert (origin_of(page), page.inner_text(part("count-words"))) == (
         changed,
-        "Last count: code; edited by hand since.",
+        "Last measurement: code; edited by hand since.",
     )
     say(page, "rate", "0.1")
     assert origin_of(page) == changed
@@ -1027,10 +1027,10 @@ def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Pag
     assert (origin_of(page), rates(page)) == ("measured code", [0.5, 0.25])
     page.select_option(part("presets"), "paper")
     assert origin_of(page) == "paper arXiv 2402.12374, App. E"
-    assert page.inner_text(part("count-words")) == "Last count: code; another vector is in use now."
+    assert page.inner_text(part("count-words")) == "Last measurement: code; no longer in use."
     bar.press("ArrowUp")
     assert origin_of(page) == "edited by hand from paper: arXiv 2402.12374, App. E Undo"
-    assert page.inner_text(part("count-words")) == "Last count: code; another vector is in use now."
+    assert page.inner_text(part("count-words")) == "Last measurement: code; no longer in use."
 
 
 def test_counts_are_shown_side_by_side_and_one_is_used_for_planning(page: Page) -> None:

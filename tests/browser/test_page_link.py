@@ -151,7 +151,9 @@ def test_a_link_to_a_profile_shows_it(open_at: Open) -> None:
     ("damaged", "words"),
     [
         ("#decode&temperature=abc", "temperature: “abc” is not a number"),
-        pytest.param("#decode&prompt=" + "x" * 3000, "at most 2000 fit", marks=pytest.mark.nightly),
+        pytest.param(
+            "#decode&prompt=" + "x" * 3000, "at most 2000 are allowed", marks=pytest.mark.nightly
+        ),
         pytest.param("#<script>alert(1)</script>", "is not a tab", marks=pytest.mark.nightly),
         ("#lab&hand=5,5", "is not a tree"),
     ],
@@ -161,7 +163,7 @@ def test_a_damaged_link_gives_a_message_and_the_opening_view(
 ) -> None:
     page = open_at(damaged)
     error = page.locator("#pg-view [data-part=error]")
-    expect(error).to_contain_text("This link is damaged, so nothing of it is shown")
+    expect(error).to_contain_text("This link is damaged and was ignored")
     expect(error).to_contain_text(words)
     assert open_tab(page) == "Decode"
     assert page.evaluate(f"{STAGE}.store.meta.opening") is not None

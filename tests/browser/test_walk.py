@@ -114,7 +114,7 @@ def test_a_step_of_a_recorded_run_is_shown_and_linked(page: Page) -> None:
     expect(part(page, "moment")).to_contain_text("p and q of the next token")
     typed(page, "step", "99")
     page.keyboard.press("Enter")
-    expect(part(page, "problem-step")).to_contain_text("“99” is not a step from 1 to 30")
+    expect(part(page, "problem-step")).to_contain_text("“99” is not a step; enter a whole number")
     typed(page, "step", "3")
     page.keyboard.press("Enter")
     expect(part(page, "problem-step")).to_be_hidden()

@@ -139,7 +139,7 @@ def test_the_knee_is_mentioned_only_beyond_it() -> None:
     wide = Tree.kary(5, 4)
     few = Tree.chain(4)
     assert (
-        "156 nodes are beyond the knee at 8"
+        "the knee is at 86 nodes (predicted), and the tree has 156."
         in diagnose(run(wide), wide, PLAIN, RATES, PROFILE).losses[0].sentence
     )
     words = [loss.sentence for loss in diagnose(run(few), few, PLAIN, RATES, PROFILE).losses]
@@ -337,7 +337,7 @@ def test_changes_predicted_within_the_noise_are_not_recommended() -> None:
             left_out = f"Changes predicted at {again.noise:.2f}× or less are not listed"
             assert (left_out in again.sentence) == bool(again.unclear)
     assert (
-        f"the best prediction left ({best:.2f}×) is within this run's noise (up to "
+        f"the best remaining prediction ({best:.2f}×) is within this run's noise (up to "
         f"{best * 2:.2f}×)."
     ) in diagnose(
         stats, TREE, PLAIN, RATES, PROFILE, interval=SpeedupInterval(found.speedup, 0.1, best * 2)

@@ -165,7 +165,7 @@ def test_the_command_lists_runs_and_prints_csv(
     options = ["--out", str(tmp_path), "--source", "recorded", "--prompts", "3"]
     assert command.main(["ranks", *options]) == 0
     shown = capsys.readouterr()
-    assert "3 of 3 done" in shown.err
+    assert "3 of 3 units done" in shown.err
     assert str(tmp_path / "ranks.json") in shown.out
     result = ExperimentResult.from_json((tmp_path / "ranks.json").read_text(encoding="utf-8"))
     assert result.source == "recorded"
@@ -192,7 +192,10 @@ def test_ctrl_c_stops_the_command_after_the_present_unit(
     monkeypatch.setitem(EXPERIMENTS["ranks"].sizes, "small", {**TINY, "temperatures": [0.6]})  # pyright: ignore[reportArgumentType]
     monkeypatch.setitem(EXPERIMENTS, "ranks", replace(ranks, run_unit=interrupted))
     assert command.main(["ranks", "--out", str(tmp_path)]) == 0
-    assert "stopped after 1 of 2; the same command continues" in capsys.readouterr().out
+    assert (
+        "stopped after 1 of 2 units; run the same command again to continue"
+        in capsys.readouterr().out
+    )
     assert signal.getsignal(signal.SIGINT) is before
     monkeypatch.setitem(EXPERIMENTS, "ranks", ranks)
     assert command.main(["ranks", "--out", str(tmp_path)]) == 0

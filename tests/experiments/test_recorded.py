@@ -36,6 +36,7 @@ def test_a_recorded_result_is_complete_and_of_the_present_settings(file: Path) -
     assert {**result.settings, "prompts": 0} == {**full, "prompts": 0}
     assert (result.name, result.title) == (experiment.name, experiment.title)
     assert result.source in {"recorded", "simulated"}
+    assert "measured" not in {column.kind for column in result.columns}
     assert result.finding
     assert not re.search(r"/tmp|/home|/root|/work", file.read_text(encoding="utf-8"))
 

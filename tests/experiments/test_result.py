@@ -6,12 +6,14 @@ import csv
 import io
 import json
 import random
+from dataclasses import replace
 
 import pytest
 
 from sequoia.errors import BadTrace
 from sequoia.experiments.intervals import comparison, point
 from sequoia.experiments.result import (
+    MAX_WORDS,
     Axis,
     Column,
     Comparison,
@@ -48,6 +50,11 @@ def test_a_file_gives_the_same_result() -> None:
     assert ExperimentResult.from_dict(json.loads(RESULT.to_json())) == RESULT
 
 
+def test_a_long_finding_can_be_opened_again() -> None:
+    result = replace(RESULT, finding="x" * MAX_WORDS)
+    assert ExperimentResult.from_json(result.to_json()) == result
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -58,6 +65,7 @@ def test_a_file_gives_the_same_result() -> None:
         ("rows", [3]),
         ("x", {"name": "n", "label": "n", "scale": "cubic"}),
         ("finding", None),
+        ("finding", "x" * (MAX_WORDS + 1)),
         ("settings", []),
         ("comparisons", [{"text": "a", "ratio": "b", "low": None, "high": None}]),
         ("format", "sequoia-run"),

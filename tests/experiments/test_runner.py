@@ -116,7 +116,9 @@ def test_another_pair_other_settings_and_another_version_start_anew(
     assert not any(messages)
     assert asked(pair, SETTINGS) == []
     assert asked(other, SETTINGS) == [0, 1, 2, 3]
-    assert [one for one in messages if one] == ["The earlier run differs in: pair. Starting over."]
+    assert [one for one in messages if one] == [
+        "The saved units cannot be reused; these differ: pair. Starting over."
+    ]
     assert asked(other, {"units": 2}) == [0, 1]
     assert "settings" in messages[0]
     assert asked(other, {"units": 2}, version=2) == [0, 1]

@@ -29,7 +29,8 @@ async def visit(
     await visitor.arrive()
     while time.monotonic() < end:
         await asyncio.sleep(min(visitor.choice.uniform(*THINK), max(end - time.monotonic(), 0)))
-        await visitor.do_something()
+        if time.monotonic() < end:  # else all would press at the same moment
+            await visitor.do_something()
     if visitor.page:
         await visitor.page.leave()
 

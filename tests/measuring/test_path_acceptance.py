@@ -45,7 +45,7 @@ def test_the_vector_predicts_the_tokens_per_step_of_its_tree() -> None:
 
 
 def test_without_a_whole_tree_nothing_is_counted() -> None:
-    with pytest.raises(BadPrompt, match="whole trees of 3 levels"):
+    with pytest.raises(BadPrompt, match="whole tree of 3 levels"):
         path_acceptance(tiny_pair(), [], WARM, TREE, "traversal", USUAL)
 
 

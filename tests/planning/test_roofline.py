@@ -186,8 +186,8 @@ def test_a_bad_figure_is_refused_by_part_and_name(what: str) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"device": None}, "device must be an object with its figures, not None"),
-        ({"target": []}, "target must be an object with its figures, not a list"),
+        ({"device": None}, "device must be an object with its fields, not None"),
+        ({"target": []}, "target must be an object with its fields, not a list"),
         (
             {"draft": {"name": "x"}},
             "draft has no parameters, layers, launch_us_per_layer; it needs",
@@ -248,8 +248,8 @@ def test_computed_times_are_never_called_measured() -> None:
 @pytest.mark.parametrize(
     ("roofline", "words"),
     [
-        (None, "roofline must be an object of its parameters, not None"),
-        ([], "roofline must be an object of its parameters, not a list"),
+        (None, "roofline must be an object with device, target, draft, not None"),
+        ([], "roofline must be an object with device, target, draft, not a list"),
         ({}, "roofline has no device, target, draft; it needs device, target, draft"),
         ({**GOOD, "cls": 1}, "roofline: 'cls' is not one of device, target, draft, prefix_length"),
         ({**GOOD, "overhead_seconds": "x"}, "overhead_seconds must be a list, not 'x'"),

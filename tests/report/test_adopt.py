@@ -88,9 +88,12 @@ def cut_short(folder: Folder) -> None:
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (cut_short, "it was changed after its stage wrote it"),
+        (cut_short, "the file was changed after its stage wrote it"),
         (lambda f: put(f, "profile", "profile.json", "{"), "not a JSON file"),
-        (rewritten(lambda data: data.update(device="NVIDIA A100")), "it is from 'NVIDIA A100'"),
+        (
+            rewritten(lambda data: data.update(device="NVIDIA A100")),
+            "the file is from 'NVIDIA A100'",
+        ),
         (rewritten(lambda data: data.update(source="simulated")), "is simulated, not measured"),
         (rewritten(lambda data: data.pop("target_seconds")), "target_seconds"),
         (

@@ -50,8 +50,8 @@ def test_a_shape_that_does_not_fit_is_skipped_with_its_need() -> None:
 def test_a_shape_that_takes_too_long_on_a_cpu_is_skipped_with_the_time() -> None:
     slow = replace(LAPTOP, operations_per_second=2e10)
     found = {one.name: one for one in all_stages(slow)}["shape-llama-2-7b"]
-    assert found.obstacle.startswith("takes about ")
-    assert found.obstacle.endswith(" s here; a stage may take 300 s")
+    assert found.obstacle.startswith("would take about ")
+    assert found.obstacle.endswith(" s here; the limit is 300 s")
     fast = replace(LAPTOP, operations_per_second=1e13, bytes_per_second=4e11)
     assert seconds_of_shape(SHAPES["llama-2-7b"], fast) < 60
 

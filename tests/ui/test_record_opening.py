@@ -120,7 +120,7 @@ def test_the_opening_run_goes_to_the_folder_that_was_named(
     record_opening.main()
     written = json.loads((tmp_path / "new" / "welcome.json").read_text())
     assert written["meta"]["opening"]["median"] == 1.5
-    assert "median 1.50x, 8 in 10" in capsys.readouterr().out
+    assert "median 1.50x, middle 80%" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("race", [[], ["--race"]])

@@ -92,8 +92,8 @@ test("the caption says where a chain would have ended, and what the tree gained"
   );
   assert.equal(
     result(step),
-    "3 tokens from one step. 2 guesses stayed; the large model adds one of its own, as always. " +
-      "The second child brought 1 of them.",
+    "3 tokens from one step. 2 guesses stayed; the large model adds a token of its own, as always. " +
+      "The second child added 1 of these tokens.",
   );
 });
 
@@ -105,7 +105,10 @@ test("a line break with its indentation is named in words", () => {
 
 test("above temperature 0 the caption compares the draw with p/q", () => {
   const step = forked({ temperature: 0.6 });
-  assert.match(trial(step, 1), /^The draw 0\.40 is not below p\/q = 0\.20, so “b” is dropped\./);
+  assert.match(
+    trial(step, 1),
+    /^The draw u = 0\.40 is not below p\/q = 0\.20, so “b” is dropped\./,
+  );
   assert.match(trial(step, 0), /^The large model finds “a” at least as likely/);
 });
 
@@ -124,7 +127,7 @@ test("a step without an accepted guess gives the target's own token", () => {
 
 test("why the run ended is said in its last step", () => {
   assert.match(result(forked({ finish: "eos" })), /The text ends here\.$/);
-  assert.match(result(forked({ finish: "length" })), /it was asked for no more tokens\.$/);
+  assert.match(result(forked({ finish: "length" })), /The run ends here, at its token limit\.$/);
 });
 
 test("the step's own clock passes with the pictures of each phase", () => {
@@ -185,13 +188,13 @@ test("a step verified from the leaves tries whole paths, and none of them is a c
     verifier: "traversal",
   });
   assert.equal(chainEnd(step), -1);
-  const first = "The draw 0.60 is not below 0.20, so the path down to “b” is dropped.";
+  const first = "The draw u = 0.60 is not below 0.20, so the path down to “b” is dropped.";
   assert.equal(trial(step, 0), first + " The next path is tried.");
-  assert.equal(trial(step, 1), "The draw 0.30 is below 0.70, so the path down to “c” stays.");
+  assert.equal(trial(step, 1), "The draw u = 0.30 is below 0.70, so the path down to “c” stays.");
   const walk = stepFrames(step).filter(({ phase }) => phase === "walk");
   assert.deepEqual(walk[0].states, ["root", "drafted", "drafted", "rejected", "drafted"]);
   assert.equal(
     result(step),
-    "3 tokens from one step. 2 guesses stayed; the large model adds one of its own, as always.",
+    "3 tokens from one step. 2 guesses stayed; the large model adds a token of its own, as always.",
   );
 });

@@ -1,5 +1,6 @@
-"""The clocks that a run can be timed on: that of this machine, which measures, and simulated ones,
-which take step times from the ready profiles of other machines. Independent of Gradio."""
+"""The clocks that a run can be timed on: this machine's own, whose step times are measured, and
+simulated clocks, whose step times come from the profile of another machine. Independent of
+Gradio."""
 
 from __future__ import annotations
 
@@ -20,16 +21,16 @@ LABEL = "Timed on"
 
 
 def simulated_clocks(store: Any = None) -> dict[str, Entry]:
-    """The profiles whose times are all computed, by key: those saved in the visitor's browser,
-    whose content `store` is untrusted, and the ready ones. Times that were measured elsewhere, or
-    published, are not among them: they would be called simulated."""
+    """The profiles that can serve as a clock, by key: those saved in the visitor's browser
+    (`store`, untrusted) and those shipped with the program. Only profiles with simulated times are
+    included: times that were recorded or published would wrongly be labelled simulated."""
     saved = {SAVED + name: entry for name, entry in saved_entries(store).items()}
     return {**_simulated(saved), **_ready()}
 
 
 @cache
 def _ready() -> dict[str, Entry]:
-    known = shipped()  # a damaged file is not among them
+    known = shipped()  # lacks damaged files, which `profile_names` may list
     return _simulated({key: known[key] for key in profile_names() if key in known})
 
 
@@ -38,22 +39,22 @@ def _simulated(entries: Mapping[str, Entry]) -> dict[str, Entry]:
 
 
 def clock_choices(store: Any = None) -> list[tuple[str, str]]:
-    """The entries of the menu: what is shown, and the key."""
+    """The entries of the clock menu, each (label, key). This machine is the first."""
     simulated = [(clock_label(key, entry), key) for key, entry in simulated_clocks(store).items()]
     return [("this machine (measured)", HERE), *simulated]
 
 
 def clock_label(key: str, entry: Entry) -> str:
-    """What a menu calls the clock of the profile `entry`: its name, which is in quotation marks
-    where a visitor chose it, and where its times come from."""
+    """The label of a clock in menus: the name of its profile `entry`, and where its times come
+    from. A name that a visitor chose is in quotation marks."""
     if key.startswith(SAVED):
         return f"as on “{entry.name}” ({entry.profile.source})"
     return f"as on {with_article(entry.name)} ({entry.profile.source})"
 
 
 def checked_clock(key: Any, store: Any = None) -> Entry | None:
-    """The profile of the clock `key`; None for this machine's own. Raises BadProfile for any other
-    value."""
+    """The profile of the clock `key`; None for this machine's own. Raises BadProfile if `key` is
+    not that of a clock."""
     known = simulated_clocks(store)
     if key == HERE:
         return None
@@ -66,12 +67,12 @@ def checked_clock(key: Any, store: Any = None) -> Entry | None:
 
 
 def require_timeable(clock: Entry | None, kind: str) -> None:
-    """Raises BadTree if steps with trees of the menu's `kind` cannot be timed on the simulated
-    clock of the profile `clock`."""
+    """Raises BadTree if a tree of the menu's `kind` cannot be timed on `clock`, the profile of a
+    simulated clock; None is this machine's own, which can time every tree."""
     if clock and kind == "dynamic":
         raise BadTree(
-            "a dynamic tree cannot be timed on a simulated clock: a step may draft nodes that its "
-            f"tree does not keep; choose another tree, or set “{LABEL}” to this machine"
+            "a dynamic tree cannot be timed on a simulated clock, because a step may draft more "
+            f"nodes than its tree has; choose another tree, or set “{LABEL}” to this machine"
         )
 
 
@@ -81,31 +82,34 @@ def simulated_clock(entry: Entry | None) -> SimulatedClock | None:
 
 
 def clock_name(key: Any, store: Any = None) -> str:
-    """The name of the simulated clock `key`; empty for this machine, and for any other value."""
+    """The name of the simulated clock `key`; empty for this machine and for an unknown key."""
     entry = simulated_clocks(store).get(key) if isinstance(key, str) else None
     return entry.name if entry else ""
 
 
 def key_of(name: str, store: Any = None) -> str:
-    """The key of the clock that is called `name` in a run's meta, which may come from a file.
-    Raises BadProfile if there is none of that name."""
+    """The key of the clock called `name` in a run's meta, which may come from a file. An empty name
+    is this machine's own clock. Raises BadProfile if no clock has this name."""
     if not name:
         return HERE
     for key, entry in simulated_clocks(store).items():
         if entry.name == name:
             return key
-    raise BadProfile(f"{LABEL}: the run was timed on {shown(name)}, whose step times are unknown")
+    raise BadProfile(
+        f"{LABEL}: the run was timed on {shown(name)}, but no simulated profile has that name"
+    )
 
 
 def retimed(trace: StepTrace, clock: SimulatedClock | None) -> StepTrace:
-    """`trace` with the step times of `clock`; unchanged without one."""
+    """`trace` with the step times of `clock`; unchanged if `clock` is None."""
     return clock.retimed(trace) if clock else trace
 
 
 def clock_meta(entry: Entry | None, tree: Tree | None = None) -> dict[str, Any]:
-    """What a run's meta says about its clock: its label, and for a simulated clock its name, which
-    of its figures are assumptions, and whether the time of `tree` is extrapolated. tree: that of
-    every step; None if each step may have another one."""
+    """The fields of a run's meta about its clock: the label of its times, and for a simulated clock
+    also its name and a note. The note says which figures of the profile are assumptions, and
+    whether the time of `tree` is extrapolated. tree: the one tree of all steps; None if the tree
+    may change from step to step."""
     if entry is None:
         return {"label": "measured"}
     notes = [entry.note, calibration_words(tree, entry.profile) if tree else ""]

@@ -1,8 +1,7 @@
-"""What the browser draws into: the outline of the Decode view, and the header. No values and no
-logic.
+"""HTML that the browser's modules fill: the outline of the Decode view, and the page's header.
 
-Templates are static: whatever comes from a model or a visitor reaches the page as data and
-is put there as text.
+The templates are static. Text from a model or a visitor reaches the page as data, and the browser
+inserts it as text, never as HTML.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import gradio as gr
 from ui.shared.call_modules import connect
 from ui.shared.join_modules import UI
 
-# The outline of the view, shown until its first message is there.
+# A grey outline of the view, shown until its first message arrives.
 SKELETON = (
     '<div class="sq-stage"><div class="sq-skeleton" aria-hidden="true"><i></i><i></i><i></i>'
     "<div><i></i><i></i><i></i><i></i></div></div></div>"
@@ -24,11 +23,12 @@ HEADER = UI / "shared" / "web" / "header.html"
 
 
 def header(status: Callable[[], str] | None = None) -> gr.HTML:
-    """The strip at the top. Its value is {"stage", "words", "version"}, where loading stands, as
-    JSON. `status` gives the newest one; without it, loading stands still once it is over. It says
-    `select` when other models are there."""
+    """The strip at the top of the page. Its value is JSON: {"stage", "words", "version"}, the state
+    of loading the models. status: returns the current value, which the browser requests every few
+    seconds; without it, the strip does not change once loading is over. The component triggers
+    `select` when other models have been loaded."""
 
-    def get_status(_asked: Any) -> str:  # Gradio calls it with one value
+    def get_status(_asked: Any) -> str:  # Gradio passes one value
         return status() if status else ""
 
     return gr.HTML(

@@ -1,4 +1,5 @@
-"""The form of the Decode view: native components, and what they show during a run. Runs nothing."""
+"""The form of the Decode view: its Gradio components, and the updates that change them. Starts no
+run."""
 
 from __future__ import annotations
 
@@ -36,20 +37,20 @@ FORM = (
     "compare",
     "clock",
 )
-# by what a form starts: the module that saves it as one HTML file, and its tab
+# "run" or "race": the JavaScript module that saves it as one HTML file, and the name of its tab
 SHARED = {"run": ("decode/save_run", "decode"), "race": ("race/save_race", "race")}
 RUN = "Run"
 RESUME = "Resume"
 LOADING = "loading models…"
 STOP = "Stop"
 START_OVER = "Start over"
-EXAMPLES_ABOUT = "Recorded runs of the bundled models, among them some that failed."
+EXAMPLES_ABOUT = "Recorded runs of the bundled models, some of them slower than plain decoding."
 
 
 @dataclass(frozen=True)
 class RunControls:
-    """The components that the forms of a run and of a race have in common, by name. `names` lists
-    those whose values form a request, together with the profiles saved in the browser."""
+    """The components that the forms of a run and of a race have in common, by name. A request
+    consists of the values of the components in `names` and the profiles saved in the browser."""
 
     names: ClassVar[tuple[str, ...]]
 
@@ -69,7 +70,7 @@ class RunControls:
 
     @property
     def form(self) -> set[Any]:
-        """The components whose values form a request, and who may follow its run."""
+        """The components of a request, and the box that lets other visitors follow its run."""
         return {self.shared, self.profiles, *(getattr(self, name) for name in self.names)}
 
     def is_shared(self, data: FormData) -> bool:
@@ -77,21 +78,21 @@ class RunControls:
         return data.get(self.shared) is True
 
     def values(self, data: FormData) -> dict[str, Any]:
-        """Their values, by name."""
+        """The values of a request, by name."""
         return {name: data[getattr(self, name)] for name in (*self.names, "profiles")}
 
     def offer_clocks(self, profiles: Any, clock: Any) -> Updates:
-        """Updates of the menu of clocks for the profiles saved in the browser. A clock that is no
-        longer among them is replaced by this machine's."""
+        """Updates of the clock menu for the `profiles` saved in the browser. If the chosen `clock`
+        no longer exists, this machine's own is chosen."""
         choices = clock_choices(profiles)
         if clock in [key for _, key in choices]:
-            return {self.clock: gr.update(choices=choices)}  # a link may set it meanwhile
+            return {self.clock: gr.update(choices=choices)}  # no value: a link may set it meanwhile
         return {self.clock: gr.update(choices=choices, value=HERE)}
 
 
 @dataclass(frozen=True)
 class Controls(RunControls):
-    """The components by name."""
+    """The components of the Decode form, by name."""
 
     names = FORM
 
@@ -111,7 +112,7 @@ class Controls(RunControls):
 
     @property
     def settings(self) -> list[Any]:
-        """The settings of every run, besides its prompt and its tree."""
+        """The fields of the verifier, the clock and the sampling parameters."""
         sampling = [self.temperature, self.top_p, self.max_new_tokens, self.seed]
         return [self.verifier, self.clock, *sampling]
 
@@ -121,8 +122,9 @@ class Controls(RunControls):
         return [self.tree, self.first, self.second, self.branching]
 
     def shaped(self, kind: Any, numbers: Sequence[Any] | None = None) -> Updates:
-        """Updates for the shape `kind`: its description, and its fields with their labels and
-        `numbers` or their defaults."""
+        """Updates that show the shape `kind`: its description, and its fields with labels and
+        values. numbers: the values; by default those of the shape. All fields are hidden if `kind`
+        is unknown."""
         shape = SHAPES.get(kind) if isinstance(kind, str) else None
         updates = {
             field: gr.update(visible=False) for field in (self.first, self.second, self.branching)
@@ -132,17 +134,17 @@ class Controls(RunControls):
         fields = [self.branching] if kind in TEXTS else [self.first, self.second]
         for field, label, value in zip(
             fields, shape.fields, numbers or shape.start, strict=False
-        ):  # a chain has one number
+        ):  # not strict: a chain has only one number
             updates[field] = gr.update(visible=True, label=label, value=value)
         return {self.tree: gr.update(info=shape.about), **updates}
 
     def timed_on(self, profiles: Any, clock: Any) -> Updates:
-        """Updates for another clock, whose name the menu of trees then shows. profiles: those
-        saved in the browser."""
+        """Updates after another `clock` was chosen: the menu of trees names the machine that trees
+        are planned for. profiles: those saved in the browser."""
         return {self.tree: gr.update(choices=tree_choices(clock_name(clock, profiles)))}
 
     def use(self, values: Mapping[str, Any]) -> Updates:
-        """Updates that put `values`, which were checked, into the form."""
+        """Updates that put `values`, by name and already validated, into the form."""
         kind = values["tree"]
         numbers = ["branching"] if kind in TEXTS else ["first", "second"]
         named = [name for name in FORM if name not in ("tree", "first", "second", "branching")]
@@ -159,14 +161,15 @@ class Controls(RunControls):
         }
 
     def going(self) -> Updates:
-        """Updates for when a run begins. Save is disabled too: its file is of an earlier run."""
+        """Updates for the start of a run. They also disable Save, whose file is of an earlier
+        run."""
         updates = {button: gr.update(interactive=False) for button in self.buttons}
-        # the run on screen is none of the examples
+        # the run on screen is no longer an example
         updates[self.example] = gr.update(interactive=False, value=None, info=EXAMPLES_ABOUT)
         return {**updates, self.stop: gr.update(interactive=True, value=STOP)}
 
     def resting(self, continues: bool) -> Updates:
-        """Updates for when a run has ended, or is paused and `continues` with Resume."""
+        """Updates for the end of a run, or for a pause if Resume can continue it (`continues`)."""
         updates = {button: gr.update(interactive=True) for button in self.buttons}
         paused = {
             self.run: gr.update(interactive=True, value=RESUME),
@@ -175,7 +178,7 @@ class Controls(RunControls):
         return {**updates, **(paused if continues else self.anew())}
 
     def anew(self) -> Updates:
-        """Updates for when there is no run to resume."""
+        """Updates of the Run and Stop buttons if there is no run to resume."""
         return {
             self.run: gr.update(interactive=True, value=RUN),
             self.stop: gr.update(interactive=False, value=STOP),
@@ -188,8 +191,8 @@ class Controls(RunControls):
 
 
 def controls(trees: FormTrees, profiles: gr.BrowserState, prompt: str = "") -> Controls:
-    """Lay out the form in the current column. trees: which tree its fields give. profiles: those
-    saved in the visitor's browser. `prompt`: that of the run the page opens with."""
+    """Lay out the form in the current column. trees: computes the tree that the fields ask for.
+    profiles: those saved in the visitor's browser. prompt: that of the run the page opens with."""
     return Controls(
         profiles=profiles,
         prompt=prompt_box("pg", "Prompt (Ctrl+Enter to run)", 7, prompt),
@@ -204,7 +207,7 @@ def controls(trees: FormTrees, profiles: gr.BrowserState, prompt: str = "") -> C
 
 
 def _examples() -> gr.Dropdown:
-    """The menu of recorded runs. The page opens with the first of them."""
+    """The menu of recorded runs. The first is selected, because the page opens with it."""
     found = recordings.examples()
     first = found[0] if found else None
     return menu(
@@ -217,9 +220,9 @@ def _examples() -> gr.Dropdown:
 
 
 def prompt_box(form: str, label: str, lines: int, prompt: str = "") -> gr.Textbox:
-    """The prompt, whose id begins with `form`, and the buttons of the examples. It starts with
-    `prompt`, or with the first example. The browser copies an example into the prompt without the
-    server; the texts come with the program."""
+    """The text box of the prompt, and one button for each example prompt below it. The box contains
+    `prompt` at first, or the first example if `prompt` is empty; its id begins with `form`. A
+    button copies its example into the box without asking the server."""
     box = gr.Textbox(
         value=prompt or presets()[0].text,
         label=label,
@@ -239,8 +242,8 @@ def prompt_box(form: str, label: str, lines: int, prompt: str = "") -> gr.Textbo
 
 
 def chat_box(form: str) -> gr.Checkbox:
-    """Whether the prompt is a chat message. Hidden unless the models have a chat template; other
-    models ignore it."""
+    """The box that makes the prompt a chat message. It is hidden unless the models have a chat
+    template; without a template its value is ignored."""
     return gr.Checkbox(
         label="As a chat message",
         value=True,
@@ -251,7 +254,7 @@ def chat_box(form: str) -> gr.Checkbox:
 
 
 def share_box(form: str, limits: Limits) -> gr.Checkbox:
-    """Whether other visitors may follow a run. They are not asked where all runs are shared."""
+    """The box that lets other visitors follow a run. It is hidden if all runs are shared anyway."""
     return gr.Checkbox(
         label="Others may watch my runs",
         value=limits.shares,
@@ -262,8 +265,8 @@ def share_box(form: str, limits: Limits) -> gr.Checkbox:
 
 
 def files(form: str, what: str, has_example: bool = False) -> dict[str, Any]:
-    """The buttons that save and open a run or a race (`what`), by name, and the one that shows a
-    recorded example."""
+    """The buttons that save and open a run or a race (`what`), by name. has_example: whether to add
+    a button that shows a recorded example."""
     with gr.Row(elem_classes="pg-files"):
         save = gr.DownloadButton(
             f"Save {what}", size="sm", min_width=60, interactive=False, elem_id=f"{form}-save"
@@ -281,8 +284,8 @@ def files(form: str, what: str, has_example: bool = False) -> dict[str, Any]:
 
 
 def _sharing(form: str, what: str) -> None:
-    """The buttons that save what is on screen as one HTML file and copy its address, which the
-    browser does alone."""
+    """The buttons that save what is on screen as one HTML file, and that copy its address. They
+    work without the server."""
     saver, tab = SHARED[what]
     with gr.Row(elem_classes="pg-files"):
         page = gr.Button("Save as web page", size="sm", min_width=60, elem_id=f"{form}-html")
@@ -302,7 +305,7 @@ def _buttons() -> dict[str, Any]:
 
 def _tree(trees: FormTrees) -> dict[str, Any]:
     parts: dict[str, Any] = {}
-    hidden: dict[str, Any] = {"visible": False, "min_width": 60}  # `shaped` gives labels and values
+    hidden: dict[str, Any] = {"visible": False, "min_width": 60}  # `shaped` sets labels and values
     with gr.Group(elem_classes="pg-group"):
         parts["tree"] = menu(
             tree_choices(),
@@ -327,7 +330,7 @@ def _tree(trees: FormTrees) -> dict[str, Any]:
 
 
 def _named(verifier: Verifier) -> str:
-    """Its label, and how it draws children if the label does not say so."""
+    """The label of a verifier, and how it draws children if the label does not say so."""
     return f"{verifier.label} ({verifier.drawn})" if verifier.drawn else verifier.label
 
 

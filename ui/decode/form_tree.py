@@ -1,8 +1,8 @@
-"""The tree that a form asks for, for the small picture beside its field. No model runs for it, so
-it is planned for the usual kind of text, whatever the prompt is.
+"""The tree that a form asks for, shown as a small picture beside the field. No model runs for the
+picture, so a tree is planned for typical text, whatever the prompt is.
 
-Every page of a room asks for the same few trees, and anybody may ask for large ones while runs are
-timed. So the last trees are remembered, and one is planned at a time.
+In a workshop all pages ask for the same few trees, and large trees may be requested while runs are
+being timed. So recent trees are cached, and only one tree is planned at a time.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from ui.shared.layout import server_function
 from ui.shared.message_text import message_text
 from ui.shared.tree_request import TreeRequest
 
-# Reads the tree of a form from its values by name, which nobody has checked.
+# Parses the values of a form (by name, untrusted) and returns the tree that it asks for.
 Reader = Callable[[Mapping[str, Any], Limits], TreeRequest]
-_REMEMBERED = 64  # trees of each form
+_REMEMBERED = 64  # most trees cached for each form
 
 
 class LastTrees:
-    """The trees that were asked for last, by what they depend on."""
+    """A cache of the most recently requested trees. The key contains all that a tree depends on."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._trees: OrderedDict[Hashable, Tree | None] = OrderedDict()
 
     def get(self, key: Hashable, plan: Callable[[], Tree | None]) -> Tree | None:
-        """The tree for `key`, by `plan` if it is not remembered. Plans one at a time."""
+        """The tree for `key`; calls `plan` if it is not cached. Only one `plan` runs at a time."""
         with self._lock:
             if key not in self._trees:
                 self._trees[key] = plan()
@@ -51,7 +51,7 @@ class LastTrees:
 
 @dataclass(frozen=True)
 class FormTrees:
-    """Answers which tree the fields of a form give."""
+    """Computes the tree that the fields of a form ask for."""
 
     model_host: ModelHost
     limits: Limits
@@ -59,18 +59,19 @@ class FormTrees:
     last: LastTrees = field(default_factory=LastTrees)
 
     def get_tree(self, asked: Any) -> str:
-        """asked: values of the form by name, from the browser. The answer has the `parents` of the
-        tree, None where a field is invalid or the tree is not known, and `waits`: whether models
-        are loading, after which it may be known."""
+        """Called by the browser with the form's values by name (`asked`). Returns JSON. `parents`:
+        of the tree; None if a field is invalid, the tree is unknown, or it is a single node.
+        `waits`: whether models are loading, so that the tree may be known later."""
         try:
             tree = self.tree(asked if isinstance(asked, Mapping) else {})
-        except SequoiaError:  # the message comes at Run, at the field it is about
+        except SequoiaError:  # the visitor sees the message after pressing Run
             tree = None
         parents = list(tree.parents) if tree and len(tree) > 1 else None
         return message_text({"parents": parents, "waits": not self.model_host.settled})
 
     def tree(self, form: Mapping[str, Any]) -> Tree | None:
-        """The tree, if it is known. Raises a SequoiaError about an invalid field."""
+        """The tree; None if it is not known without running a model. Raises a SequoiaError that
+        names an invalid field."""
         request = self.requested(form, self.limits)
         params = SamplingParams.parse({name: form.get(name) for name in ("temperature", "top_p")})
         verifier: Any = form.get("verifier")
@@ -86,13 +87,15 @@ class FormTrees:
 
 
 def _known_of(pair: Pair | None) -> Hashable:
-    """What trees for a pair depend on and what may be measured at any time."""
+    """Those inputs of a plan that change whenever something is measured: the pair's profile, and
+    how many acceptance vectors it has."""
     return pair and (pair.measured.profile, len(pair.measured.acceptances))
 
 
 def tree_picture(tab: str, trees: FormTrees, lane: str = "") -> gr.HTML:
-    """The picture, which the browser draws for the values that the form of `tab` has at the moment.
-    lane: the number of the lane whose tree it is."""
+    """The picture of the tree that the form of `tab` asks for. The browser redraws it after each
+    change of the form. lane: the number of the race's lane that the tree is for; empty in
+    Decode."""
     picture = f'<div class="sq-form-tree" data-tab="{tab}" data-lane="{lane}" hidden></div>'
     return gr.HTML(
         html_template=picture,

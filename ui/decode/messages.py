@@ -1,14 +1,17 @@
-"""Messages from the server to the Decode view, as JSON strings. Pure: steps in the form of
-`sequoia.saved_files.run_file.Packer` in, text out.
+"""Messages from the server to the Decode view, as JSON strings. Pure functions of steps, which have
+the form of `sequoia.saved_files.run_file.Packer`.
 
 A message: {v, run, from, meta?, stored?, trees?, pieces?, steps, done, end?, tail?, error, notice,
-wait?, follow?}.
-`stored`: the run can be loaded again by its name. `trees` and `pieces` contain only what earlier
-messages of the run did not. `from` is the index of the first step, so that a reader notices a gap.
-`end` says why a finished run ended (see ui.serving.run_job.Ended), and `tail` is the incomplete
-character that its last token left. `wait`: how many runs are ahead, and for how many seconds;
-`follow`: the one that is on can be followed (both are `ahead` here). `followed`: it is another
-visitor's run (see ui.serving.following).
+wait?, follow?, followed?}.
+
+from: the index of the first step, so that the browser notices missing steps.
+stored: whether the page can load the run again by its name.
+trees, pieces: only those that no earlier message of the run contained.
+end: why the run ended or paused (see ui.serving.run_job.Ended).
+tail: the incomplete character at the end of the last token.
+wait: how many runs are ahead, and their expected seconds. follow: true if the current run can be
+followed meanwhile. Functions here get both as `ahead`.
+followed: true for another visitor's run (added by ui.serving.following).
 """
 
 from __future__ import annotations
@@ -24,8 +27,8 @@ from ui.shared.message_text import message_text
 from ui.shared.saved_profiles import MAX_NOTE
 
 VERSION = 1
-MAX_TEXT = 20_000
-MAX_TOKENS = 1100  # of a prompt
+MAX_TEXT = 20_000  # characters of a text in the meta
+MAX_TOKENS = 1100  # tokens of a prompt
 MAX_TOKEN = 200  # characters of a token
 _TEXTS = (
     "label",
@@ -42,7 +45,7 @@ _TEXTS = (
 
 
 class RunMessages:
-    """The messages of one run. Counts the steps sent so far."""
+    """Makes the messages of one run, and counts the steps sent so far."""
 
     def __init__(self, run: str) -> None:
         self.run = run
@@ -59,8 +62,8 @@ class RunMessages:
         notice: str | None = None,
         ahead: Mapping[str, Any] = NOTHING,
     ) -> str:
-        """One message with the steps of `added`, each as returned by `Recorder.add`. With an `end`
-        it is the last message for now."""
+        """One message with the steps of `added`, each as returned by `Recorder.add`. A message with
+        an `end` is the last one, unless a paused run continues."""
         added = list(added)
         trees = [tree for one in added for tree in one["new_trees"]]
         pieces = {token: piece for one in added for token, piece in one["new_pieces"].items()}
@@ -88,19 +91,19 @@ class RunMessages:
 def notice_message(
     *, error: str | None = None, notice: str | None = None, ahead: Mapping[str, Any] = NOTHING
 ) -> str:
-    """A message without a run: the words are shown in a banner, and the screen stays."""
+    """A message without a run: the page shows the text in a banner, and changes nothing else."""
     return message_text({"v": VERSION, "error": error, "notice": notice, **ahead})
 
 
 def whole(run: Run, name: str, stored: bool = False) -> str:
-    """All of `run` as one message. stored: whether it can be loaded again by its name."""
+    """The whole `run` as one message. stored: whether the page can load it again by its name."""
     state = {"stored": stored, "done": True, "error": None, "notice": None}
     return message_text({**_slice(run, name, 0), **state})
 
 
 def since(run: Run, name: str, first: int, **state: Any) -> str:
-    """Steps of `run` from `first` on, with all trees and pieces, for a reader that missed some.
-    state: further fields."""
+    """The steps of `run` from index `first` on, with all trees and pieces, for a browser that
+    missed messages. state: further fields of the message."""
     return message_text({**_slice(run, name, first), **state})
 
 
@@ -173,8 +176,8 @@ def _valid(
 
 
 def _tokens(value: Any) -> list[list[Any]]:
-    """The prompt's tokens in a file: [text, whether special] each; none if they are not all of this
-    form."""
+    """The prompt's tokens in a file, each [text, whether it is a special token]. Empty if `value`
+    is anything else, or too long a list."""
     rows = value if isinstance(value, list) and len(value) <= MAX_TOKENS else []
     good = all(
         isinstance(row, list)
@@ -202,7 +205,8 @@ def _is_interval(value: Any, middle: float) -> bool:
 
 
 def _is_plain_run(value: Any) -> bool:
-    """Whether `value` has the seconds and the text of each step of a plain run."""
+    """Whether `value` is a valid `plain` of a meta: seconds and text of each step of a plain
+    run."""
     if not isinstance(value, Mapping):
         return False
     seconds, texts = value.get("seconds"), value.get("text")
@@ -216,8 +220,9 @@ def _is_plain_run(value: Any) -> bool:
 
 
 def _is_opening(value: Any) -> bool:
-    """Whether `value` says how the run was chosen: the median speed-up of several prompts, its
-    range, and [name, speed-up] of each."""
+    """Whether `value` is a valid `opening` of a meta, which says how the opening run was chosen:
+    the median speed-up of several prompts, the range of their speed-ups, and each prompt's [name,
+    speed-up]."""
     if not isinstance(value, Mapping) or not _is_number(median := value.get("median", "")):
         return False
     prompts = value.get("prompts")
@@ -237,8 +242,8 @@ def _is_opening(value: Any) -> bool:
 
 
 def _is_tree_request(value: Any) -> bool:
-    """Whether `value` is a kind of tree with its numbers or its text; DecodeRequest checks
-    those."""
+    """Whether `value` is a list of a kind of tree and its numbers or its text, whose values
+    DecodeRequest checks."""
     return (
         isinstance(value, list)
         and 1 <= len(value) <= 3

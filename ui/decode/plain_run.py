@@ -1,4 +1,4 @@
-"""A run of plain decoding, with which a run is compared. Independent of components."""
+"""Plain decoding of a run's prompt: the baseline of its speed-up. Independent of Gradio."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ui.decode.clocks import retimed
 from ui.decode.request import DecodeRequest
 from ui.shared.speedup_meta import step_of
 
-PLAIN_TOKENS = 512
-PLAIN_SECONDS = 3.0
+PLAIN_TOKENS = 512  # most tokens of a baseline
+PLAIN_SECONDS = 3.0  # longest wall-clock time of a baseline
 
 
 @dataclass(frozen=True)
 class PlainRun:
-    """Plain decoding of the same prompt: tokens and seconds of each step, and the text that each
-    step added."""
+    """A finished baseline. steps: tokens and seconds of each step. texts: the text that each step
+    added."""
 
     steps: tuple[Step, ...] = ()
     texts: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class PlainRun:
 
 def plain_run(pair: Pair, decode_request: DecodeRequest, should_stop: ShouldStop) -> PlainRun:
     """Decode the prompt without a draft, for at most PLAIN_TOKENS tokens and PLAIN_SECONDS seconds,
-    timed on the clock of `decode_request`. Without steps if it was stopped."""
+    timed on the clock of `decode_request`. The result has no steps if `should_stop` ended it."""
     tokens = min(PLAIN_TOKENS, decode_request.params.max_new_tokens)
     params = replace(decode_request.params, max_new_tokens=tokens)
     decoder = Decoder(pair, decode_request.prompt, params, Tree.chain(1))

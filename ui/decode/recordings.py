@@ -1,5 +1,5 @@
-"""Current and finished runs: stored for reload, written to files, and opened from them. Independent
-of Gradio and of models."""
+"""Recordings of current and finished runs: they are stored so that a reloaded page shows them
+again, written to files, and read from files. Independent of Gradio and of models."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from ui.shared.large_json import uploaded_json
 RUNS = ASSETS / "runs"
 WELCOME = "welcome"
 WELCOME_TITLE = "The opening run"
-WELCOME_ABOUT = "Of 24 prompts at temperature 0, the one whose speed-up is nearest the median."
-NODE_BYTES = 100  # of memory that one node of one step takes, about
+WELCOME_ABOUT = "A typical one of 24 prompts at temperature 0, with a speed-up near the median."
+NODE_BYTES = 100  # approximate memory of one node of one step
 
 
 def new_name() -> str:
-    """A name that nobody can guess: the name alone gives access to the run."""
+    """A random name that cannot be guessed, because anyone who has the name can load the run."""
     return secrets.token_urlsafe(9)
 
 
 def file_name(what: str, meta: Mapping[str, Any]) -> str:
-    """The name of a saved run's or race's file, such as sequoia-run-2026-11-22-1250.json; without
-    the date if `meta` has none."""
+    """The file name of a saved run or race (`what`), such as sequoia-run-2026-11-22-1250.json. The
+    date is left out if `meta` has none."""
     date = meta.get("date")
     matched = (
         re.fullmatch(r"(\d{4}-\d\d-\d\d) (\d\d):(\d\d)", date, re.ASCII)
@@ -51,7 +51,8 @@ def file_name(what: str, meta: Mapping[str, Any]) -> str:
 
 
 class Recording:
-    """A run in progress. Written by one thread, read by any."""
+    """A run in progress. One thread adds steps, and any thread may read. weight: its nodes in all
+    steps so far."""
 
     def __init__(self, recorder: Recorder, meta: Mapping[str, Any]) -> None:
         self.name = new_name()
@@ -67,7 +68,7 @@ class Recording:
 
     @property
     def pending(self) -> str:
-        """The incomplete character at the end of the text, until a further step completes it."""
+        """The incomplete character at the end of the text; empty once another step completes it."""
         with self._lock:
             return self._recorder.pending
 
@@ -77,7 +78,7 @@ class Recording:
 
 
 class Finished:
-    """A finished run, of another view or from a file."""
+    """A finished run that was opened from a file or comes from another view."""
 
     def __init__(self, run: Run) -> None:
         self.name = new_name()
@@ -89,7 +90,7 @@ class Finished:
 
 
 class Storable(Protocol):
-    """What a RunStore holds: it has a name, and a weight in nodes."""
+    """An item of a RunStore. weight: its size, as the number of nodes in all its steps."""
 
     @property
     def name(self) -> str: ...
@@ -101,8 +102,8 @@ K = TypeVar("K", bound=Storable)
 
 
 class RunStore(Generic[K]):
-    """The newest recordings, at most `runs` of them and `weight` nodes in total. The newest one
-    always stays."""
+    """The newest recordings: at most `runs`, with at most `weight` nodes in total. The newest one
+    is kept even if it alone has more nodes."""
 
     def __init__(self, runs: int, weight: int) -> None:
         self._runs = runs
@@ -128,8 +129,8 @@ class RunStore(Generic[K]):
 
 @dataclass(frozen=True)
 class Shown:
-    """A run on screen: the message that shows it, the text of its file, the file's name, and its
-    prompt."""
+    """A run to show. message: shows it in the browser. file: the text of the file that Save
+    offers, which is called `file_name`."""
 
     message: str
     file: str
@@ -138,27 +139,27 @@ class Shown:
 
 
 def opened(path: Any, most: int) -> Run:
-    """The run in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason that is
-    fit for the visitor."""
+    """The run in the file at `path`, which may have at most `most` bytes. Raises BadTrace with a
+    message for the visitor."""
     return played(Run.from_dict(json_of(path, most, "run")))
 
 
 def json_of(path: Any, most: int, name: str) -> Mapping[str, Any]:
-    """The values in the file at `path`, of at most `most` bytes, that should be a `name` file.
-    Raises BadTrace as `opened` does."""
+    """The JSON object in the file at `path`, which may have at most `most` bytes. name: the kind of
+    file, "run" or "race". Raises BadTrace with a message for the visitor."""
     return uploaded_json(path, min(most, MAX_CHARS), name, BadTrace)
 
 
 def played(run: Run) -> Run:
-    """`run`, labelled recorded, or simulated if its times are, whatever its own label. Raises
-    BadTrace if it has no steps."""
+    """`run` with the label "simulated" if its times are simulated, else "recorded", whatever label
+    the file has. Raises BadTrace if it has no steps."""
     if not run.steps:
         raise BadTrace("the run file contains no steps, so there is nothing to play")
     return replace(run, meta=messages.recorded(run.meta))
 
 
 def shown_as(run: Run, name: str, stored: bool) -> Shown:
-    """`run` under a `name` that the page chose. stored: whether it is in a RunStore."""
+    """`run`, to be shown under `name`. stored: whether it is in a RunStore."""
     return Shown(
         messages.whole(run, name, stored),
         run.to_json(),
@@ -169,7 +170,8 @@ def shown_as(run: Run, name: str, stored: bool) -> Shown:
 
 @dataclass(frozen=True)
 class Example:
-    """A recorded run shipped with the program. name: that of its file. about: one sentence."""
+    """A recorded run shipped with the program. name: the file's, without its ending. about: a
+    sentence that says what the run shows."""
 
     name: str
     title: str
@@ -177,7 +179,8 @@ class Example:
 
 
 def examples() -> list[Example]:
-    """The recorded runs shipped with the program, as a menu lists them."""
+    """The recorded runs shipped with the program, in the order of the menu. Files that cannot be
+    read are skipped."""
     found = []
     for name, path in shipped().items():
         with suppress(SequoiaError, OSError, ValueError, LookupError, TypeError):
@@ -196,8 +199,8 @@ def example(name: Any) -> Shown:
 
 
 def shipped() -> dict[str, Path]:
-    """The recorded runs shipped with the program, by name; the one the page opens with is
-    first."""
+    """Paths of the recorded runs shipped with the program, by name. The run that the page opens
+    with is first."""
     return {
         path.stem: path
         for path in sorted(RUNS.glob("*.json"), key=lambda path: (path.stem != WELCOME, path.stem))
@@ -205,7 +208,7 @@ def shipped() -> dict[str, Path]:
 
 
 def welcome() -> Shown | None:
-    """The run the page opens with; None if no recorded run can be read."""
+    """The run that the page opens with: the first that can be read; None if none can be read."""
     for path in shipped().values():
         try:
             return shown_as(opened(str(path), MAX_CHARS), new_name(), stored=False)

@@ -1,4 +1,4 @@
-"""A requested run, made from the untrusted values of the form. Independent of Gradio."""
+"""A requested run, parsed from the untrusted values of the form. Independent of Gradio."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import TEXTS
 from ui.shared.tree_request import TreeRequest
 
-# for settings that a run file does not give
+# of settings that a run file lacks
 _DEFAULTS = {"temperature": 1.0, "top_p": 1.0, "max_new_tokens": 128, "seed": 0}
 
 
 @dataclass(frozen=True)
 class DecodeRequest:
-    """One run as requested. `compare`: time plain decoding of the same prompt afterwards. `chat`:
-    treat the prompt as a chat message if the models have a chat template. `clock`: the profile of
-    the simulated clock it is timed on, see ui.decode.clocks; None for this machine."""
+    """One run as requested. compare: whether to time plain decoding of the same prompt afterwards.
+    chat: whether the prompt is a chat message, if the models have a chat template. clock: the
+    profile of the simulated clock that times the run (see ui.decode.clocks); None to measure the
+    times on this machine."""
 
     prompt: str
     params: SamplingParams
@@ -41,8 +42,8 @@ class DecodeRequest:
     def parse(
         cls, form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str] = RUN
     ) -> DecodeRequest:
-        """The request in `form`. Raises a SequoiaError that names the field by its label, the
-        value and the bound."""
+        """The request in `form`. Raises a SequoiaError that names the value, the bound, and the
+        field by its label in `labels`."""
         prompt = _prompt(form["prompt"], limits)
         params = _params(form, limits, labels)
         verifier_named(form["verifier"])
@@ -64,10 +65,10 @@ class DecodeRequest:
 
 
 def settings_of(meta: Mapping[str, Any], limits: Limits, profiles: Any = None) -> dict[str, Any]:
-    """The form values that request the run described by `meta`, which is untrusted. The tree is
-    left out if `meta` does not say how it was requested. profiles: those saved in the visitor's
-    browser, untrusted. Raises a SequoiaError for what cannot be
-    run here."""
+    """The form values that request the run described by `meta`, by name. They include `tree` and
+    its `numbers` only if `meta` says how the tree was requested. profiles: those saved in the
+    visitor's browser. Both arguments are untrusted. Raises a SequoiaError if the run would be
+    refused here."""
     params, tree = (
         meta[name] if isinstance(meta.get(name), Mapping) else {} for name in ("policy", "tree")
     )
@@ -126,10 +127,12 @@ def _params(form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str]) 
 
 
 def tree_request_of(form: Mapping[str, Any], limits: Limits) -> TreeRequest:
-    """The tree that the form asks for. Raises a SequoiaError that names the field."""
+    """The tree that the form asks for. Raises a SequoiaError that names an invalid field."""
     kind = form.get("tree")
     if not isinstance(kind, str):
-        raise BadSamplingParams(f"tree: {shown(kind)} is not the name of a shape")
+        raise BadSamplingParams(
+            f"tree: {shown(kind)} is not the name of a shape; choose one from the menu"
+        )
     numbers = (form.get("branching"),)
     if kind not in TEXTS:
         numbers = (_int(form.get("first")), _int(form.get("second")))
@@ -143,6 +146,6 @@ def _clock(key: Any, profiles: Any, tree_request: TreeRequest) -> Entry | None:
 
 
 def _int(value: Any) -> Any:
-    """`value`, with 128.0 as 128: browsers make no difference. All other values are returned
-    unchanged; the caller refuses them."""
+    """`value`, or 128 for 128.0: a browser does not distinguish the two. All other values are
+    returned unchanged, and refused by the caller if they are not valid."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

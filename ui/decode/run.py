@@ -1,5 +1,5 @@
-"""One run in its own thread, and its messages: it waits for the models and its turn, then decodes.
-Independent of Gradio."""
+"""One run: a thread that waits for the models and for its turn, then decodes; and its messages to
+the page. Independent of Gradio."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ui.shared.tree_request import ChosenTree, TreeRequest
 
 @dataclass(frozen=True)
 class Started:
-    """The first step is about to be made."""
+    """Posted before the first step. prompt: its token ids. meta: see `meta_of`."""
 
     pair: Pair
     prompt: tuple[int, ...]
@@ -47,7 +47,7 @@ Event = Notice | Started | StepTrace | Ended
 
 
 class DecodeJob(RunJob):
-    """A run that is watched and recorded. `start` may be called again while it is paused."""
+    """A run that is recorded and sent to the page. While it is paused, `start` continues it."""
 
     recording: Recording | None
 
@@ -64,14 +64,14 @@ class DecodeJob(RunJob):
         self._clock = decode_request.simulated_clock
         self._decoder: Decoder | None = None
         self._meta: dict[str, Any] = {}
-        self._made: list[Step] = []
-        self._steps: int | None = None  # asked for in this turn
+        self._made: list[Step] = []  # tokens and seconds of the steps so far
+        self._steps: int | None = None  # requested for this turn; None: until the run ends
         self._emitted = 0  # tokens so far
-        self._emitted_before = 0  # before this turn
+        self._emitted_before = 0  # tokens before this turn
 
     @property
     def holding(self) -> bool:
-        """True while the run can continue: it has begun, has not ended, and its caches are kept."""
+        """Whether the run can continue: it has begun, has not ended, and still has its caches."""
         return self._decoder is not None and not self._released
 
     def free_caches(self) -> None:
@@ -85,13 +85,13 @@ class DecodeJob(RunJob):
         return Demand(f"{kind} {compared} run", self._left, self._limits.seconds)
 
     def share(self) -> float:
-        if self._is_compared:  # the plain run comes after it
+        if self._is_compared:  # the work includes a plain run, whose duration is unknown
             return 0.0
         return (self._emitted - self._emitted_before) / self._left if self._left else 0.0
 
     @property
     def _left(self) -> int:
-        """Tokens that this turn may add."""
+        """The most tokens that this turn can add."""
         return self.request.params.max_new_tokens - self._emitted_before
 
     def _take(self, event: Event) -> None:
@@ -142,7 +142,7 @@ class DecodeJob(RunJob):
                     "other models were loaded, so this run cannot continue; press Run for a new one"
                 )
             if self._decoder:
-                self.post(Notice(None))  # it was said why the run had paused
+                self.post(Notice(None))  # clears the message about the pause
             self._decoder = decoder = self._decoder or self._begin(pair)
             late = self._decode(decoder, steps)
             stopped = self.halted()
@@ -152,8 +152,9 @@ class DecodeJob(RunJob):
         return Ended(end, notice=self._end_notice(late, end, timed=meta is not None), meta=meta)
 
     def _end_notice(self, late: str | None, end: str, timed: bool) -> str | None:
-        """The notice at the end: why the run ended, how to continue it, and why a requested
-        speed-up is missing."""
+        """The notice at the end of a turn; None if there is nothing to say. It says why the run
+        stopped and how to continue it, and why a requested speed-up is missing. late: the message
+        about the time limit. timed: whether plain decoding was timed."""
         start = late or ("Stopped. Resume or Step to continue." if end == "stopped" else "")
         missing = (
             "No speed-up shown: the plain baseline was not run."
@@ -164,7 +165,7 @@ class DecodeJob(RunJob):
 
     @property
     def _is_compared(self) -> bool:
-        """Whether the run is to be compared with plain decoding, which is another run."""
+        """Whether plain decoding is to be timed after the run. A plain run needs no comparison."""
         return self.request.compare and self.request.tree_request.kind != "plain"
 
     def _begin(self, pair: Pair) -> Decoder:
@@ -178,7 +179,7 @@ class DecodeJob(RunJob):
             self.request.params,
             chosen.tree,
             self.request.verifier,
-            has_heads=pair.target.device.type == "cpu",  # steps on a GPU are too short for it
+            has_heads=pair.target.device.type == "cpu",  # slow on a GPU
         )
         self._meta = meta_of(pair, self.request, chosen)
         self.post(Started(pair, decoder.prompt, self._meta))
@@ -186,8 +187,8 @@ class DecodeJob(RunJob):
         return decoder
 
     def _decode(self, decoder: Decoder, steps: int | None) -> str | None:
-        """Make steps until the run ends, is stopped, or reaches the time limit; returns the message
-        about the time limit."""
+        """Make at most `steps` steps, until the run ends, is stopped, or reaches the time limit.
+        Returns the message about the time limit if it was reached, else None."""
         end = time.monotonic() + self._limits.seconds
         for _ in range(MAX_STEPS if steps is None else steps):
             if self.halted() or decoder.finish:
@@ -201,8 +202,9 @@ class DecodeJob(RunJob):
         return None
 
     def _compare(self, pair: Pair) -> dict[str, Any] | None:
-        """The run's meta with the time of plain decoding, made now with the same prompt and
-        settings, and timed on the same clock."""
+        """Decode the same prompt without a draft, with the same settings and on the same clock.
+        Returns the run's meta with that time added; None if it was not wanted, was stopped, or ran
+        out of memory."""
         if not self._is_compared or self.halted():
             return None
         self.post(Notice("timing plain decoding of the same prompt"))
@@ -249,7 +251,7 @@ def meta_of(pair: Pair, decode_request: DecodeRequest, chosen: ChosenTree) -> di
 
 
 def _only_tree(chosen: ChosenTree) -> Tree | None:
-    """The tree of every step; None if each step may have another one."""
+    """The one tree of all steps; None if the tree may change from step to step."""
     return chosen.tree if isinstance(chosen.tree, Tree) else None
 
 

@@ -1,5 +1,5 @@
-"""The Decode view: the handlers of its form and its stage. Every handler is safe for any caller and
-any value."""
+"""The Decode view: its form, its stage (the component that shows the run), and their handlers.
+Every handler is safe for any caller and any value."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class LiveView(RunView[DecodeJob]):
     def __init__(self, model_host: ModelHost, limits: Limits, header: gr.HTML) -> None:
         super().__init__(model_host, limits)
         self._header = header
-        # recordings, and runs measured in other views
+        # of Recording (runs of this view) and Finished (opened files, runs of other views)
         self.run_store: RunStore[Any] = RunStore(limits.runs, limits.weight)
         self._welcome = recordings.welcome()
-        # those saved in the visitor's browser; all views use this one
+        # the hardware profiles saved in the visitor's browser; all views share this component
         self.profiles = gr.BrowserState(
             [], storage_key="sequoia-profiles", secret="sequoia-profiles"
         )
@@ -83,7 +83,7 @@ class LiveView(RunView[DecodeJob]):
         for start, handler in (
             (run, self.run),
             (step, self.step),
-        ):  # one output each: every output costs milliseconds per message
+        ):  # only one output, because each output costs milliseconds per message
             over = gr.on(
                 start, handler, form.form, self.stage, **model_work(self._limits.waiting)
             ).then(self.rested, None, form.buttons, **UNQUEUED)
@@ -123,7 +123,7 @@ class LiveView(RunView[DecodeJob]):
         for comes in (
             blocks.load,
             self.stage.come,
-        ):  # the view triggers this if the page's load event came too early for it
+        ):  # the view triggers `come` if it was not ready for the page's load event
             comes(self.load, None, [self.stage, form.save, form.example], **QUIET)
         blocks.load(
             self.watch,
@@ -138,26 +138,25 @@ class LiveView(RunView[DecodeJob]):
     # -- runs --------------------------------------------------------------------------------------
 
     async def run(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
-        """Run to the end: a new run, or the paused one if the form was not changed since."""
+        """Run to the end: the paused run if the form still asks for it, else a new run."""
         async with aclosing(self._carry_out(data, request, None)) as received:
             async for message in received:
                 yield message
 
     async def step(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
-        """Make one step of the paused run, or of a new one if there is none or the form was changed
-        since."""
+        """Make one step: of the paused run if the form still asks for it, else of a new run."""
         async with aclosing(self._carry_out(data, request, 1)) as received:
             async for message in received:
                 yield message
 
     def stop_or_discard(self, label: Any, request: gr.Request) -> Updates:
         """Stop the run after its current step, or discard the paused run if the button says "Start
-        over". The label decides: a run that was just stopped is paused a moment before its button
-        changes."""
+        over". The label decides, because a run that has just paused still has a button that says
+        "Stop" for a moment."""
         run = self.sessions.get(visitor(request))
         if label != START_OVER or (run and run.busy):
             self.stop(request)
-            return {self.form.stop: gr.skip()}  # Gradio takes no empty update
+            return {self.form.stop: gr.skip()}  # Gradio refuses an empty update
         words = "Paused run discarded; its steps stay on screen. Run or Step starts a new one."
         return {
             self.stage: messages.notice_message(notice=words),
@@ -176,11 +175,12 @@ class LiveView(RunView[DecodeJob]):
         try:
             async for message in run.messages():
                 yield message
-        finally:  # also when the page is closed, which ends this generator at its next yield
+        finally:  # also if the page is closed, which ends this generator at its next yield
             run.halt()
 
     def _begin(self, data: FormData, request: gr.Request, steps: int | None) -> DecodeJob:
-        """The run that the form asks for, started. Raises SequoiaError if it is refused."""
+        """Start the run that the form asks for, and return it. Raises SequoiaError if it is
+        refused."""
         asked = DecodeRequest.parse(self.form.values(data), self._limits)
         run = self._chosen(asked, visitor(request))
         run.is_shared = self._limits.shares or self.form.is_shared(data)
@@ -188,7 +188,7 @@ class LiveView(RunView[DecodeJob]):
         return run
 
     def rested(self, request: gr.Request) -> Updates:
-        """The buttons and the file after a run, a step, or a refused request."""
+        """Updates of the buttons and of Save's file after a run, a step, or a refused request."""
         run = self.sessions.get(visitor(request))
         if run is None:
             return self.form.resting(False)
@@ -211,9 +211,9 @@ class LiveView(RunView[DecodeJob]):
         )
 
     def _saved(self, run: DecodeJob) -> Updates:
-        """The file that Save offers: that of the run on screen. A run that never began leaves the
-        previous one on screen."""
-        recording = run.recording  # read once: a second call of `rested` may put it away meanwhile
+        """The update of Save, which offers the file of `run`. It is empty if the run never began:
+        the previous run is still on screen."""
+        recording = run.recording  # read once: a second call of `rested` may drop it meanwhile
         if recording is None:
             return {}
         if not recording.weight:
@@ -226,8 +226,8 @@ class LiveView(RunView[DecodeJob]):
     # -- recordings --------------------------------------------------------------------------------
 
     def load(self, request: gr.Request) -> Updates:
-        """The run the page opens with: the one named in its address if it is still stored, else the
-        recorded example."""
+        """Show the run that the page opens with: the one named in the page's address if it is still
+        stored, else the recorded example."""
         if recording := self.run_store.get(request.query_params.get("run")):
             run = recording.run()
             if run.steps:
@@ -236,8 +236,8 @@ class LiveView(RunView[DecodeJob]):
         return self._opening()
 
     def example(self, name: Any, request: gr.Request) -> Updates:
-        """Show one of the recorded runs shipped with the program; a paused run is discarded. Its
-        sentence stands below the menu."""
+        """Show the recorded run `name`, shipped with the program, and its description below the
+        menu. A paused run is discarded."""
         try:
             found = recordings.example(name)
         except SequoiaError as problem:
@@ -247,7 +247,7 @@ class LiveView(RunView[DecodeJob]):
         return {**self._shown(found), **self._discarded(request), **menu}
 
     def _no_example(self) -> Updates:
-        """The menu of examples while another run is on screen."""
+        """The update of the example menu if the run on screen is no example."""
         return {self.form.example: gr.update(value=None, info=EXAMPLES_ABOUT)}
 
     def _opening(self) -> Updates:
@@ -256,8 +256,8 @@ class LiveView(RunView[DecodeJob]):
         return self._shown(self._welcome)
 
     def _discarded(self, request: gr.Request) -> Updates:
-        """Discard the visitor's paused run, if there is one. Returns updates of the buttons: the
-        next run is a new one."""
+        """Discard the visitor's paused run, if there is one. Returns updates of the buttons,
+        because the next run is then a new one."""
         run = self.sessions.get(visitor(request))
         if run is None or run.busy or not run.holding:
             return {}
@@ -267,7 +267,7 @@ class LiveView(RunView[DecodeJob]):
 
     def open(self, path: Any, request: gr.Request) -> Updates:
         """Play the run in an uploaded file, and discard a paused run. If the file cannot be opened,
-        the screen stays as it is."""
+        only a message appears."""
         try:
             found = recordings.opened(path, self._limits.upload)
         except SequoiaError as problem:
@@ -300,14 +300,15 @@ class LiveView(RunView[DecodeJob]):
         return self.form.use(values)
 
     def show(self, run: Run, request: gr.Request) -> Updates:
-        """Play a run of another view. If it was measured here it stays labelled measured, and is
-        stored for reload. Raises Busy while the visitor's own run is going, and BadTrace."""
+        """Play a run of another view, and store it for reload. If it was measured here, it stays
+        labelled measured. Raises Busy while the visitor's own run is in progress, and BadTrace if
+        the run has no steps."""
         going = self.sessions.get(visitor(request))
         if going and going.busy:
             raise Busy("a run is in progress in Decode; stop it first")
         if (
             not run.steps or run.meta.get("label") != "measured"
-        ):  # a run from a file is never labelled so, see ui.race.messages.OpenedRace
+        ):  # "measured" can be trusted: OpenedRace relabels the runs of a file
             return self._play(recordings.played(run), request)
         return self._play(run, request)
 
@@ -322,7 +323,8 @@ class LiveView(RunView[DecodeJob]):
         return {self.stage: found.message, self.form.save: download(found.file, found.file_name)}
 
     def get_steps(self, asked: Any) -> str:
-        """The steps that a browser missed, from [run, first] on, with all trees and pieces."""
+        """The steps that the browser missed, with all trees and pieces. asked: [name of the run,
+        index of the first missing step]."""
         name, first = parse_missed(asked)
         recording = self.run_store.get(name)
         if recording is None:
@@ -335,11 +337,11 @@ class LiveView(RunView[DecodeJob]):
     # -- the models --------------------------------------------------------------------------------
 
     async def watch(self) -> AsyncIterator[Updates]:
-        """The state of loading, until it has succeeded or failed."""
+        """Updates that show the state of loading, until loading has succeeded or failed."""
         reported = None
         settled = False
         while not settled:
-            status = self._model_host.status  # read once: it may be another one a moment later
+            status = self._model_host.status  # read once: it may change at any moment
             settled = status.settled
             if status != reported:
                 reported = status
@@ -361,13 +363,14 @@ class LiveView(RunView[DecodeJob]):
             }
 
     def renew(self, request: gr.Request) -> Updates:
-        """Other models were loaded: a paused run cannot continue, and the chat boxes depend on
-        the new models."""
+        """Updates after other models were loaded: a paused run cannot continue, and the chat boxes
+        depend on the new models."""
         run = self.sessions.get(visitor(request))
         return {**({} if run and run.busy else self.form.anew()), **self._chatting()}
 
     def _chatting(self) -> Updates:
-        """The "As a chat message" boxes: ticked if the models have a chat template, else hidden."""
+        """Updates of the "As a chat message" boxes: shown and ticked if the models have a chat
+        template, else hidden."""
         pair = pair_now(self._model_host)
         able = pair is not None and pair.template is not None
         return {box: gr.update(visible=able, value=True) for box in self.chats}

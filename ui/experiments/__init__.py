@@ -1,5 +1,5 @@
-"""The Experiments tab: the paper's experiments, recorded ones to look at and small ones to run.
+"""The Experiments tab: shows recorded results of the paper's experiments and runs small versions.
 
-tab (the view and its requests), experiment_job (a run in the queue), kept_units (what a visitor has
-finished), messages (what the browser is sent), web (the rest, which runs in the browser).
+tab (the view and its requests), experiment_job (a run in the queue), kept_units (each visitor's
+finished units), messages (the messages to the browser), web (the code that runs in the browser).
 """

@@ -1,7 +1,7 @@
-"""One experiment, in its own thread. Independent of the page.
+"""A run of one experiment, in its own thread. Independent of the page.
 
-The units finished before a stop or the time limit are kept: the same visitor's next job runs the
-rest.
+Units that were finished before a stop or the time limit are kept: the same visitor's next run
+continues with the remaining ones.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from ui.serving.measurement_job import MeasurementJob, Report
 from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand, duration_words
 
-SIZE = "small"  # of an experiment that a visitor runs
-SECONDS_PER_RESULT = 0.7
-# After so long, a job makes way for the next visitor and queues again for its remaining units.
+SIZE = "small"  # the size of every experiment that is run in the page
+SECONDS_PER_RESULT = 0.7  # minimum time between two results sent to the browser
+# If somebody waits, a job ends its turn after this time and queues again for its remaining units.
 TURN_SECONDS = 20.0
-ALL_DONE = "All units were already done; this is their result."
+ALL_DONE = "All units were already done. This is their result."
 
 
 @dataclass(frozen=True)
 class Found:
-    """result: of the units done so far. message: what the visitor should know about it."""
+    """The result of the units done so far, and a message about it for the visitor."""
 
     result: ExperimentResult
     message: str = ""
 
 
 class ExperimentJob(MeasurementJob):
-    """Runs units for at most about `seconds`, not counting the time in the queue."""
+    """Runs the experiment's units for at most about `seconds`, not counting the time in the queue.
+    `folder` contains the finished units."""
 
     name = "experiment"
     if_it_fails = "Finished units are kept."
@@ -46,7 +47,7 @@ class ExperimentJob(MeasurementJob):
         super().__init__(model_host)
         self.experiment = experiment
         self._folder = folder
-        self._seconds = seconds  # of computing that are left
+        self._seconds = seconds  # remaining computing time
         self._limit_words = f"Stopped at the limit of {seconds:g} s of computing"
         self._end = 0.0
         self._turn_end = 0.0
@@ -58,7 +59,8 @@ class ExperimentJob(MeasurementJob):
         return Demand(f"experiment {self.experiment.name}", limit=self._seconds)
 
     def work(self, steps: int | None) -> Report:  # noqa: ARG002  an experiment has no steps
-        """As many turns as the units take."""
+        """Takes turns in the queue until all units are done, the visitor stops the run, or the
+        computing time is used up."""
         self.post(self.notice("waiting for the models"))
         while True:
             with self.turn() as pair:
@@ -73,7 +75,7 @@ class ExperimentJob(MeasurementJob):
                 return Report(self._share, self._limit_words, over=True, result=found)
 
     def measure(self, pair: Pair) -> Found:
-        """The units of one turn."""
+        """Run units until the turn ends. Returns the result of all units done so far."""
         now = time.monotonic()
         self._end = now + self._seconds
         self._turn_end = now + TURN_SECONDS
@@ -110,7 +112,7 @@ class ExperimentJob(MeasurementJob):
         self.post(self._last)
 
     def stopped(self, words: str) -> Report:
-        """The last report, with what was finished until then."""
+        """The last report that was sent, with its partial result, marked as final."""
         if self._last is None:
             return super().stopped(words)
         return replace(self._last, words=words, over=True)

@@ -1,5 +1,5 @@
-"""The finished units of each visitor's experiments, so that an interrupted one can continue.
-Independent of the page."""
+"""Keeps the finished units of each visitor's experiments, so that an interrupted experiment can
+continue. Independent of the page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from ui.serving.temporary_folder import VARIABLE
 
 
 class KeptUnits:
-    """A folder for each of the last `most` visitors. All methods are thread-safe."""
+    """A temporary folder for each of the `most` visitors who used one last. All methods are
+    thread-safe."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -22,7 +23,7 @@ class KeptUnits:
         self._folders: OrderedDict[str, Path] = OrderedDict()
 
     def folder(self, who: str) -> Path:
-        """The visitor's folder. Raises OSError if there is none and none can be made."""
+        """The visitor's folder, created if there is none. Raises OSError if that fails."""
         with self._lock:
             if who not in self._folders:
                 parent = os.environ.get(VARIABLE)
@@ -33,7 +34,8 @@ class KeptUnits:
             return self._folders[who]
 
     def forget(self, who: str) -> None:
-        """The visitor has left. A run that has not ended yet fails at its next unit."""
+        """Delete the folder of a visitor who has left. A run that is still in progress fails when
+        it saves its next unit."""
         with self._lock:
             if folder := self._folders.pop(who, None):
                 _remove(folder)

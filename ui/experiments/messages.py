@@ -1,4 +1,4 @@
-"""What the browser is sent about experiments: the list, one with its recorded result, a run."""
+"""The messages to the browser: the list of experiments, a recorded result, the state of a run."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ui.shared.message_text import message_text
 
 FOLDER = ASSETS / "experiments"
 MISSING = (
-    "This version has no recorded result for this experiment. Press Run for a small version on "
-    "this machine, or record the full one with the command below."
+    "This program comes without a recorded result of this experiment. Press Run for a small "
+    "version on this machine, or record the full one with the command below."
 )
-_numbers = count(1)  # two messages with the same words differ: the browser ignores a repeated one
+_numbers = count(1)  # in every message, as the browser ignores one that equals the last
 
 
 def list_message() -> str:
-    """All experiments, in the order in which they are shown."""
+    """A message with all experiments, in the order in which they are shown."""
     return message_text({"list": [_about(one) for one in EXPERIMENTS.values()]})
 
 
@@ -41,8 +41,8 @@ def _about(experiment: Experiment) -> dict[str, Any]:
 
 
 def recorded_message(name: Any) -> str:
-    """The recorded result of an experiment, or why there is none to show; {"error"} for any other
-    name."""
+    """A message with the recorded result of the experiment `name`, or with the reason why it is
+    missing. For an unknown name, a message with an error."""
     try:
         return _recorded_message(experiment_named(name).name)
     except SequoiaError as problem:
@@ -62,7 +62,8 @@ def _recorded_message(name: str) -> str:
 
 
 def recorded_result(name: str) -> ExperimentResult | None:
-    """The result that is shipped; None if there is none. Raises SequoiaError for a damaged file."""
+    """The recorded result that comes with the program, or None. Raises SequoiaError for a damaged
+    file."""
     path = FOLDER / f"{name}.json"
     if not path.is_file():
         return None
@@ -73,12 +74,12 @@ def recorded_result(name: str) -> ExperimentResult | None:
 
 
 def refusal_message(words: str) -> str:
-    """A message about an experiment that does not run; what is on screen stays."""
+    """A message that an experiment was not run, and why. The result on screen stays."""
     return _run_message({"going": False, "error": words})
 
 
 def report_message(report: Report, name: str) -> str:
-    """A message about a run in progress, or one that has ended."""
+    """A message about a run of the experiment `name`, in progress or ended."""
     going = not report.over
     run: dict[str, Any] = {"name": name, "going": going}
     if going:

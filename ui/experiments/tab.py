@@ -1,5 +1,5 @@
-"""The Experiments tab: the component that the browser draws, and its requests: the list, a recorded
-result, a run. Every handler is safe for any caller and any value."""
+"""The Experiments tab: a component that the browser draws, and the handlers of its requests for the
+list, a recorded result and a run. Every handler is safe for any caller and any value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared.events import QUIET, UNQUEUED, Updates, model_work, visitor
 from ui.shared.layout import drawn
 
-SECONDS = 300.0  # most computing in one run; the next run continues
+SECONDS = 300.0  # maximum computing time of one run; the next run continues
 
 
 class ExperimentsTab(SessionView[ExperimentJob]):
@@ -47,7 +47,7 @@ class ExperimentsTab(SessionView[ExperimentJob]):
         )
 
     def wire(self, blocks: gr.Blocks) -> None:
-        """Connect component and handlers."""
+        """Connect the component to its handlers."""
         board = self.board
         board.list(self.list_experiments, None, board, concurrency_limit=None, **QUIET)
         board.run(self.run_experiment, None, board, **model_work(self._limits.waiting))
@@ -64,7 +64,8 @@ class ExperimentsTab(SessionView[ExperimentJob]):
         return recorded_message(asked)
 
     async def run_experiment(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
-        """Run the experiment {name} with the loaded pair, or the units of it that are left."""
+        """Run the experiment {name} with the loaded pair. Units that this visitor finished earlier
+        are not run again."""
         try:
             experiment = experiment_named(sent_with(event).get("name", ""))
             job = await self.started(request, lambda: self._job(experiment, request))
@@ -74,7 +75,7 @@ class ExperimentsTab(SessionView[ExperimentJob]):
         try:
             async for report in job.reports():
                 yield report_message(report, experiment.name)
-        finally:  # also when the page is closed, which ends this generator at its next yield
+        finally:  # also reached when the page is closed: that ends this generator at its next yield
             job.halt()
 
     def _job(self, experiment: Experiment, request: gr.Request) -> ExperimentJob:

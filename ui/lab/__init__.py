@@ -1,1 +1,1 @@
-"""The Lab view: tree shapes, the DP table, acceptance measured."""
+"""The Lab view: plans and compares trees, shows the DP table, and measures acceptance."""

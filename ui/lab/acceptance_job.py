@@ -1,4 +1,4 @@
-"""Measures acceptance with the loaded pair, in its own thread. Independent of the user
+"""A background job that measures the acceptance rates of the loaded pair. Independent of the user
 interface.
 """
 
@@ -17,10 +17,10 @@ from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand
 
 Way = Callable[[Pair, Sequence[str], SamplingParams, Progress], CountedAcceptance]
-RANKS = 16
-REPORT_SECONDS = 0.1  # between two reports
-# The tree used to count by level: children per node below the first level, and levels in all
-# (root included).
+RANKS = 16  # children of a node that are counted
+REPORT_SECONDS = 0.1  # least time between two progress reports
+# The tree used to count by level: children per node below the first level, and the number of
+# levels (root included).
 WIDTH = 3
 LEVELS = 5
 
@@ -48,7 +48,8 @@ def _ranks(pair: Pair) -> int:
     return min(RANKS, pair.target.vocab)
 
 
-# Ways to measure, by the name in the browser's request: the label, and the measurement.
+# Ways to measure acceptance, by the name that the browser sends: a label for the page, and the
+# function that measures.
 WAYS: dict[str, tuple[str, Way]] = {
     "decode": ("on-policy, at the root", _while_decoding),
     "levels": ("on-policy, by level", _by_level),
@@ -58,8 +59,8 @@ WAYS: dict[str, tuple[str, Way]] = {
 
 
 class AcceptanceJob(MeasurementJob):
-    """Decodes up to `params.max_new_tokens` tokens per prompt, or scores the prompts themselves.
-    Takes at most about `seconds`."""
+    """Measures acceptance on `prompts` in one of the WAYS. Ways that decode make up to
+    `params.max_new_tokens` tokens per prompt. Fails with OutOfTime after about `seconds`."""
 
     name = "measurement"
     if_it_fails = if_out_of_memory = "The previous acceptance vector is kept."
@@ -96,7 +97,7 @@ class AcceptanceJob(MeasurementJob):
         if share < 1 and now > self._end:
             raise OutOfTime(
                 f"the measurement reached its time limit of {self._seconds:g} s; choose fewer "
-                "prompts"
+                "prompts or a shorter text"
             )
         if now - self._last_report >= REPORT_SECONDS:
             self._last_report = now
@@ -108,4 +109,4 @@ def _prompts(count: int) -> str:
 
 
 class OutOfTime(SequoiaError):
-    """The measurement exceeded the time limit for a visitor."""
+    """The measurement reached the time limit of one visitor's request."""

@@ -1,8 +1,8 @@
-"""The Lab view: its component, and the browser's three requests: the pair's figures, a measurement
-of acceptance, a run of a tree.
+"""The Lab view: its component, and the handlers of the browser's requests: send the pair's figures,
+measure acceptance, and run a tree in Decode.
 
-Everything else in the lab happens in the browser. Every handler is safe for any caller and any
-value.
+Everything else in the Lab happens in the browser. The handlers are public endpoints: each checks
+all that it receives.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from ui.shared.message_text import message_text
 from ui.shared.prompts import presets
 from ui.shared.saved_profiles import Entry
 
-CODE = "code"  # all presets that are code
+CODE = "code"  # all prompts that are code
 TYPED = "typed"  # a text typed by the visitor
 COUNT_TOKENS = 128  # new tokens per prompt
-MOST_TYPED = 4000  # characters
+MOST_TYPED = 4000  # characters of a typed text
 
 
 @dataclass(frozen=True)
 class CountRequest:
-    """A valid request for a measurement: the prompts and a name for them, the settings, and the way
-    (a key of WAYS)."""
+    """A valid request to measure acceptance: a name for the prompts, the prompts, the sampling
+    parameters, and the way to measure (a key of WAYS)."""
 
     name: str
     prompts: list[str]
@@ -60,7 +60,7 @@ class LabTab(SessionView[AcceptanceJob]):
         self._live = live
 
     def build(self) -> None:
-        """Lay the view out in the current container."""
+        """Create the view's component in the current container."""
         self.board = gr.HTML(
             html_template='<div class="sq-stage sq-lab"></div>',
             apply_default_css=False,
@@ -69,7 +69,7 @@ class LabTab(SessionView[AcceptanceJob]):
         )
 
     def wire(self, blocks: gr.Blocks) -> None:
-        """Connect component and handlers."""
+        """Connect the component to its handlers."""
         form = self._live.form
         engine = model_work(self._limits.waiting)
         self.board.select(
@@ -101,9 +101,9 @@ class LabTab(SessionView[AcceptanceJob]):
     # -- figures of the pair -----------------------------------------------------------------------
 
     async def come(self, store: Any, clock: Any = clocks.HERE) -> AsyncIterator[str]:
-        """The pair's figures when the lab becomes visible, and again once the models are loaded.
-        store: the profiles saved in the browser; clock: the one chosen in Decode; both are
-        untrusted."""
+        """Yields the pair's figures when the Lab becomes visible, and again once the models are
+        loaded. store: the profiles saved in the browser. clock: the clock chosen in Decode. Both
+        are untrusted."""
         while not self._model_host.settled:
             yield message_text(self._known(store, clock))
             await settled(self._model_host)
@@ -148,8 +148,8 @@ class LabTab(SessionView[AcceptanceJob]):
     # -- measuring ---------------------------------------------------------------------------------
 
     async def count(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
-        """Measure the pair's acceptance with the same sampler that decodes, at the temperature and
-        top-p of `event`."""
+        """Measure the pair's acceptance with the same sampler that decodes, as asked in `event`.
+        Yields the progress, then the result or an error."""
         try:
             asked = self._asked(sent_with(event))
             task = await self.started(request, lambda: self._job(asked))
@@ -187,7 +187,7 @@ class LabTab(SessionView[AcceptanceJob]):
         return CountRequest(name, prompts, params, way)
 
     def _prompts(self, name: Any, text: Any) -> tuple[str, list[str]]:
-        """The name of the prompts, and the prompts. For typed text, only the length is checked
+        """A name for the chosen prompts, and their texts. Of typed text, only the length is checked
         here."""
         texts = {one.name: one.text for one in presets()}
         if name == CODE:
@@ -207,9 +207,10 @@ class LabTab(SessionView[AcceptanceJob]):
     # -- running a tree ----------------------------------------------------------------------------
 
     def decode(self, event: gr.EventData, store: Any = None) -> Updates:
-        """Copy the lab's tree and its clock to the Decode form. Raises gr.Error, shown as a pop-up,
-        if the tree may not run. A profile whose times are not simulated is no clock: the run is
-        then timed on this machine. store: the profiles saved in the browser, untrusted."""
+        """Copy the Lab's tree and clock to the Decode form. Raises gr.Error, shown as a pop-up, if
+        the tree is invalid or too large to run here. Only a profile with simulated times can be
+        the clock; with any other profile, the run is timed on this machine. store: the profiles
+        saved in the browser, untrusted."""
         form = self._live.form
         sent = sent_with(event)
         try:
@@ -227,7 +228,7 @@ class LabTab(SessionView[AcceptanceJob]):
 
 
 def _number(value: Any, name: str) -> float:
-    """A typed value as a number; SamplingParams checks its bounds."""
+    """The typed value as a number. SamplingParams checks its bounds."""
     try:
         return float(value)
     except (TypeError, ValueError):

@@ -1,1 +1,1 @@
-"""The Paper tab: the paper's result tables beside what a simulated clock gives for them."""
+"""The Paper tab: the paper's result tables, with simulated speed-ups beside the paper's."""

@@ -1,4 +1,4 @@
-"""The whole Paper view as markup, written once when the page is built."""
+"""The markup of the Paper tab. It is written once, when the page is built."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from ui.shared.markup import Markup, element
 
 NODES = 512  # the budget of the paper's comparison of shapes
 MOST_SEQUENCES = 64
-EXPERIMENTS = "Experiments"  # a tab that the page may lack
+EXPERIMENTS = "Experiments"  # the label of that tab, which the page may lack
 
 
 @cache
 def page() -> str:
-    """Everything in the view except the figure, which the browser adds."""
+    """Everything in the tab except the figure, which the browser adds."""
     data = paper_file()
     return element(
         "div",
@@ -40,7 +40,7 @@ def page() -> str:
             element(
                 "div",
                 _facts("compared", "What can be compared", data["compared"]),
-                _facts("not-compared", "What cannot, and why", data["not_compared"]),
+                _facts("not-compared", "What cannot be compared, and why", data["not_compared"]),
                 class_="pp-pair",
             ),
             _sweeps(data["sweep"], data["sweeps"]),
@@ -79,9 +79,9 @@ def _introduction(paper: Mapping[str, str]) -> Markup:
     link = element("a", paper["title"], href=paper["url"], target="_blank", rel="noopener")
     words = (
         " reports how fast its trees decode on an A100, on an L40, and on an L40 with offloading. "
-        "Below are its tables. Beside each speed-up is the one that a simulated clock, this "
-        "program’s model of the card, predicts for the same tree and tokens per step. SpecInfer’s "
-        "“5 × 8” means 5 independent sequences of 8 tokens."
+        "Its tables are below. Beside each of its speed-ups is a simulated one. It comes from this "
+        "program’s model of the card’s step times (the simulated clock), for the same tree and the "
+        "paper’s tokens per step. SpecInfer’s “5 × 8” means 5 independent sequences of 8 tokens."
     )
     source = f"{paper['authors']}. {paper['version']}."
     return element("header", _say(link, words), _note(source), class_="pp-intro")
@@ -112,17 +112,19 @@ def _speedups(panel: Mapping[str, Any]) -> Markup:
 
 
 def _with_graphs(table: PaperTable, name: str) -> str:
-    """What the same trees gain on the same card if plain decoding uses CUDA graphs, too."""
+    """The speed-ups of the same trees on the same card if plain decoding uses CUDA graphs, too.
+    name: the key of the card's profile with CUDA graphs."""
     profile = named_profile(name)
     plain = profile.plain_seconds
     speedups = [simulated_speedup(row.results[0], profile) for row in table.rows]
     here = [1e3 * plain / speedup for speedup in speedups]
     paper = [1e3 * table.profile.plain_seconds / row.results[0].speedup for row in table.rows]
     return (
-        f"With CUDA graphs on both sides (simulated), a plain token takes {1e3 * plain:.1f} ms. "
-        f"The same trees then give {times(min(speedups))} to {times(max(speedups))}: a smaller "
-        f"speed-up, though a token takes {min(here):.1f} to {max(here):.1f} ms instead of the "
-        f"paper’s {min(paper):.1f} to {max(paper):.1f} ms."
+        "If plain decoding uses CUDA graphs as well (simulated), a plain token takes "
+        f"{1e3 * plain:.1f} ms. The speed-ups of the same trees are then smaller: "
+        f"{times(min(speedups))} to {times(max(speedups))}. Yet decoding is faster: a token takes "
+        f"{min(here):.1f} to {max(here):.1f} ms instead of the paper’s {min(paper):.1f} to "
+        f"{max(paper):.1f} ms."
     )
 
 
@@ -139,7 +141,7 @@ def _sweeps(about: Mapping[str, Any], sweeps: Sequence[Mapping[str, Any]]) -> Ma
         _say(about["about"]),
         element("div", *boxes, class_="pp-tables"),
         _note(
-            "Paper only: these tables give no tokens per step, which a simulated clock would need."
+            "Paper only: these tables give no tokens per step, and a simulation would need them."
         ),
         _rerun(about["experiment"]),
     )
@@ -149,7 +151,7 @@ def _sweeps(about: Mapping[str, Any], sweeps: Sequence[Mapping[str, Any]]) -> Ma
 
 
 def _claims(claims: Sequence[Mapping[str, str]]) -> Markup:
-    heads = ("In the paper", "Source", "Here")
+    heads = ("In the paper", "Source", "In this program")
     rows = (
         element(
             "tr",
@@ -166,10 +168,10 @@ def _claims(claims: Sequence[Mapping[str, str]]) -> Markup:
         class_="sq-table pp-claims",
     )
     about = (
-        "The paper shows these as curves. Each changes one thing at a time: the tree’s shape, the "
-        "verifier, or the machine."
+        "The paper shows these results as curves. Each varies one thing: the tree’s shape, the "
+        "verifier, the number of children, or the machine."
     )
-    return _panel("claims", "One thing at a time", "", _say(about), table, _button())
+    return _panel("claims", "Varying one thing at a time", "", _say(about), table, _button())
 
 
 def _here(experiment: str) -> list[Markup]:
@@ -177,25 +179,27 @@ def _here(experiment: str) -> list[Markup]:
     found = findings().get(experiment)
     recorded = f"{found.finding} ({found.source})" if found else ""
     if not recorded and not predicted:
-        recorded = "Not recorded here yet."
+        recorded = "No result recorded yet."
     return [*predicted, element("p", recorded)] if recorded else predicted
 
 
 def _shape_gain() -> str:
-    """The paper's comparison of shapes, for the one acceptance vector that it prints."""
+    """The paper's comparison of tree shapes, computed with the only acceptance vector that the
+    paper prints."""
     acceptance = paper_acceptance()
     best = expected_tokens(best_tree(acceptance, NODES), acceptance)
     counts = range(1, MOST_SEQUENCES + 1)
     trees = (Tree.sequences(k, (NODES - 1) // k) for k in counts)
     rival = max(expected_tokens(tree, acceptance) for tree in trees)
     return (
-        f"With the acceptance of Appendix E at {NODES} nodes: {best:.2f} tokens per step against "
-        f"{rival:.2f} for the best independent sequences, {signed(best / rival - 1)} (predicted)."
+        f"Predicted from the acceptance vector of Appendix E: with {NODES} nodes, the best tree "
+        f"yields {best:.2f} tokens per step and the best independent sequences {rival:.2f} "
+        f"({signed(best / rival - 1)})."
     )
 
 
 def _rerun(experiment: str | None) -> Markup | None:
-    """What the experiment that repeats a table here has found, if it was recorded."""
+    """The recorded finding of the experiment that repeats a table, or None if there is none."""
     found = findings().get(experiment or "")
     if found is None:
         return None

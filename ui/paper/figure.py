@@ -1,4 +1,5 @@
-"""The figure of the Paper view: each speed-up of the paper against the simulated one. Pure."""
+"""The figure of the Paper tab: each speed-up of the paper against the simulated one. Pure
+functions."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from ui.paper.words import METHODS, titled
 
 Figure = dict[str, Any]
 
-# panel: name, colour, symbol
+# panel of the paper's tables -> name in the legend, colour, symbol
 GROUPS = {
     "a100": ("A100, 7B", "var(--sq-verify)", "circle"),
     "a100-larger": ("A100, 13B and 33B", "var(--race-sequences)", "square"),
@@ -19,12 +20,12 @@ GROUPS = {
     "top-p": ("A100, by top-p", "var(--race-dynamic)", "triangle-down"),
 }
 TICKS = [1.5, 2, 3, 4, 6, 8, 10]
-RANGE = (0.17, 1.04)  # powers of ten: 1.5 to 11
+RANGE = (0.17, 1.04)  # of both axes, as log10: speed-ups of 1.5 to 11
 
 
 def speedups_figure() -> Figure:
-    """All speed-ups, on the diagonal where paper and simulation agree. Open markers: the methods
-    beside Sequoia."""
+    """A marker for each speed-up; it lies on the diagonal if paper and simulation agree. Filled
+    markers are for Sequoia, open ones for the other methods."""
     traces = [_trace(panel, is_sequoia) for is_sequoia in (True, False) for panel in GROUPS]
     return {"data": traces, "layout": _layout()}
 

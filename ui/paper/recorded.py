@@ -1,4 +1,4 @@
-"""The findings of the recorded experiments, which the Paper view shows beside the paper's."""
+"""The findings of the recorded experiments, which the Paper tab shows beside the paper's claims."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ FOLDER = ASSETS / "experiments"
 
 @dataclass(frozen=True)
 class Finding:
-    """An experiment's title, and its result in a sentence. source: the label of its figures, such
-    as "recorded"."""
+    """An experiment's title, and its result in words. source: the label of its numbers, such as
+    "recorded"."""
 
     title: str
     finding: str
@@ -25,7 +25,7 @@ class Finding:
 
 @cache
 def findings() -> dict[str, Finding]:
-    """All recorded experiments by name. A damaged file is skipped."""
+    """The findings of all recorded experiments by name. A damaged file is skipped."""
     return read_each(((path.stem, path) for path in sorted(FOLDER.glob("*.json"))), _finding)
 
 

@@ -1,4 +1,4 @@
-"""The Paper view: tables that the server writes once, and a figure that the browser draws. It has
+"""The Paper tab: tables that the server writes once, and a figure that the browser draws. It has
 no handlers."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ui.shared.message_text import message_text
 
 
 class PaperTab:
-    """The view's component."""
+    """The tab's component."""
 
     def build(self) -> None:
         """Lay the view out in the current container."""

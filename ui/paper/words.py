@@ -1,4 +1,4 @@
-"""Figures of the Paper view in words."""
+"""Numbers and labels of the Paper tab as text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ METHODS = {OURS: "Sequoia", SEQUENCES: "SpecInfer", "top-k": "Top-k match"}
 
 
 def titled(texts: str, temperature: float | None) -> str:
-    """The texts of a line with their temperature: "C4, T = 0.6"."""
+    """The texts and the temperature of a line: "C4, T = 0.6"."""
     return texts if temperature is None else f"{texts}, T = {temperature:g}"
 
 
@@ -20,16 +20,16 @@ def times(value: float, digits: int = 2) -> str:
 
 
 def deviation(simulated: float, paper: float) -> float:
-    """By how much a simulated figure is above the paper's, as a share of it."""
+    """The relative deviation of a simulated number from the paper's: 0.1 if it is 10% higher."""
     return simulated / paper - 1
 
 
 def signed(share: float) -> str:
-    """A share in per cent with its sign: "+3.4%", "−11.0%", "0.0%"."""
+    """A fraction as a signed percentage: "+3.4%", "−11.0%", "0.0%"."""
     text = f"{100 * share:+.1f}%"
     return text[1:] if float(text[:-1]) == 0 else text.replace("-", "−")
 
 
 def spread(shares: Sequence[float]) -> str:
-    """The least and the largest of some shares: "−1.2% to +3.4%"."""
+    """The smallest and the largest of some fractions: "−1.2% to +3.4%"."""
     return f"{signed(min(shares))} to {signed(max(shares))}"

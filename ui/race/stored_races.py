@@ -3,6 +3,7 @@ steps."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, TypeGuard
 
 from ui.decode.recordings import RunStore
@@ -26,6 +27,15 @@ class StoredRaces:
         if self.welcome and name == self.welcome.name:
             return self.welcome
         return self.newest.get(name)
+
+    def file_text(self, race: StoredRace) -> str:
+        """The text of a race's file. Raises BadTrace if the race cannot be saved."""
+        return self._welcome_text if race is self.welcome else race.log().to_json()
+
+    @cached_property
+    def _welcome_text(self) -> str:
+        """Written once: every page opens with the recorded race."""
+        return self.welcome.log().to_json() if self.welcome else ""
 
     def get_moves(self, asked: Any) -> str:
         """The steps that a browser missed. asked: [race name, index of the first step]."""

@@ -389,7 +389,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
     def _file(self, kept: StoredRace) -> dict[str, Any]:
         """The update of the button that saves the race."""
         try:
-            return download(kept.log().to_json(), file_name("race", kept.meta))
+            return download(self.stored.file_text(kept), file_name("race", kept.meta))
         except SequoiaError as problem:
             gr.Warning(markup.toast(f"The race cannot be saved: {problem}"), duration=7)
             return gr.update(interactive=False)

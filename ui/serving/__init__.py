@@ -1,1 +1,1 @@
-"""Visitors and models: who may ask for what, who is next, which pair is served, work in threads."""
+"""Serves visitors: limits and guards, the queue, the loaded pair, and jobs in threads."""

@@ -14,10 +14,10 @@ from sequoia.algorithm.progress import ShouldStop
 from ui.serving.sessions import Busy
 from ui.serving.wait_times import Demand, Wait, WaitTimes, duration_words
 
-_LOOK_SECONDS = 0.2
-# At least so often a visitor hears how long it still takes: a page that hears nothing asks.
+_LOOK_SECONDS = 0.2  # between two checks of `should_stop`
+# Seconds between two reports of the remaining wait. A page that gets none asks what became of it.
 _REPORT_SECONDS = 3.0
-# Called with what is ahead: at first, at each change, and every few seconds.
+# Called with the jobs ahead: once at the start, at each change, and every few seconds.
 OnWait = Callable[[Wait], None]
 
 
@@ -26,7 +26,7 @@ class Cancelled(Exception):
 
 
 def wait_words(wait: Wait, what: str = "yours") -> str:
-    """How long a visitor waits, in words; `what` starts after that."""
+    """The wait in words. what: the visitor's work, which starts after it."""
     return f"{wait.words}; {what} starts automatically"
 
 
@@ -36,9 +36,9 @@ def _unknown_share() -> float:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What waits for the engine or uses it. share: of the work that is done, from 0 to 1. job: if
-    it is one. returns: it was served before and comes again for a further part, so it is never
-    refused."""
+    """Work that waits for the engine or uses it. share: returns the fraction that is done, from 0
+    to 1. job: the job that does the work, if there is one. returns: whether the job had an earlier
+    turn and queues again for more work; it is then never refused."""
 
     demand: Demand = field(default_factory=Demand)
     share: Callable[[], float] = _unknown_share
@@ -48,16 +48,16 @@ class Work:
 
 @dataclass(eq=False)
 class _Ticket:
-    """began: when it became the first in the queue, so that the time until its work starts counts
-    as part of it: those behind wait for that too."""
+    """A place in the queue. began: when it became the first one. The duration of work is counted
+    from then on: the visitors behind also wait for the time until the work really starts."""
 
     work: Work
     began: float = 0.0
 
 
 class FairQueue:
-    """First come, first served: the first in the queue has the engine. The queue holds at most
-    `most`, the running one included. `times` learns how long the work takes."""
+    """First come, first served: the first one in the queue has the engine. At most `most` can be in
+    the queue, including the one that has the engine. `times` learns how long the work takes."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
@@ -76,7 +76,7 @@ class FairQueue:
 
     @property
     def current(self) -> Work | None:
-        """The work that has the engine."""
+        """The work that has the engine, or None."""
         with self._changed:
             return self._tickets[0].work if self._tickets else None
 
@@ -84,10 +84,10 @@ class FairQueue:
     def turn(
         self, should_stop: ShouldStop, on_wait: OnWait, work: Work | None = None
     ) -> Iterator[None]:
-        """Wait for the turn and hold it. `on_wait` is called with what is ahead: at first, at each
-        change, and every few seconds.
+        """Wait for a turn; it lasts until the context ends. While waiting, `on_wait` is called with
+        the jobs ahead: once at the start, at each change, and every few seconds.
 
-        Raises Cancelled once `should_stop` returns True, and Busy if the queue is full.
+        Raises Cancelled if `should_stop` returns True while waiting, and Busy if the queue is full.
         """
         ticket = _Ticket(work or Work())
         self._enter(ticket)
@@ -114,7 +114,7 @@ class FairQueue:
     def _full_words(self) -> str:
         waiting = len(self._tickets)
         words = duration_words(self._seconds_before(waiting))
-        return f"{waiting} runs are waiting already, {words}; try again later"
+        return f"{waiting} runs are waiting already, which will take {words}; try again later"
 
     def _wait(self, ticket: _Ticket, should_stop: ShouldStop, on_wait: OnWait) -> None:
         reported = 0
@@ -131,7 +131,7 @@ class FairQueue:
                 self._changed.wait(_LOOK_SECONDS)
 
     def _seconds_before(self, place: int) -> float:
-        """Seconds until the visitor at `place` is served. The lock is held."""
+        """Predicted seconds until the visitor at `place` is served. Call it with the lock held."""
         if place == 0:
             return 0.0
         first, *others = list(self._tickets)[:place]

@@ -1,4 +1,4 @@
-"""Other visitors can follow a run in progress: they get the messages that its own page gets.
+"""Lets other visitors follow a run in progress: they get the same messages as the run's own page.
 Independent of the page and of the kind of run.
 """
 
@@ -12,21 +12,21 @@ from collections.abc import AsyncGenerator, Callable
 from ui.serving.inbox import SECONDS_PER_BATCH, Inbox
 
 SoFar = Callable[[], str | None]
-_LOOK_SECONDS = 1.0  # after which a silent run is checked: it may have ended
+_LOOK_SECONDS = 1.0  # without a message, after which to check whether the run has ended
 
 
 class Followers:
-    """The visitors who follow one run. If the run's own page closes before its last message is
-    made, `follow` finds out by itself that the run is over."""
+    """The visitors who follow one run. If the run's own page closes, its last message may never be
+    made. Therefore `follow` also checks whether the run is over."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        # a follower who leaves, even while they enter, takes theirs away
+        # weak references: when a follower leaves, even while entering, their inbox is removed
         self._inboxes: weakref.WeakSet[Inbox[str]] = weakref.WeakSet()
 
     def made(self, make: Callable[[], str]) -> str:
-        """Make the next message and send it to everyone. A visitor who arrives meanwhile gets it
-        with all earlier ones."""
+        """Make the next message, send it to all followers and return it. A visitor who begins to
+        follow meanwhile gets it together with all earlier ones."""
         with self._lock:
             message = make()
             for inbox in self._inboxes:
@@ -36,8 +36,9 @@ class Followers:
     async def follow(
         self, so_far: SoFar, is_going: Callable[[], bool]
     ) -> AsyncGenerator[str, None]:
-        """The messages of the run: all earlier ones at once, by `so_far`, then each as it is made.
-        None if `so_far` is None: the run has just ended, and its recording was put away."""
+        """The messages of the run: first the message of `so_far`, which contains all earlier ones,
+        then each as it is made. No messages if `so_far` returns None: then the run has just ended
+        and its recording was dropped."""
         inbox = await asyncio.to_thread(self._enter, so_far)
         while inbox is not None:
             try:
@@ -62,5 +63,5 @@ class Followers:
 
 
 def as_followed(message: str) -> str:
-    """A message for those who follow: the page shows it as someone else's run."""
+    """`message` for a follower, marked so that the page shows it as another visitor's run."""
     return f'{message.removesuffix("}")},"followed":true}}'

@@ -1,6 +1,6 @@
-"""All changes to Gradio's own behaviour, made once before the page is served. They depend on the
-version of Gradio in requirements.txt; tests/ui/serving/test_gradio_changes.py fails if they no
-longer work."""
+"""All changes to the behaviour of Gradio, made once before the page is served. They depend on the
+Gradio version in requirements.txt; tests/ui/serving/test_gradio_changes.py fails if they no longer
+work."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ def change_gradio() -> None:
 
 
 def _forget(self: SessionState, key: int, value: Any = None) -> None:
-    """Gradio would keep the last value of every component for each of the last visitors, for its
-    deep links, which this page does not have. One opened file can be 32 MiB."""
+    """Does nothing. Gradio's method would store the last value of every component for each recent
+    visitor, up to 32 MiB for an uploaded file. That is for deep links, which this page does not
+    have."""
 
 
 _gradio_begins_session = SessionState.__init__
 
 
 def _begin_session(self: SessionState, blocks: gr.Blocks) -> None:
-    """For the same links Gradio would describe every component anew for each visitor who comes,
-    while all others wait: more than half of what a new page costs."""
+    """Begins a session without a description of the components, which only deep links need. Gradio
+    would make one for each new visitor while all other visitors wait. It is more than half of the
+    cost of a new page."""
     without_components: Any = SimpleNamespace(default_config=blocks.default_config, blocks=())
     _gradio_begins_session(self, without_components)

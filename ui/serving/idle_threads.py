@@ -1,6 +1,6 @@
-"""Threads of handlers end when they are no longer needed. The library below Gradio ends those that
-have been idle for ten seconds, but only when it starts another; after a busy time they would all
-stay."""
+"""Ends the threads of handlers that are no longer needed. AnyIO, which runs Gradio's handlers, ends
+threads that have been idle for ten seconds, but only when it uses a thread for the next handler.
+After a busy time all of them would stay."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ SECONDS = 11.0  # after the last request
 
 
 class IdleThreads:
-    """ASGI middleware that uses a thread once after the last request, which ends the others."""
+    """ASGI middleware that uses a thread once, some time after the last request. This ends all
+    other idle threads."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -35,4 +36,4 @@ class IdleThreads:
 
 
 def _nothing() -> None:
-    """What the thread does."""
+    """Does nothing; called in a thread, so that AnyIO looks for idle ones."""

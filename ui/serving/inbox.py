@@ -1,5 +1,5 @@
-"""What a job's thread posts, and how it is read: by another thread, or awaited by a handler, which
-then holds no thread while the job is silent. Independent of jobs and of the page.
+"""Passes events from a job's thread to a reader: another thread, or a handler that awaits them and
+so occupies no thread while the job posts nothing. Independent of jobs and of the page.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-SECONDS_PER_BATCH = 0.08  # a dozen messages per second, as many as a browser can draw
+SECONDS_PER_BATCH = 0.08  # about a dozen messages per second, as many as a browser can draw
 
 Event = TypeVar("Event")
 Made = TypeVar("Made")
@@ -21,23 +21,24 @@ Wake = Callable[[], None]
 
 @dataclass(frozen=True)
 class Batch(Generic[Event]):
-    """Events in their order; none only if another reader had the last one. over: whether the job
-    has ended."""
+    """Events in order; empty only if another reader took the last one. over: whether the job has
+    ended."""
 
     events: list[Event]
     over: bool
 
 
 class Inbox(Generic[Event]):
-    """Events from one thread for one reader. If there are several, as a visitor resumed a run
-    before its last event was read, each event goes to one of them, and all end with the job."""
+    """Events from one thread for one reader. There can be several readers if a visitor resumes a
+    run before its last event is read. Then each event goes to one of them, and all readers stop
+    when the job ends."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._events: list[Event] = []
         self._over = False
         self._wakers: list[Wake] = []
-        self._readers = 0  # who wait just now
+        self._readers = 0  # number of readers that are waiting now
         self._read_at = time.monotonic()
 
     def put(self, event: Event, last: bool = False) -> None:
@@ -53,24 +54,24 @@ class Inbox(Generic[Event]):
             self._wakers.clear()
 
     def reopen(self) -> None:
-        """Accept more events after the last one, which was read already or is read with them. The
-        time in which nobody read counts from now on."""
+        """Accept further events after the last one. If that one has not been read yet, it is read
+        together with them. The time without a reader is counted from now on."""
         with self._changed:
             self._over = False
             self._read_at = time.monotonic()
 
     def is_read(self, seconds: float) -> bool:
-        """Whether somebody waits for events, or has read some in the last `seconds`."""
+        """Whether a reader is waiting for events, or has read some in the last `seconds`."""
         return self._readers > 0 or time.monotonic() - self._read_at < seconds
 
     def wait(self) -> Batch[Event]:
-        """All events so far; waits until there is one, or all are read."""
+        """All unread events. Waits until there is one, or the job has ended."""
         with self._changed, self._reading():
             self._changed.wait_for(lambda: self._events or self._over)
             return self._take()
 
     async def awaited(self) -> Batch[Event]:
-        """The same for a handler: other handlers go on while it waits."""
+        """The same as `wait` for a handler: other handlers can run meanwhile."""
         with self._reading():
             while True:
                 posted = asyncio.Event()
@@ -84,7 +85,7 @@ class Inbox(Generic[Event]):
                     self._forget(wake)
 
     def _forget(self, wake: Wake) -> None:
-        """The reader of `wake` waits no longer."""
+        """The reader that added `wake` no longer waits."""
         with self._changed, suppress(ValueError):
             self._wakers.remove(wake)
 
@@ -106,20 +107,20 @@ class Inbox(Generic[Event]):
 
 
 def _waker(posted: asyncio.Event) -> Wake:
-    """A function for another thread that sets `posted` in this one's event loop."""
+    """A function that sets `posted` in the current event loop. Any thread may call it."""
     loop = asyncio.get_running_loop()
 
     def wake() -> None:
-        if not loop.is_closed():  # the server may have ended meanwhile
+        if not loop.is_closed():  # the server may have stopped meanwhile
             loop.call_soon_threadsafe(posted.set)
 
     return wake
 
 
 class Received(Generic[Event, Made]):
-    """The result of `make` for each batch in `inbox`, until the last event was read. Iterate with
-    `for` by a thread, or with `async for` by a handler; a second reader continues where the first
-    left off."""
+    """The result of `make` for each batch of events in `inbox`, until the last event was read. A
+    thread iterates with `for`, a handler with `async for`. A second reader continues where the
+    first one left off."""
 
     def __init__(self, inbox: Inbox[Event], make: Callable[[list[Event]], Made]) -> None:
         self._inbox = inbox
@@ -137,7 +138,7 @@ class Received(Generic[Event, Made]):
     async def __aiter__(self) -> AsyncIterator[Made]:
         while True:
             batch = await self._inbox.awaited()
-            # large trees take milliseconds, in which the event loop would answer no other page
+            # in a thread: large trees take milliseconds, and the event loop serves all other pages
             if batch.events:
                 yield await asyncio.to_thread(self._make, batch.events)
             if batch.over:

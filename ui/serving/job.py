@@ -1,8 +1,8 @@
-"""A job in its own thread: it waits for its turn, posts events, and can be stopped. Independent of
-the page and of the kind of work.
+"""A job in its own thread, which waits for its turn, posts events, and can be stopped. Independent
+of the page and of the kind of work.
 
-Torch's inference mode belongs to a thread, but Gradio moves a generator from thread to thread. So
-each job that uses the models runs in its own thread.
+Torch's inference mode is set per thread, but Gradio moves a generator from thread to thread. So
+each job that uses the models needs a thread of its own.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Busy
 from ui.serving.wait_times import Demand, Wait
 
-# A job whose events nobody has asked for that long is dropped: its page has gone.
+# A job is stopped if nobody has read its events for this long: its page must have been closed.
 UNREAD_SECONDS = 30.0
-_JUST_NOW = 2.0  # seconds between two batches that are read, at most
+_JUST_NOW = 2.0  # seconds; a page that reads a job's events does so at least this often
 _log = logging.getLogger(__name__)
 
 Event = TypeVar("Event")
@@ -35,8 +35,8 @@ Event = TypeVar("Event")
 class Job(ABC, Generic[Event]):
     """`start` begins the work in the background; `batches` yields its events until it has ended.
 
-    name: what messages call the job. if_it_fails: a sentence they add after a failure;
-    if_out_of_memory: the same if memory ran out.
+    name: the job's name in messages. if_it_fails: a sentence that is added to the message of a
+    failure. if_out_of_memory: a sentence that is added if memory ran out.
     """
 
     name = "run"
@@ -55,15 +55,15 @@ class Job(ABC, Generic[Event]):
 
     @abstractmethod
     def work(self, steps: int | None) -> Event:
-        """The work itself, called in the thread; returns the last event. Raises Cancelled or
-        Stopped once the job is `halted`."""
+        """Do the work, in the job's thread. Returns the last event. Raises Cancelled or Stopped
+        once `halted` is True."""
 
     @abstractmethod
     def demand(self) -> Demand:
-        """What it asks of the models in its next turn."""
+        """The size of the job's next turn."""
 
     def share(self) -> float:
-        """The share of that work that is done, from 0 to 1; 0 if it is not known."""
+        """The fraction of the turn's work that is done, from 0 to 1; 0 if it is not known."""
         return 0.0
 
     @abstractmethod
@@ -71,7 +71,7 @@ class Job(ABC, Generic[Event]):
         """An event that says what the job is doing now."""
 
     def waiting(self, wait: Wait) -> Event:
-        """An event that says what is ahead in the queue."""
+        """An event that says how many jobs are ahead in the queue."""
         return self.notice(wait_words(wait))
 
     @abstractmethod
@@ -83,11 +83,11 @@ class Job(ABC, Generic[Event]):
         """The last event of a job that failed."""
 
     def refused(self, problem: SequoiaError) -> str:
-        """The message for a request that cannot be served."""
+        """The error message for a job that could not start or continue."""
         return str(problem)
 
     def free_caches(self) -> None:
-        """Free what the job keeps between steps."""
+        """Free the caches that the job keeps between steps."""
 
     @property
     def busy(self) -> bool:
@@ -96,12 +96,12 @@ class Job(ABC, Generic[Event]):
 
     @property
     def in_line(self) -> bool:
-        """Whether it keeps its visitor from having another job."""
+        """Whether the visitor cannot start another job because of this one."""
         return self._busy
 
     @property
     def is_read(self) -> bool:
-        """Whether somebody reads what it posts just now."""
+        """Whether somebody is reading the job's events now."""
         return self._inbox.is_read(_JUST_NOW)
 
     @property
@@ -110,8 +110,8 @@ class Job(ABC, Generic[Event]):
         return False
 
     def start(self, steps: int | None = None) -> None:
-        """Make `steps` more steps in the background, or all that remain. Raises Busy if the system
-        lets the program have no further thread."""
+        """Do `steps` more steps in the background, or all that remain. Raises Busy if the system
+        cannot start another thread."""
         with self._ending:
             self._halt.clear()
             self._turns = 0
@@ -131,7 +131,7 @@ class Job(ABC, Generic[Event]):
         self._halt.set()
 
     def end(self, words: str) -> None:
-        """Stop after the current step, because the program ends. The last event is `words`."""
+        """Stop after the current step because the program ends. `words` become the last event."""
         self._parting = words
         self.halt()
 
@@ -141,25 +141,25 @@ class Job(ABC, Generic[Event]):
             self._inbox.put(self.stopped(self._parting), last=True)
 
     def halted(self) -> bool:
-        """Whether it was asked to stop, or nobody reads what it posts."""
+        """Whether the job was asked to stop, or nobody has read its events for UNREAD_SECONDS."""
         if not self._inbox.is_read(UNREAD_SECONDS):
             self.halt()
         return self._halt.is_set()
 
     def release(self) -> None:
-        """Free the caches, after the current step if one is running. The job cannot continue
-        afterwards."""
+        """Free the caches; if the job is running, when its work has ended. Afterwards it cannot
+        continue."""
         self._released = True
         if not self._busy:
             self.free_caches()
             free_unused_gpu_memory()
 
     def batches(self) -> Received[Event, list[Event]]:
-        """The events since the last batch, at least one, until the thread has ended."""
+        """Batches of at least one event each, until the thread has ended."""
         return Received(self._inbox, lambda events: events)
 
     def reports(self) -> Received[Event, Event]:
-        """The newest event of each batch, for jobs whose every event reports the progress."""
+        """The newest event of each batch, for jobs whose events all report the progress."""
         return Received(self._inbox, lambda events: events[-1])
 
     # -- in the thread -----------------------------------------------------------------------------
@@ -170,8 +170,8 @@ class Job(ABC, Generic[Event]):
 
     @contextmanager
     def turn(self, chat: bool = False) -> Iterator[Pair]:
-        """The pair, while it is this job's turn. With `chat`, prompts become chat messages if the
-        models have a template. Raises Cancelled if the job is halted while it waits."""
+        """Wait for this job's turn and yield the pair. chat: whether prompts become chat messages,
+        if the models have a chat template. Raises Cancelled if the job is halted while it waits."""
         if not self._model_host.settled:
             self.post(
                 self.notice(f"waiting for the models to load; the {self.name} starts automatically")
@@ -209,14 +209,15 @@ class Job(ABC, Generic[Event]):
                 self._rest(broken, last)
 
     def _rest(self, broken: bool, last: Event) -> None:
-        """The work has ended. broken: it cannot continue. `last`: the last event."""
+        """Clean up after the work has ended. broken: whether the job cannot continue. last: the
+        last event."""
         self._busy = False
         try:
             if broken or self._released:
                 self.release()
         except Exception:
             _log.exception("the caches of a %s could not be freed", self.name)
-        finally:  # whatever happens: the reader of `batches` waits for it
+        finally:  # in any case, as the reader of `batches` waits for the last event
             self._inbox.put(self.stopped(self._parting) if self._parting else last, last=True)
 
     def _unexpected(self) -> str:

@@ -1,4 +1,5 @@
-"""How much visitors may use: sizes, times, and how many of them wait. Checks nothing itself."""
+"""The limits on what visitors may use: sizes, times, and the length of the queue. Other modules
+check them."""
 
 from __future__ import annotations
 
@@ -9,21 +10,22 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Limits:
-    """What one visitor, and all visitors together, may use.
+    """The most that one visitor, or all visitors together, may use.
 
-    tokens, nodes, prompt_chars: of one run. seconds: wall-clock time of decoding. waiting: visitors
-    in the queue, the one being served included. sessions: how many are remembered. held: paused
-    runs that keep their caches. runs, weight: finished runs stored for reload, and their nodes in
-    total (one node of one step is about 100 bytes). models: whether a visitor may load other
-    models, which includes downloading them. measures: whether a visitor may measure this machine,
-    whose profile is the same for all. shares: whether other visitors may follow any run, read-only:
-    on this machine or in a workshop everyone in the room may. Among strangers a prompt is private,
-    so there a visitor is asked, and by default nobody follows.
+    tokens, nodes, prompt_chars: of one run. seconds: decoding time of one run (wall clock).
+    waiting: visitors in the queue, including the one being served. sessions: visitors whose runs
+    are remembered. held: paused runs that keep their KV caches. runs, weight: number of finished
+    runs stored for reload, and the number of nodes in all of them (one node of one step is about
+    100 bytes).
 
-    In bytes: request: of a request that uploads no file. upload: of an opened file.
-    uploads_each, uploads: uploaded in `upload_seconds` from one address, and by all. kept: of the
-    temporary files, uploads and files to download together; of those there are at most
-    `kept_files`.
+    models: whether visitors may load other models, which includes downloading them. measures:
+    whether visitors may measure this machine; all visitors share its profile. shares: whether
+    everyone may follow any run, read-only. That suits one machine or a workshop. Among strangers a
+    prompt is private: without `shares`, a run can be followed only if its visitor allows it.
+
+    In bytes: request: size of a request that uploads no file. upload: size of an uploaded file.
+    uploads_each, uploads: uploads within `upload_seconds`, from one address and in total. kept: all
+    temporary files (uploads and files to download), of which there are at most `kept_files`.
     """
 
     tokens: int = 4096
@@ -48,28 +50,28 @@ class Limits:
 
     @property
     def requests(self) -> int:
-        """Requests of pages in Gradio's own queue: a page that opens has three at once. They must
-        never be refused because many runs wait, so there is room for several per run."""
+        """The capacity of Gradio's own queue. A page that opens sends three requests at once. These
+        must not be refused when many runs wait, so there is room for several requests per run."""
         return 8 * self.waiting
 
     @property
     def handlers(self) -> int:
-        """Handlers that may be active at once. Each waiting run has one, and a second if its
-        visitor follows the current run; both are awaited and hold no thread."""
+        """The number of handlers that may be active at once. Each waiting run has one, and a second
+        one if its visitor follows the current run. Both are coroutines and occupy no thread."""
         return 4 * self.waiting + 40
 
     def sizes(self) -> dict[str, str]:
-        """The limits on what is sent, for --help."""
+        """The limits on uploads and files, each with its size in words, for --help."""
         within = f"in {self.upload_seconds / 60:g} minutes"
         found = {
-            "an opened file": self.upload,
+            "an uploaded file": self.upload,
             "any other request": self.request,
             f"uploads from one address {within}": self.uploads_each,
             f"all uploads {within}": self.uploads,
-            "temporary files": self.kept,
+            "all temporary files": self.kept,
         }
         sizes = {what: f"{size // MIB} MiB" for what, size in found.items()}
-        return {**sizes, "temporary files, their number": f"{self.kept_files:,}"}
+        return {**sizes, "number of temporary files": f"{self.kept_files:,}"}
 
 
 LOCAL = Limits()

@@ -1,5 +1,5 @@
-"""The loaded pair for views that only read it: as it is now, or after loading. Independent of the
-page."""
+"""The loaded pair, for views that only read it, and waiting until loading has ended. Independent of
+the page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sequoia import Pair, SequoiaError
 from ui.serving.fair_queue import Cancelled
 from ui.serving.model_host import ModelHost
 
-_LOOK = 0.2  # seconds between looks
+_LOOK = 0.2  # seconds between two checks
 _MOMENT = 0.1  # seconds until a settled pair can be read
 
 

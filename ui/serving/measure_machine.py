@@ -1,4 +1,4 @@
-"""A careful measurement of this machine: by a visitor's button, or when the program starts."""
+"""A thorough measurement of this machine, started by a visitor's button or by --measure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROUNDS = 90
 def measure_machine(
     pair: Pair, seconds: float = SECONDS, progress: Progress = lambda _: None
 ) -> HardwareProfile:
-    """Time `pair` for about `seconds`, and keep the profile with it: from then on it is that of
-    this machine."""
+    """Time the passes of `pair` for about `seconds`. The profile is stored with the pair, and from
+    then on it is the profile of this machine."""
     pair.measured.profile = measure_profile(pair, seconds=seconds, rounds=ROUNDS, progress=progress)
     return pair.measured.profile

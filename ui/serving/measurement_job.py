@@ -13,8 +13,8 @@ from ui.serving.job import Job
 
 @dataclass(frozen=True)
 class Report:
-    """Progress of a measurement. share: of the work done, from 0 to 1. over: whether it has ended.
-    error: the reason, if it failed. result: what was measured."""
+    """The progress of a measurement. share: the fraction of the work that is done, from 0 to 1.
+    over: whether it has ended. error: the reason, if it failed. result: the measured values."""
 
     share: float
     words: str = ""
@@ -30,7 +30,8 @@ class MeasurementJob(Job[Report]):
 
     @abstractmethod
     def measure(self, pair: Pair) -> Any:
-        """Measure `pair` during this job's turn, and call `report` with the progress."""
+        """Measure `pair` during this job's turn, and call `report` with the progress. Returns the
+        measured values."""
 
     def work(self, steps: int | None) -> Report:  # noqa: ARG002  a measurement has no steps
         self.post(self.notice("waiting for the models"))

@@ -1,5 +1,5 @@
-"""The loaded models: loaded in the background while the page is already up, replaced by others on
-request, and used by one visitor at a time. Independent of the page.
+"""Loads the models in the background while the page is already up, replaces them on request, and
+lets one visitor at a time use them. Independent of the page.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ui.serving.one_each import OneEach
 
 _log = logging.getLogger(__name__)
 Load = Callable[[], Pair]
-Measure = Callable[[Pair], object]  # times the pair on this machine
+Measure = Callable[[Pair], object]  # measures the pair's step times on this machine
 
 
 class RunningJobs(Protocol):
@@ -40,13 +40,13 @@ class RunningJobs(Protocol):
 
 
 class NotLoaded(SequoiaError):
-    """The models could not be loaded; the text says why."""
+    """The models could not be loaded. The message says why."""
 
 
 @dataclass(frozen=True)
 class Status:
-    """State of loading: "loading", "measuring", "ready" or "failed", and a description in one
-    line."""
+    """The state of loading. stage: "loading", "measuring", "ready" or "failed". words: the state in
+    one line."""
 
     stage: str
     words: str
@@ -58,11 +58,12 @@ class Status:
 
 
 class ModelHost:
-    """Loads a pair with `load`, then plans a tree, so that the first run does not wait for it.
+    """Loads a pair with `load`, measures it with `measure` and plans a tree, so that the first run
+    does not wait for these. waiting: the length of the queue.
 
-    `version` counts the pairs loaded so far. Callbacks in `before_unload` are called before a pair
-    is unloaded; code that keeps part of a pair after its turn must register one. `sessions` has
-    the jobs of each view, `one_each` whose they are. `measure` times each pair before it is served.
+    `version` counts the pairs loaded so far. The callbacks in `before_unload` are called before a
+    pair is unloaded; code that keeps part of a pair after its turn must register one. `sessions`
+    contains the sessions of each view. `one_each` limits how many jobs a visitor has at once.
     """
 
     def __init__(
@@ -81,7 +82,7 @@ class ModelHost:
         self._log = printer()
         self._load = load
         self._pair = None
-        self._lost = ""  # why the GPU of the pair runs nothing more
+        self._lost = ""  # why the pair's GPU no longer works, or ""
         self._settled = threading.Event()
         self.status = Status("loading", "loading the models")
 
@@ -90,7 +91,7 @@ class ModelHost:
         threading.Thread(target=self._fill, name="model-host", daemon=True).start()
 
     def on_progress(self, news: LoadNews) -> None:
-        """Called by `load` with its progress: the latest is shown, and downloads are logged."""
+        """Log the progress of `load` and show the latest of it in the page's header."""
         self._log(news)
         if not self.settled and not isinstance(news, PassedCheck):
             self.status = Status(self.status.stage, str(news))
@@ -115,8 +116,8 @@ class ModelHost:
         return pair
 
     def check_gpu(self) -> str:
-        """After an unexpected error: if the GPU of the pair runs nothing any more, serve no further
-        runs and return a sentence that says so; "" where it still works."""
+        """Call it after an unexpected error. If the pair's GPU no longer works, no further runs are
+        served. Returns a sentence that says so, or "" if the GPU works."""
         problem = gpu_problem(self._pair.target.device) if self._pair else ""
         if problem:
             self._lost = f"The graphics card stopped working ({problem}). Start the program again."
@@ -128,8 +129,8 @@ class ModelHost:
         self, should_stop: ShouldStop, on_wait: OnWait, work: Work | None = None
     ) -> Iterator[Pair]:
         """Wait for the caller's turn and yield the pair that is loaded then. The turn lasts until
-        the context ends. `on_wait` is called with what is ahead. work: what the turn is for. Raises
-        NotLoaded, Busy or Cancelled."""
+        the context ends. on_wait: called with the jobs ahead while waiting. work: the work of the
+        turn. Raises NotLoaded, Busy or Cancelled."""
         self.pair(should_stop)
         with self._engine(should_stop, on_wait, work):
             yield self.pair(should_stop)
@@ -138,8 +139,9 @@ class ModelHost:
         self, load: Load, should_stop: ShouldStop, on_wait: OnWait, work: Work | None = None
     ) -> Pair:
         """Wait for the caller's turn, load another pair and serve it from then on. If that fails,
-        the current pair stays. If memory cannot hold both, the current one is unloaded first and
-        loaded again after a failure. Raises what `load` raises, NotLoaded, Busy or Cancelled."""
+        the current pair stays. If the memory is too small for both pairs, the current one is
+        unloaded first, and loaded again after a failure. Returns the new pair. Raises what `load`
+        raises, NotLoaded, Busy or Cancelled."""
         self._wait(should_stop)
         with self._engine(should_stop, on_wait, work):
             before = self.status
@@ -158,8 +160,8 @@ class ModelHost:
         return pair
 
     def close(self, words: str, seconds: float) -> None:
-        """The program ends: stop all jobs after their current step, with `words` as their last
-        message. Does not wait longer than `seconds` for a step."""
+        """The program is ending: stop all jobs after their current step, with `words` as their last
+        message. Waits at most `seconds` for the current step."""
         for jobs in self.sessions:
             jobs.end_all(words)
         end = time.monotonic() + seconds
@@ -178,7 +180,7 @@ class ModelHost:
         self, should_stop: ShouldStop, on_wait: OnWait, work: Work | None
     ) -> Iterator[None]:
         with self.queue.turn(should_stop, on_wait, work):
-            # so that the process's thread count also holds in this thread
+            # apply the process's number of torch threads to this thread, too
             torch.set_num_threads(torch.get_num_threads())
             yield
 
@@ -204,14 +206,13 @@ class ModelHost:
             raise
 
     def _prepared(self, load: Load) -> Pair:
-        """A pair with its first tree planned. No run may be in progress, as it would disturb
-        the timing."""
+        """A loaded pair that is measured and has its first tree planned. No run may be in progress,
+        as that would disturb the measurement."""
         pair = load()
         self.status = Status("measuring", "timing the models on this machine")
         self._measure(pair)
-        default_plan(
-            pair.as_chat() if pair.template else pair, SamplingParams()
-        )  # the pair caches it
+        # the plan is cached in the pair
+        default_plan(pair.as_chat() if pair.template else pair, SamplingParams())
         return pair
 
     def _serve(self, pair: Pair) -> None:
@@ -248,7 +249,7 @@ class ModelHost:
 
 
 def words_for(pair: Pair) -> str:
-    """The pair in one line."""
+    """A description of the pair in one line: name, sizes, device and placement."""
     sizes = " + ".join(
         parameter_count(model.hf.num_parameters()) for model in (pair.target, pair.draft)
     )
@@ -259,7 +260,8 @@ def words_for(pair: Pair) -> str:
 
 
 def named(pair: Pair, role: str) -> str:
-    """The model's name with its size; the models of the bundled pair are named by their role."""
+    """The name and size of a model of `pair`. role: "target" or "draft". A model without a name of
+    its own, as in the bundled pair, gets the pair's name and its role."""
     model = getattr(pair, role)
     name = f"{pair.name} {role}" if model.name == role else model.name
     return f"{name}, {parameter_count(model.hf.num_parameters())}"
@@ -271,5 +273,5 @@ def made_with(meta: Mapping[str, Any], pair: Pair) -> bool:
 
 
 def parameter_count(parameters: int) -> str:
-    """A number of parameters in millions or billions."""
+    """A number of parameters in words: "15.7 M", "7 B"."""
     return f"{parameters / 1e9:.3g} B" if parameters >= 1e9 else f"{parameters / 1e6:.3g} M"

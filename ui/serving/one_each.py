@@ -1,8 +1,8 @@
-"""At most one job in line for each visitor, and if asked for, a few for each address. Independent
-of the page and of the kind of job.
+"""Allows each visitor one job at a time, waiting or running, and with --per-address each network
+address a few. Independent of the page and of the kind of job.
 
-A visitor is one opened page. Who opens many pages is one address, but so is a room behind a router:
-therefore a bound for each address must be asked for, with --per-address.
+A visitor is one opened page. A person who opens many pages has a single address, but so has a whole
+room behind a router. Therefore there is no limit per address by default.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any, Protocol
 from ui.serving.guards.sender import Network, sender
 from ui.serving.sessions import Busy
 
-_PREFIX = 64  # bits of an IPv6 address that stand for one household
+_PREFIX = 64  # leading bits of an IPv6 address that all devices of a household share
 
 
 class InLine(Protocol):
-    """A job that waits or is served."""
+    """A job. in_line: whether it waits or runs."""
 
     name: str
 
@@ -36,8 +36,8 @@ class _Entry:
 
 
 class OneEach:
-    """The jobs in line by visitor. per_address: jobs that one address may have in line; None for
-    no bound. proxies: those whose X-Forwarded-For counts."""
+    """The waiting or running job of each visitor. per_address: the most such jobs of one address,
+    or None for no limit. proxies: the proxies whose X-Forwarded-For header is trusted."""
 
     def __init__(self, per_address: int | None = None, proxies: Sequence[Network] = ()) -> None:
         self._per_address = per_address
@@ -47,8 +47,8 @@ class OneEach:
 
     @contextmanager
     def entering(self, who: str, request: Any, job: InLine) -> Iterator[None]:
-        """While the context starts `job` of the visitor `who`, nobody else enters. Raises Busy if
-        the visitor has another job in line, or their address too many."""
+        """Start `job` of the visitor `who` inside this context; other visitors wait until it ends.
+        Raises Busy if the visitor has a job that waits or runs, or their address too many."""
         with self._lock:
             self._entries = {
                 key: entry for key, entry in self._entries.items() if entry.job.in_line
@@ -68,17 +68,22 @@ class OneEach:
             return
         if sum(entry.address == address for entry in self._entries.values()) >= most:
             runs = f"{most} run{'s' * (most != 1)}"
-            raise Busy(f"your network address has {runs} in line, the most allowed; wait for one")
+            raise Busy(
+                f"your network address already has {runs} waiting or running, the most allowed; "
+                "wait until one has ended"
+            )
 
     def _address(self, request: Any) -> str:
-        """Where `request`, of Gradio, comes from; the same for all if there is no bound."""
+        """The address that a Gradio request comes from; "" for all requests if there is no
+        limit."""
         if self._per_address is None:
             return ""
         return _household(sender(request.request.scope, self._proxies).client)
 
 
 def _household(client: str) -> str:
-    """An IPv6 address without the part that each device chooses by itself."""
+    """`client`; for an IPv6 address only its first _PREFIX bits, as a device can choose the
+    rest."""
     try:
         found = ipaddress.ip_address(client)
     except ValueError:

@@ -1,5 +1,5 @@
-"""Checks a port before the slow imports, so that a taken one is reported at once. Imports only the
-standard library."""
+"""Checks the port before the slow imports, so that a port in use is reported at once. Imports only
+the standard library."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import socket
 
 
 class PortRefused(Exception):
-    """The server cannot listen there; the text says why and what to do."""
+    """The server cannot listen on the port. The message says why and what to do."""
 
 
 def wanted_port(given: int | None) -> int | None:
-    """The port of --port, else of GRADIO_SERVER_PORT; None for the first free one from 7860."""
+    """The port given by --port, else by GRADIO_SERVER_PORT. None means the first free port from
+    7860 up. Raises PortRefused if GRADIO_SERVER_PORT is not a port."""
     text = os.environ.get("GRADIO_SERVER_PORT", "")
     if given is not None or not text:
         return given
@@ -23,8 +24,8 @@ def wanted_port(given: int | None) -> int | None:
 
 
 def require_port(host: str, port: int | None) -> None:
-    """Raises PortRefused if nothing can listen on `port` of `host`. `port` None is any port, and
-    then only `host` is checked."""
+    """Raises PortRefused if no server can listen on `port` of `host`. If `port` is None, only
+    `host` is checked."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host.strip("[]"), port or 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -44,5 +45,8 @@ def _reason(host: str, port: int | None, problem: OSError) -> str:
             "--port and GRADIO_SERVER_PORT out to get a free one"
         )
     if problem.errno == errno.EACCES:
-        return f"port {port} needs more rights; choose one from 1024 up with --port"
+        return (
+            f"this user has no permission to listen on port {port}; choose a port from 1024 up "
+            "with --port"
+        )
     return f"--host {host} is not an address of this machine ({problem.strerror})"

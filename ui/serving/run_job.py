@@ -20,8 +20,8 @@ from ui.serving.wait_times import Wait, wait_field
 
 @dataclass(frozen=True)
 class Notice:
-    """A message for the visitor, such as the position in the queue; None clears it. wait: while the
-    visitor waits in the queue, what is ahead."""
+    """A message for the visitor, such as the position in the queue; None clears it. wait: the jobs
+    ahead, while the visitor waits in the queue."""
 
     text: str | None
     wait: Wait | None = None
@@ -29,9 +29,9 @@ class Notice:
 
 @dataclass(frozen=True)
 class Ended:
-    """A run or race has ended. end: the reason, which is a step's `finish`, "stopped", "time",
-    "paused" (the requested steps are done) or "broken". meta: if plain decoding was timed, replaces
-    the meta sent at the start."""
+    """A run or race has ended. end: the reason: the `finish` of the last step, "stopped", "time",
+    "paused" (the requested steps are done) or "broken". meta: replaces the meta sent at the start
+    if plain decoding was timed."""
 
     end: str
     error: str | None = None
@@ -40,9 +40,9 @@ class Ended:
 
 
 class RunJob(Job[Any]):
-    """A run or a race that is watched and recorded: its events are Notice, those of the run itself,
-    and Ended. `messages` is read to its end once for every `start`; a second reader may continue
-    where the first left off."""
+    """A run or a race that is watched and recorded. Its events are Notice, Ended, and those of the
+    subclass. `messages` must be read to its end once for every `start`; a second reader may
+    continue where the first one left off."""
 
     if_out_of_memory = "Choose fewer tokens or a smaller tree. Later runs are not affected."
 
@@ -58,7 +58,7 @@ class RunJob(Job[Any]):
         self._followers = Followers()
 
     def messages(self) -> Received[Any, str]:
-        """Messages for the browser until the thread has ended."""
+        """The messages for the browser, until the thread has ended."""
         return Received(self._inbox, self._next_message)
 
     def _next_message(self, events: list[Any]) -> str:
@@ -70,28 +70,29 @@ class RunJob(Job[Any]):
         return self._message(events)
 
     def follow(self) -> AsyncGenerator[str, None]:
-        """The messages of the run for another visitor, from its first step on. It has begun."""
+        """The messages of the run for another visitor, from its first step on. Call it only if
+        `can_be_followed`."""
         return self._followers.follow(self._so_far, lambda: self.busy)
 
     @property
     def can_be_followed(self) -> bool:
-        """Whether it is going, has begun, and its visitor lets others see it."""
+        """Whether the run is in progress, has a recording, and its visitor lets others see it."""
         return self.busy and self.is_shared and self.recording is not None
 
     @abstractmethod
     def _so_far(self) -> str | None:
-        """What is recorded so far, as one message of a run that goes on; None if it has just ended
+        """The recording so far, as one message of a run in progress. None if the run has just ended
         and its recording was dropped."""
 
     @property
     def _ahead(self) -> dict[str, Any]:
-        """The fields of a message that say what is ahead, and that a run can be followed
-        meanwhile."""
+        """Fields for a message: the jobs ahead, and whether a run can be followed meanwhile."""
         can_follow = {"follow": True} if self._can_follow else {}
         return {**wait_field(self._wait), **can_follow}
 
     def _look_for_a_run_to_follow(self) -> bool:
-        """Whether a run of the same kind can be followed meanwhile; noted for the next message."""
+        """Whether another visitor's run of the same kind can be followed meanwhile. The next
+        message will say so."""
         current = self._model_host.queue.current
         job = current.job if current else None
         self._can_follow = isinstance(job, type(self)) and job is not self and job.can_be_followed
@@ -105,7 +106,7 @@ class RunJob(Job[Any]):
         return f"Not started: {problem}{meanwhile}"
 
     def _take(self, event: Any) -> None:
-        """Record what the next message depends on."""
+        """Remember the parts of `event` that the next message depends on."""
         self._wait = None
         if isinstance(event, Notice):
             self._notice = event.text
@@ -118,10 +119,10 @@ class RunJob(Job[Any]):
 
     @abstractmethod
     def _message(self, events: Sequence[Any]) -> str:
-        """The events of one batch as a message."""
+        """A message with the events of one batch."""
 
     def forget(self) -> None:
-        """Drop the recording; from then on only the RunStore keeps it."""
+        """Drop the recording. From then on only the RunStore has it."""
         self.recording = None
 
     def notice(self, words: str | None) -> Notice:

@@ -16,15 +16,14 @@ from ui.serving.run_job import RunJob
 from ui.serving.sessions import R, SessionRun, Sessions
 from ui.shared.events import QUIET, UNQUEUED, Updates, visitor
 
-# How a page asks about its job: it may ask again before the last answer has come.
+# Event options of a page that asks for its job's state: it may ask again before it has an answer.
 ASKED: dict[str, Any] = {**UNQUEUED, "trigger_mode": "multiple"}
 FOLLOWING: dict[str, Any] = {**QUIET, "concurrency_limit": None}
-# Between two looks for a run to follow.
-_NEXT_SECONDS = 0.5
+_NEXT_SECONDS = 0.5  # between two checks for a run to follow
 
 
 class SessionView(ABC, Generic[R]):
-    """A view whose handlers start, stop and forget the jobs of its visitors. One object serves all
+    """A view whose handlers start, stop and forget its visitors' jobs. One object serves all
     visitors."""
 
     def __init__(self, model_host: ModelHost, limits: Limits) -> None:
@@ -34,18 +33,18 @@ class SessionView(ABC, Generic[R]):
         model_host.sessions.append(self.sessions)
 
     def start(self, request: gr.Request, job: R, steps: int | None = None) -> None:
-        """Start `job`, new or paused, as the visitor's; `steps` None means to its end. Raises Busy
-        if the visitor has a job in line already, here or in another view, or if there is no
-        room."""
+        """Start or resume `job` as the visitor's, for `steps` steps, or to its end if None. Raises
+        Busy if the visitor has a job that waits or runs, in this view or another, or if the server
+        has no room."""
         who = visitor(request)
         with self._model_host.one_each.entering(who, request, job):
             self.sessions.go(who, job, steps)
 
     async def started(self, request: gr.Request, make: Callable[[], R]) -> R:
-        """The job by `make`, started as the visitor's. Nothing of it holds other pages up: making
-        it may take long, and so may waiting until others have started theirs. It is made and
-        started together even if the page is closed meanwhile. Raises what `make` and `start`
-        raise."""
+        """Make a job with `make`, start it as the visitor's, and return it. This happens in a
+        thread, so that other pages are served meanwhile: making a job may take long, and so may
+        waiting until other jobs have started. A job that was made is also started, even if the page
+        is closed meanwhile. Raises what `make` and `start` raise."""
         return await asyncio.to_thread(self._make_and_start, request, make)
 
     def _make_and_start(self, request: gr.Request, make: Callable[[], R]) -> R:
@@ -54,11 +53,12 @@ class SessionView(ABC, Generic[R]):
         return job
 
     def job_state(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """The answer to a page that has heard nothing of its job: the buttons as they should be,
-        and a sentence if no job is running, unless the page had one already. The click may have
-        been refused before a handler saw it, or the stream of messages may have broken."""
+        """The answer to a page that has had no message from its job for a while. It sets the
+        buttons. If no job is running and the page has not yet shown how the job ended, it also says
+        why: the click may have been refused before a handler saw it, or the stream of messages may
+        have broken."""
         job = self.sessions.get(visitor(request))
-        # before `rested`: a job that ends in between sends its own last words
+        # read before `rested`: a job that ends in between still sends its own last message
         was_going = job is not None and job.busy
         updates = self.rested(request)
         sent = sent_with(event)
@@ -68,7 +68,8 @@ class SessionView(ABC, Generic[R]):
 
     @abstractmethod
     def rested(self, request: gr.Request) -> Updates:
-        """Updates that set the buttons for the visitor's job as it is now; at least one."""
+        """At least one update, which sets the buttons for the current state of the visitor's
+        job."""
 
     @abstractmethod
     def unheard(self, words: str) -> Updates:
@@ -84,11 +85,12 @@ class SessionView(ABC, Generic[R]):
 
 
 class RunView(SessionView[R]):
-    """A view of runs, which other visitors may follow, read-only, while their own wait."""
+    """A view of runs. Visitors may follow another visitor's run, read-only, while their own run
+    waits."""
 
     async def follow(self, request: gr.Request) -> AsyncIterator[str]:
-        """The current run, and the next ones as long as the visitor's own waits. Ends when that one
-        begins."""
+        """The messages of the current run, and of the next ones as long as the visitor's own run
+        waits. Ends when the visitor's own run begins."""
         who = visitor(request)
         while True:
             if (job := self._run_to_follow(who)) is not None:
@@ -103,7 +105,7 @@ class RunView(SessionView[R]):
             await asyncio.sleep(_NEXT_SECONDS)
 
     def _run_to_follow(self, who: str) -> RunJob | None:
-        """The run of another visitor that has the engine, if it is of this view and shared."""
+        """The run that has the engine, if it is another visitor's, in this view, and shared."""
         current = self._model_host.queue.current
         job = current.job if current else None
         if not isinstance(job, RunJob) or not self.sessions.has(job):
@@ -119,8 +121,8 @@ class RunView(SessionView[R]):
 
 
 def _what_became_of(job: SessionRun | None, heard: bool) -> str:
-    """The sentence for a page that shows a job as running when it is not. heard: whether the page
-    had messages from it."""
+    """The sentence for a page that shows a job as running although it is not. heard: whether the
+    page has had messages from the job."""
     if not heard:
         return "Not started: the server did not accept the request. Try again in a moment."
     name = job.name if job else "run"
@@ -129,13 +131,13 @@ def _what_became_of(job: SessionRun | None, heard: bool) -> str:
 
 
 def sent_with(event: gr.EventData) -> Mapping[str, Any]:
-    """The object that the browser sent with `event`; empty for anything else."""
+    """The object that the browser sent with `event`; empty if it sent anything else."""
     return event._data if isinstance(event._data, Mapping) else {}
 
 
 def parse_missed(asked: Any) -> tuple[Any, int]:
-    """Parse a request [name, index] for data that the browser missed, from `index` on; (None, 0) if
-    malformed."""
+    """Parse a request [name, index] for the data from `index` on, which the browser missed. Returns
+    (name, index), or (None, 0) if malformed."""
     if isinstance(asked, list) and len(asked) == 2 and type(asked[1]) is int and asked[1] >= 0:
         return asked[0], asked[1]
     return None, 0

@@ -1,7 +1,7 @@
-"""One run per visitor. Independent of models and of Gradio.
+"""Stores one run per visitor. Independent of models and of Gradio.
 
-A session's key is a string chosen by the browser. An honest browser makes it long and random, so
-nobody can guess another visitor's. It is used as a key and for nothing else.
+The key of a session is a string that the browser chooses. Gradio's page makes it long and random,
+so nobody can guess the key of another visitor. The string is used for nothing else.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from ui.serving.limits import Limits
 
 
 class Busy(SequoiaError):
-    """The visitor has a run already, or too many others are waiting."""
+    """A request is refused because the visitor already has a run, or because the server has no
+    room."""
 
 
 class SessionRun(Protocol):
-    """The job that a session holds. name: what messages call it."""
+    """The job in a session. name: its name in messages."""
 
     name: str
 
@@ -50,7 +51,7 @@ class Sessions(Generic[R]):
 
     @property
     def busy(self) -> bool:
-        """Whether a run is going."""
+        """Whether any run is in progress."""
         with self._lock:
             return any(run.busy for run in self._runs.values())
 
@@ -64,9 +65,9 @@ class Sessions(Generic[R]):
             return any(one is run for one in self._runs.values())
 
     def go(self, who: str, run: R, steps: int | None = None) -> None:
-        """Start `run`, new or paused, as the visitor's; `steps` None means to its end. Raises Busy
-        while the visitor's last run is going, when no session is free, or when the program
-        ends."""
+        """Start or resume `run` as the run of visitor `who`, for `steps` steps, or to its end if
+        None. Raises Busy if the visitor's last run is still in progress, if no session is free, or
+        if the program is ending."""
         with self._lock:
             if self._ending is not None:
                 raise Busy(self._ending)
@@ -88,15 +89,15 @@ class Sessions(Generic[R]):
             run.halt()
 
     def release_all(self) -> None:
-        """Free the caches of all paused runs; none of them can be resumed."""
+        """Free the caches of all paused runs. They cannot be resumed afterwards."""
         with self._lock:
             for run in self._runs.values():
                 if not run.busy:
                     run.release()
 
     def end_all(self, words: str) -> None:
-        """The program ends: stop all runs after their current step, with `words` as their last
-        message, and start no more."""
+        """The program is ending: stop all runs after their current step, with `words` as their last
+        message. No run can be started any more."""
         with self._lock:
             self._ending = words
             for run in self._runs.values():
@@ -104,7 +105,8 @@ class Sessions(Generic[R]):
                     run.end(words)
 
     def abandon_all(self) -> None:
-        """Send the last message of all runs that are still going, without waiting for them."""
+        """Send the last message of each run that is still in progress, without waiting for the
+        run."""
         with self._lock:
             for run in self._runs.values():
                 run.abandon()
@@ -124,7 +126,7 @@ class Sessions(Generic[R]):
         self._runs.pop(idle).release()
 
     def _free_caches(self) -> None:
-        """Only the most recent paused runs keep their caches."""
+        """Free the caches of all paused runs except the most recent ones."""
         paused = [run for run in self._runs.values() if run.holding and not run.busy]
         for run in paused[: max(len(paused) - self._limits.held, 0)]:
             run.release()

@@ -1,6 +1,6 @@
-"""Python's garbage collection goes through all objects now and then. With torch and Gradio loaded
-that takes a fifth of a second, and nobody is served meanwhile. Objects that exist when the models
-are ready stay anyway, so they are left out of it."""
+"""Shortens the pauses of Python's garbage collection. A full collection visits all objects. With
+torch and Gradio loaded it takes a fifth of a second, in which no visitor is served. Objects that
+exist when the models are ready stay anyway, so they are excluded from collections."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _LOOK_SECONDS = 1.0
 
 
 class ShortPauses:
-    """Leaves the objects that exist out of collections, anew for each pair that is loaded."""
+    """Excludes the existing objects from collections each time that a pair has been loaded."""
 
     def __init__(self, model_host: ModelHost) -> None:
         self._model_host = model_host
         self._frozen_for: int | None = None
-        # what the models hold must be found when they are unloaded
+        # when models are unloaded, a collection must find their objects
         model_host.before_unload.append(gc.unfreeze)
 
     def start(self) -> None:
-        """Look for loaded models in the background."""
+        """Check for newly loaded models in the background."""
         threading.Thread(target=self._watch, name="short-pauses", daemon=True).start()
 
     def _watch(self) -> NoReturn:
@@ -33,10 +33,11 @@ class ShortPauses:
             time.sleep(_LOOK_SECONDS)
 
     def look(self) -> None:
-        """Leave out what exists now, if a pair was loaded since the last time, or none could be."""
+        """Exclude the objects that exist now, if loading has ended since the last time: with a new
+        pair, or with a failure."""
         version = self._model_host.version
         if self._model_host.settled and version != self._frozen_for:
-            gc.unfreeze()  # other models may have been unloaded while the last ones were left out
+            gc.unfreeze()  # models may have been unloaded while their objects were excluded
             gc.collect()
             gc.freeze()
             self._frozen_for = version

@@ -1,7 +1,7 @@
-"""Ends the program when it gets SIGTERM or SIGINT (Ctrl-C), with exit status 0. A second signal
-ends it at once. Imports only the standard library.
+"""Ends the program with exit status 0 when it gets SIGTERM or SIGINT (Ctrl-C). A second signal ends
+it at once. Imports only the standard library.
 
-The process ends with `os._exit`: if Python were to shut down while a thread still computes in
+The process ends with `os._exit`: if Python shut down normally while a thread still computes in
 torch, the process could abort with a core dump.
 """
 
@@ -15,18 +15,18 @@ import threading
 from collections.abc import Callable
 from types import FrameType
 
-SECONDS = 4.0  # for the running step, the last message to each page, and the server
-STEP_SECONDS = 3.0  # of these, for the running step
-MESSAGE_SECONDS = 0.4  # of these, until a page has the last message
-_AT_ONCE = 130  # exit status after a second signal, as shells report it for Ctrl-C
+SECONDS = 4.0  # maximum time to end: the running step, the last message to each page, the server
+STEP_SECONDS = 3.0  # part of it for the running step
+MESSAGE_SECONDS = 0.4  # part of it until every page has its last message
+_AT_ONCE = 130  # exit status after a second signal; shells report Ctrl-C with it
 _log = logging.getLogger(__name__)
 
 
 class Shutdown:
     """Waits for a signal, then ends the process.
 
-    clean_up: removes the temporary files; called at the end, also if a signal comes before
-    `wait_and_end`.
+    clean_up: removes the temporary files. It is called at the end, also if a signal comes before
+    `wait_and_end` is called.
     """
 
     def __init__(self, clean_up: Callable[[], None]) -> None:
@@ -66,4 +66,4 @@ def _logged(close: Callable[[], None]) -> None:
     try:
         close()
     except Exception:
-        _log.exception("the server did not close in order")
+        _log.exception("an error occurred while the server was stopping")

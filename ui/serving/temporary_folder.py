@@ -1,5 +1,5 @@
-"""A temporary folder for one app: uploads, and files to download. Gradio's own default is shared by
-all apps on the machine. Imports only the standard library."""
+"""A temporary folder for the uploads and downloads of this app only. Gradio's default folder is
+shared by all apps on the machine. Imports only the standard library."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from contextlib import suppress
 from pathlib import Path
 from stat import S_ISDIR
 
-SECONDS = 30.0  # between two looks at the size
-VARIABLE = "GRADIO_TEMP_DIR"  # where Gradio looks for it
+SECONDS = 30.0  # between two checks of the size
+VARIABLE = "GRADIO_TEMP_DIR"  # the environment variable that tells Gradio where the folder is
 
 
 class NoTemporaryFolder(Exception):
-    """The folder cannot be made; the text says why and what to do."""
+    """The folder cannot be created. The message says why and what to do."""
 
 
 def make_folder() -> Path:
-    """A new folder, used by Gradio from now on. It is made below GRADIO_TEMP_DIR if that is set."""
+    """Create a folder that Gradio uses from now on, inside GRADIO_TEMP_DIR if that is set. Raises
+    NoTemporaryFolder."""
     parent = os.environ.get(VARIABLE)
     try:
         if parent:
             Path(parent).mkdir(parents=True, exist_ok=True)
         folder = tempfile.mkdtemp(prefix="sequoia-", dir=parent)
     except OSError as problem:
-        where = f"below {VARIABLE}={parent}" if parent else "on this machine"
+        where = f"in {VARIABLE}={parent}" if parent else "on this machine"
         raise NoTemporaryFolder(
-            f"no temporary folder can be made {where} ({problem.strerror}); set {VARIABLE} to a "
+            f"cannot create a temporary folder {where} ({problem.strerror}); set {VARIABLE} to a "
             "folder that you can write to"
         ) from None
     os.environ[VARIABLE] = folder
@@ -39,8 +40,7 @@ def make_folder() -> Path:
 
 
 def keep_small(folder: Path, most: int, most_files: int) -> None:
-    """Remove the oldest files every half minute while there are more than `most` bytes or
-    `most_files` files, in the background."""
+    """Start a thread that calls `trim` every half minute."""
 
     def watch() -> None:
         while True:
@@ -51,9 +51,9 @@ def keep_small(folder: Path, most: int, most_files: int) -> None:
 
 
 def trim(folder: Path, most: int, most_files: int) -> None:
-    """Remove the oldest files in `folder`, also in folders below it, until at most `most` bytes and
-    `most_files` files are left, and the folders that this empties: Gradio makes one for each file,
-    and a disk has room for only so many."""
+    """Remove the oldest files in `folder` and its subfolders until at most `most` bytes and
+    `most_files` files are left. Subfolders that become empty are removed as well: Gradio creates
+    one for each file, and the number of folders on a disk is limited."""
     files = sorted(_files(folder))
     total = sum(size for _, size, _ in files)
     for place, (_, size, path) in enumerate(files):
@@ -67,8 +67,8 @@ def trim(folder: Path, most: int, most_files: int) -> None:
 
 
 def _files(folder: Path) -> Iterator[tuple[float, int, Path]]:
-    """When each file was written, and its size in bytes. A folder that is removed meanwhile is
-    passed over, and a link is a file."""
+    """The modification time, size in bytes and path of each file. A link counts as a file. Files
+    that are removed meanwhile are skipped."""
     for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):
             path = Path(parent, name)

@@ -1,5 +1,5 @@
-"""How long jobs take on this machine, learned from the recent ones of their kind, and how long a
-visitor waits for those ahead. Independent of models.
+"""Predicts how long jobs take on this machine, from recent jobs of the same kind, and how long a
+visitor waits for the jobs ahead. Independent of models.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ from types import MappingProxyType
 from typing import Any
 
 RECENT = 40  # jobs of a kind that are remembered
-_FADING = 0.95  # weight of a job relative to the next one of its kind
-_GUESS_WEIGHT = 0.3  # of the guess made without any timed job, relative to a timed job
-_SAME = 0.01  # if lengths vary by less (squared, relative), time is proportional to length
-_TRUST = 2.0  # once half of a job is done, only its own pace counts
-_OVERDUE = 0.1  # an overdue job takes this much longer, as a share of its time so far
+_FADING = 0.95  # weight of a job relative to the next newer one of its kind
+_GUESS_WEIGHT = 0.3  # weight of the guess made without any timed job; the newest job has weight 1
+# If the token counts of jobs vary by less than this (sum of squared relative deviations), their
+# time is taken as proportional to tokens.
+_SAME = 0.01
+_TRUST = 2.0  # 1 / the part of a job that must be done until only its own pace counts
+_OVERDUE = 0.1  # an overdue job is expected to need this fraction of its time so far once more
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What a job asks of the models. kind: jobs of one kind take about as long for each
-    token. tokens: the most that it decodes; 0 if its time does not depend on tokens. limit: the
-    most seconds that it takes."""
+    """The size of a job. kind: jobs of the same kind take about the same time per token. tokens:
+    the most tokens that it decodes, or 0 if its time does not depend on tokens. limit: the most
+    seconds that it takes."""
 
     kind: str = "run"
     tokens: float = 0.0
@@ -44,18 +46,19 @@ class Wait:
         return f"{runs} ahead of you, {duration_words(self.seconds)}"
 
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})  # ahead of a visitor who does not wait
+NOTHING: Mapping[str, Any] = MappingProxyType({})  # no fields: the visitor does not wait
 
 
 def wait_field(wait: Wait | None) -> dict[str, Any]:
-    """The field of a message that says what is ahead; none if the visitor does not wait."""
+    """The field of a message that describes the jobs ahead; no field if the visitor does not
+    wait."""
     if wait is None:
         return {}
     return {"wait": {"ahead": wait.ahead, "seconds": round(wait.seconds, 1)}}
 
 
 def duration_words(seconds: float) -> str:
-    """A predicted duration, rounded by at most an eighth: "about 7 seconds", "about 2.5
+    """A predicted duration in words, rounded by at most a quarter: "about 7 seconds", "about 2.5
     minutes"."""
     if seconds < 4.5:
         return "a few seconds"
@@ -70,8 +73,8 @@ def duration_words(seconds: float) -> str:
 
 
 class WaitTimes:
-    """What recent jobs took. `token_seconds`: of one token of plain decoding, for a kind of job
-    that has not been timed yet. All methods are thread-safe."""
+    """The durations of recent jobs. token_seconds: the time of one token of plain decoding, used
+    for a kind of job that has not been timed yet. All methods are thread-safe."""
 
     def __init__(self, token_seconds: float = 0.03) -> None:
         self.token_seconds = token_seconds
@@ -84,14 +87,14 @@ class WaitTimes:
             self._seen[demand.kind].append((demand.tokens, seconds))
 
     def forget(self, token_seconds: float) -> None:
-        """Start over: other models are served, and their times differ."""
+        """Start over, because other models are served and their times differ."""
         with self._lock:
             self.token_seconds = token_seconds
             self._seen = _no_jobs()
 
     def expected(self, demand: Demand) -> float:
-        """Seconds that a job will take: read from the weighted least-squares line of seconds over
-        tokens through the recent jobs of its kind. Its slope and intercept are never negative."""
+        """Seconds that a job will take, from a weighted least-squares line of seconds over tokens
+        through the recent jobs of its kind. Slope and intercept are never negative."""
         guess = demand.tokens * self.token_seconds if demand.tokens else demand.limit
         with self._lock:
             seen = list(self._seen[demand.kind])
@@ -100,8 +103,8 @@ class WaitTimes:
         return min(_on_line(points, demand.tokens), demand.limit)
 
     def remaining(self, demand: Demand, elapsed: float, share: float) -> float:
-        """Seconds that a job still takes after `elapsed`. share: of its work that is done, from 0
-        to 1; 0 if unknown."""
+        """Seconds that a job still needs after `elapsed` seconds. share: the fraction of its work
+        that is done, from 0 to 1, or 0 if unknown."""
         expected = self.expected(demand)
         if share > 0:
             trust = min(1.0, _TRUST * share)
@@ -114,7 +117,8 @@ def _no_jobs() -> defaultdict[str, deque[tuple[float, float]]]:
 
 
 def _on_line(points: list[tuple[float, float, float]], at: float) -> float:
-    """The line through `points`, each (tokens, seconds, weight), at `at` tokens."""
+    """The seconds at `at` tokens, on the line fitted to `points`, each (tokens, seconds,
+    weight)."""
     total = sum(weight for _, _, weight in points)
     tokens = sum(weight * one for one, _, weight in points) / total
     seconds = sum(weight * one for _, one, weight in points) / total

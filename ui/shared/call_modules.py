@@ -1,4 +1,4 @@
-"""JavaScript with which Gradio's components and events call the page's modules."""
+"""The JavaScript that Gradio's components and events run to call the page's modules."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ def _names() -> frozenset[str]:
 
 
 def _module(name: str) -> str:
-    """JavaScript for a promise of a module's exports. Gradio's config knows below which path the
-    page is served. Host and scheme are the page's own: behind a proxy, Gradio may not know them."""
+    """A JavaScript expression: the promise of a module's exports. The path comes from Gradio's
+    config, as the page may be served below "/". Host and scheme come from the page's own address,
+    because Gradio may not know them behind a proxy."""
     if name not in _names():
         raise ValueError(f"no module is called {name}; known: {', '.join(sorted(_names()))}")
     below = 'new URL(window.gradio_config.root || "/", location.href).pathname.replace(/\\/$/, "")'
@@ -26,15 +27,15 @@ def _module(name: str) -> str:
 
 
 def call(module: str, code: str, parameters: str = "") -> str:
-    """JavaScript for the `js` of a Gradio event: a function of `parameters` that gives what `code`
-    gives, an expression in which `web` stands for the exports of `module`."""
+    """JavaScript for the `js` of a Gradio event: a function of `parameters` that returns the value
+    of the expression `code`, in which `web` is the exports of `module`."""
     return f"async ({parameters}) => {_module(module)}.then((web) => {code})"
 
 
 def connect(module: str, events: Iterable[str] = (), server: bool = False) -> str:
     """JavaScript for the `js_on_load` of a gr.HTML component: calls `connect(element, props, watch,
-    trigger, server)` of `module`. Gradio offers just those `events` that are named here in
-    quotes."""
+    trigger, server)` of `module`. Gradio only offers events whose names it finds in this code in
+    quotes, so it lists the `events` that the module may trigger."""
     names = markup.literal(list(events))
     failed = "The page's scripts could not be loaded. Reload the page."
     return (

@@ -1,5 +1,5 @@
 """All colours of the page, from assets/colours.json: as CSS variables and as values of the Gradio
-theme. Scripts that draw pictures import the file themselves."""
+theme. The page's scripts import that file directly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _colours() -> dict[str, dict[str, Any]]:
 
 
 def variables() -> str:
-    """CSS that defines every colour as a variable, for light and for dark."""
+    """CSS that defines every colour as a variable, for the light and the dark theme."""
     blocks = {
         selector: " ".join(
             f"--{name}: {one[mode]};" for name, one in _colours()["variables"].items()

@@ -1,5 +1,5 @@
-"""What all views use of Gradio's events: their options, what handlers are given and return, and the
-visitor's key. No endpoint is offered to programs."""
+"""Gradio's events as all views use them: their options, the types of handlers' inputs and results,
+and the visitor's key. No endpoint is offered to programs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import gradio as gr
 from ui.shared import markup
 from ui.shared.call_modules import call
 
-# What Gradio gives a handler with a set of components as its inputs: their values, which nobody has
-# checked. What a handler returns: new values or updates. Both by component.
+# Both are keyed by component. FormData: the unvalidated values that Gradio passes to a handler
+# whose inputs are a set of components. Updates: the new values or updates that a handler returns.
 FormData = Mapping[Any, Any]
 Updates = dict[Any, Any]
 
@@ -21,8 +21,9 @@ UNQUEUED: dict[str, Any] = {**QUIET, "queue": False}
 
 
 def model_work(waiting: int) -> dict[str, Any]:
-    """Options of an event that uses the models. All views share one queue of our own, in which at
-    most `waiting` visitors wait; Gradio lets more through, so that those beyond get a message."""
+    """Options of an event that uses the models. All views share our own queue, which holds at most
+    `waiting` visitors. Gradio's limit is twice that, so a visitor for whom our queue has no room
+    gets our message instead of waiting in Gradio's queue."""
     return {
         **QUIET,
         "concurrency_id": "engine",
@@ -32,8 +33,8 @@ def model_work(waiting: int) -> dict[str, Any]:
 
 
 def note_form(blocks: gr.Blocks, tab: str, parts: Mapping[str, Any]) -> None:
-    """Let the browser note the values of a tab's form, when the page is loaded and after each
-    change: the page's address holds them. The server takes no part in it."""
+    """Record the values of a tab's form in the browser when the page loads and after each change,
+    so that the page's address can contain them. Nothing is sent to the server."""
     names = f"{markup.literal(tab)}, {markup.literal(list(parts))}"
     gr.on(
         [blocks.load, *(part.change for part in parts.values())],

@@ -1,6 +1,6 @@
-"""Names of the page's handlers, as lists of them and logs show them: the tab, what the handler is
-called in the code, and where that leaves two of them alike, what calls it. Gradio would number
-them."""
+"""Names of the page's handlers in Gradio's list of endpoints and in logs: the tab, then the name of
+the function in the code. Where two handlers would get the same name, each also gets the name of
+the event that calls it. Gradio would only number them."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from gradio.block_function import BlockFunction
 
 
 class HandlerNames:
-    """Names the handlers of `blocks`, once it is known to which tab each belongs."""
+    """Names the handlers of `blocks` after `belong_to` has assigned each of them to a tab."""
 
     def __init__(self, blocks: gr.Blocks) -> None:
         self._blocks = blocks
         self._tabs: dict[int, str] = {}
 
     def belong_to(self, tab: str) -> None:
-        """All handlers that were made since the last call belong to `tab`."""
+        """Assign all handlers that were made since the last call to `tab`."""
         for number in self._blocks.fns:
             self._tabs.setdefault(number, tab.lower())
 
     def give(self) -> None:
-        """Name all of them."""
+        """Set the `api_name` of every handler."""
         handlers = self._blocks.fns
         short = {number: self._short(number, one) for number, one in handlers.items()}
         count = Counter(short.values())
@@ -33,11 +33,11 @@ class HandlerNames:
             one.api_name = f"{short[number]}_{self._caller(one)}" if is_alike else short[number]
 
     def _short(self, number: int, one: BlockFunction) -> str:
-        """Without what calls it."""
+        """The name without the event that calls the handler."""
         return f"{self._tabs[number]}_{_own_name(one)}"
 
     def _caller(self, one: BlockFunction) -> str:
-        """The handler before it, or the component and its event."""
+        """The handler that runs before this one, or else the component and its event."""
         if one.trigger_after is not None:
             before = self._blocks.fns[one.trigger_after]
             further = "" if before.trigger_after is None else f"_{self._caller(before)}"
@@ -52,5 +52,5 @@ class HandlerNames:
 
 
 def _own_name(one: BlockFunction) -> str:
-    """What it is called in the code; one that runs in the browser has no name there."""
+    """The name of the function; "script" for a handler that runs in the browser."""
     return str(one.name) if one.fn else "script"

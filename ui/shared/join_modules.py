@@ -1,8 +1,9 @@
-"""Joins the page's ES modules to one, when the app starts.
+"""Joins the page's ES modules into one when the app starts.
 
-There is no build step: restart the app after editing a module. They are joined because 80
-requests make the first paint later. Modules keep to a few plain forms, which `join` checks: named
-imports, `import * as`, JSON, and `export` in front of a declaration.
+There is no build step: restart the app after editing a module. The modules are joined because one
+request for each of them would delay the first paint. A module may use only these forms, which
+`join` checks: named imports, `import * as`, imports of JSON files and of a module for its side
+effects, and `export` in front of a declaration.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _LEFT_OVER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
 class BadModule(ValueError):
-    """A module that cannot be joined; the text names the file and the line."""
+    """A module cannot be joined, or modules import each other. The message names the files."""
 
 
 def modules() -> list[Path]:
@@ -37,19 +38,19 @@ def modules() -> list[Path]:
 
 
 def saved_pages() -> dict[str, Path]:
-    """The modules that show a saved page in its own file, by view."""
+    """The modules that draw a page saved as an HTML file, by view."""
     return {path.parents[1].name: path for path in sorted(UI.glob("*/web/saved_page.js"))}
 
 
 def imported(path: Path) -> list[Path]:
-    """The files that the module at `path` imports, in its order."""
+    """The files that the module at `path` imports, in the order of its imports."""
     source = path.read_text(encoding="utf-8")
     return [(path.parent / found["path"]).resolve() for found in _IMPORT.finditer(source)]
 
 
 def join(paths: Iterable[Path]) -> str:
-    """One module that exports `modules`: the exports of each of `paths` by its name, such as
-    "decode/connect". Raises BadModule."""
+    """The source of one module that exports `modules`: an object with the exports of each of
+    `paths` under the module's name, such as "decode/connect". Raises BadModule."""
     paths = list(paths)
     order = _in_order(paths)
     number = {path: f"module_{i}" for i, path in enumerate(order)}
@@ -59,13 +60,13 @@ def join(paths: Iterable[Path]) -> str:
 
 
 def name_of(path: Path) -> str:
-    """How a module is called: `ui/decode/web/connect.js` is "decode/connect"."""
+    """The name of a module: `ui/decode/web/connect.js` is "decode/connect"."""
     view, _, *rest = path.relative_to(UI).with_suffix("").parts
     return "/".join([view, *rest])
 
 
 def _in_order(paths: list[Path]) -> list[Path]:
-    """`paths` and all that they import, each after those it uses."""
+    """`paths` and all files that they import, each file after the files it imports."""
     graph: dict[Path, list[Path]] = {}
     waiting = list(paths)
     while waiting:
@@ -82,7 +83,8 @@ def _in_order(paths: list[Path]) -> list[Path]:
 
 
 def _scoped(path: Path, number: dict[Path, str]) -> str:
-    """The module at `path` as a function that runs once and returns its exports."""
+    """JavaScript that assigns the exports of the module at `path` to its name in `number`. The
+    module runs inside a function, so that its names do not clash with those of other modules."""
     source = path.read_text(encoding="utf-8")
     if path.suffix == ".json":
         return f"const {number[path]} = {markup.literal(json.loads(source))};"

@@ -1,10 +1,11 @@
 """Parses one large JSON file in a process of its own, run as a script by large_json.py. The file is
-untrusted: nested lists take 70 times their size in memory, and no other thread runs while they are
-parsed.
+untrusted: nested lists take 70 times the file's size in memory, and in the server's own process no
+other thread would run while they are parsed.
 
-Arguments: the file, and bytes of memory. Out: the values in small pieces, each marshalled after its
-length, so that the reader's other threads wait only for one piece at a time; `values_of` puts them
-together. An error is one line on stderr, with exit status 1.
+Arguments: the file, and the most memory to use in bytes. Output: the value cut into small pieces.
+Each piece is marshalled and preceded by its length, so that the server's other threads are blocked
+only while one piece is read. `values_of` puts the pieces together again. An error is one line on
+stderr, with exit status 1.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 MAX_DEPTH = 12  # levels of lists and objects
 MAX_VALUES = 3_000_000
-MAX_LISTS = 400_000  # lists and objects; the longest runs have fewer
+MAX_LISTS = 400_000  # lists and objects; the longest saved runs have fewer
 PIECE = 128 * 1024  # bytes
 LENGTH_BYTES = 8
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
@@ -29,7 +30,7 @@ _NO_BRACKETS = bytes(set(range(256)) - set(_BRACKETS))
 
 
 class Refused(Exception):
-    """The file is not parsed; the text says why."""
+    """The file is not parsed; the message gives the reason."""
 
 
 def scan(data: bytes) -> None:
@@ -53,8 +54,12 @@ def parsed(file: str) -> Any:
 
 
 def pieces_of(value: Any) -> Iterator[tuple[str, Any]]:
-    """The steps by which `values_of` builds `value`: a whole value, a long list or object that
-    begins, some of its entries, the key of the next value, its end."""
+    """Cut `value` into the pieces from which `values_of` builds it again, each with its kind.
+
+    "value": a whole value of at most PIECE bytes, or a long text. "list", "object": a longer
+    container begins. "entries": some of its entries. "key": the key of the next, longer entry.
+    "end": the container is complete.
+    """
     if not isinstance(value, list | dict) or len(marshal.dumps(value)) <= PIECE:
         yield "value", value
         return
@@ -82,7 +87,7 @@ def pieces_of(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def values_of(pieces: Iterable[tuple[str, Any]]) -> Any:
-    """The value that `pieces_of` took to pieces."""
+    """The value that `pieces_of` cut into `pieces`."""
     outermost: list[Any] = []
     open_ones: list[Any] = [outermost]
     keys: list[Any] = [None]
@@ -112,8 +117,8 @@ def _reject_constant(name: str) -> float:
 
 
 def limit_memory(most: int) -> None:
-    """Further allocations fail as if no memory were left. Does nothing on systems without such
-    limits."""
+    """Make allocations beyond `most` bytes fail with MemoryError. Does nothing on systems without
+    such limits."""
     with suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -127,7 +132,7 @@ def main() -> None:
         for piece in map(marshal.dumps, pieces_of(value)):
             sys.stdout.buffer.write(len(piece).to_bytes(LENGTH_BYTES) + piece)
     except MemoryError:
-        sys.exit("it takes too much memory")
+        sys.exit("parsing it takes too much memory")
     except (Refused, ValueError, RecursionError) as problem:
         sys.exit(str(problem)[:200])
 

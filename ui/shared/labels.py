@@ -1,4 +1,4 @@
-"""Error messages in the words of a form: a field is called what its label says."""
+"""Error messages in the words of a form: a field is called by its label."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ RUN = {
     "max_new_tokens": "Max tokens",
     "seed": "Seed",
 }
-RACE = {**RUN, "temperature": "Temp.", "max_new_tokens": "Tokens"}  # a narrower form
+RACE = {**RUN, "temperature": "Temp.", "max_new_tokens": "Tokens"}  # narrow fields
 _EMPTY = "None is not "  # how the message about an empty field begins
 
 
 def with_labels(problem: SequoiaError, labels: Mapping[str, str]) -> SequoiaError:
-    """`problem` with the field's label in place of the name that its message begins with. For an
-    empty field the message asks for a value."""
+    """`problem` with the label of its field in place of the name that the message begins with, if
+    `labels` has that name. If the field is empty, the message asks for a value."""
     name, colon, rest = str(problem).partition(": ")
     if not colon or name not in labels:
         return problem

@@ -16,17 +16,17 @@ from sequoia.validate_input import check_format, read_json
 from ui.shared.json_worker import LENGTH_BYTES, values_of
 from ui.shared.uploads import check_upload, uploaded_text
 
-LARGE = 256 * 1024  # bytes; parsing as much takes a few milliseconds
-MEMORY = 224 * 1024 * 1024  # bytes that the other process may use; a run of 23 MB takes 160
+LARGE = 256 * 1024  # bytes; parsing a file of this size takes a few milliseconds
+MEMORY = 224 * 1024 * 1024  # bytes that the other process may use; a run of 23 MB takes 160 MB
 SECONDS = 20.0
 _SCRIPT = Path(__file__).with_name("json_worker.py")
-# one file at a time, so that many files do not take many times the memory
+# one file is parsed at a time, so that several uploads do not multiply the memory used
 _alone = threading.Lock()
 
 
 def uploaded_json(path: Any, most: int, name: str, error: type[SequoiaError]) -> Mapping[str, Any]:
-    """The object in the uploaded `name` file at `path`, of at most `most` bytes. Raises `error`
-    with a reason that can be shown to the visitor."""
+    """The JSON object in the uploaded `name` file at `path`. Raises `error`, with a reason that can
+    be shown to the visitor, if the file is not such an object or has more than `most` bytes."""
     kind = f"{name} file"
     if check_upload(path, most, kind, error) <= LARGE:
         return read_json(uploaded_text(path, most, kind, error), name, most, error)
@@ -42,12 +42,14 @@ def _parsed_elsewhere(path: str, error: type[SequoiaError]) -> Any:
             command, capture_output=True, timeout=SECONDS, stdin=subprocess.DEVNULL
         )
     except subprocess.TimeoutExpired:
-        raise error(f"reading the file took more than {SECONDS:g} s") from None
+        raise error(f"reading the file took more than the {SECONDS:g} s allowed") from None
     except OSError:
-        raise error("the file could not be read; the server has too little memory") from None
+        raise error(
+            "the file could not be read: the server could not start a process; try again later"
+        ) from None
     if process.returncode:
         reason = process.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        raise error(f"not a JSON file: {reason or 'its process was ended'}")
+        raise error(f"not a usable JSON file: {reason or 'its process was stopped'}")
     return values_of(_pieces(memoryview(process.stdout)))
 
 

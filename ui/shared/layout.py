@@ -1,5 +1,5 @@
-"""Parts of the page that several views have: two columns, the component that the browser draws, the
-buttons that start and stop, menus, and the fields of the sampling parameters."""
+"""Parts of the page that several views share: the two columns, the component that a script draws
+into, the buttons that start and stop a job, menus, and the fields of the sampling parameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from ui.shared.prompts import TEMPERATURE
 
 
 def side_and_main(view: str) -> tuple[gr.Column, gr.Column]:
-    """The columns for a form and for what it shows; ids of elements begin with `view`."""
+    """The left column for a form and the right one for its results. The ids of their elements begin
+    with `view`."""
     with gr.Row(elem_id=f"{view}-page", elem_classes="pg-page", equal_height=False):
         return (
             gr.Column(elem_id=f"{view}-side", elem_classes="pg-side", scale=0, min_width=276),
@@ -33,10 +34,12 @@ def drawn(
     asked: Callable[[Any], str] | None = None,
     value: str | None = None,
 ) -> gr.HTML:
-    """The component that `script`, a module of the page, draws into; its value is a message, the
-    first one `value`. The ids of its elements begin with `view`. missed, asked: methods that the
-    browser may call, by their own names: for what it has missed, and for details that no message
-    has."""
+    """The component that `script`, a module of the page, draws into. Its value is the latest
+    message to that script, at first `value`. Its id begins with `view`.
+
+    missed, asked: methods that the browser may call by their own names, `missed` for messages that
+    did not arrive, `asked` for details that no message contains.
+    """
     functions = [server_function(method) for method in (missed, asked) if method]
     return gr.HTML(
         value,
@@ -50,10 +53,10 @@ def drawn(
 
 
 def server_function(method: Callable[[Any], str]) -> Callable[[Any], str]:
-    """`method` as a function that the browser may call by its name."""
+    """`method` as a function that the browser may call by the method's name."""
 
     @wraps(method)
-    def function(asked: Any) -> str:  # Gradio marks the function, which a method would not allow
+    def function(asked: Any) -> str:  # Gradio sets attributes on it, which a method does not allow
         return method(asked)
 
     return function
@@ -65,17 +68,17 @@ def start_button(label: str, elem_id: str) -> gr.Button:
 
 
 def stop_button(elem_id: str) -> gr.Button:
-    """The button beside it, enabled only while something can be stopped."""
+    """The button beside the start button, enabled only while something can be stopped."""
     return gr.Button("Stop", elem_id=elem_id, scale=1, min_width=50, interactive=False)
 
 
 def busy_buttons(start: gr.Button, stop: gr.Button, busy: bool) -> Updates:
-    """Updates of the two for when the work begins, or has ended."""
+    """Updates of both buttons: for when the work begins (`busy`), or has ended."""
     return {start: gr.update(interactive=not busy), stop: gr.update(interactive=busy)}
 
 
 def link_button(form: str, tab: str) -> None:
-    """The button that copies the address of what a tab shows."""
+    """The button that copies a link to what `tab` shows. Its id begins with `form`."""
     link = gr.Button("Copy link", size="sm", min_width=60, elem_id=f"{form}-link")
     script = call("shared/copy_link", f"web.copy({markup.literal(tab)})")
     link.click(None, None, None, js=script, api_visibility="private")
@@ -84,7 +87,7 @@ def link_button(form: str, tab: str) -> None:
 def menu(
     choices: Sequence[Any], label: str, elem_id: str, value: Any = None, **options: Any
 ) -> gr.Dropdown:
-    """A menu of `choices`: values, or pairs of what is shown and the value."""
+    """A menu of `choices`: each is a value, or a pair of the text that is shown and the value."""
     return gr.Dropdown(
         choices, label=label, elem_id=elem_id, value=value, filterable=False, **options
     )
@@ -93,8 +96,8 @@ def menu(
 def sampling_fields(
     view: str, labels: Mapping[str, str], tokens: int, min_width: int
 ) -> dict[str, gr.Number]:
-    """The fields of the sampling parameters, by name. They have no bounds: values out of bounds are
-    refused with a message of the program."""
+    """The fields of the sampling parameters, by name. They have no bounds of their own, because
+    SamplingParams refuses values out of bounds with a message."""
     fields = {
         "temperature": ("temperature", TEMPERATURE, 0.1),
         "top_p": ("top-p", 1.0, 0.05),

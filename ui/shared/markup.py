@@ -1,4 +1,4 @@
-"""The only place where Python makes markup. Independent of the page and of runs.
+"""The only place where Python makes HTML. Independent of the page and of runs.
 
 Gradio renders the text of its pop-up messages as HTML, and that text may contain what a visitor
 typed.
@@ -12,27 +12,29 @@ import unicodedata
 from typing import Any
 
 MAX_MESSAGE = 400
-# control, format (bidi), surrogates, unassigned, line separators
+# Unicode categories: control, format (such as bidi controls), surrogate, private use, unassigned,
+# line and paragraph separators
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def visible(text: str) -> str:
-    """`text` with each character that hides or reorders others replaced by its code."""
+    """`text` with each character that is invisible or reorders others replaced by its code. Line
+    breaks stay."""
     return "".join(
         f"\\u{ord(c):04x}" if unicodedata.category(c) in _UNSEEN and c != "\n" else c for c in text
     )
 
 
 def toast(text: Any) -> str:
-    """Markup for a pop-up message that shows `text` literally, shortened. Braces and dollars are
-    escaped so that no template language interprets them."""
+    """HTML for a pop-up message that shows `text` literally, cut to MAX_MESSAGE characters. Braces,
+    dollar signs and backquotes are escaped, so that no template language interprets them."""
     text = str(text)
     short = text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 1] + "…"
     return _inert(html.escape(visible(short), quote=True).replace("\n", "<br>"))
 
 
 def _inert(escaped: str) -> str:
-    """Escaped text without the characters that a template language would interpret."""
+    """`escaped` with the characters that a template language would interpret escaped, too."""
     return (
         escaped.replace("{", "&#123;")
         .replace("}", "&#125;")
@@ -42,13 +44,13 @@ def _inert(escaped: str) -> str:
 
 
 class Markup(str):
-    """Text that is markup already."""
+    """Text that is HTML already, so it is not escaped again."""
 
 
 def element(tag: str, *children: str | None, **attributes: object) -> Markup:
-    """An HTML element. Children that are no Markup are shown literally; None is left out.
-    attributes: `data_label` is data-label, `class_` is class; None and False leave one out, True
-    gives it without a value."""
+    """An HTML element. A child that is not Markup is shown literally; None is skipped.
+    attributes: `data_label` is written as data-label, `class_` as class. An attribute whose value
+    is None or False is skipped; one whose value is True is written without a value."""
     named = "".join(_attribute(name, value) for name, value in attributes.items())
     inner = "".join(child if isinstance(child, Markup) else _literal(child) for child in children)
     return Markup(f"<{tag}{named}>{inner}</{tag}>")
@@ -66,12 +68,13 @@ def _literal(text: str | None) -> str:
 
 
 def plotly_text(text: str) -> str:
-    """`text` for Plotly, which shows a few tags and links in names and hover texts, as it is."""
+    """`text` escaped so that Plotly shows it literally. Otherwise Plotly would interpret a few tags
+    and links in names and hover texts."""
     return html.escape(visible(text), quote=False)
 
 
 def error_banner(text: Any) -> str:
-    """Markup that shows `text` literally as an error, which screen readers announce."""
+    """HTML that shows `text` literally as an error, which screen readers announce."""
     return (
         '<div class="sq-stage"><p class="sq-banner sq-banner-error" role="alert">'
         f"{toast(text)}</p></div>"
@@ -79,13 +82,13 @@ def error_banner(text: Any) -> str:
 
 
 def style(source: str) -> str:
-    """A style element; in CSS no text of ours holds a closing tag, and one that did
-    would be cut off here."""
+    """A style element with the CSS in `source`. A closing tag within it, which our CSS never has,
+    is escaped, so that it cannot end the element."""
     return "<style>\n" + source.replace("</", "<\\/") + "\n</style>"
 
 
 def literal(value: Any) -> str:
-    """`value` as a JavaScript literal that can stand anywhere in a script."""
+    """`value` as a JavaScript literal that is safe in any script, including one inside HTML."""
     return (
         json.dumps(value)
         .replace("<", "\\u003c")

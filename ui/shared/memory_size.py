@@ -1,4 +1,4 @@
-"""The memory that a value takes, with everything it holds."""
+"""The memory that a value takes, including everything it refers to."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 
 def memory_size(value: Any) -> int:
-    """Bytes of `value` and of everything it holds, each counted once. Half a second for a million
-    objects."""
+    """Bytes taken by `value` and everything it refers to, each object counted once. A million
+    objects take about half a second to count."""
     seen: set[int] = set()
     todo = [value]
     total = 0

@@ -1,8 +1,8 @@
-"""Calls a handler when another option of a menu is chosen.
+"""Calls a handler when a different option of a menu is chosen.
 
-A menu's own event, `input`, fires twice for one press, and also whenever a menu loses the focus
-with nothing chosen (gradio 6.31). Opening a menu and leaving it would then overwrite typed values
-with the defaults.
+Gradio's event `input` would not do: it fires twice for one press, and also when a menu loses the
+focus although nothing was chosen (gradio 6.31). Merely opening and leaving a menu would then
+overwrite typed values with the defaults.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ui.shared.call_modules import call
 def on_choice(
     menu: gr.Dropdown, do: Callable[..., Any], inputs: Sequence[Any], outputs: Any, **options: Any
 ) -> None:
-    """Call `do` once with the option and the values of `inputs` when the option of `menu` changes.
-    The menu needs an `elem_id`; `options` are those of Gradio's events."""
+    """Call `do` once with the new option and the values of `inputs` when the option of `menu`
+    changes. The menu needs an `elem_id`. `options` are passed on to the Gradio event."""
 
     @functools.wraps(do)
     def chosen(option: Any, *rest: Any) -> Any:

@@ -1,5 +1,5 @@
-"""The default temperature of the forms, and example prompts that are easy or hard to draft. Data:
-assets/prompts.json."""
+"""The default temperature of the forms, and the example prompts in assets/prompts.json. Some of the
+prompts are easy to draft, others hard."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sequoia.assets_folder import ASSETS
 from sequoia.text_files import load_json
 from sequoia.validate_input import read_each
 
-# default of the forms; at 0 the bundled pair soon repeats itself, which flatters speculation
+# not 0: at 0 the bundled pair soon repeats itself, which flatters speculative decoding
 TEMPERATURE = 0.6
 FILE = ASSETS / "prompts.json"
 
@@ -25,17 +25,18 @@ class Preset:
     text: str
 
 
-_ANYWAY = Preset("code", "def mean(values):\n    ")  # if no prompt of the file can be read
+_ANYWAY = Preset("code", "def mean(values):\n    ")  # used if no prompt in the file is valid
 
 
 def presets() -> tuple[Preset, ...]:
-    """All presets in the order of the file. The first one is in the form when the page opens, so
-    there is always one. Damaged entries, or a damaged file, are skipped."""
+    """All presets, in the order of the file. Damaged entries, or a damaged file, are skipped. There
+    is always at least one, because the form shows the first one when the page opens."""
     return read_each([(FILE.name, FILE)], _sound_prompts).get(FILE.name) or (_ANYWAY,)
 
 
 def read_prompts(path: Path) -> tuple[Preset, ...]:
-    """The named prompts of a file. Raises if one is damaged."""
+    """All presets of the file at `path`. Raises LookupError, TypeError or ValueError if an entry or
+    the file is damaged."""
     return tuple(map(_preset, load_json(path)["prompts"]))
 
 
@@ -54,7 +55,8 @@ def _preset(entry: Any) -> Preset:
 
 @cache
 def surveyed_texts(kind: str) -> frozenset[str]:
-    """The texts of a kind, such as code, on which the recorded acceptance of the bundled pair was
-    counted: trees are planned on them. None for other kinds."""
+    """The texts on which the recorded acceptance of the bundled pair was counted for this kind of
+    text, such as "code". Trees for such text are planned with that acceptance. Empty for a kind
+    that was not surveyed."""
     path = ASSETS / "survey" / f"{kind}.json"
     return frozenset(map(str.strip, load_json(path))) if path.is_file() else frozenset()

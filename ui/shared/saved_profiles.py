@@ -1,8 +1,8 @@
-"""Hardware profiles by name: those shipped with the program and those saved in a visitor's
-browser, whose content is untrusted.
+"""Hardware profiles by name: those shipped with the program, and those saved in a visitor's
+browser, which are untrusted input.
 
-A file cannot prove that its profile was measured on this machine, so a profile that was read is
-never labelled "measured".
+A file cannot prove that its profile was measured on this machine, so a profile read from a file
+or from the browser is never labelled "measured".
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ MAX_NOTE = 400
 
 @dataclass(frozen=True)
 class Entry:
-    """A profile and its name; `note` says which of its figures are assumptions. `bundled`: whether
-    its models are known to be the bundled pair."""
+    """A profile with its name. note: which of its figures are assumptions. bundled: whether its
+    models are known to be the bundled pair."""
 
     name: str
     profile: HardwareProfile
@@ -42,7 +42,8 @@ class Entry:
 
     @property
     def model_names(self) -> tuple[str, str]:
-        """Target and draft as they are shown. Profiles name the bundled models by their role."""
+        """The names to show for target and draft. A profile of the bundled pair calls its models
+        just "target" and "draft"; these become "bundled target" and "bundled draft"."""
         names = (self.profile.target, self.profile.draft)
         bundled = names == ("target", "draft") and (self.bundled or "bundled pair" in self.name)
         return ("bundled target", "bundled draft") if bundled else names
@@ -54,8 +55,8 @@ class Entry:
 
 
 def parse_entry(text: str, name: str) -> Entry:
-    """The profile in `text`. One labelled measured becomes recorded. `name` is used if the file
-    has none."""
+    """The profile in the JSON `text`. The label "measured" becomes "recorded". name: used if the
+    text contains none. Raises BadProfile."""
     profile = HardwareProfile.from_json(text)
     if profile.source == "measured":
         profile = replace(profile, source="recorded")
@@ -70,8 +71,7 @@ def parse_entry(text: str, name: str) -> Entry:
 
 
 def load_upload(path: Any) -> Entry:
-    """The profile in an uploaded file. Raises BadProfile, naming the offending value and its
-    limit."""
+    """The profile in an uploaded file. Raises BadProfile with the wrong value and its limit."""
     text = uploaded_text(path, MAX_JSON_CHARS, "profile", BadProfile)
     return parse_entry(text, Path(path).stem[:MAX_NAME])
 
@@ -87,8 +87,8 @@ def clean_name(name: Any) -> str:
 
 @cache
 def shipped() -> Mapping[str, Entry]:
-    """The profiles shipped with the program, by file name, replaced ones included. A damaged file
-    is skipped."""
+    """The profiles shipped with the program, by file name without its suffix. They include old
+    profiles that a newer one has replaced. A damaged file is skipped."""
     files = ((path.stem, path) for path in sorted(FOLDER.glob("*.json")))
     return read_each(files, lambda path: parse_entry(path.read_text(encoding="utf-8"), path.stem))
 
@@ -106,24 +106,26 @@ def saved_entries(store: Any) -> dict[str, Entry]:
 
 
 def all_entries(store: Any) -> dict[str, Entry]:
-    """The saved profiles and those shipped with the program, by their keys in menus."""
+    """The saved profiles, then those shipped with the program, by their keys in menus."""
     saved = {SAVED + name: entry for name, entry in saved_entries(store).items()}
     return {**saved, **shipped()}
 
 
 def listed(entries: Mapping[str, Entry], *chosen: Any) -> dict[str, Entry]:
-    """Those of `entries` that a menu lists: all except shipped profiles that another one has
-    replaced. A replaced one is listed while it is `chosen`, as a saved file may name it."""
+    """The entries that a menu lists: all except shipped profiles that a newer one has replaced. A
+    replaced profile is still listed if it is among `chosen`, because a saved file may name it."""
     replaced = shipped().keys() - {*profile_names(), *chosen}
     return {key: entry for key, entry in entries.items() if key not in replaced}
 
 
 def add_entry(store: Any, entry: Entry) -> list[str]:
-    """The browser's store with `entry` added; one of the same name is replaced. Raises BadProfile
-    if the store is full."""
+    """The browser's store with `entry` added. It replaces an entry of the same name. Raises
+    BadProfile if the store would then have more than MAX_KEPT entries."""
     entries = saved_entries(store)
     if entry.name not in entries and len(entries) >= MAX_KEPT:
-        raise BadProfile(f"{len(entries)} profiles are saved, the most allowed; remove one first")
+        raise BadProfile(
+            f"{len(entries)} profiles are saved, which is the most allowed; remove one first"
+        )
     entries.pop(entry.name, None)
     return _stored([*entries.values(), entry])
 

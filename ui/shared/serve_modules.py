@@ -1,8 +1,8 @@
 """Serves the page's modules, Plotly's script, and the scripts and styles of saved pages under one
-path to visitors who may see the page.
+path, and only to visitors who may see the page.
 
-The path holds a hash of modules and styles, so that a browser with an old copy never mixes two
-versions.
+The path contains a hash of the modules and styles, so that a browser with an old copy in its cache
+never mixes two versions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _KEEP = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 @dataclass(frozen=True)
 class Text:
-    """A text, ready to be served."""
+    """A text to serve, as UTF-8 and gzipped."""
 
     text: bytes
     zipped: bytes
@@ -39,14 +39,14 @@ class Text:
 
 @dataclass(frozen=True)
 class Joined(Text):
-    """The joined modules with the version of everything that is served."""
+    """The joined modules. version: a hash that changes with any module or style sheet."""
 
     version: str
 
 
 @cache
 def joined() -> Joined:
-    """The page's modules, joined at the first call."""
+    """The page's modules joined into one, built at the first call."""
     modules_text = _script(join(modules()))
     version = hashlib.sha256(modules_text.text + css().encode()).hexdigest()[:16]
     return Joined(modules_text.text, modules_text.zipped, modules_text.media_type, version)
@@ -54,8 +54,8 @@ def joined() -> Joined:
 
 @cache
 def saved_page_texts() -> dict[str, Text]:
-    """The scripts and the style sheet of saved pages by the name they are served under. A script
-    holds the view's module `saved_page` and what that imports."""
+    """The scripts and the style sheet of saved pages, by the name under which they are served. Each
+    script contains a view's module `saved_page` and everything it imports."""
     scripts = {f"saved-{view}.js": _script(join([path])) for view, path in saved_pages().items()}
     return {**scripts, "saved.css": _zipped(css(), "text/css")}
 
@@ -70,7 +70,7 @@ def _zipped(source: str, media_type: str) -> Text:
 
 
 def route() -> Route:
-    """Serves all of them to visitors who may see the page."""
+    """The route that serves all these files to visitors who may see the page."""
     return Route(PATH + "/{version}/{name}", _serve, methods=["GET"])
 
 
@@ -78,7 +78,7 @@ async def _serve(request: Request) -> Response:
     await _require_login(request)
     name = request.path_params["name"]
     if request.path_params["version"] != joined().version:
-        raise HTTPException(404, "Another version of the page. Reload it.")
+        raise HTTPException(404, "The page has changed. Reload it.")
     if name == "plotly.min.js":
         return FileResponse(_PLOTLY, media_type="text/javascript", headers=_KEEP)
     found = joined() if name == "modules.js" else saved_page_texts().get(name)
@@ -91,7 +91,8 @@ async def _serve(request: Request) -> Response:
 
 
 async def _require_login(request: Request) -> None:
-    """Gradio's own routes make this check; a route beside them has to make it itself."""
+    """Raise HTTPException 401 if the page requires a login and the visitor has none. Gradio checks
+    this only for its own routes."""
     app = request.app
     if app.auth is None and app.auth_dependency is None:
         return
@@ -100,8 +101,9 @@ async def _require_login(request: Request) -> None:
 
 
 async def _user(request: Request) -> str | None:
-    """The same as `get_current_user` of Gradio's routes, which cannot be called from here: how
-    `app.routes` holds them differs between versions of FastAPI."""
+    """The name of the visitor who is logged in; None without a login. Gradio's `get_current_user`
+    does the same, but it can be reached only through `app.routes`, whose structure differs between
+    versions of FastAPI."""
     app = request.app
     if app.auth_dependency is not None:
         user = app.auth_dependency(request)

@@ -1,5 +1,5 @@
-"""A run compared with plain decoding: the meta fields from which every view computes the same
-speed-up and confidence interval (sequoia.diagnosis.speedup_interval)."""
+"""A run compared with plain decoding: the fields of a message's `meta` from which every view
+computes the same speed-up and confidence interval (sequoia.diagnosis.speedup_interval)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from sequoia.diagnosis.speedup_interval import Step, speedup_interval
 
 
 def step_of(trace: StepTrace) -> Step:
-    """Tokens and seconds of a step."""
+    """The emitted tokens and the seconds of a step."""
     return len(trace.emitted), trace.total_seconds
 
 
 def compared_with_plain(
     run: Sequence[Step], plain: Sequence[Step], label: str = "measured"
 ) -> dict[str, Any]:
-    """Seconds per token of `plain`, which has at least one step. If both runs are long enough, also
-    the two values of it at which the speed-up of `run` would equal the ends of its confidence
-    interval. label: where the times of both come from; it must be the same."""
+    """The `meta` fields for `run`, given as the steps of the run and of plain decoding.
+
+    plain_seconds: seconds per token of `plain`, which must have at least one step. plain_label:
+    `label`, where the times of both runs come from. plain_spread, only if both runs are long
+    enough: the two values of plain_seconds at which the speed-up of `run` would equal the lower and
+    the upper end of its confidence interval.
+    """
     seconds = sum(time for _, time in plain) / sum(tokens for tokens, _ in plain)
     meta = {"plain_seconds": seconds, "plain_label": label}
     if found := speedup_interval(run, plain):

@@ -1,8 +1,8 @@
 """Fonts, sizes and colours as a Gradio theme; the rest of the look is CSS in `ui/shared/web` and
 in the `web` folder of each view.
 
-Green, red and amber mean accepted, rejected and "from the target" in the tree, so nothing else
-uses them.
+In the tree, green, red and amber mean accepted, rejected and "from the target", so nothing else
+on the page uses these colours.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from sequoia.assets_folder import ASSETS
 from ui.shared import colours
 
 FOLDER = ASSETS / "theme"
-# Gradio serves both families itself, so no network is needed. Its files of the weights between 400
-# and 700 contain only some letters, so a weight of 600 has to come from the bold files.
+# Gradio serves both font families itself, so no network is needed. Its files for weights between
+# 400 and 700 lack some letters, so only 400 and 700 are loaded: a weight of 600 uses the bold file.
 _SANS = (
     gr.themes.LocalFont("IBM Plex Sans", weights=(400, 700)),
     "ui-sans-serif",
@@ -30,7 +30,7 @@ _MONO = (
 
 
 def theme() -> gr.themes.Base:
-    """Neutral surfaces, one quiet accent."""
+    """The page's theme: neutral surfaces with one quiet accent colour."""
     base = gr.themes.Base(
         primary_hue=gr.themes.colors.indigo,
         secondary_hue=gr.themes.colors.slate,

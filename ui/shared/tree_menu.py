@@ -15,10 +15,11 @@ from sequoia.validate_input import shown
 
 @dataclass(frozen=True)
 class Shape:
-    """One entry of the menus. `name` is the short label, for lanes; `name` + `more` is the long
-    one, and `about` describes the shape in a sentence. `how`: a description of such a tree, with
-    placeholders for its numbers. `fields`: labels of its numbers; `start`: their defaults. `make`
-    builds the tree if no pair is needed for it. `menu`: the long label, where it is another one."""
+    """One entry of the menus. `name` is the short label, used for the lanes of a race; the long
+    label is `menu`, or `name` + `more` if `menu` is empty. `about` explains the shape in a sentence
+    or two. `how` describes such a tree, with placeholders for its numbers. `fields` are the labels
+    of these numbers, and `start` their defaults. `make` builds the tree from its numbers; None if
+    that needs a pair."""
 
     name: str
     more: str
@@ -38,8 +39,8 @@ _NUMBER = re.compile("-?[0-9]{1,6}")
 
 
 def typed_numbers(text: Any, longest: int) -> list[int] | None:
-    """The whole numbers in `text`, separated by commas or spaces; None if it is anything else,
-    or has more than `longest` characters."""
+    """The whole numbers in `text`, which are separated by commas or spaces. None if `text` contains
+    anything else or has more than `longest` characters."""
     if not isinstance(text, str) or len(text) > longest:
         return None
     parts = text.replace(",", " ").replace("−", "-").split()
@@ -50,8 +51,8 @@ def _branching(text: Any) -> Tree:
     numbers = typed_numbers(text, 200)
     if not numbers or not all(1 <= number <= MAX_NODES for number in numbers):
         raise BadTree(
-            f"branching: {shown(text)}; enter one whole number per level, such as 4, 2, 2, each "
-            f"from 1 to {MAX_NODES}"
+            f"branching: {shown(text)}; enter one whole number from 1 to {MAX_NODES} per level, "
+            "such as 4, 2, 2"
         )
     return Tree.from_branching(numbers)
 
@@ -63,10 +64,10 @@ def _listed(text: Any) -> Tree:
     return Tree.from_parents(numbers)
 
 
-# A tree that branches enough to be worth watching.
+# The size of the "wide" tree, which branches enough to be worth watching.
 WIDE_NODES = 48
-WIDE_LEVELS = 6  # few, so that the nodes go into breadth
-LEAST_WIDE = 32  # a planned tree of as many nodes is shown instead
+WIDE_LEVELS = 6  # few, so that the tree is wide
+LEAST_WIDE = 32  # nodes from which the planned tree counts as wide, unless it is a chain
 
 SHAPES = {
     "planned": Shape(
@@ -74,8 +75,8 @@ SHAPES = {
         ", planned for this machine",
         "planned for this machine",
         about=(
-            "The tree predicted to be fastest. Among trees within 1% of the fastest, the one "
-            "with the most expected tokens per step. On small machines this is often just a chain."
+            "The tree predicted to be fastest: of all trees within 1% of the top speed, it has the "
+            "most expected tokens per step. On small machines this is often just a chain."
         ),
     ),
     "wide": Shape(
@@ -110,8 +111,8 @@ SHAPES = {
         ", planned for this machine",
         "length planned for this machine",
         about=(
-            "The chain predicted to be fastest here. Its length is planned like the tree, so a "
-            "race of the two shows what branching adds."
+            "The chain predicted to be fastest here. Its length is planned in the same way as the "
+            "Sequoia tree, so a race between them shows what branching adds."
         ),
     ),
     "sequences": Shape(
@@ -139,7 +140,7 @@ SHAPES = {
         ("Children, level by level",),
         ("4, 2, 2, 1",),
         _branching,
-        about="The number of children of every node on the first level, the second, and so on.",
+        about="All nodes on a level have the same number of children, which you enter by level.",
     ),
     "lab": Shape(
         "Lab tree",
@@ -180,13 +181,13 @@ SHAPES = {
 
 
 TEXTS = ("branching", "lab")  # kinds whose only field is a text
-FITTED = ("best", "replanned", "dynamic")  # kinds fitted to acceptance, with a size cap
-PLANNED = ("planned", "tuned_chain")  # kinds whose size is planned too
+FITTED = ("best", "replanned", "dynamic")  # kinds fitted to acceptance within the size typed
+PLANNED = ("planned", "tuned_chain")  # kinds whose size is planned, too
 
 
 def tree_choices(clock: str = "") -> list[tuple[str, str]]:
-    """The entries of a menu of shapes: what is shown, and the kind. clock: the name of the clock
-    that trees are planned for; empty for this machine."""
+    """The entries of a menu of shapes: pairs of the label and the kind. clock: the name of the
+    simulated machine that trees are planned for; empty for this machine."""
     labels = {kind: shape.label for kind, shape in SHAPES.items()}
     if clock:
         labels["planned"] = f"{SHAPES['planned'].name}, planned for {clock}"
@@ -194,8 +195,8 @@ def tree_choices(clock: str = "") -> list[tuple[str, str]]:
 
 
 def listed_numbers(kind: Any, text: Any) -> tuple[Any, ...]:
-    """The numbers of a shape, typed as one text such as "64, 8". Shapes with a text field get the
-    text unchanged."""
+    """The numbers of a shape, typed as one text such as "64, 8". For a kind of TEXTS, the text
+    itself. Raises BadTree if `kind` or `text` is not valid."""
     if not isinstance(kind, str) or kind not in SHAPES:
         raise BadTree(f"tree: {shown(kind)} is not the name of a shape; known: {', '.join(SHAPES)}")
     fields = SHAPES[kind].fields
@@ -213,8 +214,8 @@ def listed_numbers(kind: Any, text: Any) -> tuple[Any, ...]:
 
 
 def entry_of(tree: Tree) -> tuple[str, str, str]:
-    """The menu entry that makes `tree` (plain decoding, a chain, or node by node): its kind, the
-    value of its field, and the tree in words."""
+    """The menu entry that makes `tree`: its kind ("plain", "chain", or "lab" for a tree given node
+    by node), the text for its field, and the tree in words."""
     if len(tree) == 1:
         return "plain", "", "plain decoding"
     if tree == Tree.chain(len(tree)):

@@ -1,5 +1,5 @@
-"""A tree shape with its numbers, as a visitor asked for it: a TreeRequest is validated when it is
-made; with a pair it becomes a Tree."""
+"""A tree shape with its numbers, as chosen by a visitor. A TreeRequest is validated when it is
+made; its method `tree` makes the tree for a pair."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from sequoia.validate_input import shown, whole
 from ui.shared.labels import with_labels
 from ui.shared.tree_menu import FITTED, LEAST_WIDE, PLANNED, SHAPES, WIDE_LEVELS, WIDE_NODES
 
-# What the messages of Tree begin with, and the label of the field they are about.
+# The beginnings of Tree's error messages, and the label of the field that each is about.
 _LABELS = {
     "nodes of the chain": "Nodes",
     "sequences": "Sequences",
@@ -44,9 +44,11 @@ _LABELS = {
 
 @dataclass(frozen=True)
 class ChosenTree:
-    """The result of a request: one tree, or a TreeChoice that makes one for each step. `how`: a
-    description in words. `acceptance`: the one it was fitted to, None for a fixed shape, and
-    `source`: where that comes from, such as "recorded code"."""
+    """The result of a request: one tree, or a TreeChoice that makes one for each step.
+
+    how: the tree in words. acceptance: the vector the tree was fitted to; None for a fixed shape.
+    source: where that vector comes from, such as "recorded code".
+    """
 
     tree: Tree | TreeChoice
     how: str
@@ -56,8 +58,8 @@ class ChosenTree:
 
 @dataclass(frozen=True)
 class _Run:
-    """What a tree is planned or fitted for. texts: the prompt, or none for the usual kind of text.
-    clock: None for this machine."""
+    """The run that a tree is planned or fitted for. texts: the prompt; empty for a tree that suits
+    the usual kind of text. clock: the simulated machine; None for this machine."""
 
     pair: Pair
     params: SamplingParams
@@ -67,14 +69,14 @@ class _Run:
 
     @property
     def acceptance(self) -> tuple[Acceptance, str]:
-        """The acceptance vector, and where it comes from."""
+        """The acceptance vector and its source, such as "recorded code"."""
         return acceptance_of(self.pair, self.params, self.verifier, self.texts)
 
 
 @dataclass(frozen=True)
 class TreeRequest:
-    """A shape with its numbers. Raises BadTree if they make no tree, or one of more than `most`
-    nodes."""
+    """A shape (a key of SHAPES) with its numbers. Raises BadTree if they do not describe a tree of
+    at most `most` nodes."""
 
     kind: str
     numbers: tuple[Any, ...] = ()
@@ -108,9 +110,9 @@ class TreeRequest:
         prompt: str,
         clock: SimulatedClock | None = None,
     ) -> ChosenTree:
-        """The tree for continuing `prompt` (empty: for the usual kind of text), planned for the
-        machine of `clock`, or for this one without it. A planned or fitted tree may need a
-        measurement first."""
+        """The tree for continuing `prompt`, or the usual kind of text if `prompt` is empty. clock:
+        the simulated machine to plan for; None for this machine. A planned or fitted tree may
+        require a measurement first, which this call then makes."""
         run = _Run(pair, params, verifier, [prompt] if prompt else [], clock)
         if self.kind in PLANNED:
             return self._planned(run)
@@ -131,8 +133,10 @@ class TreeRequest:
         verifier: str,
         clock: SimulatedClock | None = None,
     ) -> Tree | None:
-        """The tree for the usual kind of text, if no model has to run for it; of a tree that is
-        replanned, the first. None for a dynamic tree, and while models load (no `pair`)."""
+        """The tree for the usual kind of text, if it is known without running a model. For a tree
+        that is replanned while decoding, this is the tree of the first step. None for a dynamic
+        tree, while models load (`pair` is None), and if the acceptance or the step times are not
+        known yet."""
         if make := SHAPES[self.kind].make:
             return self._made(make)
         if pair is None or self.kind == "dynamic" or not known_acceptance(pair, params, verifier):
@@ -163,7 +167,7 @@ class TreeRequest:
         return ChosenTree(plan.tree, how, plan.acceptance, plan.source)
 
     def _wide(self, run: _Run) -> ChosenTree:
-        """The planned tree if it is wide, or the best one of a fixed size."""
+        """The planned tree if it is wide, else the best tree of a fixed size."""
         planned = TreeRequest("planned", (), self.most)._planned(run)
         if isinstance(planned.tree, Tree) and _is_wide(planned.tree):
             return planned
@@ -184,7 +188,7 @@ class TreeRequest:
 
     @property
     def rule(self) -> str:
-        """How the tree is chosen, if its name does not say so."""
+        """How a planned tree or chain is chosen, in words; empty for other kinds."""
         within = f"within {SLACK * 100:g}% of the fastest"
         if self.kind == "planned":
             return f"among trees {within}, the one with the most expected tokens per step"
@@ -202,20 +206,21 @@ def _whole(value: Any, label: str, least: int, most: int) -> None:
 
 
 def _profile(run: _Run) -> HardwareProfile | None:
-    """Of the machine that is planned for; None for this one."""
+    """The profile of the simulated machine that is planned for; None for this machine."""
     return run.clock.profile if run.clock else None
 
 
 def _beside_own_paths(plan: Plan, own: Plan | None) -> str:
-    """For Traversal: the tree was planned with the acceptance of Sequoia's rule, which draws the
-    same children; the other plan is from Traversal's own final paths."""
+    """Words to add for Traversal; empty for other verifiers, where `own` is None. `plan` was made
+    with the acceptance counted under Sequoia's rule, which draws the same children. `own` was made
+    with the acceptance counted from Traversal's own final paths."""
     if own is None:
         return ""
     if own.tree == plan.tree:
-        return "; from Traversal's own paths the same tree"
+        return "; with the acceptance of Traversal's own paths, the tree is the same"
     return (
         f" of Sequoia's rule ({len(plan.tree)} nodes, {plan.tree.levels} levels, predicted "
-        f"{plan.predicted_speedup:.2f}x); from Traversal's own paths it would have "
+        f"{plan.predicted_speedup:.2f}x); from Traversal's own paths the tree would have "
         f"{len(own.tree)} nodes, {own.tree.levels} levels, predicted {own.predicted_speedup:.2f}x"
     )
 

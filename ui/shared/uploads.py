@@ -1,4 +1,4 @@
-"""The text of an uploaded file of any format."""
+"""Reads an uploaded file of any format as text."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from sequoia.validate_input import shown
 
 
 def uploaded_text(path: Any, most: int, kind: str, error: type[SequoiaError]) -> str:
-    """The text of the file at `path`, which should be a `kind` of at most `most` bytes. Raises
-    `error` with a reason that can be shown to the visitor."""
+    """The text of the file at `path`. Raises `error` if the file has more than `most` bytes, cannot
+    be read, or is not UTF-8 text. Its message can be shown to the visitor. kind: the name of the
+    file's format in that message."""
     check_upload(path, most, kind, error)
     try:
         return Path(path).read_bytes().decode("utf-8")
@@ -22,15 +23,16 @@ def uploaded_text(path: Any, most: int, kind: str, error: type[SequoiaError]) ->
 
 
 def check_upload(path: Any, most: int, kind: str, error: type[SequoiaError]) -> int:
-    """The size of the file at `path` in bytes. Raises as `uploaded_text` does."""
+    """The size in bytes of the file at `path`, found without reading it. Raises `error` if the file
+    has more than `most` bytes or cannot be found."""
     if not isinstance(path, str):
-        raise error(f"no file was uploaded: expected one, not {shown(path)}")
+        raise error(f"no file was uploaded: expected a path, not {shown(path)}")
     try:
         size = Path(path).stat().st_size
-    except (OSError, ValueError):  # ValueError: a name that no file can have
+    except (OSError, ValueError):  # ValueError: a path that no file can have
         raise error("the file could not be read") from None
     if size > most:
         raise error(
-            f"the file has {size / 1e6:.3g} MB; a {kind} may have up to {most / 1e6:.3g} MB"
+            f"the file has {size / 1e6:.3g} MB; a {kind} may have at most {most / 1e6:.3g} MB"
         )
     return size

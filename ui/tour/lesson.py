@@ -1,5 +1,5 @@
-"""What the tour shows: its words and settings, its recorded runs, and the times of its machines.
-Independent of Gradio and of models."""
+"""Reads what the tour shows: its settings and sentences, its recorded runs, and the hardware
+profiles of its machines. Independent of Gradio and of models."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from ui.decode import messages, recordings
 from ui.shared.message_text import message_text
 
 FOLDER = ASSETS / "lessons"
-OPENING = "opening"  # the run that the page opens with
+OPENING = "opening"  # name of the run that the page opens with
 
 
 def tour() -> dict[str, Any]:
-    """The settings and words of the tour."""
+    """The settings and sentences of the tour: the content of tour.json."""
     return load_json(FOLDER / "tour.json")
 
 
 def recorded_run(name: str) -> Run:
-    """A recorded run of the tour."""
+    """The recorded run in assets/lessons/`name`.json."""
     return Run.from_json((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def message() -> str:
-    """What the browser needs beside tour.json: {"runs", "profiles"}, each by the name that it has
-    there."""
+    """The JSON text of what the browser needs in addition to tour.json: {"runs", "profiles"}, both
+    by the names used in tour.json."""
     settings = tour()
     return message_text(
         {

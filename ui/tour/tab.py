@@ -1,4 +1,4 @@
-"""The Tour view: its component, and the browser's one request: what the tour shows.
+"""The Tour view: its component, and the handler that sends what the tour shows.
 
 Everything else happens in the browser.
 """
@@ -16,13 +16,13 @@ class TourTab:
     """The view's component and its handler."""
 
     def build(self) -> None:
-        """Lay the view out in the current container."""
+        """Create the view's component in the current container."""
         self.board = drawn("tr", "tour/connect", ["come"], '<div class="sq-stage sq-tour"></div>')
 
     def wire(self, _blocks: gr.Blocks) -> None:
-        """Connect component and handler."""
+        """Connect the component to its handler."""
         self.board.come(self.start, None, self.board, concurrency_limit=None, **QUIET)
 
     def start(self) -> str:
-        """What the tour shows, when its tab is opened."""
+        """The JSON text of what the tour shows. The browser asks for it when the tab is opened."""
         return lesson.message()

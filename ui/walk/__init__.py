@@ -1,5 +1,5 @@
 """The Walk tab: one step of verification, on a small example that the visitor edits or on a step of
 a real run.
 
-tab (the view and its requests), web (the rest, which runs in the browser).
+Read tab.py (the component and the browser's two requests), then web/ (all else, in the browser).
 """

@@ -1,8 +1,5 @@
-"""The Walk view: its component, and the browser's two requests: which recorded runs there are, and
-one of them.
-
-Everything else happens in the browser.
-"""
+"""The Walk view: its component, and the two requests that the browser sends: for the list of
+recorded runs, and for one recorded run. Everything else happens in the browser."""
 
 from __future__ import annotations
 
@@ -35,11 +32,13 @@ class WalkTab:
         self.board.list(self.list_recorded_runs, None, self.board, concurrency_limit=None, **QUIET)
 
     def list_recorded_runs(self) -> str:
-        """The recorded runs shipped with the program, each with its name, title and a sentence."""
+        """The recorded runs shipped with the program, as JSON: name, title and description of
+        each."""
         return message_text({"runs": [vars(one) for one in recordings.examples()]})
 
     def get_recorded_run(self, asked: Any) -> str:
-        """The message that shows the recorded run called `asked`, as in Decode, or {"error"}."""
+        """The recorded run called `asked`, as the JSON message that Decode shows; {"error"} if
+        there is none."""
         try:
             return recordings.example(asked).message
         except SequoiaError as problem:

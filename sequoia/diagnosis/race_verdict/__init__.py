@@ -1,10 +1,9 @@
-"""Who won a race, by how much, and how sure that is.
+"""Who won a race, by how much, and how sure the verdict is.
 
 lane_runs (the runs of each lane, as plain values), compare_pair (two lanes: ratios and their
-error), decide (all lanes: places, ties, Holm's correction), two_prompts (a lane's speed-ups on
-two prompts), verdict (the value that comes out),
-sentence (the same in words), elsewhere (a machine on which a tree would win, predicted),
-student_t.
+errors), decide (all lanes: places, ties, Holm's correction), two_prompts (a lane's speed-ups on two
+prompts), verdict (the result as a value), sentence (the result in words), elsewhere (a machine on
+which a tree is predicted to win), student_t.
 """
 
 from sequoia.diagnosis.race_verdict.decide import race_verdict

@@ -1,25 +1,24 @@
-"""Two lanes compared over the races in which both ran: the ratio of their pace, and how sure it is.
+"""Two lanes compared over the races in which both ran: the ratio of their pace, and its error.
 
-The pace is tokens per second: tokens per step over the step time. Both ratios are taken in each
-race, as logarithms, and averaged over races, each weighted with its tokens. The error of one race
-comes from the jackknife over eight segments of equally many tokens, the two lanes paired segment by
-segment: if the texts are the same, these are the same positions of one text, so easy and hard
-passages cancel.
+The pace is tokens per second: tokens per step divided by the step time. The ratios of all three are
+taken in each race, as logarithms, and averaged over races, each weighted by its number of tokens.
+The error within a race comes from the jackknife over up to eight segments of equally many tokens,
+with the two lanes paired segment by segment. If the texts are the same, paired segments are the
+same positions of one text, so easy and hard passages cancel.
 
-If the texts differ, the segments of a run do not show how much runs differ from each other: one
-that starts to repeat itself stays easy to draft to its end. So each lane with a draft gets a
-further error of its tokens per step, `RUN_SPREAD`, however long the run. It is set so that
-`python -m sequoia.bench.race_errors` finds its goals met on recorded runs.
+If the texts differ, the segments of a run do not show how much runs differ from each other: a run
+that starts to repeat itself stays easy to draft to its end. So for each lane with a draft, a
+further error is added to the tokens per step, `RUN_SPREAD`, however long the run. Its value was
+chosen so that `python -m sequoia.bench.race_errors` meets its goals on recorded runs.
 
-Where it is known how many steps each lane needs for the same texts on average over all draws
-(`sequoia.algorithm.expected_steps`), these replace the steps that were made: neither the luck of
-the draws nor the difficulty of a text then counts, and the lanes are again paired segment by
-segment.
-What is left is that texts suit the lanes differently, `TEXT_SPREAD`.
+Sometimes the number of steps that each lane needs for the same texts, averaged over all draws, is
+known (`sequoia.algorithm.expected_steps`). It then replaces the actual number of steps. So neither
+lucky draws nor the difficulty of a text count, and the lanes are again paired segment by segment.
+The remaining error is that some texts suit one lane better than the other, `TEXT_SPREAD`.
 
-Tokens per step and step time have an error each, from the same segments. With several races, the
-error of one race and the scatter of the races are pooled, the first with the weight of its degrees
-of freedom.
+Tokens per step and step time each have an error of their own, from the same segments. With several
+races, the error within a race is pooled with the scatter between races, each weighted by its
+degrees of freedom.
 """
 
 from __future__ import annotations
@@ -39,27 +38,32 @@ from sequoia.diagnosis.race_verdict.student_t import critical_value, two_sided_p
 SEGMENTS = 8
 LEAST_SEGMENTS = 3
 STEPS_PER_SEGMENT = 2
-RUN_SPREAD = 0.17  # standard deviation of the logarithm of the tokens per step from run to run
-# the same of the ratio between two lanes on the same text from text to text, for what segments do
-# not show of it; by how many of the two have a draft
+# Standard deviations of logarithms, as far as the segments of one run do not show them.
+# RUN_SPREAD: a lane's tokens per step, from run to run. TEXT_SPREAD: the ratio of two lanes'
+# expected tokens per step, from text to text; its index is how many of the two have a draft.
+# CLOCK_SPREAD: a lane's step time.
+RUN_SPREAD = 0.17
 TEXT_SPREAD = (0.0, 0.12, 0.07)
-CLOCK_SPREAD = 0.02  # the same of the step time of each lane, for what segments do not show of it
-SAME_TEXT = 0.9  # of the shorter text: what two texts must share to be compared by position
+CLOCK_SPREAD = 0.02
+SAME_TEXT = 0.9  # two texts are compared by position if they share this much of the shorter text
 MOST_RACES = 1000
-_POWER = 1.645  # normal quantile of 95%: some power is lost, as the error is an estimate
-_LARGEST_LOG = 25.0  # of a ratio; few and uneven steps leave an interval without bounds
-Triple = tuple[float, float, float]  # of pace, tokens per step and step time
+# normal quantile of 95% power; the true power is a little lower, because the error is an estimate
+_POWER = 1.645
+# largest logarithm of a ratio: with few and uneven steps, the bounds of an interval could overflow
+_LARGEST_LOG = 25.0
+Triple = tuple[float, float, float]  # pace, tokens per step, step time
 Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Natural logarithms of lane `one` over lane `other`: pace, tokens per step and step time.
+    """Natural logarithms of three ratios, lane `one` over lane `other`: pace, tokens per step and
+    step time.
 
-    variances: of the three, for a race of one token (divide by the tokens of all races). tokens: of
-    all races that both lanes ran in. races: their number. freedom: degrees of freedom of
-    `variances`. paired: whether all texts are the same. expected: whether the tokens per step of
-    all races are those expected on the same texts.
+    variances: of the three logarithms, for a race of one token; divide them by `tokens` to get the
+    variances of the means. tokens, races: of all races that both lanes ran in. freedom: degrees of
+    freedom of `variances`. paired: whether both lanes have the same text in every race. expected:
+    whether the tokens per step of all races are expected values on the same texts.
     """
 
     pace: float
@@ -79,7 +83,7 @@ class Comparison:
 
     @property
     def p(self) -> float:
-        """Two-sided p of equal pace, for this pair alone."""
+        """Two-sided p-value for equal pace, for this pair alone."""
         if self.error == 0:
             return 1.0 if self.pace == 0 else 0.0
         return two_sided_p(self.pace / self.error, self.freedom)
@@ -99,8 +103,8 @@ class Comparison:
         return bounded_exp(log - reach), bounded_exp(log + reach)
 
     def races_to_find(self, ratio: float, level: float = 0.05) -> int | None:
-        """How many races of this length, those made included, find a true ratio of pace of `ratio`
-        at `level`; None if more than MOST_RACES."""
+        """How many races of this length, including the past ones, it takes to find a true pace
+        ratio of `ratio` at significance `level`; None if more than MOST_RACES."""
         if not self._finds(MOST_RACES, ratio, level):
             return None
         return (
@@ -108,22 +112,25 @@ class Comparison:
         )
 
     def _finds(self, races: int, ratio: float, level: float) -> bool:
-        """Whether so many races of this length mostly find a true ratio of `ratio`."""
+        """Whether `races` races of this length find a true pace ratio of `ratio` with a probability
+        of nearly 95%."""
         freedom = self.freedom + races - self.races
         error = self.error * math.sqrt(self.races / races)
         return (critical_value(level, freedom) + _POWER) * error <= abs(math.log(ratio))
 
 
 def bounded_exp(log: float) -> float:
-    """The exponential of `log`, finite for any."""
+    """The exponential of `log`, with `log` clipped so that the result stays finite and above 0."""
     return math.exp(max(-_LARGEST_LOG, min(_LARGEST_LOG, log)))
 
 
 @dataclass(frozen=True)
 class RaceComparison:
-    """Two lanes in one race. logs: natural logarithms of pace, tokens per step and step time, one
-    over the other. variances: of the three, from this race alone. paired: whether the texts are the
-    same. expected: whether the tokens per step are those expected on the same texts."""
+    """Two lanes in one race. logs: natural logarithms of three ratios between the lanes: pace,
+    tokens per step and step time. variances: of these logarithms, from this race alone. freedom:
+    their degrees of freedom. tokens: of the shared text if it is the same, otherwise of the shorter
+    run. paired: whether the texts are the same. expected: whether the tokens per step are expected
+    values on the same texts."""
 
     logs: Triple
     variances: Triple
@@ -137,8 +144,8 @@ CompareRace = Callable[[LaneRun, LaneRun, int], RaceComparison | None]
 
 
 def compare_pair(one: LaneRuns, other: LaneRuns) -> Comparison | None:
-    """`one` against `other` over the races that both ran in; None if no race is long enough for
-    LEAST_SEGMENTS segments."""
+    """`one` compared with `other` over the races that both ran in. None if no race is long enough
+    for LEAST_SEGMENTS segments."""
     return pool([*races_of(one, other, compare_race)])
 
 
@@ -152,7 +159,7 @@ def races_of(one: LaneRuns, other: LaneRuns, compare: CompareRace) -> Iterator[R
 
 
 def pool(races: Sequence[RaceComparison]) -> Comparison | None:
-    """All races together; None without any."""
+    """The comparison over all `races`; None if there are none."""
     if not races:
         return None
     weights = np.array([race.tokens for race in races], float)
@@ -174,7 +181,8 @@ def pool(races: Sequence[RaceComparison]) -> Comparison | None:
 
 
 def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison | None:
-    """Two lanes in one race, of which `drafted` have a draft; None if it is too short."""
+    """Two lanes compared in one race; `drafted` of the two have a draft. None if the race is too
+    short."""
     count = min(SEGMENTS, *(len(run.steps) // STEPS_PER_SEGMENT for run in (one, other)))
     if count < LEAST_SEGMENTS:
         return None
@@ -212,8 +220,8 @@ def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison |
 def compare_expected(
     one: ExpectedSteps | None, other: ExpectedSteps | None, drafted: int
 ) -> tuple[float, float] | None:
-    """Logarithm of the tokens per step of `one` over `other`, and its variance, from the steps that
-    are expected of both at the same positions of the same texts; None where they are not known.
+    """Logarithm of the tokens per step of `one` over `other`, and its variance, from the expected
+    steps of both at the same positions of the same texts. None if the expected steps are unknown.
     drafted: how many of the two have a draft."""
     if one is None or other is None or one.tokens != other.tokens:
         return None
@@ -235,8 +243,8 @@ def _triple(values: Iterable[float]) -> Triple:
 
 
 def _logs(totals: NDArray[np.float64], log_tokens: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Pace, tokens per step and step time, first lane over second: (3, ...). totals: (lanes, steps
-    and seconds, ...)."""
+    """(3, ...): logarithms of pace, tokens per step and step time, first lane over second. totals:
+    (lanes, 2, ...), where 2 is steps and seconds. log_tokens: (lanes,) or (lanes, 1)."""
     log_steps = np.log(totals[:, 0])
     per_step = log_tokens - log_steps
     step_time = np.log(totals[:, 1]) - log_steps

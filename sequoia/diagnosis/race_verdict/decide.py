@@ -1,16 +1,16 @@
-"""Decides a race, or several: who is ahead, who ties, how sure that is. Measures nothing and is
-independent of models.
+"""Decides one race or several pooled races: who is ahead, who ties, and how sure the verdict is.
+Measures nothing and is independent of models.
 
-Two lanes count as different when the p-value of their pair, after Holm's correction over all pairs
-of lanes, is at most 5%. Lanes share a place only if no two of them are different. Plain decoding
-is the one exception: from `PLAIN_TOKENS` tokens on it never ties with a lane measured `PLAIN_RATIO`
-times as fast, whatever p is: their places differ, but the sentence says that this may be luck. In a
-race of two prompts, only lanes on the same one are compared.
+Two lanes count as different if the p-value of their pair, after Holm's correction over all pairs of
+lanes, is at most 5%. Lanes share a place only if no two of them are different. There is one
+exception: from `PLAIN_TOKENS` tokens on, plain decoding never ties with a lane measured at least
+`PLAIN_RATIO` times as fast, whatever p is. Their places then differ, but the sentence says that the
+difference may be luck. In a race of two prompts, only lanes on the same prompt are compared.
 
-A race that was stopped has intervals and no p-values, because when to stop may depend on who was
-ahead. Where a verdict with p-values came before on some of the same runs, p is multiplied by the
-number of such verdicts (Bonferroni): going on until a difference shows would otherwise find one
-more often than 5% allows.
+The verdict on a stopped race shows intervals and no p-values, because the moment of stopping may
+depend on who was ahead. If verdicts with p-values were given before on some of the same runs, p is
+multiplied by the number of verdicts (Bonferroni). Otherwise, someone who goes on racing until a
+difference shows would find a false one in more than 5% of cases.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from sequoia.errors import BadTrace
 from sequoia.validate_input import shown
 
 LEVEL = 0.05  # largest p-value at which two lanes count as different
-RATIO_TO_FIND = 1.1  # a true ratio of pace that enough races find
+RATIO_TO_FIND = 1.1  # races are enough if they find a true ratio of pace of this size
 PLAIN_RATIO = 1.4
 PLAIN_TOKENS = 96
 Pairs = Mapping[tuple[int, int], Comparison]  # by the lanes' indexes, the smaller one first
@@ -49,12 +49,14 @@ def race_verdict(
     compare: Callable[[LaneRuns, LaneRuns], Comparison | None] = compare_pair,
     elsewhere: Elsewhere | None = None,
 ) -> Verdict:
-    """The verdict on one race, or on several that are pooled. stopped: whether not all of the
-    planned runs were made to their end, because of Stop or a time limit. looks: how many verdicts
-    with p-values there are on these runs or some of them, this one included. compare:
-    `compare_pair`, or one that remembers what it has computed. elsewhere: a machine on which a tree
-    is predicted to win, to be named where a chain does here. Raises BadTrace if the runs were timed
-    on several clocks."""
+    """The verdict on one race, or on several pooled races.
+
+    stopped: whether a planned run is missing or unfinished, because of Stop or a time limit. looks:
+    how many verdicts with p-values have been given on these runs or some of them, including this
+    one. compare: `compare_pair`, or a function that caches its results. elsewhere: a machine on
+    which a tree is predicted to win; it is named if a chain does as well as a tree here. Raises
+    BadTrace if the runs were timed by different clocks.
+    """
     clock = _one_clock(lanes)
     compared = {
         (one, other): found
@@ -93,19 +95,20 @@ def race_verdict(
 
 
 def _one_clock(lanes: Sequence[LaneRuns]) -> str:
-    """The clock of all runs. Raises BadTrace for several: their times cannot be compared."""
+    """The clock that timed all runs. Raises BadTrace for several clocks, whose times cannot be
+    compared."""
     clocks = sorted({run.clock for lane in lanes for run in lane.runs})
     if len(clocks) > 1:
         raise BadTrace(
-            f"runs with the clocks {', '.join(map(shown, clocks))}; a verdict needs all of them on "
-            "one clock"
+            f"the runs were timed by different clocks: {', '.join(map(shown, clocks))}; a verdict "
+            "needs runs of the same clock"
         )
     return clocks[0] if clocks else ""
 
 
 def holm(ps: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
-    """Holm's correction: p-values such that the chance of any at or below 5% is at most 5% if no
-    lanes differ."""
+    """Holm's correction of the p-values `ps`. If no lanes differ, the probability that any
+    corrected p-value is at most 5% is itself at most 5%."""
     adjusted = dict[tuple[int, int], float]()
     largest = 0.0
     for done, (pair, p) in enumerate(sorted(ps.items(), key=lambda item: item[1])):
@@ -115,8 +118,9 @@ def holm(ps: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
 
 
 def _order(group: Sequence[int], lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[int, ...]:
-    """Those lanes of a group that made a step, fastest first: by the mean of their comparisons, so
-    that the order agrees with them; lanes too short to compare by their total pace."""
+    """The lanes of `group` that made a step, fastest first. They are ordered by their mean lead in
+    the comparisons with each other lane, so that the order agrees with the comparisons. A pair too
+    short to compare counts with the ratio of total paces."""
     moved = [lane for lane in group if lanes[lane].tokens and lanes[lane].seconds]
 
     def lead(lane: int) -> float:
@@ -184,13 +188,14 @@ def _clearly_beats_plain(faster: LaneRuns, slower: LaneRuns, ratio: float) -> bo
 def _places(
     lanes: int, orders: Sequence[Sequence[int]], apart: set[tuple[int, int]]
 ) -> tuple[Place | None, ...]:
-    """The place of each lane among those on its prompt."""
+    """The place of each lane among the lanes on its prompt; None for a lane without steps."""
     found = {lane: place for order in orders for lane, place in _places_in(order, apart)}
     return tuple(found.get(lane) for lane in range(lanes))
 
 
 def _places_in(order: Sequence[int], apart: set[tuple[int, int]]) -> Iterator[tuple[int, Place]]:
-    """Lanes next to each other in the order share a place if no two of them are apart."""
+    """Each lane of `order` and its place. Neighbours in the order share a place as long as no two
+    of them are apart."""
     groups = list[list[int]]()
     for lane in order:
         if groups and not any((ahead, lane) in apart for ahead in groups[-1]):
@@ -211,15 +216,15 @@ def _more_races(
     pairs: Sequence[PairVerdict],
     looks: int,
 ) -> tuple[int | None, int | None]:
-    """How many more races find a difference of 10% between the first two lanes, and how many the
-    difference measured between them."""
+    """How many more races are needed to find a true difference of 10% between the first two lanes,
+    and how many to find the difference measured between them. None if unknown or too many."""
     if len(order) < 2:
         return None, None
     first = min(order[:2]), max(order[:2])
     if first not in compared:
         return None, None
     found = compared[first]
-    # Holm's level for the first two, if all pairs that are as hard to separate stay so
+    # Holm's level for the first two lanes, if every pair with as large a p-value keeps one
     rivals = sum(p >= adjusted[first] for p in adjusted.values())
     level = LEVEL / rivals / looks
     wanted = found.races_to_find(RATIO_TO_FIND, level)
@@ -229,11 +234,12 @@ def _more_races(
 
 
 def _most(races: Sequence[int | None]) -> int | None:
-    """The most of several numbers of races; None if one is not known."""
+    """The largest of several numbers of races; None if any is None."""
     return None if None in races else max(one or 0 for one in races)
 
 
 def _beyond(races: int | None, made: int) -> int | None:
+    """How many races are missing if `made` of the needed `races` are done."""
     return None if races is None else max(0, races - made)
 
 

@@ -1,4 +1,5 @@
-"""Where a tree is predicted to beat the best chain: the other side of a race that a chain wins."""
+"""A machine on which a tree is predicted to beat the best chain, named when a chain wins a race on
+this machine."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ _LEAST = 1.05  # a smaller predicted lead may be an error of the prediction
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """A machine, as it is called inside a sentence, and the predicted pace there of the tree
-    planned for it over that of the best chain."""
+    """machine: its name with an article, as inside a sentence. ratio: the predicted pace of the
+    tree planned for that machine, divided by the pace of the best chain there."""
 
     machine: str
     ratio: float
@@ -33,8 +34,8 @@ class Elsewhere:
 
 
 def tree_elsewhere(acceptance: Acceptance, clocks: Iterable[SimulatedClock]) -> Elsewhere | None:
-    """The first machine of `clocks` on which the tree planned for it is predicted to be clearly
-    faster than the best chain; None if there is none."""
+    """The first machine in `clocks` for which the planned tree is predicted to be at least 5%
+    faster than the best chain; None if there is no such machine."""
     for clock in clocks:
         tree = best_plan(acceptance, clock.profile)
         chain = best_chain(acceptance, clock.profile)

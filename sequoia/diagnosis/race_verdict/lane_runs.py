@@ -1,4 +1,4 @@
-"""What the verdict of a race is computed from: the runs of each lane as plain values."""
+"""The runs of each lane as plain values, from which the verdict of a race is computed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ KINDS = ("plain", "chain", "tree")
 
 @dataclass(frozen=True)
 class LaneRun:
-    """One lane in one race. prompt, seed: what identifies the race; every lane of a race has the
-    same. steps: (tokens, seconds) of each. text: the ids of the emitted tokens, or () if they are
-    not known; lanes with the same text are compared at the same positions of it. expected: the
-    steps expected of the lane on the texts of all lanes, None where they are not known."""
+    """One lane in one race. prompt, seed: identify the race, and are the same in all its lanes.
+    steps: (tokens, seconds) of each step. text: the ids of the emitted tokens, or () if unknown;
+    lanes with the same text are compared at the same positions. clock: the name of the simulated
+    clock that gave the times, empty if they were measured. expected: the expected steps of the lane
+    on the texts of all lanes, None if unknown."""
 
     prompt: Hashable
     seed: int
@@ -45,8 +46,9 @@ class LaneRun:
         return np.hstack([np.zeros((3, 1)), np.cumsum(rows, axis=1)])
 
     def segments(self, tokens: int, count: int) -> NDArray[np.float64]:
-        """Steps and seconds of `count` segments of equally many tokens, up to position `tokens`:
-        (2, count). A step that a cut goes through counts on both sides, by its tokens there."""
+        """(2, count): steps and seconds in each of `count` segments of equal length, from the start
+        of the text to position `tokens`. A step that crosses the end of a segment is divided
+        between the two segments in proportion to its tokens."""
         made, steps, seconds = self._running
         cuts = np.linspace(0, tokens, count + 1)
         return np.diff(np.vstack([np.interp(cuts, made, steps), np.interp(cuts, made, seconds)]))
@@ -55,7 +57,7 @@ class LaneRun:
 @dataclass(frozen=True)
 class LaneRuns:
     """One lane in one or several races. kind: one of KINDS; a chain is a tree in which no node has
-    two children. on: the name of its prompt, in races of two."""
+    two children. on: the name of the lane's prompt in a race of two prompts, otherwise empty."""
 
     name: str
     kind: str
@@ -85,7 +87,7 @@ class LaneRuns:
 
     @property
     def expected_tokens_per_step(self) -> float | None:
-        """Of all runs; None unless it is known of each."""
+        """Expected tokens per step over all runs. None if it is unknown for any run."""
         expected = [run.expected for run in self.runs if run.tokens]
         tokens = sum(sum(one.tokens) for one in expected if one)
         steps = sum(sum(map(sum, one.steps)) for one in expected if one)
@@ -97,7 +99,7 @@ class LaneRuns:
 
 
 def common_tokens(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many leading tokens two texts share."""
+    """The number of leading tokens that two texts share."""
     for count, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
             return count

@@ -1,4 +1,4 @@
-"""The verdict of a race in words: one sentence on top, and what stands behind it."""
+"""The verdict of a race in words: the sentence at the top, and the details behind it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from sequoia.diagnosis.race_verdict.two_prompts import prompts_of
 from sequoia.diagnosis.race_verdict.verdict import PairVerdict, SpeedupRatio, Verdict
 from sequoia.planning.simulated_step_times import machine_of
 
-_LEAST_P = 0.001  # smaller ones are not written out
+_LEAST_P = 0.001  # smaller p-values are shown as "p < 0.001"
 
 
 def sentence(
     verdict: Verdict, lanes: Sequence[LaneRuns], elsewhere: Elsewhere | None = None
 ) -> str:
-    """Who won and by how much, or that it is too close to call and what would settle it. Where a
-    chain does as well as a tree, also the machine `elsewhere` on which the tree would win."""
+    """Who won and by how much; or that the race is too close to call, and what more races would
+    show. If a chain does as well as a tree, it also names the machine `elsewhere`, on which a tree
+    is predicted to win."""
     clock = f"Simulated as on {machine_of(verdict.clock)}. " if verdict.clock else ""
     words = " ".join([_who_won_on_each(verdict, lanes), *_luck(verdict, lanes)])
     if elsewhere and _is_asked_elsewhere(verdict, lanes):
@@ -27,8 +28,8 @@ def sentence(
 
 
 def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
-    """What "How sure?" says beside the figures of each pair: how p was corrected, what was
-    compared, and what it holds for."""
+    """The sentences under "How sure?", which stand beside the figures of each pair: how p was
+    corrected, what was compared, and which prompts the verdict holds for."""
     return tuple(_details(verdict, several=len(prompts_of(lanes)) > 1))
 
 
@@ -36,8 +37,8 @@ def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
 
 
 def _is_asked_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
-    """Whether a chain did as well as a tree here. On a simulated clock a draw only means that more
-    races are needed."""
+    """Whether to name a machine on which a tree would win: a chain did as well as a tree here. On a
+    simulated clock, a tie only means that more races are needed, so it does not count."""
     leaders = [lanes[lane].kind for lane in verdict.leaders]
     is_draw = len(leaders) > 1
     has_tree = any(lane.kind == "tree" for lane in lanes)
@@ -45,7 +46,8 @@ def _is_asked_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
 
 
 def _luck(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
-    """Lanes of a single race that were ahead of the winner although they are slower on average."""
+    """A sentence for each lane that was ahead of the winner in a single race, although it is slower
+    on average."""
     for winner in verdict.leaders if verdict.races == 1 else ():
         for pair in verdict.pairs:
             slower = lanes[pair.slower]
@@ -55,7 +57,7 @@ def _luck(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
 
 
 def _who_won_on_each(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
-    """Who won; in a race of two prompts on each, and then how the speed-ups compare."""
+    """Who won. In a race of two prompts: who won on each, and how the speed-ups compare."""
     groups = prompts_of(lanes)
     if len(groups) < 2:
         return _who_won(verdict, lanes)
@@ -66,7 +68,7 @@ def _who_won_on_each(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
 def _who_won_on(group: Sequence[int], verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
     first = lanes[group[0]]
     if len(group) < 2:
-        return f"On {first.on}, {_name(first)} has nothing to race with."
+        return f"On {first.on}, {_name(first)} has no lane to race against."
     order = tuple(lane for lane in verdict.order if lane in group)
     return f"On {first.on}: {_who_won(replace(verdict, order=order), lanes)}"
 
@@ -94,7 +96,7 @@ def _who_won(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
     winner = verdict.leaders[0]
     rival = _rival(winner, verdict, lanes)
     pair = verdict.pair(winner, rival)
-    assert pair is not None  # the rival is one that it was compared with
+    assert pair is not None  # `_rival` returns only lanes that the winner was compared with
     kinds = lanes[winner].kind, lanes[rival].kind
     if kinds[0] == "plain":
         return _plain_wins(pair, lanes)
@@ -107,15 +109,16 @@ def _who_won(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
 
 
 def _rival(winner: int, verdict: Verdict, lanes: Sequence[LaneRuns]) -> int:
-    """The lane that the winner is compared with: the best chain for a tree, the best tree for a
-    chain, else the second."""
+    """The lane that the sentence compares the winner with: for a tree the best chain, for a chain
+    the best tree, if there is one; otherwise the lane in second place."""
     wanted = {"tree": "chain", "chain": "tree"}.get(lanes[winner].kind)
     others = [lane for lane in verdict.order[1:] if verdict.pair(winner, lane)]
     return next((lane for lane in others if lanes[lane].kind == wanted), others[0])
 
 
 def _wins(pair: PairVerdict, verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
-    """The lane that is ahead. Without certainty it does not win."""
+    """The sentence about the lane that is ahead. If its lead is not certain, it says "leads"
+    instead of "wins"."""
     winner = lanes[pair.faster]
     rival = lanes[pair.slower]
     wins = "wins" if pair.certain else f"leads after {_races(verdict)}"
@@ -140,14 +143,14 @@ def _plain_wins(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
 
 
 def _tokens_per_step(lane: LaneRuns, pair: PairVerdict) -> float:
-    """Those by which the lane was compared in `pair`."""
+    """The tokens per step that were used to compare the lane in `pair`: expected or measured."""
     expected = lane.expected_tokens_per_step if pair.expected else None
     return expected or lane.tokens_per_step
 
 
 def _why_the_chain(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
-    """What the nodes of the tree, which is slower, cost and bring in each step beyond those of the
-    chain; None if the totals of all steps do not show the chain ahead."""
+    """Why the tree is slower than the chain: what its extra nodes cost in each step, and how much
+    time their tokens save. None if the totals of all steps do not show the chain ahead."""
     chain, tree = lanes[pair.faster], lanes[pair.slower]
     of_chain = _tokens_per_step(chain, pair)
     cost = tree.step_seconds - chain.step_seconds
@@ -157,11 +160,15 @@ def _why_the_chain(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str | None:
         return None
     if cost <= 0:
         return (
-            f"steps save {_ms(-cost)} each and give {-tokens:.1f} fewer tokens, worth {_ms(-saved)}"
+            f"steps are {_ms(-cost)} shorter but give {-tokens:.1f} fewer tokens, worth "
+            f"{_ms(-saved)}"
         )
     if tokens <= 0:
-        return f"extra nodes cost {_ms(cost)} per step and bring no more tokens"
-    return f"extra nodes cost {_ms(cost)} per step; their {tokens:.1f} tokens save {_ms(saved)}"
+        return f"extra nodes cost {_ms(cost)} per step and add no tokens"
+    return (
+        f"extra nodes cost {_ms(cost)} per step, but their {tokens:.1f} tokens save only "
+        f"{_ms(saved)}"
+    )
 
 
 def _too_close(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
@@ -184,7 +191,7 @@ def _over_plain(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
 
 
 def _what_would(verdict: Verdict) -> str:
-    """What more races would show, to follow the number of races."""
+    """What more races would show, as the end of a sentence."""
     if verdict.stopped or verdict.more_races is None:
         return ""
     if verdict.more_races == 0:
@@ -215,18 +222,18 @@ def _details(verdict: Verdict, several: bool) -> Iterator[str]:
     yield _corrections(verdict)
     if verdict.clock:
         yield (
-            f"Step times are those of the profile “{verdict.clock}” (simulated); tokens and trees "
+            f"Step times come from the profile “{verdict.clock}” (simulated); tokens and trees "
             "are real."
         )
     if any(pair.apart and not pair.certain for pair in verdict.pairs):  # see decide.py
         yield (
-            "From 96 tokens on, a lane measured 1.4x as fast as plain decoding is placed before "
-            "it, even where chance is not ruled out."
+            "From 96 tokens on, a lane measured at least 1.4x as fast as plain decoding is placed "
+            "ahead of it, even if chance is not ruled out."
         )
     if several:
         yield (
-            "Each lane is compared only with lanes on its own prompt. Between the prompts, nothing "
-            "but the speed-ups over plain decoding is compared."
+            "Each lane is compared only with lanes on its own prompt. Between the two prompts, "
+            "only the speed-ups over plain decoding are compared."
         )
     same = "The texts of each prompt" if several else "All texts"
     if verdict.paired:
@@ -241,15 +248,15 @@ def _of_different_texts(verdict: Verdict) -> Iterator[str]:
     expected = [pair.expected for pair in verdict.pairs]
     if any(expected):
         yield (
-            "Tokens per step are compared at the same positions of the same texts, those of all "
-            "lanes: what each lane needs there on average is computed from both models’ "
-            "probabilities (predicted), so luck of the draws does not count."
+            "Tokens per step are compared on the texts of all lanes, at the same positions. How "
+            "many steps each lane needs there on average is computed from both models’ "
+            "probabilities (predicted), so lucky draws do not count."
         )
     if not all(expected):
         which = " of lanes without such a prediction" if any(expected) else ""
         yield (
-            f"The texts{which} differ, and runs with other random draws vary: the intervals "
-            "include that."
+            f"The texts{which} differ, and runs with other random draws would differ too; the "
+            "intervals include this variation."
         )
 
 
@@ -258,8 +265,8 @@ def _corrections(verdict: Verdict) -> str:
     if verdict.stopped:
         what = "The race did not run to its end" if verdict.races == 1 else "Not all runs were made"
         return (
-            f"{what}, so there are intervals and no p-values: when to stop may depend on who was "
-            "ahead."
+            f"{what}, so there are intervals but no p-values: the moment of stopping may depend on "
+            "who was ahead."
         )
     words = f"p is corrected for {_count(len(verdict.pairs), 'pair')} of lanes (Holm)"
     if verdict.looks == 1:
@@ -308,5 +315,5 @@ def _p(p: float) -> str:
 
 
 def _round(number: int) -> int:
-    """To two digits."""
+    """`number` rounded to two significant digits."""
     return round(number, min(0, 2 - len(str(number))))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from functools import cache
 
-_LARGEST = 1e6  # no quantile that is asked for lies beyond
+_LARGEST = 1e6  # larger than any quantile that is needed
 
 
 def two_sided_p(t: float, freedom: int) -> float:
@@ -19,7 +19,7 @@ def two_sided_p(t: float, freedom: int) -> float:
 
 @cache
 def critical_value(level: float, freedom: int) -> float:
-    """The t whose two-sided p is `level`, by bisection."""
+    """The t whose two-sided p-value is `level`, found by bisection."""
     low = 0.0
     high = _LARGEST
     while high - low > 1e-9 * max(1.0, low):

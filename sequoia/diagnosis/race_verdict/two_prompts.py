@@ -1,9 +1,9 @@
 """A race on two prompts: each lane's speed-up over plain decoding on one prompt, compared with its
 speed-up on the other.
 
-Texts of different prompts are never compared directly. Each lane is compared with plain decoding of
-its own prompt, and only the two ratios are compared. The two comparisons share no steps, so their
-errors are independent.
+Runs on different prompts are never compared directly. Each lane is compared with plain decoding of
+its own prompt, and then only the two speed-ups are compared. They share no steps, so their errors
+are independent.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Pairs = Mapping[tuple[int, int], Comparison]  # by the lanes' indexes, the small
 
 
 def prompts_of(lanes: Sequence[LaneRuns]) -> list[list[int]]:
-    """The lanes on each prompt, by their indexes."""
+    """The indexes of the lanes on each prompt."""
     names = dict.fromkeys(lane.on for lane in lanes)
     return [[i for i, lane in enumerate(lanes) if lane.on == on] for on in names]
 
 
 def speedup_ratios(lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[SpeedupRatio, ...]:
-    """The ratio of its two speed-ups for each lane that raced on both prompts; empty unless there
+    """For each lane that raced on both prompts, the ratio of its two speed-ups. Empty unless there
     are two prompts."""
     groups = prompts_of(lanes)
     return tuple(_ratios(groups, lanes, compared)) if len(groups) == 2 else ()
@@ -45,8 +45,8 @@ def _ratios(
 def _speedups(
     group: Sequence[int], lanes: Sequence[LaneRuns], compared: Pairs
 ) -> dict[str, tuple[float, Comparison]]:
-    """For each lane, by name: the logarithm of its speed-up over plain decoding, and the comparison
-    that it comes from."""
+    """For each lane of `group`, by name: the logarithm of its speed-up over plain decoding, and the
+    comparison it was taken from."""
     plain = next((i for i in group if lanes[i].kind == "plain"), None)
     found = dict[str, tuple[float, Comparison]]()
     if plain is None:

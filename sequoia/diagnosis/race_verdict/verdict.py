@@ -1,4 +1,4 @@
-"""The verdict of a race or of several, as values: places, ties, ratios with intervals, words."""
+"""The verdict on one race or several, as values: places, ties, ratios with intervals, sentences."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 
 @dataclass(frozen=True)
 class PairVerdict:
-    """Two lanes, the faster one first, by their index in the race.
+    """Two lanes compared. faster, slower: their indexes in the race.
 
-    ratio: pace of `faster` over `slower`, at least 1. least, most: its 95% confidence interval,
-    for this pair alone. per_step, step_time: ratios of tokens per step and of step time; their
-    95% confidence intervals are per_step_range and step_time_range. expected: whether the tokens
-    per step are those expected on the same texts, see compare_pair.py. p: after Holm's correction
-    and that for several looks, None if the race was stopped. apart: whether they count as
-    different. certain: whether p says so, so that the interval excludes 1; a lane can be apart from
-    plain decoding without, see decide.py.
+    ratio: pace of `faster` over `slower`, at least 1. least, most: its 95% confidence interval, for
+    this pair alone. per_step, step_time: ratios of tokens per step and of step time, `faster` over
+    `slower`; per_step_range and step_time_range are their 95% confidence intervals. expected:
+    whether the tokens per step are expected values on the same texts (compare_pair.py). p: the
+    p-value after the corrections for several pairs and several looks, None if the race was stopped.
+    apart: whether the lanes count as different. certain: whether they count as different because
+    the corrected p-value is at most 5%, so that the interval excludes 1. A lane can be apart from
+    plain decoding without being certain (decide.py).
     """
 
     faster: int
@@ -36,8 +37,9 @@ class PairVerdict:
 
 @dataclass(frozen=True)
 class SpeedupRatio:
-    """In a race of two prompts: the speed-up over plain decoding of the lane `name` on the prompt
-    `larger` over that on `smaller`, at least 1, and its 95% confidence interval."""
+    """One lane's two speed-ups over plain decoding, in a race of two prompts. larger, smaller: the
+    prompts with the larger and the smaller speed-up. ratio: the larger speed-up divided by the
+    smaller, at least 1. least, most: its 95% confidence interval."""
 
     name: str
     larger: str
@@ -49,7 +51,7 @@ class SpeedupRatio:
 
 @dataclass(frozen=True)
 class Place:
-    """place: from 1. tied: whether other lanes share it."""
+    """place: counted from 1. tied: whether other lanes share it."""
 
     place: int
     tied: bool
@@ -57,17 +59,22 @@ class Place:
 
 @dataclass(frozen=True)
 class Verdict:
-    """order: indexes of the lanes that made steps, fastest first; in a race of two prompts those on
-    the first one come first, and each prompt has its own places. places: one for each lane, None
-    if it made no step. pairs: those long enough to compare, on the same prompt. scope: what the
-    verdict holds for. races: how many were pooled; tokens: of the shortest run of a lane. paired:
-    whether the texts of all lanes on a prompt are the same. enough: whether these races find a true
-    difference of 10% between the first two lanes. more_races: how many more of this length would; 0
-    if these do, None if unknown or too many to be worth it. more_to_separate: the same for the
-    difference measured between the first two, 0 if they are apart. looks: how many verdicts with
-    p-values there are on these runs or some of them. clock: the name of the simulated clock that
-    gave all step times, empty if they were measured. speedup_ratios: in a race of two prompts.
-    sentence: the verdict; details: what stands behind it."""
+    """The verdict on one race, or on several pooled races.
+
+    order: indexes of the lanes that made steps, fastest first. In a race of two prompts, the lanes
+    on the first prompt come first, and each prompt has its own places. places: one for each lane,
+    None if it made no step. pairs: all pairs of lanes on the same prompt that are long enough to
+    compare. scope: the prompts that the verdict holds for, in words. races: how many were pooled.
+    tokens: the length of the shortest run. stopped: whether planned runs are missing or unfinished.
+    paired: whether the texts of all lanes on a prompt are the same. enough: whether these races
+    would have found a true difference of 10% between the first two lanes. more_races: how many
+    more races of this length would find it; 0 if these do, None if unknown or too many.
+    more_to_separate: the same for the measured difference between the first two lanes; 0 if they
+    are apart. looks: how many verdicts with p-values have been given on these runs or some of them.
+    clock: the name of the simulated clock that gave all step times, empty if they were measured.
+    speedup_ratios: one for each lane that raced on both of two prompts. sentence: the verdict in
+    words. details: the sentences under "How sure?".
+    """
 
     order: tuple[int, ...]
     places: tuple[Place | None, ...]
@@ -97,5 +104,5 @@ class Verdict:
         return tuple(lane for lane in self.order if getattr(self.places[lane], "place", 0) == 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it in the form of JSON."""
+        """All fields as JSON values."""
         return asdict(self)

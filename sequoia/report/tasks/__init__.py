@@ -1,5 +1,6 @@
-"""What the processes of a report do. Each task returns what it found, which is written to
-outcome.json in the folder it runs in.
+"""The tasks that the stages of a report run in their processes. Each task returns what it found,
+which is written to outcome.json in the folder the task runs in.
 
-run_task.py: calls a task and writes its outcome. The others: one kind of task each.
+run_task.py calls a task and writes its outcome. found.py is the value that a task returns. Every
+other file contains one kind of task.
 """

@@ -1,4 +1,4 @@
-"""What a task found."""
+"""The result of a task."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Found:
-    """words: one sentence for the table. figures: JSON values by name. is_right: False if a
-    check did not pass: the stage has then failed."""
+    """The result of a task. words: one sentence for the table. figures: JSON values by name.
+    is_right: False if a check did not pass, which makes the stage fail."""
 
     words: str
     figures: Mapping[str, Any] = field(default_factory=dict)

@@ -25,14 +25,15 @@ from sequoia.this_machine.memory import free_bytes
 from sequoia.this_machine.step_timer import synchronize
 
 _CPU = torch.device("cpu")
-_WIDTH = 2048  # of the matrices that are multiplied to see how fast the machine computes
+# sizes of the matrices that are multiplied to see how fast the machine computes
+_WIDTH = 2048
 _ROWS = 256
 _LINK_BYTES = 2**28
 _TIMES = 10
 
 
 def machine() -> Found:
-    """What the choice of stages depends on."""
+    """The figures that the choice of stages depends on (the fields of `Machine`)."""
     device = checked_device("auto")
     figures = {
         "name": describe(device),
@@ -46,8 +47,8 @@ def machine() -> Found:
 
 
 def operations_per_second(device: torch.device) -> float:
-    """Additions and multiplications per second of a matrix product, in the dtype that models use
-    here."""
+    """Additions and multiplications per second in a matrix product, in the narrowest dtype that the
+    device computes fast."""
     dtype = narrowest_dtype(device)
     left = torch.ones(_ROWS, _WIDTH, dtype=dtype, device=device)
     right = torch.ones(_WIDTH, _WIDTH, dtype=dtype, device=device)
@@ -67,7 +68,8 @@ def _median_seconds(work: Callable[[], Any], device: torch.device) -> float:
 
 
 def environment() -> Found:
-    """Versions, the processor, and what torch and the driver say about the card, if any."""
+    """Versions, the processor, and what torch and the driver report about the card, if there is
+    one."""
     device = checked_device("auto")
     figures: dict[str, Any] = {
         "machine": describe(device),
@@ -104,7 +106,8 @@ def _card(device: torch.device) -> dict[str, Any]:
 
 
 def _driver() -> str:
-    """The driver's version as its own tool prints it."""
+    """The version of NVIDIA's driver, from nvidia-smi or the file in /proc; "unknown" without
+    either."""
     command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     with suppress(OSError, subprocess.SubprocessError):
         return subprocess.run(
@@ -123,8 +126,8 @@ def _version_of(package: str) -> str:
 
 
 def bandwidth() -> Found:
-    """Bytes per second of a copy in memory, bytes read and written both counted; with a card, also
-    of the link to it, in each direction."""
+    """Bytes per second of a copy in memory, counting both bytes read and bytes written. With a
+    card, also bytes per second of the link to it, in each direction."""
     device = checked_device("auto")
     figures = {"host memory": copy_bandwidth(_CPU)}
     if device.type == "cuda":
@@ -136,7 +139,7 @@ def bandwidth() -> Found:
 
 
 def _link(device: torch.device, pinned: bool) -> dict[str, float]:
-    """Both directions of the link, from pinned or from ordinary host memory."""
+    """Bytes per second in both directions of the link, with pinned or ordinary host memory."""
     host = torch.empty(_LINK_BYTES, dtype=torch.uint8, pin_memory=pinned).fill_(1)
     card = torch.empty(_LINK_BYTES, dtype=torch.uint8, device=device)
     kind = "pinned" if pinned else "ordinary"

@@ -1,4 +1,4 @@
-"""A pair on this machine's disk: loaded with its self-test, and timed."""
+"""Tasks with a pair on this machine's disk: loading it with its self-test, and timing it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ PROFILE = "profile.json"
 
 
 def pair(name: str) -> Found:
-    """Load the pair `name`, without downloads; loading compares a tree with each model's own
-    logits. Raises SequoiaError if it is refused."""
+    """Load the pair `name`, without downloads. The self-test at load compares a tree with each
+    model's own logits. Raises SequoiaError if the pair is refused."""
     loaded = load_pair(name, online=False)
     figures = {
         role: f"{model.numbers}, {model.forward_name} on {place_of(model)}: {model.tested}"
@@ -27,7 +27,8 @@ def pair(name: str) -> Found:
 
 
 def profile(seconds: str) -> Found:
-    """Measure the hardware profile of the bundled pair."""
+    """Measure the hardware profile of the bundled pair for about `seconds`, and write it to
+    PROFILE."""
     measured = measure_profile(load_pair(online=False), seconds=float(seconds))
     name = f"{measured.device}, bundled pair"
     write_at_once(Path(PROFILE), {**measured.to_dict(), "name": name})
@@ -35,7 +36,8 @@ def profile(seconds: str) -> Found:
 
 
 def curve(measured: HardwareProfile) -> str:
-    """The curve t(n) in words: one token, and how much longer more nodes take."""
+    """The target's times t(n) in words: of a pass over one node, and how much longer passes over
+    more nodes take; and the draft's time for one node."""
     one = measured.verify_seconds(1)
     largest = measured.target_seconds[-1][0]
     sizes = [n for n in (16, 64, 512) if n <= largest]

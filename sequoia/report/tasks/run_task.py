@@ -48,8 +48,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 def outcome_of(task: Callable[..., Found], arguments: Sequence[str]) -> Outcome:
-    """What `task` found. If the machine has too little memory for it, it counts as skipped, and the
-    words say what it needs."""
+    """The outcome of calling `task` with `arguments`. If the machine has too little memory, the
+    task counts as skipped, and the words say how much it needs."""
     try:
         found = task(*arguments)
     except OutOfMemory as problem:

@@ -1,4 +1,4 @@
-"""The times of a pair of real shapes with random weights."""
+"""A task that times a pair of real shapes with random weights."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sequoia.report.tasks.pairs import PROFILE, curve
 
 
 def shape(name: str, seconds: str, graphs: str) -> Found:
-    """Measure the pair `name` of `sequoia.shapes`. graphs: "graphs", or "eager" to do without CUDA
-    graphs. Raises OutOfMemory."""
+    """Measure the pair `name` of `sequoia.shapes`, and write its profile to PROFILE. graphs:
+    "graphs", or "eager" for passes without CUDA graphs. Raises OutOfMemory."""
     device = checked_device("auto")
     has_graphs = graphs == "graphs"
     profile, figures = measured_shape(name, device, seconds=float(seconds), graphs=has_graphs)

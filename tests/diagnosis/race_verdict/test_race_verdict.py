@@ -301,7 +301,7 @@ def test_a_chain_that_wins_says_what_the_trees_nodes_cost() -> None:
     )
     assert words.startswith("The chain wins here, 20% ahead of Sequoia (95%: ")
     assert words.endswith(
-        "): Sequoia’s extra nodes cost 10.0 ms per step; their 1.0 tokens save 5.0 ms."
+        "): Sequoia’s extra nodes cost 10.0 ms per step, but their 1.0 tokens save only 5.0 ms."
     )
 
 
@@ -316,7 +316,7 @@ def test_a_lead_that_may_be_luck_is_not_called_a_win() -> None:
     assert "wins" not in found.sentence
     assert found.sentence.startswith("Sequoia leads after 1 race of 96 tokens: ")
     assert ", which could still be luck; 4.0 tokens per step against 1.0." in found.sentence
-    assert any("even where chance is not ruled out" in line for line in found.details)
+    assert any("even if chance is not ruled out" in line for line in found.details)
 
 
 def test_a_win_over_the_second_says_so_where_the_chain_behind_it_may_only_be_unlucky() -> None:
@@ -426,7 +426,10 @@ def test_a_lane_that_was_only_lucky_does_not_win() -> None:
     assert found.sentence.startswith("Sequoia wins: ")
     assert "; 5.0 tokens per step against 3.0. " in found.sentence
     assert found.sentence.endswith("The chain was ahead this time, by the luck of the draws.")
-    assert any("same positions of the same texts" in line for line in found.details)
+    assert any(
+        "compared on the texts of all lanes, at the same positions" in line
+        for line in found.details
+    )
     assert race_verdict([plain, chain, tree]).order[0] == 1
 
 
@@ -479,7 +482,7 @@ def test_without_plain_decoding_two_prompts_are_not_compared() -> None:
     lanes = [lane for lane in on_two_prompts((5, 0.02), (2, 0.02)) if lane.kind != "plain"]
     found = race_verdict(lanes)
     assert (found.pairs, found.speedup_ratios) == ((), ())
-    assert "On code, Sequoia has nothing to race with." in found.sentence
+    assert "On code, Sequoia has no lane to race against." in found.sentence
 
 
 def test_the_interval_of_the_ratio_holds_the_true_one_in_19_of_20_races() -> None:
@@ -523,7 +526,7 @@ def test_runs_on_several_clocks_get_no_verdict() -> None:
     tree = lane_of("Tree", "tree", drafted(0.01), 8)
     both = replace(tree, runs=(*tree.runs, *on_clock(tree, A100).runs))
     for lanes in ([PLAIN, on_clock(tree, A100)], [PLAIN, both]):
-        with pytest.raises(BadTrace, match=r"runs with the clocks '', 'A100, .*one clock"):
+        with pytest.raises(BadTrace, match=r"different clocks: '', 'A100, .*same clock"):
             race_verdict(lanes)
 
 

@@ -257,7 +257,7 @@ def test_the_clock_of_a_run_is_copied_to_the_form() -> None:
 
 
 def test_the_settings_of_an_unknown_clock_are_refused() -> None:
-    with pytest.raises(SequoiaError, match="timed on 'mine', whose step times are unknown"):
+    with pytest.raises(SequoiaError, match="timed on 'mine', but no simulated profile has"):
         settings_of({"prompt": "x", "label": "simulated", "clock": "mine"}, LOCAL)
 
 

@@ -115,7 +115,7 @@ def test_a_tree_for_traversal_names_both_plans(pair: Pair) -> None:
     assert alone == f"planned for {NAME}, from recorded code acceptance"
     assert beside.startswith(f"{alone} of Sequoia's rule ({len(trees[0])} nodes, ")
     assert beside.endswith(
-        f"; from Traversal's own paths it would have {len(of_paths.tree)} nodes, "
+        f"; from Traversal's own paths the tree would have {len(of_paths.tree)} nodes, "
         f"{of_paths.tree.levels} levels, predicted {of_paths.predicted_speedup:.2f}x"
     )
 

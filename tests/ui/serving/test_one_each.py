@@ -65,7 +65,7 @@ def test_an_address_has_no_bound_unless_one_is_given() -> None:
 def test_an_address_has_so_many_jobs_in_line() -> None:
     one_each = OneEach(2)
     jobs = [enter(one_each, who, sent_from("10.0.0.1")) for who in "ab"]
-    with pytest.raises(Busy, match="2 runs in line"):
+    with pytest.raises(Busy, match="2 runs waiting or running"):
         enter(one_each, "c", sent_from("10.0.0.1"))
     enter(one_each, "d", sent_from("10.0.0.2"))
     jobs[0].in_line = False

@@ -165,7 +165,7 @@ def test_a_temporary_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) 
     process = refused(GRADIO_TEMP_DIR=str(tmp_path / "file" / "below"))
     assert process.returncode == 1
     (line,) = sentences(process)
-    assert "no temporary folder can be made" in line
+    assert "cannot create a temporary folder" in line
 
 
 def test_a_second_app_gets_the_next_port_and_ctrl_c_ends_its_run(tmp_path: Path) -> None:

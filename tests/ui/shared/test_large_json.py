@@ -87,7 +87,7 @@ def test_the_other_process_has_little_memory_and_time(
     text = json.dumps({**GOOD, "x": list(range(200_000))})
     assert read(tmp_path / "file.json", text)
     monkeypatch.setattr(large_json, "MEMORY", 24 * 1024 * 1024)
-    with pytest.raises(BadTrace, match=r"memory|process was ended"):
+    with pytest.raises(BadTrace, match=r"memory|process was stopped"):
         read(tmp_path / "file.json", text)
     monkeypatch.setattr(large_json, "MEMORY", 320 * 1024 * 1024)
     monkeypatch.setattr(large_json, "SECONDS", 0.001)

@@ -1,4 +1,4 @@
-/* Joins the Decode tab's component to its view. */
+/* Connects the Decode tab's Gradio component to its view. */
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { publishRun } from "../../shared/web/finished_run.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
@@ -33,7 +33,7 @@ export function connect(element, props, watch, trigger, server) {
   const isBusy = () => canStop("pg");
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
   sayInterrupted("decode", isBusy, "run");
-  let hasOpened = false; // later the form stays as the visitor left it
+  let hasOpened = false; // after the first run, the form stays as the visitor left it
   const receive = (received) => {
     const message = view.store.following.note(received, view.store.notice);
     if (!message) return;
@@ -55,7 +55,7 @@ export function connect(element, props, watch, trigger, server) {
   });
 }
 
-// Other views may use a run that was made here, once it is over.
+// Make a finished run available to other views, if it was made on this page.
 function publishOwn(store) {
   const { label, device, plain_seconds: plainSeconds = NaN } = store.meta;
   if (store.last < 0 || !["measured", "simulated"].includes(label)) return;

@@ -6,22 +6,22 @@ export class DecodeKeys extends PlaybackKeys {
   /** @returns {[string, string][]} */
   get listed() {
     return [
-      ["Ctrl Enter", "run, from anywhere; on a Mac also ⌘ Enter"],
+      ["Ctrl Enter", "run, wherever the focus is; on a Mac also ⌘ Enter"],
       ["space", "play or pause"],
       ["← →", "one step back or forward"],
-      [". ,", "slow motion: next picture of the step, or the one before"],
+      [". ,", "slow motion: next or previous picture of the step"],
       ["Home End", "first or last step"],
       ["L", "follow the newest step"],
-      ["F", "accepted path with its neighbours, or all nodes"],
-      ["H", "heat: how often each slot was accepted"],
+      ["F", "show only the accepted path with its neighbours, or all nodes"],
+      ["H", "heat: show how often each slot was accepted"],
       ["+ − 0", "zoom the tree; 0 fits it"],
       ["Ctrl wheel", "zoom at the pointer; drag to move"],
       ["/", "find a token in the tree"],
       ["Enter", "next match; in the tree: pin, unfold"],
-      ["arrows", "inside the tree or a group of buttons: move the focus"],
+      ["arrows", "in the tree or a group of buttons: move the focus"],
       ["Esc", "unpin, clear the search, close this list; otherwise stop the run"],
-      ["P", "presenter mode, in large type; Esc leaves it"],
-      ["?", "this list"],
+      ["P", "presenter mode: large type for a lecture hall; Esc leaves it"],
+      ["?", "show or hide this list"],
     ];
   }
 
@@ -35,8 +35,9 @@ export class DecodeKeys extends PlaybackKeys {
   }
 
   /**
+   * Do what a key does.
    * @param {string} key
-   * @returns {boolean}
+   * @returns {boolean} whether the key does anything
    */
   act(key) {
     const { store } = this;

@@ -1,5 +1,4 @@
-/* The Decode view: builds the panels, joins them to one store, and is all that the page around it
-   needs to know. */
+/* The Decode view: builds the panels around one store. The page uses only `mountDecode`. */
 import { DecodeKeys } from "./decode_keys.js";
 import { Headline } from "./headline.js";
 import { Inspector } from "./inspector.js";
@@ -25,9 +24,9 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /**
  * What the page around the view can do.
  * @typedef {object} ForRuns
- * @property {(meta: Meta) => void} [take] shows its form, with the settings of a run
- * @property {() => void} [follow] asks for the run of another visitor that is on
- * @property {boolean} [isPaced] whether a run that is made here plays at an easy pace
+ * @property {(meta: Meta) => void} [take] copies the settings of a run to its form
+ * @property {() => void} [follow] asks for the current run of another visitor
+ * @property {boolean} [isPaced] whether a run made on this page plays at the rate "easy"
  * @typedef {FormBeside & ForRuns} Page
  */
 
@@ -121,8 +120,8 @@ class DecodeView {
     return box;
   }
 
-  // While the page waits for its first message, the panels are laid out behind the skeleton: they
-  // then know their sizes, and the first step is drawn at once.
+  // While the page waits for its first message, the panels are laid out behind the skeleton, so
+  // that their sizes are known when the first step arrives.
   paint() {
     const { store, root, text, inspector } = this;
     const some = store.steps.length > 0;
@@ -145,7 +144,7 @@ class DecodeView {
     for (const panel of [...panels, text, inspector]) panel.paint();
     this.present.disabled = !some;
     this.presenter.paint();
-    // what asks for a layout comes last, so that there is one layout a frame
+    // `settle` needs a layout, so it comes last: one layout per frame is enough
     for (const panel of [text, this.plain, inspector.story, this.tree]) panel.settle();
   }
 
@@ -165,9 +164,10 @@ class DecodeView {
 
 /**
  * Build the view inside `element`.
- * @param {HTMLElement} element its `.sq-stage`, or where one is to be made
- * @param {{server?: Server, page?: Page}} [options] `server.get_steps([run, from])` gives missing
- *   steps
+ * @param {HTMLElement} element the `.sq-stage`, or an element around it; without any, it
+ *   is made inside
+ * @param {{server?: Server, page?: Page}} [options] `server.get_steps([run, from])` returns
+ *   missing steps
  * @returns {Mounted}
  */
 export function mountDecode(element, options = {}) {

@@ -1,12 +1,13 @@
-/* Whether the form was changed since its run began (see ui/decode/tab.py, which calls these). */
+/* Remembers whether the form was changed since its run began. ui/decode/tab.py calls these
+   functions. */
 
 let changedSince = false;
-let changedBefore = false; // what that was until the last press of Run or Step
+let changedBefore = false; // the value of `changedSince` before the last press of Run or Step
 
 /**
  * Run or Step was pressed.
- * @param {any[]} buttons what becomes of them
- * @returns {any[]} the same
+ * @param {any[]} buttons updates of the buttons
+ * @returns {any[]} `buttons`
  */
 export function began(buttons) {
   changedBefore = changedSince;
@@ -14,7 +15,7 @@ export function began(buttons) {
   return buttons;
 }
 
-/** The press was refused: the form is still compared with the run before. */
+/** The press was refused, so the form is again compared with the previous run. */
 export function refused() {
   changedSince ||= changedBefore;
 }
@@ -23,7 +24,7 @@ export function refused() {
 export const isChanged = () => changedSince;
 
 /**
- * A field of the form was changed: what runs or is paused is no longer the form's run.
+ * A field of the form was changed, so the form may no longer ask for the run on screen.
  * @returns {boolean} true
  */
 export function changed() {

@@ -1,4 +1,5 @@
-/* What the run shows in one number, what it is compared with, and what it costs. */
+/* The headline of a run: its speed-up in one large number, what it is compared with, what a step
+   costs, and where the numbers come from. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { known, ms, rate, readable } from "../../shared/web/format.js";
 import { showTour } from "../../shared/web/tabs.js";
@@ -14,14 +15,15 @@ import { isSimulated, paintSimulated, simulatedWords } from "../../shared/web/ru
 const PAPER = "https://arxiv.org/abs/2402.12374";
 const TOUR = "Take the tour (3 min)";
 const RESUME = "Resume the tour";
-const EVEN = 0.05; // a speed-up nearer to 1 than this is called the same speed
+const EVEN = 0.05; // a speed-up that differs less from 1 is called "same speed"
 
 /** The band above everything else. */
 export class Headline {
   /**
    * @param {RunStore} store
    * @param {Element} host
-   * @param {{take?: (meta: Meta) => void}} [page] `take`: shows the form with a run's settings
+   * @param {{take?: (meta: Meta) => void}} [page] `take`: copies a run's settings to the form, and
+   *   shows it
    */
   constructor(store, host, { take } = {}) {
     this.store = store;
@@ -68,7 +70,7 @@ export class Headline {
 }
 
 /**
- * The run in one number: its speed-up so far, or where that is unknown the tokens of each step.
+ * The run in one number: its speed-up so far, or its tokens per step if the speed-up is unknown.
  * @param {RunStore} store
  * @returns {string}
  */
@@ -98,7 +100,7 @@ function claim(times, { policy: params }) {
 function waiting({ done, last, meta }) {
   if (last < 0) return "";
   if (!done)
-    return "The speed-up follows when the run is over and the large model was timed alone.";
+    return "The speed-up appears after the run, once the large model alone has been timed.";
   return meta.tree?.wish?.[0] === "plain"
     ? "The large model alone: one token per pass."
     : "The large model alone was not timed, so there is no speed-up.";
@@ -120,7 +122,7 @@ function simulatedBasis({ clock, device, date }) {
   return simulatedWords({ clock }) + made;
 }
 
-// A day, with hyphens at which no line ends.
+// The day of a date, with non-breaking hyphens.
 const unbroken = (date) =>
   String(date || "")
     .slice(0, 10)
@@ -136,7 +138,7 @@ function basis(meta) {
   if (!opening) return [readable(meta.about), stated].filter(Boolean).join(" ");
   const [low, high] = opening.range.map((one) => one.toFixed(1) + "×");
   return (
-    `A typical one of ${opening.prompts.length} prompts: their median is ${opening.median.toFixed(1)}×, ` +
+    `A typical one of ${opening.prompts.length} prompts: their median speed-up is ${opening.median.toFixed(1)}×, ` +
     `and 8 in 10 lie between ${low} and ${high}. ${stated}`
   );
 }

@@ -1,5 +1,6 @@
-/* One node with its numbers and the sentence why, above the story of the step. While a step with
-   chance plays in slow motion, the card of its walk stands in their place. */
+/* The selected node with its numbers, and a sentence that explains its state; below it the story of
+   the step. During slow motion the card of the walk replaces the node, except at
+   temperature 0. */
 import { DrawMeter } from "../../shared/web/draw_meter.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { StepStory } from "./step_story.js";
@@ -16,7 +17,7 @@ import { WalkCard } from "../../shared/web/walk_card.js";
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 
-/** @type {Record<string, string>} labels, which tooltips.json explains as "why id" and so on */
+/** @type {Record<string, string>} labels of the numbers; tooltips.json has them as "why id" etc. */
 const FIGURES = {
   id: "token id",
   node: "node",
@@ -29,7 +30,7 @@ const FIGURES = {
   ratio: "p / q",
   u: "u",
   mass: "residual mass",
-  share: "average rate for this position",
+  share: "acceptance rate at this position",
 };
 
 /** The panel "Why". */
@@ -137,7 +138,7 @@ export class Inspector {
   }
 }
 
-// At temperature 0 neither the draw nor the ratio decides anything.
+// At temperature 0 acceptance depends on neither u nor p/q.
 function trialFigures({ p, q, u, mass }, { greedy, fromLeaves }) {
   const left = known(mass) ? { mass: percent(mass) } : {};
   if (fromLeaves) return greedy ? left : { ...left, u: known(u) ? prob(u) : "none" };

@@ -1,12 +1,12 @@
-/* Plain decoding of the same prompt, on the clock of the run. */
+/* How far plain decoding of the same prompt is at any moment of the run's clock. */
 
 /** @import { Meta } from "../../shared/web/run_facts.js" */
 
-const CLOSE = 1e-9; // seconds, by which two times may differ that are the same
+const CLOSE = 1e-9; // seconds; times that differ by less are equal
 
-/** When each token of plain decoding was there. */
+/** When plain decoding emitted each of its tokens. */
 export class PlainClock {
-  /** @type {Meta | null} whose plain run `#ends` is of */
+  /** @type {Meta | null} the meta from which `#ends` was computed */
   #meta = null;
   /** @type {number[]} */
   #ends = [];
@@ -16,7 +16,7 @@ export class PlainClock {
     this.store = store;
   }
 
-  /** @returns {number[]} seconds; empty where it was not run */
+  /** @returns {number[]} time of each token in seconds; empty if plain decoding was not timed */
   get ends() {
     const { meta } = this.store;
     if (this.#meta !== meta) this.#ends = sums(meta.plain?.seconds ?? []);
@@ -25,7 +25,7 @@ export class PlainClock {
   }
 
   /**
-   * How many tokens there are by a moment.
+   * How many tokens plain decoding has emitted at a moment.
    * @param {number} time seconds
    * @returns {number}
    */

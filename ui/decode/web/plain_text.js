@@ -1,4 +1,5 @@
-/* The large model alone, on the clock of the run beside it: the text that it has by then. */
+/* The panel of plain decoding: the text that the large model alone has written by the same moment
+   of the clock. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -15,7 +16,7 @@ export class PlainText {
   /** @type {string[]} */
   texts = [];
   count = -1; // tokens written
-  isNew = false; // tokens were just written
+  isNew = false; // tokens were added since the last scroll
 
   /**
    * @param {RunStore} store
@@ -45,7 +46,7 @@ export class PlainText {
     this.isNew = true;
   }
 
-  /** Scroll to the newest token; after painting, because it asks for a layout. */
+  /** Scroll to the newest token. Called after painting, because it needs a layout. */
   settle() {
     if (this.isNew) this.box.scrollTop = this.box.scrollHeight;
     this.isNew = false;

@@ -1,6 +1,6 @@
-/* The presenter mode: the step on screen so large that the last row of a lecture hall reads it. One
-   panel with caption, tree, card and beat, over the whole window; keys drive it as they drive the
-   view. */
+/* Presenter mode: shows the step on screen so large that the last row of a lecture hall can read
+   it. One dialog over the whole window contains the caption, the tree, the card and the track. The
+   keys are those of the view. */
 import { headlineNumber } from "./headline.js";
 import { PresenterBeat } from "./presenter_beat.js";
 import { button, el, setIcon, show, text } from "../../shared/web/dom.js";
@@ -19,9 +19,9 @@ const KEYS = [
   ["← →", "step"],
   ["Esc", "leave"],
 ];
-const SCALE = 2.34; // 12 px of the page are 28 on the wall
-const ROOM = { wide: 1000, tall: 700 }; // px of a window, below which less is shown as large
-const MOST_ROWS = 9; // of a whole tree; a taller one shows its path with the neighbours
+const SCALE = 2.34; // 12 px type is shown as 28 px
+const ROOM = { wide: 1000, tall: 700 }; // px; in a smaller window the scale is smaller
+const MOST_ROWS = 9; // a tree with more rows shows only its path with the neighbours
 
 /** A dialog over the window, made when it is first opened. */
 export class Presenter {
@@ -46,7 +46,7 @@ export class Presenter {
     else this.open();
   }
 
-  /** Show the step on screen; without one, nothing. */
+  /** Open the dialog, unless there is no step to show. */
   open() {
     if (this.store.last < 0) return;
     if (!this.dialog) this.build();
@@ -86,7 +86,7 @@ export class Presenter {
     }
   }
 
-  // For a window without keys.
+  // For devices without a keyboard.
   makeButtons(host) {
     const { store } = this;
     const row = el(
@@ -96,21 +96,21 @@ export class Presenter {
     );
     const add = (icon, label, act) => button(row, { icon, label, act });
     add("first", "One step back", () => store.step(-1));
-    add("back", "Picture before", () => store.slow.turn(-1));
+    add("back", "Previous picture", () => store.slow.turn(-1));
     this.playing = add("play", "Play or pause", () => store.toggle());
     add("next", "Next picture", () => store.slow.turn(1));
     add("last", "One step forward", () => store.step(1));
     add("close", "Leave presenter mode", () => this.close());
   }
 
-  // As large as for a lecture hall, or as large as the window can hold.
+  // Use the full scale, or as much of it as the window has room for.
   fit() {
     const { innerWidth: wide, innerHeight: tall } = window;
     const share = Math.min(1, wide / ROOM.wide, tall / ROOM.tall);
     this.dialog.style.setProperty("--sq-scale", (SCALE * share).toFixed(3));
   }
 
-  /** Show the present state; does nothing while the dialog is closed. */
+  /** Show the current state. Does nothing while the dialog is closed. */
   paint() {
     if (!this.isOpen) return;
     const { store, stage } = this;
@@ -137,7 +137,7 @@ export class Presenter {
     }
   }
 
-  // The node that is tried is kept in view, or the end of the path.
+  // Keep in view the node that is tried, or at the result the end of the path.
   /** @type {(step: StepView) => StepLook} */
   look(step) {
     const { store, stage } = this;

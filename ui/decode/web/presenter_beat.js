@@ -1,12 +1,12 @@
-/* The beat in presenter mode: so wide that every block holds its number, and moved along so that
-   the present moment is in view. */
+/* The track in presenter mode: wide enough for most blocks to show their numbers, and moved along
+   so that the current moment is in view. */
 import { Scrubber } from "./scrubber.js";
 import { el } from "../../shared/web/dom.js";
 import { secondsOf } from "../../shared/web/step_view.js";
 
-const BLOCK = 30; // px of a step in the median
-const MOST_WIDE = 60; // times the width of its box
-const BEFORE = 0.7; // of the box's width, which lies before the present moment
+const BLOCK = 30; // px; width of the median step
+const MOST_WIDE = 60; // largest width of the track, in widths of its box
+const BEFORE = 0.7; // share of the box that shows the time before the current moment
 
 /** The track of the Decode view in a box of its own. */
 export class PresenterBeat extends Scrubber {
@@ -34,7 +34,7 @@ export class PresenterBeat extends Scrubber {
     this.move(Math.min(1, store.time / span), wide);
   }
 
-  // In shares of the track's own width.
+  // `now` is a share of the track; `translateX` counts in shares of the track too.
   move(now, wide) {
     const most = 1 - 1 / wide;
     const left = Math.max(0, Math.min(most, now - BEFORE / wide));

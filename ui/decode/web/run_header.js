@@ -1,4 +1,5 @@
-/* The header: what ran, where the numbers come from, and the running totals as read-outs. */
+/* The facts of a run, the label that says where its numbers come from, its totals up to the step
+   shown, and the banners of the view. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { FollowBar } from "../../shared/web/follow_bar.js";
 import { count, known, ms, rate, readable, grouped } from "../../shared/web/format.js";
@@ -14,7 +15,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
  * @import { Totals } from "./run_totals.js"
  */
 
-/** @type {[string, string, string][]} name, label, key of tooltips.json */
+/** @type {[string, string, string][]} name of the total, label, key of tooltips.json */
 const TILES = [
   ["tokensPerStep", "tokens per step", "tokens per step"],
   ["tokensPerSecond", "tokens per second", "tokens per second"],
@@ -23,16 +24,16 @@ const TILES = [
   ["acceptedPerStep", "accepted per step", "accepted per step"],
   ["tokens", "tokens emitted", "tokens emitted"],
 ];
-/** @type {Record<string, string>} the label of the speed-up by its verdict */
+/** @type {Record<string, string>} label of the speed-up, by its verdict */
 const SPEED = { slower: "slower than plain", even: "no clear difference" };
-const EVEN = 0.005; // a speed-up nearer to 1 than this is none
+const EVEN = 0.005; // a speed-up that differs less from 1 counts as no difference
 
-/** The strip above the playback. */
+/** The strip below the panels; its banners are moved to the top of the view. */
 export class RunHeader {
   version = 0;
   /** @type {Meta | null} */
   meta = null;
-  spokenFor = ""; // the end that was announced
+  spokenFor = ""; // key of the end that was read out last
 
   /**
    * @param {RunStore} store
@@ -119,7 +120,7 @@ export class RunHeader {
       "tokensPerStep",
       rate(totals.tokensPerStep),
       "",
-      note(() => `at most ${most} a step`),
+      note(() => `at most ${most} per step`),
     );
     this.put("tokensPerSecond", rate(totals.tokensPerSecond), "", note(perToken));
     const percent = known(share) ? (share * 100).toFixed(0) : "–";
@@ -135,7 +136,7 @@ export class RunHeader {
   }
 
   /**
-   * The speed-up is shown when it is below 1 as well: then the tile says slower.
+   * A speed-up below 1 is shown too; its label then says slower.
    * @param {Totals} totals
    */
   paintSpeed(totals) {
@@ -146,7 +147,7 @@ export class RunHeader {
     if (!plain) return;
     const { speedup, speedups } = totals;
     const ends = speedups.map((one) => one.toFixed(2)).join("–");
-    const source = label === meta.label ? "" : label; // the badge names the run's own
+    const source = label === meta.label ? "" : label; // the badge shows the label of the run
     const unit = ["×", ends && `(${ends})`, source].filter(Boolean).join(" ");
     const value = known(speedup) ? speedup.toFixed(2) : "–";
     this.put("speedup", value, known(speedup) ? unit : "", "plain: " + ms(plain) + " per token");
@@ -160,13 +161,13 @@ export class RunHeader {
 /** @type {(meta: Meta) => string} */
 function comparedWith(meta) {
   const { plain_seconds: plain, plain_lane: isLane } = meta;
-  const timed = runWords.isSimulated(meta) ? "with simulated times too" : "timed after the run";
+  const timed = runWords.isSimulated(meta) ? "also with simulated times" : "timed after the run";
   const baseline = isLane
     ? "the plain lane of the same race"
     : "a short plain run of the same prompt, " + timed;
   return (
     `Compared with ${baseline}: ${ms(plain)} per token. In parentheses: 95% confidence interval ` +
-    "(approx.), from how much the pace of both varies along them."
+    "(approx.), estimated from how much the speed varies within each run."
   );
 }
 

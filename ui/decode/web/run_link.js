@@ -1,10 +1,11 @@
-/* What the Decode tab contributes to the page's address: its form and the step on screen. */
+/* The Decode tab's part of the page's address: the values of its form, and the step on screen. */
 import { formValues, withFormValues } from "../../shared/web/form_values.js";
 import { linkChanged, linkView } from "../../shared/web/page_link.js";
 
 /** @import { RunStore } from "./run_store.js" */
 
 /**
+ * Connect the view to the page's address.
  * @param {RunStore} store
  * @param {(values: Record<string, any>) => void} fill puts values into the form
  */
@@ -28,7 +29,7 @@ export function linkRun(store, fill) {
   });
 }
 
-// The step that someone chose; none while the run plays or is followed.
+// The step that the visitor chose; null while the run plays or is followed.
 const shownStep = ({ at, playing, follow, isWhole }) =>
   at < 0 || playing || follow || isWhole ? null : at;
 
@@ -39,7 +40,7 @@ const seekWhenThere = (store, step) =>
     () => store.seek(step),
   );
 
-// The first message would take earlier words away, those of a refused link too.
+// Wait for the first message of a run, because it would clear an earlier error or notice.
 const whenRun = (store, act) => once(store, ({ run }) => run !== null, act);
 
 function once(store, isTime, act) {

@@ -1,4 +1,5 @@
-/* The run as far as the page has it, the step shown, and when to paint. Independent of the DOM. */
+/* The state of the Decode view: what has arrived of the run, the step shown, and the playback.
+   Independent of the DOM. */
 import { Following } from "../../shared/web/following.js";
 import { Playback, SLOWEST_FRAME, prefersStillness } from "../../shared/web/playback.js";
 import { PlainClock } from "./plain_clock.js";
@@ -20,33 +21,35 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
  */
 
 /**
- * A message from the server (ui/decode/messages.py). One without a run leaves what is shown.
+ * A message from the server (ui/decode/messages.py). Without `run`, it changes only `error` and
+ * `notice`.
  * @typedef {object} RunMessage
  * @property {string} [run] its name
  * @property {number} [from] index of the first of `steps`
  * @property {Meta} [meta]
- * @property {number[][]} [trees] parents, of trees that no earlier message had
- * @property {Record<string, string>} [pieces] texts by token id, that no earlier message had
+ * @property {number[][]} [trees] parents, of the trees that no earlier message had
+ * @property {Record<string, string>} [pieces] texts by token id; only those that no
+ *   earlier message had
  * @property {Step[]} [steps]
  * @property {boolean} [done]
  * @property {string} [end] why the run ended
- * @property {string} [tail] what its last token left of a character
+ * @property {string} [tail] the incomplete character at the end of the last token
  * @property {string | null} [error]
  * @property {string | null} [notice]
  */
 
-const EASY = 5; // seconds that a run takes at least at an easy pace
-const STEP = 0.2; // seconds that a step takes at least, at the pace "easy"
+const EASY = 5; // seconds that a recorded run takes at least
+const STEP = 0.2; // seconds that each step takes at least, at the rate "easy"
 const VIEWS_KEPT = 200;
 
 /** A run with its playback. */
 export class RunStore extends Playback {
-  /** @type {"focus" | "all" | null} what is drawn; null: by size */
+  /** @type {"focus" | "all" | null} which nodes are drawn; null: depends on the tree's size */
   mode = null;
   heat = false;
   query = "";
   following = new Following();
-  isPaced = false; // a run that is made here is played at an easy pace, not at its own
+  isPaced = false; // a run made on this page is played at the rate "easy" instead of followed
   plain = new PlainClock(this);
   slow = new SlowMotion(this);
 
@@ -70,9 +73,9 @@ export class RunStore extends Playback {
     this.at = -1;
     this.follow = true;
     this.playing = false;
-    this.opening = false; // what plays is the recording on which the page opens
-    this.isWhole = false; // the whole text is shown, beside one step of it
-    if (this.slow) this.slow.picture = null; // the constructor resets before it exists
+    this.opening = false; // the run began to play automatically and has not been stopped
+    this.isWhole = false; // the whole text is shown beside one step
+    if (this.slow) this.slow.picture = null; // missing when the base constructor calls this
     this.clock = 0;
     /** @type {NodeId | null} */
     this.hover = null;
@@ -80,7 +83,7 @@ export class RunStore extends Playback {
     this.pin = null;
     /** @type {Set<string>} */
     this.opened = new Set();
-    /** @type {{a: number, b: number} | null} steps that did not arrive */
+    /** @type {{a: number, b: number} | null} steps a to b - 1 did not arrive */
     this.gap = null;
     this.sums = new RunTotals();
     this.slots = new SlotCounts();
@@ -90,7 +93,7 @@ export class RunStore extends Playback {
     this.version += 1;
   }
 
-  // -- what comes in -----------------------------------------------------------------------------
+  // -- messages ----------------------------------------------------------------------------------
 
   /**
    * @param {RunMessage} message
@@ -123,7 +126,7 @@ export class RunStore extends Playback {
     if (notice !== undefined) this.notice = notice;
   }
 
-  // An answer to a gap names all trees.
+  // An answer to `get_steps` contains all trees, which replace the known ones.
   addTrees(trees, refill) {
     if (refill) {
       this.trees = [];
@@ -144,7 +147,7 @@ export class RunStore extends Playback {
     this.slots.add(step, this.trees[step.tree]);
   }
 
-  // Steps [a, b) did not come: keep their places, say so, and ask for them once.
+  // Steps a to b - 1 did not arrive: reserve their indices, show the gap, and ask for them once.
   missing(a, b) {
     for (let i = a; i < b; i++) this.steps[i] = null;
     this.gap = { a, b };
@@ -161,7 +164,7 @@ export class RunStore extends Playback {
       if (!this.steps.includes(null)) this.gap = null;
       this.changed();
     } catch {
-      // the gap stays on screen, which is the report of it
+      // the view still shows the gap
     }
   }
 
@@ -176,7 +179,7 @@ export class RunStore extends Playback {
   }
 
   /**
-   * Totals of the run up to and with step `i`.
+   * Totals of the run up to the end of step `i`.
    * @param {number} [i]
    * @returns {Totals}
    */
@@ -202,11 +205,11 @@ export class RunStore extends Playback {
     return view;
   }
 
-  // -- where we stand ----------------------------------------------------------------------------
+  // -- the step shown ----------------------------------------------------------------------------
 
-  /** Why the run ended, a key of run_words.js; null while it goes on. */
+  /** Why the run ended, as a key of run_words.js; null while it is in progress. */
   get ending() {
-    // a file has it in its last step
+    // a run from a file has no `end`: its last step says why
     return this.done ? this.end || this.steps[this.last]?.finish || "stopped" : null;
   }
 
@@ -219,8 +222,8 @@ export class RunStore extends Playback {
   }
 
   /**
-   * Most nodes, rows and levels of any tree of the run: the layout follows these, so that it does
-   * not change with a small tree.
+   * The most nodes, rows and levels of any tree of the run. The layout uses these, so it does not
+   * change when a step has a smaller tree.
    */
   get largest() {
     const most = (name, least) =>
@@ -228,13 +231,14 @@ export class RunStore extends Playback {
     return { n: most("n", 0), rows: most("rows", 1), levels: most("levels", 1) };
   }
 
-  // After steps came in: a recorded run starts to play, a measured one is followed.
+  // After steps arrived: open the run at its first steps; later, show the newest if it is followed.
   settle(before) {
     if (!this.steps.length) return;
     if (before === 0 || this.at < 0) this.open();
     else if (this.follow) this.move(this.last);
   }
 
+  // Play the run from its start, or follow it while it is made.
   open() {
     this.follow = !this.recorded && !this.isPaced;
     this.at = this.follow ? this.last : 0;
@@ -246,14 +250,14 @@ export class RunStore extends Playback {
     if (this.recorded && this.meta.opening) this.openSlowly();
   }
 
-  // The page opens on a step in which the tree had a second child to try.
+  // Start with the slow motion of a step in which a second child was accepted.
   openSlowly() {
     this.move(openingStep(this));
     if (!this.isRateChosen) this.rate = "slow";
     this.slow.picture = this.rate === "slow" ? 0 : null;
   }
 
-  // The rate at which the whole run takes a few seconds, or real time where that takes longer.
+  // The fastest rate, up to real time, at which the whole run takes at least EASY seconds.
   get easyRate() {
     const seconds = this.sums.seconds(this.last);
     const rate = SHARES.findLast((one) => seconds / one >= EASY) ?? SHARES[0];
@@ -294,7 +298,7 @@ export class RunStore extends Playback {
     this.seek(this.at + by);
   }
 
-  /** To the newest step, and on with it as more come. */
+  /** Go to the newest step, and on to each new one. */
   goLive() {
     if (this.last < 0) return;
     this.playing = false;
@@ -317,13 +321,13 @@ export class RunStore extends Playback {
 
   // -- the moment shown --------------------------------------------------------------------------
 
-  /** The last step whose tokens are written. */
+  /** Index of the last step whose tokens are in the text. */
   get written() {
     if (this.isWhole) return this.last;
     return this.slow.isInStep ? this.at - 1 : this.at;
   }
 
-  /** Seconds on the run's own clock. */
+  /** The moment shown, in seconds of the run's own clock. */
   get time() {
     const until = (i) => this.sums.seconds(i);
     if (this.isWhole) return until(this.last);
@@ -334,7 +338,9 @@ export class RunStore extends Playback {
     return until(this.at) + (until(this.at + 1) - until(this.at)) * share;
   }
 
-  /** The node that is explained: the one pointed at, the pinned one, or the last one tried. */
+  /**
+   * The node to explain: the one under the pointer, else the pinned one, else the last one tried.
+   */
   get selected() {
     const view = this.view();
     if (!view) return null;
@@ -343,7 +349,10 @@ export class RunStore extends Playback {
     return [this.hover, this.pin].find(fits) ?? view.decisive;
   }
 
-  /** @param {string} key of a cell that folds others */
+  /**
+   * Unfold a cell, or fold it again.
+   * @param {string} key
+   */
   unfold(key) {
     if (!this.opened.delete(key)) this.opened.add(key);
     this.changed();
@@ -352,7 +361,7 @@ export class RunStore extends Playback {
   // -- time and paint ----------------------------------------------------------------------------
 
   /**
-   * How long a step stays on screen at the chosen speed: its own time, or a fixed rate.
+   * How long step `i` takes at the chosen rate.
    * @param {number} i
    * @returns {number} seconds
    */
@@ -382,7 +391,8 @@ export class RunStore extends Playback {
     if (this.at >= this.last) this.arrive();
   }
 
-  // In slow motion the clock is that of the step on screen, else that of the one to come.
+  // In slow motion, `clock` is the time since the step on screen began. At other rates it is the
+  // time since the next step began, which appears once it is complete.
   advanceSlowly() {
     while (this.clock >= this.duration(this.at)) {
       if (this.at >= this.last) return this.arrive();
@@ -404,7 +414,8 @@ export class RunStore extends Playback {
     if (this.done) this.rest();
   }
 
-  // What plays by itself comes to rest on its best step, beside the whole text.
+  // Stop at the end. A run that began to play automatically then shows its best step beside the
+  // whole text.
   rest() {
     this.playing = false;
     if (this.opening || prefersStillness()) {

@@ -1,4 +1,4 @@
-/* Totals of a run up to each of its steps. Independent of the DOM. */
+/* Totals of a run at the end of each of its steps. Independent of the DOM. */
 import { draftedOf, secondsOf } from "../../shared/web/step_view.js";
 
 /**
@@ -7,19 +7,19 @@ import { draftedOf, secondsOf } from "../../shared/web/step_view.js";
  */
 
 /**
- * Sums over the steps up to one.
+ * Sums over the steps up to a certain one.
  * @typedef {object} Sums
- * @property {number} steps
- * @property {number} tokens emitted
+ * @property {number} steps how many arrived
+ * @property {number} tokens how many were emitted
  * @property {number} seconds
- * @property {number} nodes accepted
- * @property {number} proposed nodes
- * @property {number} drafted tokens among those emitted
- * @property {number} most tokens of a step
+ * @property {number} nodes how many were accepted, roots not counted
+ * @property {number} proposed how many nodes were drafted, roots not counted
+ * @property {number} drafted how many of the emitted tokens are from the draft
+ * @property {number} most the most tokens that one step emitted
  */
 
 /**
- * Totals up to a step: the sums, and figures made of them, NaN where there are none.
+ * Totals up to a step: the sums, and ratios of them, which are NaN where they are undefined.
  * @typedef {object} Ratios
  * @property {number} tokensPerStep
  * @property {number} tokensPerSecond
@@ -27,7 +27,8 @@ import { draftedOf, secondsOf } from "../../shared/web/step_view.js";
  * @property {number} acceptedPerStep
  * @property {number} proposedPerStep
  * @property {number} speedup
- * @property {number[]} speedups the ends of its confidence interval; of the whole run only
+ * @property {number[]} speedups the ends of the confidence interval of `speedup`; empty unless
+ *   `whole`
  * @property {boolean} whole whether these are the totals of the whole run
  * @typedef {Sums & Ratios} Totals
  */
@@ -49,9 +50,9 @@ export class RunTotals {
   sums = [];
 
   /**
-   * Sum anew from a step on.
+   * Compute the sums again from step `from` on.
    * @param {(Step | null)[]} steps all of the run; null where one is missing
-   * @param {number} from index of the first that is new
+   * @param {number} from index of the first new one
    */
   add(steps, from) {
     let last = this.sums[from - 1] || NOTHING;
@@ -62,7 +63,7 @@ export class RunTotals {
   }
 
   /**
-   * The run's own clock at the end of step `i`; 0 before the first.
+   * Time on the run's own clock at the end of step `i`; 0 before the first step.
    * @param {number} i
    * @returns {number} seconds
    */
@@ -72,14 +73,14 @@ export class RunTotals {
 
   /**
    * @param {number} time on the run's own clock, in seconds
-   * @returns {number} the step that ends then or next; -1 after the last
+   * @returns {number} index of the step in progress at that time; -1 after the last
    */
   stepAt(time) {
     return this.sums.findIndex(({ seconds }) => seconds >= time);
   }
 
   /**
-   * Totals up to and with step `i`.
+   * Totals at the end of step `i`.
    * @param {number} i
    * @param {Meta} meta of the run
    * @returns {Totals}

@@ -6,7 +6,7 @@ import { recordedMeta, saveRecording } from "../../shared/web/save_page.js";
 /** @import { RunStore } from "./run_store.js" */
 
 /**
- * Save the run that the Decode tab shows; a problem becomes a message of the view.
+ * Save the run that the Decode tab shows. A problem becomes the `error` of its store.
  * @returns {Promise<void>}
  */
 export async function saveShown() {
@@ -16,7 +16,7 @@ export async function saveShown() {
 }
 
 /**
- * Save a run; a problem becomes its `error`.
+ * Save a run. A problem becomes the `error` of `store`.
  * @param {RunStore} store
  * @returns {Promise<void>}
  */
@@ -30,7 +30,7 @@ export const saveRun = (store) =>
   });
 
 /**
- * The run as one message, as the server sends a recorded one.
+ * The run as one message, in the form in which the server sends a recorded run.
  * @param {RunStore} store
  * @returns {any}
  */

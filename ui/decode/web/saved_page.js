@@ -1,4 +1,4 @@
-/* A saved run in its own file. */
+/* The script of a saved page: one HTML file that contains a run. */
 import { mountDecode } from "./decode_view.js";
 import { openSavedPage } from "../../shared/web/opened_page.js";
 

@@ -1,5 +1,6 @@
-/* The bar of the Decode view. Its track has two rows on one time axis, plain decoding above the
-   run: each block is one step, hatched while the draft works, solid for the rest. */
+/* The playback bar of the Decode view. Its track has two rows on one time axis: plain decoding
+   above, the run below. Each block is one step, hatched where the draft works and solid for the
+   rest. */
 import { attr, el, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { PlaybackBar } from "../../shared/web/playback_bar.js";
@@ -14,8 +15,8 @@ const ROW = 20; // px
 const GAP = 4; // px between the rows, and above and below them
 const SEAM = 1; // px between blocks
 const LEAST_NUMBER = 10; // px; a row whose median block is narrower shows no numbers
-const GROWTH = 1.25; // of the track's time span, when a run in progress outgrows it
-const LEAST_WIDE = 1.6; // px; narrower blocks share one
+const GROWTH = 1.25; // factor of the track's time span, when a run in progress outgrows it
+const LEAST_WIDE = 1.6; // px; steps narrower than this are merged into one block
 const RATES = [
   SLOW,
   ["easy", "easy pace"],
@@ -40,13 +41,13 @@ const WORDS = {
  * A block of the track.
  * @typedef {object} Block
  * @property {number} from seconds
- * @property {number} pass where the drafting ends
- * @property {number} to
+ * @property {number} pass seconds, when the drafting ends
+ * @property {number} to seconds
  * @property {number} tokens
  */
 
 /**
- * The group with a row's numbers, and the paths with its blocks.
+ * Names of the group with a row's numbers, and of the paths with its hatched and its solid blocks.
  * @typedef {{row: "plain" | "run", drafting: string, passing: string}} Row
  */
 
@@ -57,9 +58,9 @@ const RUN_ROW = { row: "run", drafting: "draft", passing: "pass" };
 
 /** The playback's controls. */
 export class Scrubber extends PlaybackBar {
-  shape = ""; // what the blocks were drawn for
-  written = { plain: 0, run: 0 }; // numbers of tokens in each row
-  /** @type {{from: number, to: number} | null} the steps whose times are shown below */
+  shape = ""; // key of what the drawn blocks depend on
+  written = { plain: 0, run: 0 }; // how many numbers each row shows
+  /** @type {{from: number, to: number} | null} the steps in the panel "Time per step" */
   range = null;
 
   /**
@@ -98,7 +99,7 @@ export class Scrubber extends PlaybackBar {
     this.numbers = { plain: numbers(), run: numbers() };
   }
 
-  /** Seconds of the whole track. During a run they grow now and then, not with each step. */
+  /** Seconds that the whole track covers. In a run in progress they grow in jumps, not by step. */
   get span() {
     const { store } = this;
     const plain = store.plain.ends;
@@ -118,7 +119,7 @@ export class Scrubber extends PlaybackBar {
     if (some) this.paintTime();
   }
 
-  // Nothing is drawn beyond the moment on screen.
+  // Show blocks up to the moment on screen. A number appears once its block is complete.
   paintTime() {
     const { store } = this;
     const { ends } = store.plain;
@@ -136,7 +137,7 @@ export class Scrubber extends PlaybackBar {
     return Math.min(1, seconds / this.span);
   }
 
-  // Hide what is later. A number is shown once its block is over.
+  // Hide what is later than `seconds`.
   cut(part, seconds) {
     const right = 100 - this.share(seconds) * 100;
     part.style.clipPath = `view-box inset(0 ${right.toFixed(3)}% 0 0)`;
@@ -211,7 +212,7 @@ export class Scrubber extends PlaybackBar {
     }
   }
 
-  // Existing numbers are reused: the browser lays out each new text, and there are many.
+  // Existing text elements are reused, because each new one costs the browser a layout.
   number(row, x, y, tokens) {
     const made =
       this.numbers[row].children[this.written[row]] ?? svg("text", {}, this.numbers[row]);
@@ -221,7 +222,7 @@ export class Scrubber extends PlaybackBar {
     this.written[row] += 1;
   }
 
-  // Steps that did not arrive have no time: each is marked where it belongs.
+  // A step that did not arrive has no known time, so a mark stands between its neighbours.
   drawLost(y, wide, parts) {
     const { steps, sums } = this.store;
     steps.forEach((step, i) => {
@@ -237,7 +238,7 @@ export class Scrubber extends PlaybackBar {
     return `step ${i + 1} · ${format.count(step.emitted.length, "token")} · ${time}`;
   }
 
-  // The step that is under way at a share of the track.
+  // Index of the step in progress at a share of the track, from 0 to 1.
   at(share) {
     const { last, sums } = this.store;
     const time = share * this.span;

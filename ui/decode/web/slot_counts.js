@@ -1,20 +1,21 @@
-/* How often each slot of a run's trees was accepted, for the heat layer. Independent of the DOM. */
+/* Counts how often each slot (a position in a tree) was accepted, for the heat layer. Independent
+   of the DOM. */
 
 /**
  * @import { Topology } from "../../shared/web/tree_layout.js"
  * @import { Step } from "../../shared/web/step_view.js"
  */
 
-/** The counts, by tree. */
+/** The counts of one run. */
 export class SlotCounts {
-  /** @type {Uint32Array[]} */
+  /** @type {Uint32Array[]} by tree, then by node: in how many steps it was accepted */
   accepted = [];
-  /** @type {number[]} in how many steps */
+  /** @type {number[]} by tree: how many steps had it */
   seen = [];
 
   /**
    * @param {Step} step
-   * @param {Topology | undefined} topo its tree; nothing is counted while it is unknown
+   * @param {Topology | undefined} topo its tree; the step is not counted while it is unknown
    */
   add(step, topo) {
     if (!topo) return;

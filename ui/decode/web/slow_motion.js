@@ -1,5 +1,5 @@
-/* The slow motion of a run: beyond the first and last picture of a step come those of the steps
-   beside it. */
+/* The slow motion of a run: turning past the last picture of a step leads to the next step, and
+   past the first picture to the step before. */
 import { StepMotion } from "../../shared/web/step_motion.js";
 
 /**
@@ -22,16 +22,16 @@ export class SlowMotion extends StepMotion {
   /**
    * The pictures of step `i`.
    * @param {number} [i]
-   * @returns {StepTimeline | null} null where the step is missing
+   * @returns {StepTimeline | null} null if the step is missing
    */
   timeline(i = this.store.at) {
     return this.timelineOf(this.store.view(i));
   }
 
   /**
-   * Show the next picture of the step, or the one before; beyond its last and first, of the steps
-   * beside it.
-   * @param {number} by
+   * Show the next picture, or the previous one. After the last picture of a step comes the next
+   * step, and before the first the previous step.
+   * @param {number} by 1 or -1
    */
   turn(by) {
     const { at, last } = this.store;

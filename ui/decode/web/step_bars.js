@@ -1,5 +1,5 @@
-/* Time and tokens of each step around the current one: stacked phases upwards, emitted tokens
-   downwards, one axis of steps. */
+/* A bar chart of the steps around the current one: the times of their phases are stacked above the
+   axis, the emitted tokens below it. */
 import { makePanel } from "../../shared/web/panel.js";
 import * as dom from "../../shared/web/dom.js";
 import { attr, el, pool, svg, text } from "../../shared/web/dom.js";
@@ -14,11 +14,11 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
  */
 
 const WINDOW = 80; // steps shown at most
-const LEFT = 50; // px of the axis of times
-const RIGHT = 10;
-const TOP = 8;
-const BELOW = 42; // px for tokens and step numbers
-const LEAST_APART = 28; // px between step numbers
+const LEFT = 50; // px; width of the time axis
+const RIGHT = 10; // px
+const TOP = 8; // px
+const BELOW = 42; // px; height of tokens and step numbers
+const LEAST_APART = 28; // px; smallest distance of step numbers
 /** @type {["draft" | "verify" | "overhead", string][]} */
 const PHASES = [
   ["draft", "draft model"],
@@ -29,20 +29,20 @@ const PHASES = [
 /** The panel "Time per step". */
 export class StepBars {
   version = 0;
-  shape = ""; // what the bars were drawn for
-  /** @type {{from: number, to: number} | null} */
+  shape = ""; // key of what the drawn bars depend on
+  /** @type {{from: number, to: number} | null} the steps drawn last */
   last = null;
-  /** @type {number | null} the step below the pointer */
+  /** @type {number | null} the step under the pointer */
   hovered = null;
-  each = 0; // px a step takes
-  floor = 0; // px from the top to where time is 0
+  each = 0; // px; width of a step
+  floor = 0; // px from the top to the axis
   from = 0; // the first step drawn
-  tall = 0; // px
+  tall = 0; // px; height of the chart
 
   /**
    * @param {RunStore} store
    * @param {Element} host
-   * @param {Scrubber} scrubber shows which steps these are
+   * @param {Scrubber} scrubber marks the steps drawn here
    */
   constructor(store, host, scrubber) {
     this.store = store;
@@ -86,7 +86,8 @@ export class StepBars {
     this.tokens = el("span", { class: "sq-bar-key" }, this.values);
   }
 
-  // The last 80 steps up to the current one, moving on in strides so that bars do not crawl.
+  // The steps to draw: at most WINDOW, the current one included. Unless the newest step is
+  // followed, the range moves in jumps, so that bars do not shift with every step.
   range() {
     const { at, steps, follow } = this.store;
     const count = steps.length;
@@ -217,7 +218,7 @@ export class StepBars {
     text(this.tokens, format.count(step.emitted.length, "token"));
   }
 
-  // The step below the pointer, or null.
+  // The step under the pointer, or null.
   stepAt(event) {
     const { left } = this.chart.getBoundingClientRect();
     const i = Math.floor((event.clientX - left - LEFT) / this.each) + this.from;

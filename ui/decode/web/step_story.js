@@ -1,4 +1,4 @@
-/* The step: its path as a sentence, its numbers, and its trials in order. */
+/* The story of a step: its path as tokens, its numbers in a sentence, and its trials in order. */
 import { DrawBar } from "../../shared/web/draw_bar.js";
 import { attr, el, pool, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
@@ -13,7 +13,7 @@ import * as stepWords from "../../shared/web/step_words.js";
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 
-/** Pressing a token or a trial pins its node. */
+/** The story of the step. Pressing a token or a trial pins its node. */
 export class StepStory {
   /** @type {StepView | null} */
   shown = null;
@@ -56,7 +56,10 @@ export class StepStory {
     });
   }
 
-  /** Scroll to the row that is wanted; after painting, because it asks for a layout. */
+  /**
+   * Scroll to the row of the last token tried, if it is selected. Called after painting, because it
+   * needs a layout.
+   */
   settle() {
     if (this.wanted) reveal(this.list, this.wanted);
     this.wanted = null;
@@ -114,7 +117,7 @@ function reveal(list, row) {
   if (isAbove || isBelow) list.scrollTop = top - list.clientHeight / 2;
 }
 
-/** One trial: what was tried, and its draw u on the line from 0 to 1 against p/q. */
+/** One trial: the token that was tried, and its draw u beside p/q on the line from 0 to 1. */
 class TrialRow {
   constructor(list) {
     const part = (tag, name, host) => el(tag, { class: "sq-trial" + name }, host);
@@ -140,7 +143,7 @@ class TrialRow {
     text(this.spoken, `${state}, level ${level}`);
   }
 
-  // At temperature 0, and without a draw, there is nothing to compare.
+  // Without a draw u, and at temperature 0, nothing is compared.
   fillDraw(trial, isDrawn) {
     const ratio = stepWords.acceptanceRatio(trial);
     const pair = isDrawn ? format.apart(trial.u, ratio) : [];

@@ -1,15 +1,16 @@
-/* Which steps of a run are worth a look by themselves. */
+/* Chooses steps of a run that are worth showing: the last full tree, the best step, and the step to
+   open with. */
 import { chainEnd } from "../../shared/web/step_captions.js";
 
 /** @import { RunStore } from "./run_store.js" */
 
-const TURN = 1.5; // tokens that an accepted second child counts for
-const FEW = 5; // steps before the one on which the page opens
+const TURN = 1.5; // an accepted second child is worth as much as this many tokens
+const FEW = 5; // the page opens on a step after at least this many
 
 /**
- * The last step with a full-sized tree, of the size that most steps have or larger.
+ * The last step with a full tree: its size is at least the most frequent one.
  * @param {RunStore} store
- * @returns {number} -1 where there is none
+ * @returns {number} its index; -1 if there is none
  */
 export function lastFullStep({ steps, trees }) {
   const sizes = steps.map((step) => (step && trees[step.tree]?.n) || 0);
@@ -21,9 +22,10 @@ export function lastFullStep({ steps, trees }) {
 }
 
 /**
- * A step that gave many tokens, if possible with an accepted second child.
+ * The step that emitted the most tokens, where an accepted second child counts as TURN more. Of
+ * equal steps, the last.
  * @param {RunStore} store
- * @returns {number}
+ * @returns {number} its index
  */
 export function bestStep(store) {
   const worth = store.steps.map((step, i) =>
@@ -33,16 +35,16 @@ export function bestStep(store) {
 }
 
 /**
- * A step in which a second child was accepted, after a few others; else the best.
+ * The first step, after FEW others, in which a second child was accepted; else the best step.
  * @param {RunStore} store
- * @returns {number}
+ * @returns {number} its index
  */
 export function openingStep(store) {
   const found = store.steps.findIndex((step, i) => step && i >= FEW && hasTurn(store, i));
   return found < 0 ? bestStep(store) : found;
 }
 
-// Whether a step went on where a chain of first guesses would have ended.
+// Whether a step accepted another child where a chain of first guesses would have ended.
 function hasTurn(store, i) {
   const view = store.view(i);
   const at = view ? chainEnd(view) : -1;

@@ -1,5 +1,4 @@
-/* The text as it grows, each token with its origin. Append only: a step's group is made once and
-   never rebuilt. */
+/* The text as it grows, with the origin of each token. A step's elements are made once and stay. */
 import { makePanel } from "../../shared/web/panel.js";
 import * as dom from "../../shared/web/dom.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
@@ -22,26 +21,27 @@ export class TextView {
   version = 0;
   /** @type {Meta | null} */
   meta = null;
-  /** @type {(HTMLElement | null)[]} of each step; null where it has not arrived */
+  /** @type {(HTMLElement | null)[]} the element of each step; null where the step is missing */
   groups = [];
-  current = ""; // what is marked: step, end of what is written, number of steps
-  /** @type {HTMLElement | null} what to scroll to */
+  current = ""; // key of what is marked: current step, last written step, number of steps
+  /** @type {HTMLElement | null} the element to scroll to after painting */
   wanted = null;
-  /** @type {HTMLElement | null} what was scrolled to */
+  /** @type {HTMLElement | null} the element that was last scrolled to */
   seen = null;
-  /** @type {Element | null} */
+  /** @type {Element | null} the token of the selected node */
   linked = null;
-  /** @type {string | null} the prompt, as written */
+  /** @type {string | null} the prompt in the line above the text */
   prompted = null;
-  counted = ""; // the steps whose repeats were counted
+  counted = ""; // key of the steps whose repeats were counted
   loop = ""; // their repeats in words
   ends = false; // the end of the run was just written
 
   /**
    * @param {RunStore} store
    * @param {Element} host
-   * @param {{prompt?: () => string | undefined, take?: (meta: Meta) => void}} [page] `prompt`: the
-   *   form's, with which the run's is compared; `take`: puts a run's settings into the form
+   * @param {{prompt?: () => string | undefined, take?: (meta: Meta) => void}} [page] `prompt`:
+   *   returns the form's prompt, with which the run's is compared; `take`: copies a run's settings
+   *   to the form
    */
   constructor(store, host, { prompt, take } = {}) {
     this.store = store;
@@ -71,7 +71,7 @@ export class TextView {
     this.whose = el("span", { class: "sq-asked-whose" }, this.asked);
     this.wording = el("span", { class: "sq-asked-text" }, this.asked);
     if (!take) return;
-    const hint = "Put this run’s prompt, tree and settings into the form";
+    const hint = "Copy this run’s prompt, tree and settings to the form";
     this.taker = button(this.asked, { text: "Copy to form", cls: "sq-asked-take", hint });
     this.taker.addEventListener("click", () => take(this.meta));
   }
@@ -87,19 +87,19 @@ export class TextView {
     this.groups.forEach((group, i) => group === null && steps[i] && this.fill(i));
     for (let i = this.groups.length; i < steps.length; i++) this.append(i);
     const isGrowing = store.playing || (store.follow && !store.done);
-    // beside plain decoding, both texts end at the same moment
+    // beside plain decoding, later text is hidden, so that both panels show the same moment
     this.flow.classList.toggle("sq-flow-growing", isGrowing || store.plain.ends.length > 0);
     this.paintEnd(store.done && store.written >= store.last);
     this.mark();
     this.link();
   }
 
-  // The text before the answer: the prompt, or of a chat message every token that the models got.
+  // The text before the answer: the prompt, or every prompt token if it was a chat message.
   /** @type {(meta: Meta) => void} */
   writePrompt({ prompt, chat, prompt_tokens: tokens }) {
     if (!chat || !tokens?.length) return text(this.prompt, lines(readable(prompt)));
     this.prompt.replaceChildren();
-    const title = "a special token, written by the chat template";
+    const title = "a special token from the chat template";
     for (const [piece, isSpecial] of tokens) {
       const shown = lines(readable(piece));
       if (isSpecial) el("span", { class: "sq-special", text: shown, title }, this.prompt);
@@ -107,7 +107,7 @@ export class TextView {
     }
   }
 
-  // The run's own prompt at the head, and whether it is the one that a press of Run would use.
+  // The run's prompt in the line above the text, and whether the form now has a different one.
   paintPrompt(prompt) {
     show(this.asked, Boolean(prompt));
     if (!prompt) return;
@@ -123,7 +123,7 @@ export class TextView {
     attr(this.asked, "title", readable(prompt.slice(0, PROMPT_HINT)).replaceAll("⏎", "\n"));
   }
 
-  // What is left of the last character, and why the run ended.
+  // The incomplete last character, and why the run ended.
   paintEnd(isEnded) {
     const { store } = this;
     const words = isEnded ? runWords.finish(store.ending) : "";
@@ -135,7 +135,7 @@ export class TextView {
     show(this.loops, Boolean(this.loops.textContent));
   }
 
-  // The whole text's repeats in words, counted once for as many steps.
+  // The repeats of the whole text in words. They are counted again only if the steps changed.
   repeats() {
     const { version, steps } = this.store;
     const key = [version, steps.length, steps.includes(null)].join();
@@ -187,9 +187,10 @@ export class TextView {
   }
 
   /**
-   * Move the panel's own scroll bar to a piece of the text, never the page; after painting, because
-   * it asks for a layout.
-   * @param {HTMLElement | null} [piece] the end of the run when it is new, else the current step
+   * Scroll the panel, never the page, to a piece of the text. Called after painting, because it
+   * needs a layout.
+   * @param {HTMLElement | null} [piece] by default the end of the run if it is new, else the
+   *   current step
    */
   settle(piece = this.newest()) {
     const { box } = this;
@@ -209,7 +210,7 @@ export class TextView {
     return this.loop ? this.loops : this.end;
   }
 
-  // The token of the selected node stands out in the text.
+  // Highlight the token of the selected node.
   link() {
     const { selected } = this.store;
     const view = this.store.view();
@@ -247,13 +248,13 @@ export class TextView {
   }
 }
 
-/** @type {(tree: {n: number, rows: number}) => string} by the largest tree of the run */
+/** @type {(tree: {n: number, rows: number}) => string} for the largest tree of the run */
 function titleOf({ n, rows }) {
   if (n <= 1) return "Text";
   return rows > 1 ? "With a tree of guesses" : "With a chain of guesses";
 }
 
-// Spaces in front of a token stand before its underline.
+// Leading spaces of a token are written before its element, so that they are not underlined.
 function writeToken(group, k, step) {
   const piece = String(step.text?.[k] ?? "");
   const rest = piece.replace(/^ +/, "");
@@ -264,5 +265,5 @@ function writeToken(group, k, step) {
   el("span", { class: "sq-tok " + origin, "data-k": k, text: words }, group);
 }
 
-// Line breaks stay line breaks, with their sign before them; spaces stay spaces.
+// Each ⏎ of a readable text is followed by a real line break.
 const lines = (value) => value.replaceAll("⏎", "⏎\n");

@@ -1,4 +1,4 @@
-/* The panel "Token tree": the step on screen with its search, legend and notes. */
+/* The panel "Token tree": the tree of the step on screen, with its controls, legend and note. */
 import { TreePointer } from "./tree_pointer.js";
 import { TreeNote, TreeTools } from "./tree_tools.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -13,20 +13,20 @@ import { Legend } from "../../shared/web/tree_legend.js";
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 
-const ABOVE = 480; // px of the page above the tree and below it
-const LEAST_ROOF = 300; // px
-const FLAT = 5; // rows; so flat a tree leaves room for the text below it
-const EASED = 0.4; // seconds from which on a step's colours change gradually
+const ABOVE = 480; // px that the page needs above and below the tree
+const LEAST_ROOF = 300; // px; the smallest limit on the height of the tree
+const FLAT = 5; // rows; a tree with no more leaves room for the text below it
+const EASED = 0.4; // seconds; colours change gradually if a step takes longer
 
-/** The panel. */
+/** The panel "Token tree". */
 export class TreePanel {
-  /** @type {{version: number, i: number} | null} the run, and its step that was drawn first */
+  /** @type {{version: number, i: number} | null} the first step drawn of a run */
   opened = null;
 
   /**
    * @param {RunStore} store
    * @param {Element} host
-   * @param {Element} controls where the buttons of the phases stand
+   * @param {Element} controls contains the buttons of the phases
    */
   constructor(store, host, controls) {
     this.store = store;
@@ -53,7 +53,7 @@ export class TreePanel {
     return this.drawing.view;
   }
 
-  /** The step that is drawn, which in a live run may not be the newest any more. */
+  /** The step that is drawn. In a run in progress, newer steps may have arrived meanwhile. */
   get drawn() {
     return this.drawing.drawn;
   }
@@ -88,7 +88,7 @@ export class TreePanel {
     };
   }
 
-  // How tall the tree would like to be: by rows for a small tree, by the window for a large one.
+  // Preferred height of the tree in px: by its rows if it is small, by the window if it is large.
   height(rows, focused) {
     const isFlat = rows <= FLAT && !focused;
     const least = Math.min(rows * LEAST_PITCH + 14, 690);
@@ -97,7 +97,7 @@ export class TreePanel {
     return Math.round(isFlat ? Math.max(rows * 46 + 30, 104) : wish + 22);
   }
 
-  // The end of the path; in the step that a run opens with, the root.
+  // The node to bring into view: the end of the path, or the root in the first step that was drawn.
   reveal({ i, path }) {
     const { version } = this.store;
     if (this.opened?.version !== version && this.view.size.w) this.opened = { version, i };
@@ -106,7 +106,7 @@ export class TreePanel {
   }
 
   /**
-   * Nodes whose text holds the query, and the token from the target.
+   * Nodes whose text contains the query; "bonus" if that of the token from the target does.
    * @param {StepView} step
    * @returns {NodeId[]}
    */
@@ -120,7 +120,7 @@ export class TreePanel {
     return nodes.filter(holds);
   }
 
-  /** Bring the node that is to be seen into view; after painting, because it asks for a layout. */
+  /** Scroll the node of `reveal` into view. Called after painting, because it needs a layout. */
   settle() {
     this.drawing.settle();
   }

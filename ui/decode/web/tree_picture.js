@@ -1,5 +1,5 @@
-/* The step on screen as a picture to save: the tree as it is drawn, below what ran, what the step
-   did, and the key. */
+/* A picture of the step on screen, to save as a file. From top to bottom: what the step did, the
+   facts of the run, the legend, and the tree as it is drawn. */
 import { runFacts } from "./run_header.js";
 import * as dom from "../../shared/web/dom.js";
 import { svg } from "../../shared/web/dom.js";
@@ -14,20 +14,20 @@ import * as stepWords from "../../shared/web/step_words.js";
  * @import { TreePanel } from "./tree_panel.js"
  */
 
-const PAD = 14; // px around
-const LINE = 17; // px of a line of text
-const SIZE = 12; // px of its type
-const FACE = "sans-serif"; // the page's own face cannot leave the page
-const BADGE_PAD = 8; // px beside the words of the badge
-const SAMPLE = 28; // px of the key's samples
-const APART = 18; // px between its entries
-const LEAST = 620; // px of a picture at least
-const LETTER = 6.5; // px of a letter, about
-const AIR = 5; // px below the names of columns
-const PAGE_ONLY = /^(class|style|role|tabindex|(data|aria)-.*)$/; // attributes that mean nothing away from the page
-// What the page shows of its visitor's choices, and of its zoom.
+const PAD = 14; // px; margin of the picture
+const LINE = 17; // px; height of a line of text
+const SIZE = 12; // px; font size
+const FACE = "sans-serif"; // other programs do not have the page's font
+const BADGE_PAD = 8; // px; left and right of the badge's words
+const SAMPLE = 28; // px; width of a sample in the legend
+const APART = 18; // px; between entries of the legend
+const LEAST = 620; // px; smallest width of a picture
+const LETTER = 6.5; // px; approximate width of a letter
+const AIR = 5; // px; below the names of columns
+const PAGE_ONLY = /^(class|style|role|tabindex|(data|aria)-.*)$/; // attributes that mean nothing outside the page
+// Classes that show the visitor's selection, search or zoom.
 const MARKS = ["sq-dots", "sq-searching", "is-selected", "is-above", "is-pinned", "is-match"];
-/** @type {Record<string, string>} */
+/** @type {Record<string, string>} values of style properties that need no attribute */
 const USUAL = {
   "stroke-width": "1px",
   "stroke-dasharray": "none",
@@ -40,13 +40,14 @@ const pen = dom
   .el("canvas", { width: 1, height: 1 })
   .getContext("2d", { willReadFrequently: true });
 
-// Px that words take in the picture's face.
+// Width of words in the picture's font, in px.
 function widthOf(words, weight, size) {
   pen.font = `${weight} ${size}px ${FACE}`;
   return pen.measureText(words).width;
 }
 
-// A function that writes any colour as every program reads it, mixed with the `ground` behind it.
+// A function that converts any CSS colour to "#rrggbb", which every program can read. Transparent
+// colours are mixed with the `ground` behind them.
 function painter(ground) {
   const known = new Map([["none", "none"]]);
   return (colour) => {
@@ -61,8 +62,8 @@ function painter(ground) {
   };
 }
 
-// What the page's style sheets give `node`, as attributes: [name, value]. Words keep their width in
-// any other face.
+// The look of `node` by the page's style sheets, as attributes: [name, value]. Text gets a fixed
+// length, so that its width is the same in any other font.
 function looks(node, colour) {
   if (/^(g|svg)$/.test(node.localName)) return [];
   const style = getComputedStyle(node);
@@ -76,9 +77,8 @@ function looks(node, colour) {
   return found;
 }
 
-// `node` as a drawing of its own, with nothing hidden or marked in it and nothing that depends on
-// the page: [copy, its box]. It is laid out once beside `node`, where the style sheets reach it,
-// but invisible.
+// A copy of `node` that does not depend on the page, without hidden parts and marks: [copy, its
+// box]. It is laid out once beside `node`, invisibly, because the style sheets apply only there.
 function standalone(node, colour) {
   const copy = node.cloneNode(true);
   const { width, height } = node.viewBox.baseVal; // its size when it is not zoomed
@@ -127,7 +127,7 @@ class Sheet {
     return end;
   }
 
-  // A title, and lines below it.
+  // Write a title, and lines below it.
   lines(title, rest) {
     svg("title", { text: title }, this.root);
     this.text(PAD, title, "700");
@@ -138,8 +138,8 @@ class Sheet {
     this.y += LINE + PAD / 2;
   }
 
-  // The badge of a simulated run, in the colours that it has in `panel`: what is simulated is never
-  // left unmarked.
+  // The badge of a simulated run, in the colours that it has in `panel`. A picture of simulated
+  // times must always say so.
   badge(panel, meta) {
     const badge = dom.el("span", { class: "sq-badge" }, panel);
     paintSimulated(badge, meta);
@@ -185,7 +185,7 @@ class Sheet {
     );
   }
 
-  // The tree below the names of its columns, with its words however small the page shows it.
+  // The tree below the names of its columns. It has its full size, even if the page zooms it out.
   tree(canvas, frame, names) {
     const [copy, box] = standalone(canvas, this.colour);
     const left = PAD - box.x;
@@ -219,19 +219,19 @@ const title = (view, word) =>
   `Step ${view.i + 1}${word ? ` (${word})` : ""}: ${stepWords.step(view)}`;
 
 const PARTLY =
-  "Only part of the tree is drawn: ▸12 means 12 nodes below that are not, “… 3 more” means siblings that are not.";
+  "Only part of the tree is drawn. ▸12: 12 nodes below are left out. “… 3 more”: 3 siblings are left out.";
 
-// The models, the settings, and what of the tree is not drawn.
+// The models and settings as lines, with a note if part of the tree is left out.
 function about({ meta, focused }, wide) {
   const lines = factLines(meta, runFacts(meta), Math.floor(wide / LETTER));
   return focused ? [...lines, PARTLY] : lines;
 }
 
 /**
- * The step that is drawn.
+ * The picture of the step that `tree` has drawn.
  * @param {RunStore} store
  * @param {TreePanel} tree
- * @returns {SVGElement} an element of its own
+ * @returns {SVGElement} not yet in the page
  */
 export function treePicture(store, tree) {
   const { drawn, view } = tree;

@@ -27,7 +27,8 @@ export class TreePointer {
   }
 
   /**
-   * Open a fold; or pin or unpin a node, which in the focus layout shows its children.
+   * Unfold or fold a group of cells, or pin or unpin a node. In the focus layout, pressing a node
+   * off the path also unfolds or folds its children.
    * @param {string} key
    */
   press(key) {
@@ -45,7 +46,7 @@ export class TreePointer {
   }
 
   /**
-   * Pin a node from elsewhere, unfolding whatever hides it.
+   * Pin a node that was chosen outside the tree, and unfold the cells that hide it.
    * @param {number} node
    */
   pick(node) {
@@ -58,7 +59,7 @@ export class TreePointer {
   }
 
   /**
-   * Explain the cell that has the keyboard focus.
+   * Explain the node of the cell that received the keyboard focus.
    * @param {string} key
    */
   focus(key) {
@@ -67,7 +68,7 @@ export class TreePointer {
   }
 
   /**
-   * A cell's token with its state, for a screen reader.
+   * The token of a cell and its state, for a screen reader; null for a cell without a node.
    * @param {string} key
    * @returns {string | null}
    */

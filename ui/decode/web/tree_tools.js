@@ -1,4 +1,5 @@
-/* The tree panel's own controls: search, focus or all, heat, zoom; and a note about its size. */
+/* The controls of the tree panel (search, focus or all nodes, heat, zoom, save) and the note about
+   the size of the tree. */
 import { lastFullStep } from "./steps_to_show.js";
 import { treePicture } from "./tree_picture.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
@@ -23,7 +24,7 @@ const SEARCH = {
   "data-part": "search",
 };
 
-/** Search and buttons. */
+/** The search field and the buttons. */
 export class TreeTools {
   /**
    * @param {RunStore} store
@@ -52,7 +53,7 @@ export class TreeTools {
       made.addEventListener("click", act);
       return made;
     };
-    const modes = segments(host, "What is drawn");
+    const modes = segments(host, "Nodes to draw");
     const setMode = (mode) => () => store.set({ mode });
     this.focus = make(modes, "focus", "Focus", TOOLTIPS["button focus"], setMode("focus"));
     this.all = make(modes, "all", "All nodes", TOOLTIPS["button all nodes"], setMode("all"));
@@ -71,7 +72,7 @@ export class TreeTools {
     make("plus", "Zoom in", TOOLTIPS["button zoom in"], by(1.25));
   }
 
-  // Save the step that is drawn, which in a live run may not be the newest any more.
+  // Save the step that is drawn. In a run in progress, newer steps may have arrived meanwhile.
   save(format) {
     const { drawn } = this.tree;
     if (!drawn) return;
@@ -114,7 +115,10 @@ export class TreeTools {
 const segments = (host, label) =>
   el("span", { class: "sq-segments", role: "group", "aria-label": label }, host);
 
-/** Why a tree has no branch, or why the last step's is small, with the way back to a full one. */
+/**
+ * The note that says why the planned tree is a chain, or why the final tree is small. Its button
+ * shows the last full tree.
+ */
 export class TreeNote {
   /**
    * @param {RunStore} store

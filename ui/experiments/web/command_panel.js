@@ -1,4 +1,4 @@
-/* The commands that do the same as Run, and that record a full result. */
+/* The panel with two commands: one does the same as Run, the other records a full result. */
 import { el, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 
@@ -10,8 +10,8 @@ export class CommandPanel {
   constructor(host) {
     const about = { part: "command", title: "Run it from a terminal", cls: "xp-command" };
     const { body } = makePanel(host, about);
-    this.small = line(body, "what Run does:");
-    this.full = line(body, "the full experiment, which records the result:");
+    this.small = line(body, "The same as Run:");
+    this.full = line(body, "The full experiment, saved as the recorded result:");
   }
 
   /** @param {Listed | undefined} experiment */

@@ -1,5 +1,5 @@
 /* The figure of an experiment: a small plot for each panel, all with the same axes, and one legend.
-   Pure: it makes what shared/web/chart.js draws. */
+   Pure functions: their result is drawn by shared/web/chart.js. */
 import { plotlyText, short } from "../../shared/web/format.js";
 import { methodStyles } from "../../shared/web/method_style.js";
 
@@ -10,12 +10,13 @@ const MARGIN = { l: 56, r: 14, b: 44 };
 const PLOT = { one: 300, several: 170 }; // px, height
 const GAP = { across: 44, down: 62 }; // px between plots
 const TITLE = 24; // px above a plot
-const LETTER = 7; // px, about
-const LEGEND = { line: 20, mark: 48 }; // px
+const LETTER = 7; // px, about the width of a letter
+const LEGEND = { line: 20, mark: 48 }; // px: height of a line; width of a mark
+// [px, columns]: figures narrower than this have so many columns
 const COLUMNS = [
   [560, 1],
   [900, 2],
-]; // below that width, so many columns
+];
 const MOST_COLUMNS = 3;
 const TICKS = [1, 2, 5];
 const MOST_TICKS = 8;
@@ -52,11 +53,11 @@ export function experimentFigure(result, width) {
 
 // -- where the plots are --------------------------------------------------------------------------
 
-// Each cell has its domains: shares of the area, from the left and from the bottom.
+// The cells of the plots. x, y: from and to, as fractions of the area from the left and the bottom.
 function grid(count, width) {
   const most = COLUMNS.find(([below]) => width < below)?.[1] ?? MOST_COLUMNS;
   const rows = Math.max(1, Math.ceil(count / most));
-  const columns = Math.max(1, Math.ceil(count / rows)); // four are two and two, not three and one
+  const columns = Math.max(1, Math.ceil(count / rows)); // four plots: 2 and 2, not 3 and 1
   const plot = count > 1 ? PLOT.several : PLOT.one;
   const height = rows * plot + (rows - 1) * GAP.down;
   const wide = Math.max(width - MARGIN.l - MARGIN.r, 100);
@@ -146,8 +147,9 @@ function axis({ scale }, values) {
 const tick = (value) => String(Number(value.toPrecision(3)));
 
 /**
- * Values at the ticks of a logarithmic axis: powers of two where all values are such, else 1, 2 and
- * 5 times powers of ten, and of all these so few that their texts do not overlap.
+ * Values at the ticks of a logarithmic axis: powers of two if all values are whole numbers and the
+ * largest is at least 8, otherwise 1, 2 and 5 times powers of ten. Ticks are left out until there
+ * are at most MOST_TICKS.
  * @param {number[]} values
  * @returns {number[]}
  */
@@ -184,7 +186,7 @@ function decades(low, high) {
 const unique = (values) => [...new Set(values)];
 
 /**
- * The style of each name; the same in every panel.
+ * The style of each series by its name, which is the same in every panel.
  * @param {Series[]} series
  * @returns {Map<string, import("../../shared/web/method_style.js").MethodStyle>}
  */

@@ -1,10 +1,10 @@
-/* The list of experiments: each with its title and its question; one is chosen. */
+/* The list of experiments, each with its title and its question. One of them is chosen. */
 import { attr, el } from "../../shared/web/dom.js";
 import { rove } from "../../shared/web/roving_focus.js";
 
 /** @import { ExperimentsState, Listed } from "./experiments_state.js" */
 
-/** The list, one tab stop. */
+/** The list. It is a single tab stop; arrow keys move inside it. */
 export class ExperimentList {
   /** @type {Listed[] | null} */
   painted = null;

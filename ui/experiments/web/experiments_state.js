@@ -1,15 +1,15 @@
-/* What the Experiments tab shows: the list, the chosen experiment, recorded results, those of this
-   page's own runs, and the run in progress. Independent of the DOM. */
+/* The state of the Experiments tab: the list, the chosen experiment, recorded results, the results
+   of this page's own runs, and the run in progress. Independent of the DOM. */
 
 /**
- * An experiment in the list; ui/experiments/messages.py.
+ * An experiment in the list, as ui/experiments/messages.py sends it.
  * @typedef {object} Listed
  * @property {string} name
  * @property {string} title
  * @property {string} question
- * @property {number} units of a run in the page
- * @property {string} command that does the same
- * @property {string} full the command that records
+ * @property {number} units number of units in a run from the page
+ * @property {string} command the shell command that does the same as such a run
+ * @property {string} full the shell command that records a full result
  */
 /**
  * What sequoia/experiments/result.py writes.
@@ -44,7 +44,7 @@
  * @typedef {{name?: string, recorded?: Result, missing?: string, error?: string}} Recorded
  *
  * @typedef {object} Run
- * @property {string} [name] of the experiment; none if it was refused
+ * @property {string} [name] name of the experiment; missing if the run was refused
  * @property {boolean} going
  * @property {number} [share]
  * @property {string} [words]
@@ -65,7 +65,7 @@ export class ExperimentsState {
   recorded = new Map();
   /** @type {Map<string, Result>} */
   own = new Map();
-  /** @type {Map<string, Side>} which of the two is shown */
+  /** @type {Map<string, Side>} whether the recorded or the own result is shown */
   side = new Map();
   /** @type {Run} */
   run = { going: false };
@@ -88,13 +88,13 @@ export class ExperimentsState {
     return this.side.get(this.chosen) === "own" ? (own ?? recorded) : (recorded ?? own);
   }
 
-  /** @returns {string} why there is no recorded result; empty while that is not known */
+  /** @returns {string} why there is no recorded result; empty until the server has answered */
   get missing() {
     const answer = this.recorded.get(this.chosen);
     return answer?.missing ?? answer?.error ?? "";
   }
 
-  /** @returns {"Run" | "Continue" | "Run again"} what pressing Run would do */
+  /** @returns {"Run" | "Continue" | "Run again"} the label of the Run button */
   get action() {
     const own = this.own.get(this.chosen);
     if (!own) return "Run";

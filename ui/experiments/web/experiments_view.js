@@ -1,4 +1,5 @@
-/* The Experiments tab: a list, and for the chosen experiment what was found, plots and tables. */
+/* The Experiments tab: the list of experiments, and the finding, plots and tables of the chosen
+   experiment. */
 import { el, show } from "../../shared/web/dom.js";
 import { CommandPanel } from "./command_panel.js";
 import { ExperimentList } from "./experiment_list.js";
@@ -11,7 +12,7 @@ import { RunControls } from "./run_controls.js";
 /** @import { Message, Recorded, Side } from "./experiments_state.js" */
 
 /**
- * What the view asks of the server.
+ * The requests that the view sends to the server.
  * @typedef {object} Asks
  * @property {(name: string) => Promise<Recorded>} recorded
  * @property {(name: string) => void} run

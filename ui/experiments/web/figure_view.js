@@ -1,4 +1,4 @@
-/* The figure of the shown result, drawn again for another width. */
+/* The figure of the shown result. It is drawn again when its width changes. */
 import { button, show, sized } from "../../shared/web/dom.js";
 import { figurePanel } from "../../shared/web/figure_panel.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
@@ -10,7 +10,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** The panel with all small plots. */
 export class FigureView {
-  /** @type {Result | undefined | null} null before the first */
+  /** @type {Result | undefined | null} null before the first call of `show` */
   result = null;
   drawnWidth = 0;
 

@@ -1,4 +1,4 @@
-/* The question, what was found, and where the numbers come from. */
+/* The panel with the question, the finding, and where the numbers come from. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -12,11 +12,11 @@ const SIDES = [
   ["own", "Your run"],
 ];
 
-/** The panel above the figure; `controls`: where the buttons of a run are placed. */
+/** The panel above the figure. `controls` is the element for the buttons of a run. */
 export class ResultHead {
   /**
    * @param {HTMLElement} host
-   * @param {(side: Side) => void} turn to the other result
+   * @param {(side: Side) => void} turn shows the recorded or the own result
    */
   constructor(host, turn) {
     this.panel = makePanel(host, { part: "head", title: "Experiment", cls: "xp-head" });
@@ -33,7 +33,7 @@ export class ResultHead {
   }
 
   makeSides(host, turn) {
-    const look = { class: "sq-segments", role: "group", "aria-label": "Which result" };
+    const look = { class: "sq-segments", role: "group", "aria-label": "Result to show" };
     this.sides = el("span", look, host);
     this.sideButtons = SIDES.map(([side, label]) => {
       const act = () => turn(side);

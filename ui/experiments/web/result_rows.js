@@ -1,10 +1,10 @@
-/* The texts of a result: cells of its table, its CSV files, and where its numbers come from. */
+/* The texts of a result: the cells of its table, its CSV files, and where its numbers come from. */
 import { grouped, known, prob, rate } from "../../shared/web/format.js";
 
 /** @import { Comparison, Result } from "./experiments_state.js" */
 
 /**
- * A column's values as a person reads them: whole numbers only if all are.
+ * The values of a column as text. They are shown as whole numbers only if all of them are.
  * @param {(string | number | null)[]} values
  * @returns {string[]}
  */
@@ -51,7 +51,8 @@ export function tableRows({ columns, rows }) {
 }
 
 /**
- * What a comparison shows, in a word. A ratio without an interval shows nothing.
+ * Whether the first method of a comparison is higher or lower than the second. Empty for a ratio
+ * without an interval.
  * @param {Comparison} comparison
  * @returns {"higher" | "lower" | "no clear difference" | ""}
  */
@@ -62,7 +63,7 @@ export function verdictOf({ low, high }) {
 }
 
 /**
- * Where and when, and with which models, in short facts.
+ * The models, machine, date and settings of a result, as names and values.
  * @param {Result} result
  * @returns {[string, string][]}
  */
@@ -85,7 +86,7 @@ const settingWords = (settings) =>
     .join("; ");
 
 /**
- * Lines above a saved figure: away from the page nothing else says what it shows.
+ * The lines above a saved figure. Outside the page nothing else says what the figure shows.
  * @param {Result} result
  * @returns {string[]}
  */

@@ -1,4 +1,4 @@
-/* The tables of the shown result: its rows, with the paper's figures beside those of this machine,
+/* The two tables of the shown result: its rows, some with the paper's numbers in further columns,
    and its comparisons with their intervals. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { short } from "../../shared/web/format.js";
@@ -10,9 +10,9 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @import { Comparison, Result } from "./experiments_state.js" */
 
-/** Both panels. */
+/** The panels of both tables. */
 export class ResultTables {
-  /** @type {Result | undefined | null} null before the first */
+  /** @type {Result | undefined | null} null before the first call of `show` */
   result = null;
 
   /** @param {HTMLElement} host */
@@ -38,7 +38,7 @@ export class ResultTables {
     show(this.rows.root, Boolean(result?.rows.length));
     show(this.comparisons.root, Boolean(result?.comparisons.length));
     const isBeside = result?.columns.some(({ kind }) => kind === "paper");
-    text(this.title, isBeside ? "Results beside the paper’s" : "Results");
+    text(this.title, isBeside ? "Results, with the paper’s" : "Results");
     paintRows(this.table, result);
     paintComparisons(this.ratios, result?.comparisons ?? []);
   }

@@ -1,4 +1,4 @@
-/* Run and Stop, and how far a run is. */
+/* The buttons Run and Stop, and the progress of a run. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
 import { progressBar } from "../../shared/web/progress_bar.js";
@@ -6,9 +6,9 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @import { ExperimentsState } from "./experiments_state.js" */
 
-const UNIT = " (a unit: one prompt at one setting)";
+const UNIT = "A unit is one prompt at one setting.";
 
-/** The controls of the chosen experiment; a run of another one can be stopped here as well. */
+/** The controls of the chosen experiment. A run of another experiment can be stopped here, too. */
 export class RunControls {
   /**
    * @param {HTMLElement} host
@@ -56,7 +56,7 @@ export class RunControls {
   /** @type {(state: ExperimentsState) => string} */
   progressWords({ run, going, experiment, chosen, list }) {
     if (!going)
-      return experiment ? `${count(experiment.units, "unit")} with the loaded pair${UNIT}` : "";
+      return experiment ? `${count(experiment.units, "unit")} with the loaded pair. ${UNIT}` : "";
     const words = run.words ?? "";
     if (run.name === chosen) return words;
     const other = list.find(({ name }) => name === run.name)?.title ?? "Another experiment";

@@ -6,14 +6,14 @@ import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
 const MOST_BARS = 32;
-const POWER = 0.45; // exponent of the axis: small rates get more room, to be seen and dragged
+const POWER = 0.45; // exponent of the axis: gives small rates enough height to be seen and dragged
 const TICKS = [0.01, 0.1, 0.3, 0.6, 1];
 const KEY = [
   ["even", "smoothed, used for planning", "smoothed"],
   ["fit", "power-law fit", "power-law fit"],
   ["range", "95% interval of the counts", "interval"],
 ];
-const NAME = "Rates by rank; left and right change the rank, up and down its rate";
+const NAME = "Acceptance rates by rank. Left and right select a rank, up and down change its rate";
 
 const heightOf = (rate) => rate ** POWER;
 const percentHeight = (rate) => (heightOf(rate) * 100).toFixed(2) + "%";
@@ -22,7 +22,7 @@ const rateAt = (height) => Number((height ** (1 / POWER)).toPrecision(3));
 /** The bars, their axis and their key. */
 export class AcceptanceBars {
   /**
-   * First rate and exponent of the power law closest to the bars.
+   * First rate and exponent of the power law closest to the rates; null if there is none.
    * @type {[number, number] | null}
    */
   fit = null;
@@ -67,7 +67,7 @@ export class AcceptanceBars {
   }
 
   press(event, k) {
-    const rate = this.state.rates[k]; // the next key may come before the next frame
+    const rate = this.state.rates[k]; // from the state: the next key may come before the next frame
     const step = event.shiftKey ? 0.1 : event.altKey ? 0.001 : 0.01;
     const moves = {
       ArrowUp: rate + step,
@@ -151,7 +151,7 @@ function paintRange(style, [low, high]) {
 function note(length, shown, smoothed) {
   if (length > shown) return `Showing ranks 1 to ${shown} of ${length}; planning uses all of them.`;
   return smoothed
-    ? "The rates are not monotone: planning, and every figure here, uses the smoothed vector (horizontal ticks)."
+    ? "The rates rise at some rank, so planning and every figure here use the smoothed vector (horizontal ticks)."
     : "";
 }
 

@@ -1,4 +1,5 @@
-/* Measuring acceptance with the loaded models: the request to the server, and its answers. */
+/* Measuring acceptance with the loaded models: the form, the request to the server, and the
+   server's messages. */
 import { measured } from "./acceptance_counts.js";
 import { numberField } from "./number_field.js";
 import { Refusal } from "../../shared/web/refusal.js";
@@ -13,7 +14,7 @@ const TYPED = "typed"; // menu entry for the visitor's own text
 /** @typedef {{key: string, label: string}} Entry of a menu */
 
 /**
- * A message from the server while it counts; ui/lab/tab.py.
+ * A message from the server about the measurement, sent by `count` in ui/lab/tab.py.
  * @typedef {{share?: number, words?: string, over?: boolean, error?: string, result?: Count}}
  *   CountMessage
  */
@@ -21,13 +22,13 @@ const TYPED = "typed"; // menu entry for the visitor's own text
 /**
  * @typedef {object} Link
  * @property {(name: string, data: object) => void} trigger sends a request to the server
- * @property {(count: Count) => void} count called with a finished count
+ * @property {(count: Count) => void} count called with a finished measurement
  */
 
-/** The form below the vector. */
+/** The form to measure a vector, and its progress. */
 export class AcceptanceCounting {
   busy = false;
-  /** @type {import("./lab_state.js").Origin | null} */
+  /** The vector that was measured last. @type {import("./lab_state.js").Origin | null} */
   last = null;
 
   /**
@@ -50,7 +51,7 @@ export class AcceptanceCounting {
     this.from = this.menu("Prompts", on, "count-prompts", "counted prompts").select;
     this.from.addEventListener("change", () => show(this.own, this.from.value === TYPED));
     this.makeText();
-    const bar = { max: "1", value: "0", hidden: "", "aria-label": "Measuring" };
+    const bar = { max: "1", value: "0", hidden: "", "aria-label": "Progress of the measurement" };
     this.bar = el("progress", bar, this.root);
     this.status = el("p", { class: "sq-lab-note", "data-part": "count-words" }, this.root);
     rove(this.root, ".sq-term");
@@ -77,7 +78,7 @@ export class AcceptanceCounting {
         spellcheck: "false",
         hidden: "",
         "aria-label": "Your own text",
-        placeholder: "Your own text, to be continued or read",
+        placeholder: "Your own text. It is continued or only read, depending on the method.",
         "data-part": "count-text",
       },
       this.root,
@@ -103,7 +104,7 @@ export class AcceptanceCounting {
   }
 
   /**
-   * What the server can measure.
+   * Fill the menus with what the server offers.
    * @param {Entry[]} [ways]
    * @param {Entry[]} [prompts]
    */
@@ -136,25 +137,25 @@ export class AcceptanceCounting {
     this.link.count(result);
   }
 
-  // The field that the server's refusal names.
+  // The field that an error is about: the server begins the message with its name.
   fieldOf(error) {
     const fields = { temperature: this.temperature, top_p: this.topP, "your text": this.own };
     return fields[error.split(":")[0]];
   }
 
   /**
-   * Say whether the vector in use is still that of the last count.
+   * Say whether the vector in use is still the one that was measured last.
    * @param {import("./lab_state.js").Origin} origin of the vector in use
    */
   paint(origin) {
     if (!this.last) return;
-    let now = "another vector is in use now";
-    if (origin === this.last) now = "the vector above";
+    let now = "no longer in use";
+    if (origin === this.last) now = "in use above";
     else if (origin.from === this.last) now = "edited by hand since";
-    text(this.status, `Last count: ${this.last.words}; ${now}.`);
+    text(this.status, `Last measurement: ${this.last.words}; ${now}.`);
   }
 
-  // `share` is null when nothing is being counted.
+  // `share`: of the work done; null when nothing is being measured.
   progress(share, words) {
     this.last = null;
     this.refusal.say("");

@@ -12,8 +12,8 @@ const CAPTION = `the last ${MOST}, side by side; each cell: acceptance rate, and
  * @typedef {object} Count
  * @property {number[]} rates
  * @property {number[]} accepted by rank
- * @property {number} visited
- * @property {string} words
+ * @property {number} visited roots or positions at which acceptance was counted
+ * @property {string} words how and on what it was measured
  * @property {number} temperature
  * @property {number} top_p
  * @property {string} unit "roots" or "positions"
@@ -39,7 +39,8 @@ export class AcceptanceCounts {
 
   /**
    * @param {HTMLElement} host
-   * @param {(rates: number[], origin: import("./lab_state.js").Origin) => void} onUse
+   * @param {(rates: number[], origin: import("./lab_state.js").Origin) => void} onUse called when
+   *   a measurement's "Use" is pressed
    */
   constructor(host, onUse) {
     this.onUse = onUse;

@@ -1,4 +1,5 @@
-/* The acceptance vector: chosen, edited as bars or numbers, pasted, saved and measured. */
+/* The panel in which the acceptance vector is chosen, edited as bars or numbers, pasted, saved and
+   measured. */
 import { AcceptanceBars } from "./acceptance_bars.js";
 import { AcceptanceCounting } from "./acceptance_counting.js";
 import * as vectors from "./acceptance_vectors.js";
@@ -14,8 +15,8 @@ import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const MOST_BYTES = 64 * 1024; // of a file; a longer one is refused without being read
-/** The menu entry of a vector that is no preset. */
-export const OWN = "own"; // the menu's entry for a vector that is none of the presets
+/** Key of the menu entry for a vector that is not a preset. */
+export const OWN = "own";
 
 /** @typedef {import("./lab_state.js").Origin} Origin */
 /** @typedef {import("./acceptance_vectors.js").Preset} Preset */
@@ -25,21 +26,24 @@ const edited = (from) => ({ label: "edited by hand", words: "from " + named(from
 
 const scaledWords = (factor) =>
   factor < 1
-    ? `The rates sum to at most 1, so the others were multiplied by ${factor.toPrecision(2)}.`
+    ? `Rates may sum to at most 1, so the others were multiplied by ${factor.toPrecision(2)}.`
     : "";
 
 /** The panel with the vector. */
 export class AcceptanceEditor {
   presets = [...vectors.MADE];
-  byCurve = false; // edited with the sliders of a curve
-  /** The vector that the sliders stand for. @type {number[] | null} */
+  byCurve = false; // whether it is edited with the sliders of a curve
+  /** The vector that the sliders show. @type {number[] | null} */
   onCurve = null;
   kind = OWN; // key of the preset in use
-  /** The bar being moved: the vector before, so that a bar that goes back restores the others.
+  /** The bar being moved, and the vectors before and after: moving it back restores the others.
    * @type {{k: number, before: number[], after: number[]} | null} */
   moved = null;
-  factor = 1; // by which the last change of a rate scaled the others
-  /** The vector before it was edited. @type {{rates: number[], origin: Origin, key?: string}} */
+  factor = 1; // the last change of a rate multiplied the others by this
+  /**
+   * The vector before any edit, and the key of its preset.
+   * @type {{rates: number[], origin: Origin, key?: string}}
+   */
   base = { rates: [], origin: { label: "synthetic", words: "" } };
 
   /**
@@ -89,7 +93,7 @@ export class AcceptanceEditor {
     this.offer();
   }
 
-  // Where the vector comes from, and the way back to what it was before it was edited.
+  // The line with the origin of the vector, and the button that undoes all edits.
   makeOrigin(host) {
     const look = { class: "sq-lab-whence", "data-part": "whence", "aria-live": "polite" };
     const line = el("p", look, host);
@@ -104,7 +108,7 @@ export class AcceptanceEditor {
     });
   }
 
-  // What a vector is edited with: its bars, or the sliders of a curve.
+  // The buttons that choose how the vector is edited: by bars, or by the sliders of a curve.
   makeHandles(host) {
     const look = { class: "sq-segments", role: "group", "aria-label": "Edit the rates with" };
     const group = el("div", look, host);
@@ -184,7 +188,7 @@ export class AcceptanceEditor {
   }
 
   /**
-   * Offer what the server knows of before the presets that need no models.
+   * List the server's vectors in the menu, before the presets that need no models.
    * @param {Preset[]} presets
    */
   add(presets) {
@@ -194,7 +198,7 @@ export class AcceptanceEditor {
 
   /**
    * @param {string} key
-   * @returns {boolean} whether it is one of a preset
+   * @returns {boolean} whether a preset has this key
    */
   has(key) {
     return this.presets.some((one) => one.key === key);
@@ -225,7 +229,7 @@ export class AcceptanceEditor {
     this.state.changed();
   }
 
-  // The preset follows its sliders; any other vector is edited with them.
+  // The sliders define the power-law preset. They edit any other vector.
   moveCurve() {
     if (this.kind === "power") return this.usePower();
     this.change(this.power.vector().rates);
@@ -233,11 +237,11 @@ export class AcceptanceEditor {
   }
 
   /**
-   * Use a vector in place of the present one.
+   * Use another vector.
    * @param {number[]} rates
    * @param {Origin} origin
    * @param {string} [key] of its preset
-   * @returns {boolean} whether it is one
+   * @returns {boolean} whether the rates are valid
    */
   take(rates, origin, key) {
     if (!this.put(rates, origin, key)) return false;
@@ -245,7 +249,7 @@ export class AcceptanceEditor {
     return true;
   }
 
-  // Edit the present vector. Edited back to what it was, it is that again.
+  // Edit the vector. An edit that restores the original rates also restores their origin.
   change(rates) {
     const { base } = this;
     const same =
@@ -296,13 +300,14 @@ export class AcceptanceEditor {
     this.paint();
   }
 
-  // A refusal of what was typed was about another rank.
+  // Another rank is selected: an error about what was typed no longer applies.
   pick(k) {
     if (this.refusal.field) this.refusal.say("");
     this.state.set({ pick: k });
   }
 
-  // One bar moved. The others make room where the sum would pass 1, and come back with it.
+  // One bar moved. If the sum would exceed 1, the others are scaled down; moving it back restores
+  // them.
   move(k, rate) {
     const { state, moved } = this;
     const goesOn = moved?.k === k && moved.after === state.rates;
@@ -349,7 +354,7 @@ export class AcceptanceEditor {
     this.paintFields(rates, Math.min(pick, rates.length - 1));
   }
 
-  // The sliders take the curve nearest to a vector that they did not make.
+  // For a vector that did not come from the sliders, they show the nearest curve.
   paintHandles(rates) {
     const { byCurve } = this;
     attr(this.handles.bars, "aria-pressed", String(!byCurve));

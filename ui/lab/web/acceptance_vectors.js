@@ -1,4 +1,5 @@
-/* Acceptance vectors that are not measured in the page: published, recorded, synthetic, pasted. */
+/* Acceptance vectors from other sources than the Lab's own measurement (published, recorded,
+   synthetic, pasted), and the mathematics of vectors. */
 import * as planner from "../../shared/web/planner.js";
 
 const MOST_CHARS = 64 * 1024;
@@ -6,7 +7,7 @@ const MOST_CHARS = 64 * 1024;
 /** @typedef {import("./lab_state.js").Origin} Origin */
 
 /**
- * An entry of the menu of vectors; the power law's rates depend on its sliders.
+ * An entry of the menu of vectors. The power law has no `rates`: its sliders define them.
  * @typedef {{key: string, label: string, origin: Origin, rates?: number[], temperature?: number}}
  *   Preset
  */
@@ -14,12 +15,13 @@ const MOST_CHARS = 64 * 1024;
 /**
  * One entry of a pair's survey, the file acceptance.json.
  * @typedef {object} Surveyed
- * @property {string} [kind] of text
+ * @property {string} [kind] kind of text
  * @property {number} temperature
  * @property {number[]} rates counted at the first level
- * @property {number[]} accepted
- * @property {number} visited
- * @property {{rates: number[], nodes: number}} [fitted] to the tokens per step that trees gave
+ * @property {number[]} accepted accepted children by rank
+ * @property {number} visited nodes at which they were counted
+ * @property {{rates: number[], nodes: number}} [fitted] rates fitted to the tokens per step of runs
+ *   with trees of `nodes` nodes
  */
 
 /** arXiv 2402.12374, appendix E: Llama3-70B-Instruct with 8B-Instruct, CNN. */
@@ -29,7 +31,7 @@ export const PAPER = [
   0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004, 0.0001,
 ];
 
-/** Expected tokens with that vector, computed in Python: [nodes, levels or null, tokens]. */
+/** Expected tokens of the best trees with PAPER, computed in Python: [nodes, level cap, tokens]. */
 export const KNOWN = [
   [64, null, 5.917],
   [128, null, 6.607],
@@ -63,8 +65,9 @@ export const MADE = [
 ];
 
 /**
- * The vectors of a survey, two for each kind of text and temperature: one fitted to the tokens per
- * step that trees gave, with which all tabs plan, and one counted at the first level.
+ * The vectors of a survey. Each kind of text and temperature has one that was counted at the first
+ * level and, if there were runs to fit, one fitted to the tokens per step of whole trees. All tabs
+ * plan with the fitted one.
  * @param {{measured?: Surveyed[], date?: string}} survey
  * @returns {Preset[]}
  */
@@ -100,7 +103,7 @@ function counted(one, date) {
 }
 
 /**
- * Vectors that were counted with the loaded models when first needed.
+ * Vectors of the loaded models, which the server measured when it first needed them.
  * @param {{name: string, rates: number[], temperature: number}[]} [vectors]
  * @returns {Preset[]}
  */
@@ -117,9 +120,9 @@ export function own(vectors = []) {
 /**
  * A power law whose sum is at most 1.
  * @param {number} exponent
- * @param {number} first lowered where it has to be
+ * @param {number} first the first rate; lowered if the sum would exceed 1
  * @param {number} length
- * @returns {[number[], number]} rates, and the first rate used
+ * @returns {[number[], number]} the rates, and the first rate used
  */
 export function power(exponent, first, length) {
   const shape = planner.sum(planner.powerLaw(exponent, 1, length));
@@ -129,12 +132,12 @@ export function power(exponent, first, length) {
 }
 
 /**
- * The vector with one child's rate changed. At most one child is accepted, so the sum is at most 1;
- * if it would be more, all other rates are scaled by the same factor.
+ * The vector with one child's rate changed. At most one child is accepted, so the sum is at most 1.
+ * If it would exceed 1, all other rates are scaled down by the same factor.
  * @param {number[]} rates
  * @param {number} k
  * @param {number} rate from 0 to 1
- * @returns {{rates: number[], factor: number}} factor: 1 if the others stay as they are
+ * @returns {{rates: number[], factor: number}} factor: 1 if the others are unchanged
  */
 export function withRate(rates, k, rate) {
   const rest = planner.sum(rates.filter((_, other) => other !== k));
@@ -147,7 +150,7 @@ export function withRate(rates, k, rate) {
  * Rates from JSON (a list, or an object with `rates`) or CSV (numbers, or lines rank,rate).
  * @param {string} text
  * @returns {number[]}
- * @throws {RangeError}
+ * @throws {RangeError} with a message for the visitor
  */
 export function parse(text) {
   if (text.length > MOST_CHARS)

@@ -1,9 +1,10 @@
-/* Whose times are planned with: this machine's, or those of another profile. */
+/* The menu that chooses the hardware profile whose times are used for planning: this machine's or
+   another. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 
-const HERE = "here"; // the key of this machine
-const HERE_IN_DECODE = ""; // the same in ui/decode/clocks.py
+const HERE = "here"; // the key of this machine in this menu
+const HERE_IN_DECODE = ""; // its key in Decode (ui/decode/clocks.py)
 const LABEL = "Timed on";
 
 /** @typedef {import("../../shared/web/planner.js").Profile} Profile */
@@ -13,20 +14,20 @@ const LABEL = "Timed on";
  * @typedef {object} OtherProfile
  * @property {string} key
  * @property {string} name
- * @property {string} label what the menu calls it
- * @property {string} note which of its figures are assumptions
+ * @property {string} label its name in the menu
+ * @property {string} note which figures of the profile are assumptions
  * @property {Profile} profile
  */
 
-/** A menu of profiles, and what is known of the chosen one. */
+/** The menu, and a description of the chosen profile. */
 export class ClockMenu {
   /** @type {OtherProfile[]} */
   others = [];
   /** @type {Profile | null} */
-  here = null;
+  here = null; // null: not timed yet
   note = "";
-  inDecode = HERE; // the clock last chosen there, as a key of this menu
-  place = "this machine"; // where `here` was timed, in words
+  inDecode = HERE; // the clock last chosen in Decode, as a key of this menu
+  place = "this machine"; // the name of the machine of `here`
 
   /**
    * @param {HTMLElement} host
@@ -51,19 +52,19 @@ export class ClockMenu {
     return this.menu.value;
   }
 
-  /** The same as Decode calls it. */
+  /** The key of the chosen profile in Decode. */
   get keyInDecode() {
     return this.key === HERE ? HERE_IN_DECODE : this.key;
   }
 
-  /** The chosen profile's name; null for that of this machine. */
+  /** The chosen profile's name; null for this machine's. */
   get name() {
     return this.state.elsewhere;
   }
 
   /**
    * @param {string} key
-   * @returns {boolean} whether the menu has it
+   * @returns {boolean} whether the menu has a profile of this key
    */
   has(key) {
     return key === HERE || this.others.some((one) => one.key === key);
@@ -76,7 +77,7 @@ export class ClockMenu {
   }
 
   /**
-   * What is undefined stays as it is.
+   * Update the profiles. An undefined argument changes nothing.
    * @param {Profile | null} [here] this machine's profile
    * @param {OtherProfile[]} [others]
    */
@@ -88,7 +89,7 @@ export class ClockMenu {
   }
 
   /**
-   * Follow the clock chosen in Decode, each time that another one is chosen there.
+   * Choose the same clock as Decode, if the choice there has changed since the last call.
    * @param {string} keyInDecode
    */
   follow(keyInDecode) {
@@ -138,7 +139,8 @@ const wordsOf = (profile, elsewhere, nodes) =>
 
 /**
  * A warning if a tree of `nodes` nodes is larger than any whose time was measured or compared with
- * a measurement, as calibration_words in explain_plan.py.
+ * a measurement, in the words of calibration_words in
+ * sequoia/planning/explain_plan.py.
  * @param {Profile} profile
  * @param {number} nodes
  * @returns {string}
@@ -151,7 +153,7 @@ export function calibrationWords(profile, nodes) {
       `Times are known up to ${format.count(most, "node")}; ` +
       `for ${nodes} nodes they are extrapolated.`
     );
-  if (!most) return "These times are simulated: none was compared with a measurement.";
+  if (!most) return "These times are simulated; none of them was checked against a measurement.";
   return (
     `These times are simulated and were compared with measurements up to ${most} nodes; ` +
     `for ${nodes} nodes they are extrapolated.`
@@ -168,7 +170,7 @@ function hypothetical({ device, target, draft, source }) {
   const times = TIMES[source] || source;
   const run =
     source === "simulated"
-      ? "A run decodes on this machine and takes its step times from this clock."
-      : "A run is timed on this machine.";
+      ? "A run started from here decodes on this machine and takes its step times from this profile."
+      : "A run started from here is timed on this machine.";
   return `Hypothetical: ${device}, ${target} with ${draft}. Its times are ${times}; nothing was measured here. ${run}`;
 }

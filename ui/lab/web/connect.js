@@ -8,7 +8,7 @@ import { mountLab } from "./lab_view.js";
 import { saveLab } from "./save_lab.js";
 
 /**
- * Called from the component's js_on_load with what Gradio gives it.
+ * Called from the component's js_on_load with the objects that Gradio passes to it.
  * @param {HTMLElement} element
  * @param {{value?: string}} props
  * @param {(name: string, changed: () => void) => void} watch
@@ -25,7 +25,7 @@ export function connect(element, props, watch, trigger) {
   });
   const isBusy = () => view.lab.editor.counting.busy;
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
-  const taken = () => job.take(false); // its button follows the messages
+  const taken = () => job.take(false); // the button follows the messages, so it cannot miss a start
   connectComponent(root, props, watch, { ...view, take: view.ingest }, { taken });
   linkLab(view.lab);
 }

@@ -1,5 +1,5 @@
-/* The Lab's two figures: expected tokens of every shape by size, and what the n-th node gains
-   against what it costs. */
+/* The Lab's two figures: the expected tokens of every shape by size, and the gain of the n-th node
+   compared with its cost. */
 import { makePanel } from "../../shared/web/panel.js";
 import * as planner from "../../shared/web/planner.js";
 import { PUBLISHED_TREES } from "./published_trees.js";
@@ -41,7 +41,7 @@ class Figure {
    * @param {HTMLElement} host
    * @param {string} plotly address of Plotly's script
    * @param {{part: string, title: string, term: string, cls: string}} about
-   * @param {string} word what the figures are
+   * @param {string} word shown beside the title, such as "predicted"
    */
   constructor(host, plotly, about, word) {
     const panel = makePanel(host, about);
@@ -95,7 +95,8 @@ export class Curves {
   }
 }
 
-// Where the shapes stop growing; the best tree comes near to the full one, with all ranks.
+// The expected tokens that each shape approaches as n grows; for the best tree, those of the full
+// tree.
 function shapeLimits(state) {
   const { n, even, cap } = state;
   const shape = (name) => shapes.limit(name, shapes.setting(name, n, state), even);
@@ -106,7 +107,7 @@ function shapeLimits(state) {
   }));
 }
 
-// The lowest stands below its line, the others above: two that are close do not overlap.
+// The lowest label is below its line, the others are above: two close labels do not overlap.
 const annotation = ({ label, value }, i) => ({
   xref: "paper",
   x: 0.01,
@@ -148,7 +149,7 @@ function trace(name, label, y, width = 1.6) {
   return { ...LINE, name: label, x: SIZES, y, line, hovertemplate: "%{y:.3f}" };
 }
 
-// A single tree, at its own size.
+// A mark for a single tree, at its own size.
 function point(state, name, label, parents) {
   const [color, symbol] = STYLE[name];
   const y = planner.expectedTokens(parents, state.even);
@@ -163,7 +164,7 @@ function point(state, name, label, parents) {
   };
 }
 
-/** What the n-th node gains, and what it costs with the machine's times. */
+/** What the n-th node gains, and what it costs with the chosen profile's times. */
 export class Margins {
   /**
    * @param {HTMLElement} host
@@ -221,7 +222,7 @@ function marginTraces({ growth, times, profile }) {
 
 const positive = (value) => (value > 0 ? value : null); // the axis is logarithmic
 
-// Seconds that a node more costs at n nodes, averaged over the sizes around it.
+// Seconds that one more node costs at n nodes, averaged over neighbouring sizes.
 function slope(times, n) {
   const half = Math.max(1, Math.floor(n / 8));
   const low = Math.max(0, n - 1 - half);
@@ -239,7 +240,7 @@ const across = (y, color) => ({
   line: { color, width: 1, dash: "dot" },
 });
 
-// The present budget.
+// A vertical line at n, the current node budget.
 const upright = (n) => ({
   type: "line",
   xref: "x",

@@ -1,5 +1,5 @@
-/* Trees as text and pictures for other programs, in the same forms as sequoia/saved_files and
-   Tree.to_json. */
+/* Trees as text and pictures for other programs, in the same formats as sequoia/saved_files and
+   Tree.to_json. Depths and ranks count from 0, levels from 1. */
 import COLOURS from "../../../assets/colours.json" with { type: "json" };
 import * as planner from "../../shared/web/planner.js";
 import { svg } from "../../shared/web/dom.js";
@@ -7,12 +7,12 @@ import { csv } from "../../shared/web/save_file.js";
 import * as treeFrame from "../../shared/web/tree_frame.js";
 import * as treeLayout from "../../shared/web/tree_layout.js";
 
-const INK = COLOURS.pictures; // on white paper, for both themes
+const INK = COLOURS.pictures; // for white paper, the same in both themes
 
-const HEAD = 24; // px of a picture's title
+const HEAD = 24; // height of a picture's title, in px
 
 /**
- * The project's own form.
+ * The project's own JSON format.
  * @param {number[]} parents
  * @returns {string}
  */
@@ -22,7 +22,7 @@ export const treeJson = (parents) =>
 const topologyOf = (parents) => treeLayout.topology(planner.canonical(parents));
 
 /**
- * networkx's node-link form; nodes carry depth and rank.
+ * networkx's node-link format; each node has its depth and rank.
  * @param {number[]} parents
  * @returns {string}
  */
@@ -34,7 +34,7 @@ export function nodeLink(parents) {
 }
 
 /**
- * Medusa's form: for every node but the root, the ranks on the path to it.
+ * Medusa's format: the list of all nodes but the root, each as the ranks on the path to it.
  * @param {number[]} parents
  * @returns {string}
  */
@@ -46,9 +46,9 @@ export function paths(parents) {
 }
 
 /**
- * SpecInfer's form: children per node, by level.
+ * SpecInfer's format: children per node, level by level.
  * @param {number[]} parents
- * @returns {number[] | null} null where nodes of one level differ
+ * @returns {number[] | null} null if two nodes of one level have different numbers of children
  */
 export function branchingOf(parents) {
   const { n, children, depth, levels } = topologyOf(parents);
@@ -63,7 +63,8 @@ export function branchingOf(parents) {
 }
 
 /**
- * Every node with its place and the probability that a step accepts it.
+ * A CSV table of all nodes: parent, level, rank, and the probability that a step accepts the node.
+ * Levels and ranks count from 1.
  * @param {number[]} parents
  * @param {number[]} rates
  * @returns {string}
@@ -78,7 +79,7 @@ export function nodesCsv(parents, rates) {
 }
 
 /**
- * The whole tree as a picture of its own, in colours that print.
+ * The whole tree as a separate picture, in colours for print.
  * @param {number[]} parents
  * @param {number[]} rates
  * @param {string} title
@@ -114,7 +115,7 @@ function sheet({ width, height }, title) {
   return root;
 }
 
-// Violet over white: the stronger, the more often a node is accepted.
+// Violet on white, stronger for a node that is accepted more often.
 function tint(f) {
   const strength = 0.04 + 0.5 * Math.sqrt(f);
   const inks = INK.node.match(/\w\w/g).map((hex) => parseInt(hex, 16));

@@ -1,5 +1,5 @@
-/* What a person chose in the Lab: vector, tree and limits, and whose times. For a saved page and
-   for a link. */
+/* What a person chose in the Lab: the vector, the tree and its limits, and the hardware profile.
+   Stored in a saved page and in a link. */
 import { OWN } from "./acceptance_editor.js";
 import * as shapes from "./tree_shapes.js";
 
@@ -9,17 +9,18 @@ import * as shapes from "./tree_shapes.js";
 /**
  * @typedef {object} LabChoices
  * @property {string} [vector] key of a preset
- * @property {number[]} [rates] in place of a preset
+ * @property {number[]} [rates] of a vector that is not a preset
  * @property {Origin} [origin] of `rates`
- * @property {number} [n] nodes
- * @property {number | null} [levels]
- * @property {string} [shown] which tree
+ * @property {number} [n] node budget
+ * @property {number | null} [levels] level cap; null: none
+ * @property {string} [shown] name of the tree shown: "best", "fitted", "hand" or a shape
  * @property {number[]} [hand] parents of the tree drawn by hand
  * @property {Partial<Kinds>} [kinds] settings of the shapes
  * @property {string} [profile] key of a hardware profile
  */
 
 /**
+ * The choices made in a Lab.
  * @param {Lab} lab
  * @returns {LabChoices}
  */
@@ -38,14 +39,14 @@ export function choicesOf({ state, editor, numbers }) {
 }
 
 /**
- * Put choices into the Lab. What is missing stays as it is.
+ * Apply choices to the Lab. An absent choice leaves its part of the Lab unchanged.
  * @param {Lab} lab
  * @param {LabChoices} choices
- * @returns {string[]} the choices that this Lab does not know, in words
+ * @returns {string[]} the choices that this Lab does not offer, in words
  */
 export function choose(lab, choices) {
   const { state, editor, numbers } = lab;
-  lab.hasOpened = true; // a chosen tree stays when the machine is timed later
+  lab.hasOpened = true; // keeps the chosen tree when the times arrive later
   const { vector, rates, origin, profile, kinds, shown, ...rest } = choices;
   const unknown = [];
   if (rates) editor.take(rates, origin);

@@ -1,4 +1,4 @@
-/* What the Lab contributes to the page's address. */
+/* The Lab's part of a link to the page: its choices as values in the address. */
 import { choicesOf, choose } from "./lab_choices.js";
 import { linkChanged, linkView } from "../../shared/web/page_link.js";
 
@@ -6,9 +6,12 @@ import { linkChanged, linkView } from "../../shared/web/page_link.js";
 
 const ORIGIN = { label: "imported", words: "from a link" };
 const ROUNDING = 1e-4;
-const KNOWN_MS = 3000; // within which the server's vectors and profiles come
+const KNOWN_MS = 3000; // longest wait for the server's vectors and profiles
 
-/** @param {Lab} lab */
+/**
+ * Register the Lab with the page's link.
+ * @param {Lab} lab
+ */
 export function linkLab(lab) {
   linkView("lab", {
     read: () => valuesOf(lab),
@@ -23,23 +26,23 @@ function valuesOf(lab) {
   return { ...choices, ...kinds };
 }
 
-// A link that names neither a vector nor a tree changes nothing.
+// A link without any value for the Lab changes nothing.
 function apply(lab, values) {
   if (!Object.keys(values).length) return;
   const { sequences = null, kary = null, branching, levels = null, rates, ...rest } = values;
   const kinds = { sequences, kary, ...(branching ? { branching } : {}) };
   const vector = rates ? { rates: within1(rates), origin: ORIGIN } : {};
   const unknown = choose(lab, { ...rest, ...vector, levels, kinds });
-  if (unknown.length) lab.numbers.say(`Not known here: ${unknown.join(" and ")}.`);
+  if (unknown.length) lab.numbers.say(`Not available here: ${unknown.join(" and ")}.`);
 }
 
-// Rates are rounded in a link, so that those with the sum 1 may come to a little more.
+// A link has rounded rates. If they summed to 1, their sum may now be slightly more: rescale them.
 function within1(rates) {
   const sum = rates.reduce((total, rate) => total + rate, 0);
   return sum > 1 && sum < 1 + ROUNDING ? rates.map((rate) => rate / sum) : rates;
 }
 
-// The menus are complete once the server has said what it knows.
+// Acts once the server's message has completed the menus, or after KNOWN_MS.
 function whenKnown(lab, act, since = performance.now()) {
   if ("survey" in lab.known || performance.now() - since > KNOWN_MS) return act();
   setTimeout(() => whenKnown(lab, act, since), 50);

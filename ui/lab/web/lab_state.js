@@ -9,17 +9,21 @@ import * as shapes from "./tree_shapes.js";
  * The source of an acceptance vector.
  * @typedef {object} Origin
  * @property {string} label "measured", "recorded", "paper", "synthetic", "imported", ...
- * @property {string} words
- * @property {number[]} [accepted] accepted children by rank, of a vector that was counted
- * @property {number} [visited]
- * @property {Origin} [from] the origin before it was edited by hand
+ * @property {string} words more about the source, such as the prompt and the temperature
+ * @property {number[]} [accepted] accepted children by rank; only of a vector that was counted
+ * @property {number} [visited] nodes at which they were counted
+ * @property {Origin} [from] the origin of the vector before it was edited by hand
  */
 
-/** @typedef {{sequences: number | null, kary: number | null, branching: number[]}} Kinds */
+/**
+ * Settings of the shapes. null: the best k for the size.
+ * @typedef {{sequences: number | null, kary: number | null, branching: number[]}} Kinds
+ */
 
+// Changes of these may change a tree or its figures.
 const OF_THE_TREE = ["rates", "n", "levels", "shown", "hand", "kinds", "profile"];
 
-/** Nodes of the tree that is shown before any times are known. */
+/** The node budget before any times are known. */
 export const FIRST_NODES = 64;
 
 /** The state of one Lab. */
@@ -28,28 +32,28 @@ export class LabState {
   even = this.rates; // the rates that trees are planned with, smoothed so that they never increase
   /** @type {Origin} */
   origin = { label: "synthetic", words: "" };
-  n = FIRST_NODES;
+  n = FIRST_NODES; // node budget, root included
   /** @type {number | null} */
-  levels = null; // null: any
+  levels = null; // level cap as it was entered; null: none
   shown = "best"; // or "hand", "fitted", or a shape's name
   hand = [-1]; // parents of the tree drawn by hand
-  past = new TreeEdits();
+  past = new TreeEdits(); // for undo
   /** @type {import("../../shared/web/planner.js").Profile | null} */
   profile = null;
   /** @type {string | null} */
-  elsewhere = null; // name of the profile, if it is not this machine's
+  elsewhere = null; // name of the chosen profile; null: this machine's
   most = planner.MAX_NODES; // max nodes of a tree that can run here
   /** @type {Kinds} */
   kinds = { sequences: null, kary: null, branching: [1, 1, 3, 1, 1, 1, 1, 1] };
-  pick = 0; // the bar being edited
-  version = 0;
+  pick = 0; // index of the bar being edited
+  version = 0; // counts the changes of OF_THE_TREE
 
   /** @type {(() => void)[]} */
   #watchers = [];
   #waiting = false;
   #cache = new Map();
 
-  /** @param {() => void} call */
+  /** @param {() => void} call called in the frame after a change */
   watch(call) {
     this.#watchers.push(call);
   }
@@ -64,9 +68,10 @@ export class LabState {
   }
 
   /**
-   * Replace the acceptance vector. A RangeError leaves everything as it is.
+   * Replace the acceptance vector.
    * @param {number[]} rates
    * @param {Origin} origin
+   * @throws {RangeError} if the rates are invalid; nothing is changed then
    */
   take(rates, origin) {
     this.set({ rates: planner.checked(rates), origin });
@@ -97,20 +102,20 @@ export class LabState {
     return value;
   }
 
-  /** Best trees of all sizes under the level cap. */
+  /** The best trees of all sizes under the level cap; the first n nodes are the tree of size n. */
   get growth() {
     const { even, cap } = this;
     return this.once("growth", [even, cap], () => planner.bestFirst(even, planner.MAX_NODES, cap));
   }
 
-  /** Best trees of all sizes without a level cap. */
+  /** The best trees of all sizes without a level cap. */
   get freeGrowth() {
     return this.once("free", [this.even], () =>
       planner.bestFirst(this.even, planner.MAX_NODES, null),
     );
   }
 
-  /** The level cap; null: none. At least two, as one level holds only the root. */
+  /** The level cap; null: none. At least 2, as one level has room for the root only. */
   get cap() {
     return this.levels === null ? null : Math.max(this.levels, 2);
   }
@@ -128,8 +133,8 @@ export class LabState {
   }
 
   /**
-   * Of the best trees of n nodes under every level cap, the one that the profile predicts to be
-   * fastest; null without a profile.
+   * Among the best trees of n nodes, one for each level cap, the one that the profile predicts to
+   * be fastest; null without a profile.
    */
   get fastest() {
     const { even, n, profile } = this;
@@ -138,7 +143,8 @@ export class LabState {
   }
 
   /**
-   * @param {string} name
+   * The parents of a tree.
+   * @param {string} name "best", "fitted", "hand" or a shape's
    * @returns {number[]}
    */
   parentsOf(name) {
@@ -149,7 +155,7 @@ export class LabState {
   }
 }
 
-// The fastest of the best trees of n nodes under every level cap.
+// Tries one level cap after another, up to the first that does not bind.
 function fastestCap(even, n, profile) {
   let found = { levels: 1, speedup: 1, parents: [-1] };
   for (let levels = 2; levels <= planner.levelsFor(n) && n > 1; levels++) {

@@ -21,10 +21,10 @@ import { TreeView } from "../../shared/web/tree_view.js";
 
 /** The panel with the tree. */
 export class LabTree {
-  opened = new Set(); // nodes that were expanded
-  all = false; // every node is to be drawn
-  foldable = false; // not every node would be drawn
-  at = 0; // the node that the keyboard is on
+  opened = new Set(); // nodes that a person expanded
+  all = false; // whether every node must be drawn
+  foldable = false; // whether some nodes would be folded without `all`
+  at = 0; // the node with the keyboard focus
   query = "";
   /** @type {number | null} */
   hover = null;
@@ -35,7 +35,7 @@ export class LabTree {
   /** @type {Topology | null} */
   topo = null;
 
-  #known = ""; // the state that was read last
+  #known = ""; // the state that the fields were computed from
   #refusedAt = -1;
 
   /**
@@ -58,7 +58,7 @@ export class LabTree {
    * Show why a request was refused, until the state changes or, if no field is given, the pointer
    * moves to another node.
    * @param {string} words
-   * @param {HTMLInputElement} [field] where it was typed
+   * @param {HTMLInputElement} [field] the field of the refused input
    */
   refuse(words, field) {
     this.#refusedAt = this.state.version;
@@ -96,7 +96,7 @@ export class LabTree {
     this.state.changed();
   }
 
-  // The node under the pointer, null for none.
+  // Called with the node under the pointer; null: none.
   point(node) {
     if (this.hover === node) return;
     this.hover = node;
@@ -137,7 +137,7 @@ export class LabTree {
     this.at = Math.min(this.at, this.parents.length - 1);
   }
 
-  // What is drawn of a large or deep tree; a tree drawn by hand is drawn whole.
+  // What to draw of a large or deep tree. Of a tree drawn by hand, all levels are drawn.
   limits() {
     const { topo, state, view } = this;
     this.digit = treeFrame.widthOf("0", view.family);
@@ -147,7 +147,7 @@ export class LabTree {
     return { all: this.all, opened: this.opened, best: this.best, deepest };
   }
 
-  // Px that the number of `hidden` nodes takes behind a label.
+  // Width in px of the number of `hidden` nodes after a label.
   tail(hidden) {
     return hidden ? Math.ceil((String(hidden).length + 2) * this.digit * 13.5) : 0;
   }
@@ -187,7 +187,7 @@ export class LabTree {
 
   // -- find ------------------------------------------------------------
 
-  // The ranks on the path to a node, from 1.
+  // The ranks on the path to a node, counted from 1.
   path(node) {
     const ranks = [];
     for (let at = node; at > 0; at = this.parents[at]) ranks.unshift(this.topo.rank[at] + 1);

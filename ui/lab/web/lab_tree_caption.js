@@ -1,18 +1,19 @@
-/* The text above the Lab's tree: what the tree shows, how a node's number is computed, how good a
-   drawn tree is, and what was wrong with an input. */
+/* The text above the Lab's tree: what the tree shows, how a node's number is computed, how close a
+   tree drawn by hand is to the best, and what was wrong with an input. */
 import { formatShare } from "./export_tree.js";
 import * as planner from "../../shared/web/planner.js";
 import { Refusal } from "../../shared/web/refusal.js";
 import { attr, el, show, text } from "../../shared/web/dom.js";
+import { count } from "../../shared/web/format.js";
 
 const ROOT =
-  "The root is the last token of the text. It counts 1: every step emits one token of the target’s own.";
+  "The root is the last token of the text. It counts as 1: every step also emits one token from the target.";
 const PILLS =
   "Each node shows the probability that a step accepts it; their sum is the expected number of tokens.";
 
 /** @typedef {import("./lab_tree.js").LabTree} LabTree */
 
-/** Equally tall for any text, so that no node moves away from under the pointer. */
+/** As tall for one text as for another, so that the nodes stay where they are under the pointer. */
 export class LabTreeCaption {
   /** @param {HTMLElement} host */
   constructor(host) {
@@ -33,7 +34,7 @@ export class LabTreeCaption {
     if (hand) this.compare(tree);
   }
 
-  // How far a drawn tree is from the best of its own size.
+  // How far the tree drawn by hand is from the best of the same size.
   compare({ state, topo }) {
     const { n, growth, freeGrowth, cap } = state;
     const size = state.hand.length;
@@ -58,7 +59,7 @@ function verdict(size, own, best, optimal) {
   return `${own.toFixed(3)} tokens; the best tree of ${size} nodes has ${best.toFixed(3)}: you are ${gap} short of the optimum.`;
 }
 
-// About the node that is pointed at or focused; without one, about the whole tree.
+// About the node under the pointer or with the focus; if there is none, about the whole tree.
 function sentence(tree) {
   const hand = tree.state.shown === "hand";
   const focused = hand || tree.view.svg.contains(document.activeElement) ? tree.at : null;
@@ -97,7 +98,7 @@ function oneNode(tree, node) {
   return [
     `${name}, level ${ranks.length + 1}, path ${path}: `,
     `f = ${product.join(" × ")} = ${Number(f[node].toPrecision(4))}`,
-    below ? `; with the ${below} below it: ${tree.worth[node].toFixed(3)} tokens` : "",
+    below ? `; with its ${count(below, "descendant")}: ${tree.worth[node].toFixed(3)} tokens` : "",
     hidden ? `; ${hidden} of them hidden, click to expand.` : ".",
   ].join("");
 }

@@ -14,7 +14,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 export class LabTreeControls {
   /**
    * @param {ReturnType<typeof import("../../shared/web/panel.js").makePanel>} panel
-   * @param {LabTree} tree what the controls change
+   * @param {LabTree} tree the tree that the controls change
    */
   constructor(panel, tree) {
     this.tree = tree;
@@ -22,7 +22,7 @@ export class LabTreeControls {
     this.word = el("span", { class: "sq-word" }, panel.titleBox);
     this.makeSearch(panel.tools);
     this.makeTools(el("span", { class: "sq-lab-hands", role: "toolbar" }, panel.tools));
-    const label = { role: "group", "aria-label": "Which tree, and its size" };
+    const label = { role: "group", "aria-label": "The tree to show, and its size" };
     const line = el("div", { class: "sq-lab-budget", ...label }, panel.body);
     this.makeKinds(line);
     this.makeBudget(line);
@@ -55,7 +55,7 @@ export class LabTreeControls {
 
   makeTools(host) {
     const { tree } = this;
-    attr(host, "aria-label", "View of the tree");
+    attr(host, "aria-label", "Tree view");
     this.fold = button(host, {
       text: "All nodes",
       hint: TOOLTIPS["button draw all nodes"],
@@ -103,7 +103,7 @@ export class LabTreeControls {
     const { state } = this;
     const levels = el("span", { class: "sq-lab-field" }, host);
     addTerm(levels, "Levels ≤", "levels");
-    this.levels = this.numeric(levels, "levels", "Level cap; empty for any", (field) => {
+    this.levels = this.numeric(levels, "levels", "Level cap; empty for none", (field) => {
       if (["", "any"].includes(field.value.trim())) return state.set({ levels: null });
       this.whole(field, 2, planner.MAX_NODES, "levels", (cap) => state.set({ levels: cap }));
     });
@@ -138,7 +138,7 @@ export class LabTreeControls {
     );
   }
 
-  /** Show the present state. */
+  /** Show the current state. */
   paint() {
     const { state, tree } = this;
     const { shown, n } = state;

@@ -1,9 +1,9 @@
-/* Which nodes of a tree are drawn, and where: of a large tree the best ones, of a deep one the
-   levels that fit. Pure. */
+/* Decides which nodes of a tree are drawn, and where. Of a large tree, the best nodes are drawn; of
+   a deep tree, the levels that fit. Pure. */
 import { keyOf } from "../../shared/web/tree_scene.js";
 
-const FOLD_ABOVE = 160; // nodes; larger trees show their best ones and fold the rest
-const DRAWN = 110; // of them
+const FOLD_ABOVE = 160; // nodes; a larger tree shows its best nodes and folds the rest
+const DRAWN = 110; // nodes shown of a larger tree
 
 /**
  * @import { Topology } from "../../shared/web/tree_layout.js"
@@ -22,7 +22,7 @@ const DRAWN = 110; // of them
 export const folds = (topo, deepest) => topo.n > FOLD_ABOVE || topo.levels > deepest;
 
 /**
- * The nodes with the highest scores, of those that a large tree shows.
+ * The nodes with the highest scores, as many as a large tree shows.
  * @param {number[]} scores
  * @returns {Set<number>}
  */
@@ -32,9 +32,11 @@ export function bestNodes(scores) {
 }
 
 /**
+ * Lay out the nodes that are drawn.
  * @param {Topology} topo
  * @param {{all: boolean, opened: Set<number>, best: Set<number>, deepest: number}} wanted
- *   `opened`: nodes whose children are drawn in any case
+ *   `all`: draw every node; `opened`: nodes whose children are always drawn; `best`: the nodes to
+ *   draw of a large tree; `deepest`: levels that fit
  * @returns {Plan}
  */
 export function planTree(topo, { all, opened, best, deepest }) {
@@ -63,10 +65,10 @@ export function planTree(topo, { all, opened, best, deepest }) {
 }
 
 /**
- * The nodes that a query finds: a number, or the ranks on the path to one, such as 1.2.1.
- * @param {string} query
+ * The nodes that a query finds.
+ * @param {string} query a node's number, or the ranks on the path to it, such as 1.2.1
  * @param {Topology} topo
- * @param {number} first number of the root
+ * @param {number} first the number of the root
  * @returns {number[]}
  */
 export function findNodes(query, topo, first) {

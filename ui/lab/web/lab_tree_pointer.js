@@ -1,8 +1,8 @@
-/* What it means when a person points at a node of the Lab's tree, presses it or types there. */
+/* What happens when a person points at a node of the Lab's tree, presses it, or types there. */
 import { formatShare } from "./export_tree.js";
 import { nodeOf } from "../../shared/web/tree_scene.js";
 
-/** The actions of the Lab's tree. */
+/** The pointer and keyboard actions of the Lab's tree. Keys are those of tree_scene.js. */
 export class LabTreePointer {
   /** @param {import("./lab_tree.js").LabTree} tree */
   constructor(tree) {
@@ -29,6 +29,7 @@ export class LabTreePointer {
   }
 
   /**
+   * A node's name for screen readers.
    * @param {string} key
    * @returns {string}
    */
@@ -41,7 +42,8 @@ export class LabTreePointer {
   }
 
   /**
-   * By hand: one more child (with shift: remove it). Otherwise: expand.
+   * In a tree drawn by hand, add a child or, with shift, remove the node. In any other tree, expand
+   * or collapse the node.
    * @param {string} key
    * @param {boolean} [shift]
    */
@@ -55,7 +57,8 @@ export class LabTreePointer {
     tree.state.changed();
   }
 
-  // The children of a node, and below an only child its own in turn: a chain expands at once.
+  // Draws the children of a node. Below an only child it draws the next ones too, so that a chain
+  // expands at once.
   unfold(node) {
     const { opened, topo } = this.tree;
     let at = node;
@@ -80,7 +83,7 @@ export class LabTreePointer {
   /**
    * @param {KeyboardEvent} event
    * @param {string | null} cell
-   * @returns {boolean} whether the key means something here
+   * @returns {boolean} whether the key was used
    */
   type({ key, ctrlKey, metaKey, altKey }, cell) {
     const { tree } = this;

@@ -1,4 +1,4 @@
-/* The Lab: builds its panels around one state and takes the server's messages. */
+/* The Lab: builds its panels around one state, and passes the server's messages to them. */
 import { AcceptanceCounts } from "./acceptance_counts.js";
 import { AcceptanceEditor } from "./acceptance_editor.js";
 import * as vectors from "./acceptance_vectors.js";
@@ -11,27 +11,27 @@ import { ReadOuts } from "./read_outs.js";
 import { ShapesTable } from "./shapes_table.js";
 import { el, show, sized } from "../../shared/web/dom.js";
 
-const STILL_MS = 140; // without a change before the figures are redrawn
+const STILL_MS = 140; // how long nothing must change before the figures are redrawn
 
 /** @typedef {import("../../shared/web/planner.js").Profile} Profile */
 /** @typedef {import("./acceptance_counting.js").Entry} Entry */
 
 /**
- * A message of ui/lab/tab.py (`_known`, `count`). What is missing stays as it is.
+ * A message from ui/lab/tab.py (`_known`, `count`). An absent property changes nothing.
  * @typedef {object} LabMessage
  * @property {object} [survey] acceptance recorded with the bundled pair
- * @property {{name: string, rates: number[], temperature: number}[]} [own] of the loaded models
+ * @property {{name: string, rates: number[], temperature: number}[]} [own] vectors
+ *   measured with the loaded models
  * @property {number} [pair] changes when other models are loaded
- * @property {boolean} [measurable] models are loaded
+ * @property {boolean} [measurable] whether models are loaded
  * @property {Profile | null} [profile] of this machine
  * @property {import("./clock_menu.js").OtherProfile[]} [profiles]
  * @property {string} [clock] key of the profile that is chosen in Decode; empty for this machine
- * @property {Entry[]} [ways] of measuring
- * @property {Entry[]} [prompts]
- * @property {number} [most] nodes that may run
+ * @property {Entry[]} [ways] of measuring acceptance
+ * @property {Entry[]} [prompts] to measure on
+ * @property {number} [most] most nodes of a tree that may run here
  * @property {number} [temperature]
  * @property {import("./acceptance_counting.js").CountMessage} [count]
- * @property {string} [refused] why a tree was not run
  */
 
 /**
@@ -39,14 +39,14 @@ const STILL_MS = 140; // without a change before the figures are redrawn
  *   copy?: () => void, plotly?: string}} Options
  */
 
-/** Keys of messages about the models and profiles, which a saved page holds. */
+/** The properties of messages that a saved page stores. */
 const KNOWN = ["survey", "profile", "profiles", "most", "temperature"];
 
 /** The panels and their state. */
 export class Lab {
-  open = false; // its tab is
-  hasOpened = false; // on the tree that is fastest
-  chosen = false; // a vector of the server's was chosen
+  open = false; // whether its tab is visible
+  hasOpened = false; // whether the first tree was set: the fastest, or that of a link or file
+  chosen = false; // whether one of the server's vectors was selected
   /** @type {number | undefined} */
   pair = undefined;
   timer = 0;
@@ -100,19 +100,19 @@ export class Lab {
 
   resized() {
     const visible = this.size.w > 0;
-    // Other tabs may have changed what is known meanwhile.
+    // Other tabs may have loaded models or saved profiles in the meantime.
     if (visible && !this.open) this.trigger("select", {});
     this.open = visible;
     if (visible) this.state.changed();
   }
 
   paint() {
-    if (!this.size.w) return; // in a tab that is not open
+    if (!this.size.w) return; // the tab is not visible
     for (const part of [this.editor, this.tree, this.numbers, this.table, this.dp]) part.paint();
     this.later();
   }
 
-  // The figures and the machine's best tree take long: they wait until nothing changes.
+  // The figures and the fastest tree are slow to compute: they wait until nothing changes.
   later() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.settle(), STILL_MS);
@@ -130,7 +130,7 @@ export class Lab {
     this.trigger("decode", { parents, clock });
   }
 
-  // Whether the vector on screen is one of other models than are loaded now.
+  // Whether the vector on screen belongs to models other than those loaded now.
   isOfOtherModels({ measurable, pair }, own) {
     if (!measurable || pair === this.pair) return false;
     const first = this.pair === undefined;
@@ -142,7 +142,7 @@ export class Lab {
   take(message) {
     /** @type {LabMessage} */
     const data = typeof message === "string" ? JSON.parse(message) : message;
-    const { profile, profiles, clock, most, count, refused } = data;
+    const { profile, profiles, clock, most, count } = data;
     const { counting } = this.editor;
     for (const name of KNOWN) if (name in data) this.known[name] = data[name];
     if (data.survey) this.takeVectors(data);
@@ -153,10 +153,9 @@ export class Lab {
     if (clock !== undefined) this.numbers.clock.follow(clock);
     this.openOnFastest();
     if (count) counting.take(count);
-    if (refused) this.numbers.say(refused);
   }
 
-  // Once: the tree that is fastest on the clock, unless another one was chosen meanwhile.
+  // Once the times are known, show the fastest tree, unless the visitor has changed the tree.
   openOnFastest() {
     const { state, hasOpened } = this;
     if (hasOpened || !state.profile) return;

@@ -1,10 +1,10 @@
-/* Fields for numbers. */
+/* The field for a typed number. */
 import { el } from "../../shared/web/dom.js";
 
 /**
- * A text field, as a number field would drop what it cannot read.
+ * A text field: an input of type "number" would not return what it cannot parse.
  * @param {HTMLElement} host
- * @param {string} part its name in the page
+ * @param {string} part its data-part
  * @param {Record<string, string>} more attributes, such as its aria-label
  * @returns {HTMLInputElement}
  */

@@ -1,4 +1,5 @@
-/* Expected tokens for the paper's acceptance vector: known values beside those of this browser. */
+/* Expected tokens for the paper's acceptance vector: values known from Python beside the values
+   that this browser computes. */
 import { makePanel } from "../../shared/web/panel.js";
 import * as vectors from "./acceptance_vectors.js";
 import { DpTable } from "./dp/dp_table.js";
@@ -34,8 +35,8 @@ function makeRow(body, known) {
   return { line, nodes, levels, value, here: cells[3], result: cells[4] };
 }
 
-// Row after row, each when the page has nothing else to do: a table takes up to half a second.
-// `tables`: those made so far, one for all rows with the same bound on levels.
+// Fills one row at a time, when the page is idle: a DP table takes up to half a second to compute.
+// `tables`: the tables computed so far, by level cap; rows with the same cap share one.
 function fill(rows, tables) {
   const [row, ...others] = rows;
   if (!row) return;
@@ -46,7 +47,7 @@ function fill(rows, tables) {
   });
 }
 
-// The same means the same to three decimals.
+// “Same” means equal to three decimals.
 function fillRow({ line, nodes, levels, value, here, result }, tables) {
   if (!tables.has(levels)) tables.set(levels, tableFor(levels));
   const best = tables.get(levels).best(nodes, levels ?? nodes).value;

@@ -1,5 +1,5 @@
-/* The sliders of a power law: a curve of two parameters, exponent and first rate, and the number of
-   ranks. */
+/* Sliders for an acceptance vector that follows a power law: its exponent, its first rate, and its
+   number of ranks. */
 import * as vectors from "./acceptance_vectors.js";
 import { el, text } from "../../shared/web/dom.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -11,7 +11,7 @@ const SLIDERS = [
   ["length", "ranks", { min: 2, max: 64, step: 1 }],
 ];
 
-/** Sliders with their values. */
+/** The sliders and their values. */
 export class PowerLaw {
   values = { exponent: 1.6, first: 0.6, length: 16 };
   /** @type {Record<string, HTMLElement>} */
@@ -43,7 +43,7 @@ export class PowerLaw {
   }
 
   /**
-   * Put the sliders on the power law nearest to `rates`, as near as their bounds allow.
+   * Set the sliders to the power law nearest to `rates`, as far as their bounds allow.
    * @param {number[]} rates
    */
   follow(rates) {
@@ -54,11 +54,12 @@ export class PowerLaw {
       this.values[name] = Number(value.toFixed(2));
       this.sliders[name].value = String(this.values[name]);
     }
-    this.vector(); // writes the values beside the sliders
+    this.vector(); // to write the values beside the sliders
   }
 
   /**
-   * The vector, and what it is called.
+   * The vector that the sliders describe, and its description. Also writes the values beside the
+   * sliders.
    * @returns {{rates: number[], words: string}}
    */
   vector() {
@@ -66,6 +67,7 @@ export class PowerLaw {
     const [rates, used] = vectors.power(exponent, first, length);
     text(this.outputs.exponent, String(exponent));
     text(this.outputs.length, String(length));
+    // “sum 1”: the first rate was lowered until the rates sum to 1
     text(this.outputs.first, used < first ? used.toFixed(2) + " (sum 1)" : String(first));
     return { rates, words: `power law, exponent ${exponent}` };
   }

@@ -13,7 +13,7 @@ export const PUBLISHED_TREES = {
   eagle: { label: "EAGLE", paths: EAGLE, parents: parentsOf(EAGLE) },
 };
 
-// The parents of the tree with these paths, each of which comes after its own beginning.
+// The parents of the tree with these paths. Each path comes after that of its parent.
 function parentsOf(paths) {
   const all = ["", ...paths.split(" ")];
   return all.map((path) => (path ? all.indexOf(path.slice(0, -1)) : -1));

@@ -1,5 +1,5 @@
-/* The figures of the tree shown: what is expected of it, what is predicted on this machine, and
-   what one node more is worth. */
+/* The figures of the tree shown: its expected tokens, its predicted step time and speed-up with the
+   chosen profile, and whether its last node is worth its cost. */
 import { makePanel } from "../../shared/web/panel.js";
 import { ClockMenu } from "./clock_menu.js";
 import * as exportTree from "./export_tree.js";
@@ -33,14 +33,14 @@ const TILES = [
 
 /** @typedef {import("./lab_state.js").LabState} LabState */
 /**
- * What the page around the Lab does; a saved page does neither.
+ * What the page around the Lab does. In a saved page, `run` is null and the others are absent.
  * @typedef {{run: ((parents: number[], clock: string) => void) | null, savePage?: () => void,
  *   copyLink?: () => void}} Link
  */
 
 /** The panel with the figures, and the buttons that run and save the tree. */
 export class ReadOuts {
-  #known = ""; // the state that was painted last
+  #known = ""; // the state that was painted last, as text
 
   /**
    * @param {HTMLElement} host
@@ -71,7 +71,7 @@ export class ReadOuts {
     this.use = button(this.plan, { text: "Use this tree", hint, act: () => this.useBest() });
   }
 
-  /** Another profile was chosen: the best tree follows it, another tree stays. */
+  /** Another profile was chosen. If the best tree is shown, show the fastest for that profile. */
   chosen() {
     this.settle();
     if (this.state.shown === "best") this.useBest();
@@ -147,7 +147,7 @@ export class ReadOuts {
     made[form]?.();
   }
 
-  // The tree shown, in colours that print.
+  // A picture of the tree shown, in colours for print.
   picture() {
     const { state } = this;
     const { even, parents } = state;
@@ -218,7 +218,7 @@ export class ReadOuts {
     text(tile.note, note);
   }
 
-  // What the last node gains and costs, both as shares, which decides whether it pays.
+  // Compares the relative gain in tokens of the last node with its relative cost in time.
   paintMargin() {
     const { n, growth, shown, profile } = this.state;
     const grows = shown === "best" && n > 1;
@@ -249,7 +249,7 @@ export class ReadOuts {
     text(this.branching, "SpecInfer branching list" + (fits ? "" : " (this tree has none)"));
   }
 
-  // The best tree for the profile. Slow, as it looks at every size and cap.
+  // The tree that is predicted to be fastest. Slow, as it tries every size and level cap.
   planned() {
     const { state } = this;
     const { even, profile, most } = state;
@@ -260,7 +260,7 @@ export class ReadOuts {
     });
   }
 
-  /** Called once nothing has changed for a moment. */
+  /** Called when nothing has changed for a moment: updates the line about the fastest tree. */
   settle() {
     const { profile, elsewhere } = this.state;
     show(this.use, Boolean(profile));

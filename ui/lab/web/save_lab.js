@@ -8,7 +8,7 @@ import { relabelled, savePage } from "../../shared/web/save_page.js";
 /** @import { Lab } from "./lab_view.js" */
 
 /**
- * Save the Lab; a problem is said below its tree.
+ * Save the Lab. If that fails, the reason is shown in the panel “This tree”.
  * @param {Lab} lab
  * @returns {Promise<void>}
  */
@@ -27,7 +27,7 @@ export async function saveLab(lab) {
 }
 
 /**
- * What the page needs to show the same. Nothing in a file is measured.
+ * What the saved page needs to show the same Lab. Labels "measured" become "recorded".
  * @param {Lab} lab
  * @returns {any}
  */

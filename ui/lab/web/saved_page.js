@@ -1,10 +1,10 @@
-/* A saved Lab in its own file. */
+/* The Lab in a saved page. */
 import { choose } from "./lab_choices.js";
 import { mountLab } from "./lab_view.js";
 import { openSavedPage } from "../../shared/web/opened_page.js";
 
 /**
- * Show the Lab of this file; it plans as the one in the app does.
+ * Show the saved Lab. It plans trees as the Lab in the app does.
  * @returns {Promise<void>}
  */
 export const openPage = () =>

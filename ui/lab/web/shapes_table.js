@@ -1,4 +1,5 @@
-/* Shapes of one size side by side: each has exactly the budget's nodes and can be shown. */
+/* The table that compares shapes of equal size: each has exactly as many nodes as the budget, and a
+   click shows it as the Lab's tree. */
 import { makePanel } from "../../shared/web/panel.js";
 import { numberField } from "./number_field.js";
 import * as planner from "../../shared/web/planner.js";
@@ -11,7 +12,7 @@ import { csv, saveText } from "../../shared/web/save_file.js";
 import { addTerm, markTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-// "fitted" is the best tree under the level cap that is fastest with the chosen times.
+// "fitted": among the best trees under each level cap, the fastest with the chosen times.
 const ROWS = [
   "best",
   "fitted",
@@ -47,13 +48,13 @@ const COLUMNS = [
 const RULES =
   "Every shape is cut or extended to the same size: parallel sequences differ by at most one token, the k-ary tree’s last level is truncated, and published trees are truncated in their own order or extended as chains.";
 const SOURCES = [
-  "Published shapes are scored with this vector, as if their children were sampled as they are here.",
+  "Published shapes are scored with this acceptance vector, as if their children were sampled the way Sequoia samples them.",
   ...["medusa", "eagle", "branching"].map((name) => TOOLTIPS["shape " + name]),
-  "A dynamic tree is grown from the context, so it has no shape before it runs and nothing is predicted for it here; Decode can run one.",
+  "A dynamic tree depends on the context. It has no shape before a run, so nothing is predicted for it here; Decode can run one.",
 ].join(" ");
 
 /**
- * The figures of one row; without `tokens` its tree has another size and is not compared.
+ * The figures of one row. `tokens` is absent if the tree has another size and is not compared.
  * @typedef {object} Figures
  * @property {string} label
  * @property {number} nodes
@@ -124,7 +125,7 @@ export class ShapesTable {
     const whole = (k) => Number.isInteger(k) && k >= 1 && k <= planner.MAX_NODES;
     const fits = list ? numbers.length > 0 && numbers.length <= 64 : numbers.length <= 1;
     const good = fits && numbers.every(whole);
-    const kind = list ? "a list of 1 to 64 whole numbers" : "one whole number";
+    const kind = list ? "a list of 1 to 64 whole numbers" : "a whole number";
     const wanted = `${kind} from 1 to ${planner.MAX_NODES}`;
     refusal.say(good ? "" : `"${words.slice(0, 40)}" is not ${wanted}.`, field);
     if (!good) return;
@@ -157,7 +158,7 @@ export class ShapesTable {
     const top = Math.max(1, ...figures.map(({ speedup }) => speedup || 0));
     text(this.word, `exactly ${format.count(state.n, "node")} each, root included`);
     this.rows.forEach((row, i) => this.paintRow(row, figures[i], top));
-    const cap = ` Sequoia is limited to ${state.cap} levels; the others are not.`;
+    const cap = ` Sequoia is limited to ${state.cap} levels; the other shapes are not.`;
     text(this.note, RULES + (state.cap === null ? "" : cap));
   }
 

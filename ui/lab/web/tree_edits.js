@@ -1,9 +1,9 @@
-/* A tree drawn by hand: adding and removing nodes, and undo. */
+/* Edits of a tree drawn by hand: adding and removing nodes, undo. Trees are lists of parents. */
 import * as planner from "../../shared/web/planner.js";
 
 const PAST = 200; // changes that can be undone
 
-/** The changes of one drawn tree. */
+/** The edits of one tree, and the trees before them. */
 export class TreeEdits {
   /** @type {number[][]} */
   past = [];
@@ -11,19 +11,19 @@ export class TreeEdits {
   /**
    * @param {number[]} parents
    * @param {number} node
-   * @param {number} budget
-   * @param {number | null} cap on levels
-   * @returns {number[]} with a last child below `node`
-   * @throws {RangeError} where the budget or the level cap forbids it
+   * @param {number} budget most nodes
+   * @param {number | null} cap most levels; null: any number
+   * @returns {number[]} the tree with one more child of `node`
+   * @throws {RangeError} if the tree would exceed the budget or the level cap
    */
   add(parents, node, budget, cap) {
     if (parents.length >= budget)
       throw new RangeError(
-        `the budget is ${budget} nodes and all are in use; remove some or raise it`,
+        `the budget is ${budget} nodes and all are in use; remove a node or raise the budget`,
       );
     const level = planner.depthsOf(parents)[node] + 2;
     if (cap !== null && level > cap)
-      throw new RangeError(`a child here would be on level ${level}; the cap is ${cap}`);
+      throw new RangeError(`a child here would be on level ${level}; the cap is ${cap} levels`);
     this.keep(parents);
     return [...parents, node];
   }
@@ -31,11 +31,12 @@ export class TreeEdits {
   /**
    * @param {number[]} parents
    * @param {number} node
-   * @returns {number[]} without `node` and all below it
+   * @returns {number[]} the tree without `node` and its descendants
    * @throws {RangeError} for the root
    */
   remove(parents, node) {
-    if (node === 0) throw new RangeError("the root is the last token of the text; it stays");
+    if (node === 0)
+      throw new RangeError("the root is the last token of the text and cannot be removed");
     this.keep(parents);
     const place = [0];
     const result = [-1];
@@ -47,9 +48,10 @@ export class TreeEdits {
   }
 
   /**
+   * Use another tree instead.
    * @param {number[]} parents
-   * @param {number[]} next another whole tree in its place
-   * @returns {number[]}
+   * @param {number[]} next
+   * @returns {number[]} a copy of `next`
    */
   replace(parents, next) {
     this.keep(parents);
@@ -58,13 +60,16 @@ export class TreeEdits {
 
   /**
    * @param {number[]} parents
-   * @returns {number[]} the tree before the last change
+   * @returns {number[]} the tree before the last edit
    */
   undo(parents) {
     return this.past.pop() || parents;
   }
 
-  /** @param {number[]} parents */
+  /**
+   * Remember a tree for undo.
+   * @param {number[]} parents
+   */
   keep(parents) {
     this.past.push(parents);
     if (this.past.length > PAST) this.past.shift();

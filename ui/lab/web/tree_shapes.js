@@ -1,11 +1,14 @@
-/* Named tree shapes with exactly n nodes, and the upper limit of each. A shape whose own sizes
-   do not include n is filled by a stated rule, so that every comparison has the same number of
-   nodes. */
+/* Named tree shapes with exactly n nodes, and the limit of each shape's expected tokens as n grows.
+   A shape that has no tree of n nodes of its own is cut or extended, so that all trees in a
+   comparison have the same number of nodes. Trees are lists of parents. */
 import * as planner from "../../shared/web/planner.js";
 import { PUBLISHED_TREES } from "./published_trees.js";
 
 /** @typedef {import("./lab_state.js").LabState} LabState */
-/** @typedef {number | number[] | null} Setting k of a shape, its list, or none */
+/**
+ * k of a shape, the list of "branching", or null for a shape without a setting.
+ * @typedef {number | number[] | null} Setting
+ */
 
 /**
  * @param {number} n
@@ -14,7 +17,7 @@ import { PUBLISHED_TREES } from "./published_trees.js";
 export const chain = (n) => Array.from({ length: n }, (_, node) => node - 1);
 
 /**
- * k sequences that grow in turns, so their lengths differ by at most one.
+ * k chains below the root that grow in turns, so their lengths differ by at most one.
  * @param {number} n
  * @param {number} k
  * @returns {number[]}
@@ -32,7 +35,8 @@ export const kary = (n, k) =>
   Array.from({ length: n }, (_, node) => (node === 0 ? -1 : Math.floor((node - 1) / k)));
 
 /**
- * SpecInfer's form, breadth first, cut after n nodes; after the list every branch is a chain.
+ * SpecInfer's shape in breadth-first order, cut after n nodes. Below the levels of the list every
+ * node has one child.
  * @param {number} n
  * @param {number[]} list children per node, by level
  * @returns {number[]}
@@ -50,9 +54,9 @@ export function branching(n, list) {
 }
 
 /**
- * The first n nodes of `given`; beyond its end the leaves are continued as chains, in turns.
+ * The first n nodes of `given`. If it has fewer, its leaves are extended as chains, in turns.
  * @param {number} n
- * @param {number[]} given parents first
+ * @param {number[]} given the parents of a tree; each node comes after its parent
  * @returns {number[]}
  */
 export function filled(n, given) {
@@ -96,7 +100,7 @@ export function bestK(made, n, rates, least) {
 const sumOfFirst = (rates, k) => planner.sum(rates.slice(0, k));
 const geometricSum = (share) => (share < 1 - 1e-12 ? 1 / (1 - share) : Infinity);
 
-// After the list every branch is a chain, so each accepted node of the next level is worth
+// Below the list every branch is a chain, so each accepted node of the first level there is worth
 // 1 / (1 - a1) tokens.
 function branchingLimit(a, list) {
   let total = 0;
@@ -109,8 +113,8 @@ function branchingLimit(a, list) {
 }
 
 /**
- * By name: a shape's label, its tree of n nodes, the smallest k allowed, and the upper limit on its
- * expected tokens.
+ * By name: a shape's label, its tree of n nodes, the smallest k allowed, and the limit of its
+ * expected tokens as n grows.
  * @type {Record<string, {label: (setting: any) => string, make: (n: number, setting: any) =>
  *   number[], least?: number, limit?: (rates: number[], setting: any) => number}>}
  */
@@ -138,7 +142,8 @@ export const SHAPES = {
 };
 
 /**
- * Expected tokens of the tree with all ranks at every node, which the best trees approach.
+ * Expected tokens of the tree in which every node has a child of every rank. The best trees
+ * approach it as n grows.
  * @param {number[]} rates
  * @param {number | null} levels null: no limit
  * @returns {number}
@@ -150,7 +155,7 @@ export function fullTree(rates, levels) {
 }
 
 /**
- * The chosen number or list of a shape, or the best for this size.
+ * The number or list that was chosen for a shape, or else the best k for this size.
  * @param {string} name
  * @param {number} n
  * @param {LabState} state

@@ -1,5 +1,5 @@
-/* The Paper view: the server writes its tables; here comes the figure, and buttons that open a tab.
-   It computes nothing. */
+/* The Paper tab. The server writes its tables; this module adds the figure and connects the buttons
+   that open another tab. It computes nothing. */
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { followTheme } from "../../shared/web/chart.js";
 import { text } from "../../shared/web/dom.js";
@@ -9,7 +9,7 @@ import { connectTabButtons } from "../../shared/web/tabs.js";
 /** @import { Figure } from "../../shared/web/chart.js" */
 
 /**
- * What ui/paper/tab.py sends.
+ * The message from ui/paper/tab.py.
  * @typedef {{figure?: Figure, error?: string}} Message
  */
 

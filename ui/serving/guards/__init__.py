@@ -1,1 +1,1 @@
-"""Checks of each HTTP request before Gradio gets it, one rule per file. See `all_guards`."""
+"""Checks each HTTP request before Gradio gets it, with one rule per file. See `all_guards`."""

@@ -1,4 +1,4 @@
-"""All guards, in the order in which a request meets them."""
+"""The list of all guards, in the order in which a request passes them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ui.serving.limits import Limits
 
 
 class Address:
-    """Where the server is reached: the names it answers to, and the proxies it trusts.
+    """The names that the server answers to, and the proxies that it trusts.
 
-    allowed: further names. proxies: IP addresses or networks such as 10.0.0.0/8. Raises ValueError
-    for anything else.
+    allowed: names in addition to the machine's own. proxies: IP addresses or networks such as
+    10.0.0.0/8. Raises ValueError if a proxy is anything else.
     """
 
     def __init__(self, allowed: Iterable[str] = (), proxies: Iterable[str] = ()) -> None:

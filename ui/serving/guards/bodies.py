@@ -1,8 +1,9 @@
-"""How much a request may send. Gradio itself limits only single files. The sizes are in
-ui/serving/limits.py.
+"""Limits how much a request may send. Gradio itself limits only the size of a single file. The
+limits are in ui/serving/limits.py.
 
-A request that uploads nothing is read whole before Gradio gets it: 60 MB of nested lists would take
-4 GB while they are parsed, and nobody else would be served meanwhile.
+A request that uploads no file is read to its end and checked before Gradio gets it. Otherwise 60 MB
+of nested lists would take 4 GB of memory while Gradio parses them, and no other visitor would be
+served meanwhile.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from ui.serving.limits import MIB, Limits
 
 MAX_LISTS = 20_000  # lists and objects in one request; the page sends a few hundred
 MAX_VALUES = 400_000  # values in one request
-_AROUND_A_FILE = 64 * 1024  # bytes of an upload beside the file itself
-_BLOCK = 4096  # bytes that a file counts beside its size: a disk keeps even a tiny one in a block
-_NAME = b"filename"  # stands before each file of an upload
+_AROUND_A_FILE = 64 * 1024  # bytes that an upload may have in addition to the file itself
+_BLOCK = 4096  # bytes added to the size of each file: even a tiny file occupies a block on disk
+_NAME = b"filename"  # precedes each file in the body of an upload
 
 
 class TooMuch(Exception):
-    """The request may not send this; the text says why."""
+    """The request sends too much. The message says which limit it exceeds."""
 
 
 class BodyLimits:
@@ -56,7 +57,7 @@ class BodyLimits:
     # -- requests that upload nothing --------------------------------------------------------------
 
     async def _read(self, receive: Receive, length: int) -> Receive:
-        """The body, read whole, as a new `receive`."""
+        """Read the whole body and check it. Returns a new `receive` that replays it."""
         self._check_request(length)
         messages: deque[Message] = deque()
         size = 0
@@ -76,13 +77,13 @@ class BodyLimits:
 
     def _check_request(self, size: int) -> None:
         if size > self._limits.request:
-            raise TooMuch(f"a request may have {self._limits.request // MIB} MiB")
+            raise TooMuch(f"a request may have at most {self._limits.request // MIB} MiB")
 
     # -- uploads -----------------------------------------------------------------------------------
 
     def _counted(self, scope: Scope, receive: Receive, length: int) -> Receive:
-        """`receive` for an upload, which ends with an error where it exceeds a limit. Gradio takes
-        that error for one of its own and removes what has arrived."""
+        """A `receive` for an upload, which raises an error when the upload exceeds a limit. Gradio
+        handles this error like its own ones and removes the part that has arrived."""
         address = sender(scope, self._proxies).client
         self._check_upload(length)
         self._uploads.check(address, length)
@@ -106,25 +107,25 @@ class BodyLimits:
 
     def _check_upload(self, size: int) -> None:
         if size > self._limits.upload + _AROUND_A_FILE:
-            raise TooMuch(f"a file may have {self._limits.upload // MIB} MiB")
+            raise TooMuch(f"a file may have at most {self._limits.upload // MIB} MiB")
 
 
 class NameCount:
-    """Counts the files of an upload, whose body comes in pieces. Counts the word also in the files
-    themselves, where it is rare."""
+    """Counts the files in an upload, whose body arrives in pieces, by counting the word "filename".
+    The word is also counted if it occurs inside a file, which is rare."""
 
     def __init__(self) -> None:
-        self._end = b""  # of the last piece, where the word may have begun
+        self._end = b""  # the end of the last piece, in which the word may have begun
 
     def add(self, piece: bytes) -> int:
-        """How many more files have begun."""
+        """The number of files that begin in `piece`."""
         text = self._end + piece.lower()
         self._end = text[-(len(_NAME) - 1) :]
         return text.count(_NAME)
 
 
 class RecentUploads:
-    """Bytes uploaded within the last minutes, by address and in all."""
+    """The bytes uploaded within the last `upload_seconds`, by address and in total."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -134,7 +135,7 @@ class RecentUploads:
         self._total = 0
 
     def check(self, address: str, size: int) -> None:
-        """Raises TooMuch if `size` more bytes from `address` are too many."""
+        """Raises TooMuch if `size` more bytes from `address` would exceed a limit."""
         with self._lock:
             self._forget_old()
             self._check(address, size)
@@ -151,11 +152,18 @@ class RecentUploads:
             self._total += size
 
     def _check(self, address: str, size: int) -> None:
-        wait = f"try again in {self._limits.upload_seconds / 60:g} minutes"
+        minutes = f"{self._limits.upload_seconds / 60:.3g} minutes"
         if self._of.get(address, 0) + size > self._limits.uploads_each:
-            raise TooMuch(f"too much was uploaded from your address lately; {wait}")
+            most = f"{self._limits.uploads_each // MIB} MiB"
+            raise TooMuch(
+                f"your address may upload at most {most} in {minutes}; try again in {minutes}"
+            )
         if self._total + size > self._limits.uploads:
-            raise TooMuch(f"too much was uploaded to this server lately; {wait}")
+            most = f"{self._limits.uploads // MIB} MiB"
+            raise TooMuch(
+                f"all visitors together may upload at most {most} in {minutes}; try again in "
+                f"{minutes}"
+            )
 
     def _forget_old(self) -> None:
         end = time.monotonic() - self._limits.upload_seconds
@@ -168,7 +176,9 @@ class RecentUploads:
 
 
 def check_count(body: bytes) -> None:
-    """Raises TooMuch if JSON in `body` has too many values. Counts characters, also those in
-    texts, which takes a millisecond for each MiB."""
+    """Raises TooMuch if the JSON in `body` has too many values. It counts brackets and commas, also
+    those inside strings, which takes a millisecond per MiB."""
     if body.count(b"[") + body.count(b"{") > MAX_LISTS or body.count(b",") > MAX_VALUES:
-        raise TooMuch("a request may not have so many values")
+        raise TooMuch(
+            f"a request may have at most {MAX_LISTS:,} lists and objects and {MAX_VALUES:,} values"
+        )

@@ -1,4 +1,4 @@
-"""A request that fails unexpectedly leaves one line in the log and gets one sentence as answer."""
+"""For a request that fails unexpectedly: one line in the log, and one sentence as the answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ui.serving.one_line_errors import in_one_line
 
 
 class FailureLog:
-    """ASGI middleware that answers with status 500 where the app raises."""
+    """ASGI middleware that answers with status 500 if the app raises an unexpected error."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -1,8 +1,9 @@
-"""Headers of every answer: what the page may load and send, and who may show it in a frame.
+"""Headers of every answer. They restrict what the page may load, where it may send data, and which
+sites may show it in a frame.
 
-Gradio's page needs 'unsafe-inline' and 'unsafe-eval' for scripts. So this is no defence against a
-script that got into the page, but such a script could send nothing to another machine, except by
-leaving the page.
+Gradio's page needs 'unsafe-inline' and 'unsafe-eval' for scripts. So the headers do not prevent an
+injected script from running. But it cannot send anything to another machine, except by navigating
+away from the page.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _SPACES = "https://huggingface.co https://*.huggingface.co"
 
 
 def content_rules(on_a_space: bool) -> str:
-    """The Content-Security-Policy. On a Space, the hub shows the page in a frame."""
+    """The Content-Security-Policy. On a Hugging Face Space, the Hub shows the page in a frame."""
     frames = f"'self' {_SPACES}" if on_a_space else "'self'"
     rules = {**_RULES, "frame-ancestors": frames}
     return "; ".join(f"{name} {sources}" for name, sources in rules.items())

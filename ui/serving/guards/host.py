@@ -1,7 +1,8 @@
-"""Which names the server answers to. Guards against DNS rebinding: a page of another site whose
-name suddenly leads to this machine could read and press everything here.
+"""Answers only requests for the server's own names. This guards against DNS rebinding: if the name
+of another site is made to point to this machine, a page of that site could read and press
+everything here.
 
-Rebinding needs a name, so any IP address is accepted.
+Rebinding needs a name, so requests for any IP address are accepted.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from ui.serving.guards.sender import Network, sender, split_port
 
 
 class HostRule:
-    """ASGI middleware that refuses requests for other names. `names` can grow while the server
-    runs."""
+    """ASGI middleware that refuses requests for names that are not in `names`. Names can be added
+    while the server runs."""
 
     def __init__(self, app: ASGIApp, names: set[str], proxies: tuple[Network, ...]) -> None:
         self._app = app
@@ -37,7 +38,7 @@ class HostRule:
 
 
 def own_names(given: Iterable[str] = ()) -> set[str]:
-    """The names of this machine, of the Space, and those `given`."""
+    """The names of this machine and of the Hugging Face Space, and the `given` names."""
     machine = socket.gethostname().lower()
     short = machine.partition(".")[0]
     space = os.environ.get("SPACE_HOST", "")
@@ -56,6 +57,6 @@ def is_ip_address(name: str) -> bool:
 def _reason(name: str) -> str:
     shown = re.sub(r"[^a-z0-9.-]", "?", name[:100])
     return (
-        f"this server does not answer to the name '{shown}'; if the name is right, start it with "
-        f"--allow-host {shown}"
+        f"this server does not answer to the name '{shown}'; if the name is right, start the "
+        f"server with --allow-host {shown}"
     )

@@ -1,6 +1,6 @@
-"""The server fetches nothing from other machines for a visitor. Gradio's file address would also
-take a web address, and answer with what it finds there; and it would download the file of a handler
-if that has a web address for a path."""
+"""Ensures that the server fetches nothing from other machines for a visitor. Gradio's file route
+also accepts a web address and answers with what it finds there. And if the path of a handler's file
+is a web address, Gradio would download that file."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ui.serving.guards.refusal import refuse
 
-_REASON = "this server fetches no other address"
+_REASON = "this server does not fetch files from other addresses"
 
 
 def forbid_downloads() -> None:
-    """Make Gradio refuse files with a web address for a path."""
+    """Make Gradio refuse files whose path is a web address."""
     processing_utils.async_ssrf_protected_get = _refuse_download
 
 

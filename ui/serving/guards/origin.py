@@ -1,9 +1,10 @@
-"""Requests come from our own page or from no page at all. Guards against a page of another site
-that uses the visitor's browser to send requests here: uploads, runs, downloads of models.
+"""Accepts requests only from the server's own page, or from programs other than a browser. This
+guards against a page of another site that uses the visitor's browser to send requests here:
+uploads, runs, downloads of models.
 
-A browser names the page's origin with every request that changes something, so a request without
-one comes from a program. Old browsers may leave it out, but then say that the page is of another
-site. Links from other sites still work: they only read.
+A browser sends the page's origin with every request that changes something, so a request without an
+origin comes from another program. A browser that leaves it out may still report the request as
+cross-site, and then it is refused. Links from other sites work, as they only read.
 """
 
 from __future__ import annotations
@@ -21,9 +22,8 @@ _READING = {"GET", "HEAD", "OPTIONS"}
 
 
 class OriginRule:
-    """ASGI middleware that refuses requests from pages of other origins. `https_names`: names at
-    which a proxy that is no --trusted-proxy serves this app over https, such as Gradio's share
-    address."""
+    """ASGI middleware that refuses requests from pages of other origins. https_names: names under
+    which an untrusted proxy serves this app over https, such as Gradio's share address."""
 
     def __init__(self, app: ASGIApp, https_names: Set[str], proxies: tuple[Network, ...]) -> None:
         self._app = app
@@ -44,12 +44,12 @@ class OriginRule:
         if origin is None:
             if scope["method"] in _READING or headers.get("sec-fetch-site") != "cross-site":
                 return None
-            return "a page of another site sent this request"
+            return "this request was sent by a page of another site"
         if self._is_own(origin, sender(scope, self._proxies)):
             return None
         return (
-            "the page that sent this request has another address than this server; behind a proxy, "
-            "start the server with --trusted-proxy and the proxy's IP address"
+            "the page that sent this request does not have the address of this server; if the "
+            "server is behind a proxy, start it with --trusted-proxy and the proxy's IP address"
         )
 
     def _is_own(self, origin: str, who: Sender) -> bool:

@@ -1,5 +1,5 @@
-"""How a guard refuses a request: one sentence, and one line in the log. The log gets the path and
-the reason, but no query, no header and no body."""
+"""Refuses a request with one sentence to the browser and one line in the log. The line has the path
+and the reason, but no query, no headers and no body."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ _MAX_PATH = 100
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send, status: int, reason: str) -> None:
-    """Log the failure and answer with `reason`. Gradio's page shows the text of "detail"."""
+    """Log the failure and answer with `reason` as "detail", which Gradio's page shows."""
     log_failure(scope, status, reason)
     await answer(scope, receive, send, status, reason)
 
 
 async def answer(scope: Scope, receive: Receive, send: Send, status: int, reason: str) -> None:
-    """Answer with `reason`, and close the connection, as the body may not have been read."""
+    """Answer with `reason` and close the connection, as its body may not have been read to the
+    end."""
     response = JSONResponse({"detail": reason}, status, {"Connection": "close"})
     await response(scope, receive, send)
 
 
 def log_failure(scope: Scope, status: int, reason: str) -> None:
-    """One line in the log about a request that failed."""
+    """Write one line about a failed request to the log."""
     path = visible(scope["path"][:_MAX_PATH].replace("\n", " "))
     client = (scope.get("client") or ("?", 0))[0]
     _log.warning("%s %s from %s: %d, %s", scope["method"], path, client, status, reason)

@@ -1,7 +1,8 @@
-"""Who sent a request, and to which address: as the request says, or as a trusted proxy says.
+"""Finds out who sent a request, and to which address: from the connection, or from the headers of a
+trusted proxy.
 
-Anyone can write X-Forwarded headers. They count only if the connection comes from an address of
---trusted-proxy, or on a Space, where every connection comes from its proxy.
+Anyone can write X-Forwarded headers. They count only if the connection comes from an address given
+with --trusted-proxy, or on a Hugging Face Space, where every connection comes from its proxy.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 @dataclass(frozen=True)
 class Sender:
-    """client: the address of the browser. scheme and host: those in its address bar. forwarded:
-    whether a trusted proxy said so."""
+    """client: the IP address of the browser. scheme, host: those in its address bar. forwarded:
+    whether these come from the headers of a trusted proxy."""
 
     client: str
     scheme: str
@@ -34,7 +35,7 @@ class Sender:
 
 
 def sender(scope: Scope, proxies: Sequence[Network]) -> Sender:
-    """The sender of a request. `proxies`: the trusted ones."""
+    """The sender of a request. proxies: the trusted proxies."""
     headers = Headers(scope=scope)
     peer = (scope.get("client") or ("", 0))[0]
     hosts = headers.getlist("host")
@@ -50,13 +51,13 @@ def sender(scope: Scope, proxies: Sequence[Network]) -> Sender:
 
 
 def with_port(scheme: str, host: str) -> str:
-    """`host` in lower case, with its port even if that is the scheme's own."""
+    """`host` in lower case, always with a port: its own, or the default one of `scheme`."""
     name, port = split_port(host)
     return f"{name}:{port or _DEFAULT_PORTS.get(scheme, '')}"
 
 
 def split_port(host: str) -> tuple[str, str]:
-    """The name in a Host header, in lower case, and the port, empty if there is none."""
+    """The name in a Host header, in lower case, and its port, which is "" if there is none."""
     name, colon, port = host.lower().rpartition(":")
     if not colon or port.endswith("]"):  # an IPv6 address without a port
         return host.lower(), ""
@@ -73,12 +74,12 @@ def is_in(address: str, networks: Sequence[Network]) -> bool:
 
 
 def _last(value: str) -> str:
-    """The entry that the nearest proxy wrote; those before it can be forged."""
+    """The last entry, which the nearest proxy wrote. The entries before it can be forged."""
     return value.rpartition(",")[2].strip()
 
 
 def _last_untrusted(value: str, proxies: Sequence[Network]) -> str:
-    """The last address that is not one of the proxies'. With every address trusted, the last."""
+    """The last address that is not a trusted proxy's; if all are, the last one."""
     addresses = [address.strip() for address in value.split(",")]
     outside = [address for address in addresses if not is_in(address, proxies)]
     return (outside or addresses)[-1]

@@ -1,28 +1,30 @@
-/* Acceptance counted by rank and depth, as a table: ranks down, depths across, counts in cells. */
+/* A table of acceptance counted by rank and depth: one row per rank, one column per depth. */
 import { el, show } from "./dom.js";
 import { addTerm } from "./tooltips.js";
 
 /**
- * How often a child was accepted, with a 95% interval: visits, accepted, low, high.
+ * How often a child was accepted: visits of its parent, times accepted, and the two ends of the 95%
+ * confidence interval of the rate.
  * @typedef {[number, number, number, number]} Counts
  *
- * Counts by rank and depth; `by_level_table` of ui/hardware/view.py makes them.
+ * Counts by rank and depth, made by `by_level_table` in ui/hardware/view.py.
  * @typedef {object} AcceptanceByLevel
- * @property {string} name
- * @property {string} label measured or recorded
+ * @property {string} name what was counted, such as "latest run"
+ * @property {string} label "measured" or "recorded"
  * @property {number} temperature
  * @property {number} runs
- * @property {number} depths shown
- * @property {number} ranks shown
- * @property {[number, number]} of all depths and ranks
+ * @property {number} depths number of depths in the table
+ * @property {number} ranks number of ranks in the table
+ * @property {[number, number]} of number of depths and of ranks that were counted
  * @property {[number, number, number, number, number, number][]} cells depth, rank and Counts
- * @property {Counts[]} all of all depths, by rank
+ * @property {Counts[]} all the counts of each rank, summed over all depths
  * @property {boolean | null} holds whether acceptance depends on the rank alone; null if unknown
- * @property {[number, number] | null} doubtful depth and rank that differ most
- * @property {string} sentence
+ * @property {[number, number] | null} doubtful the depth and rank whose acceptance differs most
+ *   from that of its rank at the other depths
+ * @property {string} sentence what `holds` means, in words
  */
 
-const ABOUT = "how often a node of that depth had child k accepted";
+const ABOUT = "how often child k was accepted, by the depth of its parent";
 
 const percent = (rate) => (rate * 100).toFixed(rate > 0 && rate < 0.095 ? 1 : 0);
 
@@ -65,9 +67,9 @@ function source({ name, runs, temperature, depths, ranks, of }) {
 }
 
 /**
- * The table of one set of counts. With one depth only, there is no column for all depths.
+ * The table of one set of counts. The column for all depths is left out if there is only one depth.
  * @param {AcceptanceByLevel} byLevel
- * @param {string} [place] heads the column of depth 0
+ * @param {string} [place] the heading of the column of depth 0
  * @returns {HTMLTableElement}
  */
 export function acceptanceTable(byLevel, place = "root") {
@@ -104,6 +106,6 @@ function cell(row, counts, what) {
   box.style.setProperty("--h", String(accepted / visits));
   el("b", { text: share }, box);
   el("small", { text: of }, box);
-  box.title = `${what}: ${of}, ${share} (95% interval ${percent(low)} to ${percent(high)}%)`;
+  box.title = `${what}: ${of}, ${share} (95% confidence interval ${percent(low)} to ${percent(high)}%)`;
   return box;
 }

@@ -1,18 +1,18 @@
-/* Figures in the page's own colours, drawn by Plotly, or where it is missing as SVG. They come from
-   the server with `var(--name)` for a colour; here the browser's theme replaces it. */
+/* Figures in the colours of the page, drawn by Plotly, or as SVG if Plotly is missing. A figure
+   from the server names its colours as `var(--name)`; this module puts in those of the theme. */
 import * as dom from "./dom.js";
 import * as pictures from "./save_picture.js";
 import { loadPlotly } from "./plotly.js";
 import { drawFigure } from "./svg_figure.js";
 
-const LEAST = 40; // px
+const LEAST = 40; // px; a narrower figure is not drawn
 
 /**
- * A figure as Plotly takes it.
+ * A figure in Plotly's format.
  * @typedef {{data: object[], layout: Record<string, object>}} Figure
  */
 
-// `value` with every `var(--name)` replaced by what `styles` says.
+// `value` with every `var(--name)` in it replaced by the value of that variable in `styles`.
 function coloured(value, styles) {
   if (typeof value === "string")
     return value.replace(/var\((--[\w-]+)\)/g, (_, name) => styles.getPropertyValue(name).trim());
@@ -75,16 +75,17 @@ function whole(layout, styles, size, views) {
   return coloured(made, styles);
 }
 
-/** A figure, drawn once it has a size, and again when its size changes. */
+/** A figure that is drawn when its element has a size, and again when that size changes. */
 export class Chart {
   /** @type {Figure | undefined} */
   figure;
   waiting = false;
-  views = 1; // how often the whole figure was asked for; in between, a zoom is kept
+  views = 1; // counts calls of `reset`; Plotly keeps the zoom until this number changes
 
   /**
    * @param {HTMLElement} host
-   * @param {string | null} path of Plotly's script; without it the figure is drawn as SVG
+   * @param {string | null} path address of Plotly's script; null: draw the figure as SVG, unless
+   *   the page has Plotly already
    * @param {string} label for screen readers
    */
   constructor(host, path, label) {
@@ -106,7 +107,7 @@ export class Chart {
   }
 
   /**
-   * Draw the figure in the colours of the present theme.
+   * Draw the figure in the colours of the current theme.
    * @returns {Promise<void>}
    */
   async draw() {

@@ -1,27 +1,29 @@
-/* Joins a Gradio HTML component to the view that draws its value. */
+/* Connects a Gradio HTML component to the view that draws its value. */
 
-const ASK_MS = 2000; // a value that has not come by then is asked for
+const ASK_MS = 2000; // after which a missing first value is requested
 
 /**
- * What Gradio gives a component's js_on_load.
+ * The arguments that Gradio passes to a component's js_on_load. Props: the component's properties;
+ * its value is a message as JSON text. Watch: calls `changed` whenever the property `name` changes.
+ * Trigger: triggers an event of the component. Server: the component's server functions, which
+ * answer with JSON text.
  * @typedef {{value?: string}} Props
- * @typedef {(name: string, changed: () => void) => void} Watch called on each new value
+ * @typedef {(name: string, changed: () => void) => void} Watch
  * @typedef {(name: string, data?: object) => void} Trigger
- * @typedef {Record<string, (asked: unknown) => Promise<string>>} Server the component's
- *   server functions, which answer in JSON
+ * @typedef {Record<string, (asked: unknown) => Promise<string>>} Server
  */
 
 /**
- * Give `view.take` every new value of a component, parsed, or {error} where it is not JSON.
- * `root.view` is set to the view, for tests and for the browser's console.
- * @template M the component's messages
+ * Call `view.take` with every new value of a component: the parsed message, or {error} if the value
+ * is not JSON. `root.view` is set to the view, for tests and for the browser's console.
+ * @template M the type of the component's messages
  * @param {HTMLElement} root
  * @param {Props} props
  * @param {Watch} watch
  * @param {{take: (message: M) => void}} view
  * @param {object} [around]
- * @param {() => void} [around.ask] called for the first value, for which a tab that is built while
- *   the page loads can be too late
+ * @param {() => void} [around.ask] requests the first value; called if none has arrived after
+ *   ASK_MS, because a tab that is built while the page loads can miss it
  * @param {(message: M) => void} [around.taken] called after each message
  */
 export function connectComponent(root, props, watch, view, { ask, taken } = {}) {
@@ -48,7 +50,7 @@ function parsed(text) {
 }
 
 /**
- * Call `shown` each time `root` comes into view, as when its tab is opened.
+ * Call `shown` each time `root` becomes visible, for example because its tab is opened.
  * @param {HTMLElement} root
  * @param {() => void} shown
  */

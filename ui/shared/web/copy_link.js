@@ -2,8 +2,9 @@
 import { copyLink } from "./page_link.js";
 
 /**
+ * Copy a link to what a tab shows.
  * @param {string} tab
- * @returns {any[]} no outputs
+ * @returns {any[]} the outputs that Gradio expects: none
  */
 export function copy(tab) {
   copyLink(tab);

@@ -1,10 +1,14 @@
-/* Makes elements and changes them. Text reaches the page through textContent only, here and in all
-   modules. */
+/* Makes elements and changes them. Text is always written through textContent, never as HTML, here
+   and in all other modules. */
 
 const SVG = "http://www.w3.org/2000/svg";
-const STAYS_MS = 300;
+const STAYS_MS = 300; // for which an element must be visible to count as seen
 
-/** @typedef {Record<string, any>} Attributes by name; `text`: the element's text; null omits it */
+/**
+ * Attributes by name. The name `text` means the element's text. An attribute that is null is
+ * omitted.
+ * @typedef {Record<string, any>} Attributes
+ */
 
 /**
  * @template {Element} T
@@ -45,7 +49,7 @@ export const svg = (tag, attributes, parent) =>
   dress(document.createElementNS(SVG, tag), attributes, parent);
 
 /**
- * Set text only where it differs, so that an unchanged view costs nothing.
+ * Set the text of a node if it differs, so that repainting an unchanged view costs nothing.
  * @param {Element} node
  * @param {string} value
  */
@@ -54,7 +58,7 @@ export function text(node, value) {
 }
 
 /**
- * Set an attribute where it differs; null or false removes it.
+ * Set an attribute if it differs. The value null or false removes it.
  * @param {Element} node
  * @param {string} name
  * @param {any} value
@@ -66,6 +70,7 @@ export function attr(node, name, value) {
 }
 
 /**
+ * Show or hide an element.
  * @param {HTMLElement} node
  * @param {boolean} visible
  */
@@ -74,11 +79,12 @@ export function show(node, visible) {
 }
 
 /**
- * A button with an icon, a text or both.
+ * A new button with an icon, a text or both, appended to `parent`.
  * @param {Element} parent
  * @param {{label?: string, icon?: string, text?: string, cls?: string, hint?: string,
- *   part?: string, act?: () => void}} look `label`: its name for a screen reader; `icon`: a name in
- *   ICONS; `hint`: its tooltip; `part`: its name for tests; `act`: called when it is pressed
+ *   part?: string, act?: () => void}} look `label`: the button's name for screen
+ *   readers; `icon`: a name in ICONS; `hint`: its tooltip, by default the label; `cls`: further
+ *   classes; `part`: its name for tests; `act`: called when it is pressed
  * @returns {HTMLButtonElement}
  */
 export function button(parent, { label, icon, text: words, cls = "", hint = label, part, act }) {
@@ -92,6 +98,7 @@ export function button(parent, { label, icon, text: words, cls = "", hint = labe
 }
 
 /**
+ * A new icon, appended to `parent`.
  * @param {Element} parent
  * @param {string} name of ICONS
  * @returns {SVGSVGElement}
@@ -103,7 +110,8 @@ export function drawIcon(parent, name) {
 }
 
 /**
- * @param {Element} node with an icon in it
+ * Replace the icon in an element.
+ * @param {Element} node which contains an icon
  * @param {string} name of ICONS
  */
 export function setIcon(node, name) {
@@ -111,8 +119,8 @@ export function setIcon(node, name) {
 }
 
 /**
- * A list of elements that grows when needed and hides those left over. `take(count)` gives all made
- * so far, of which the first `count` are shown.
+ * A list of elements that are reused. `take(count)` makes elements until there are `count`, shows
+ * the first `count` and hides the rest. It returns all of them, including the hidden ones.
  * @template T an element, or an object with its element as `node`
  * @param {(i: number) => T} make
  * @returns {{items: T[], take: (count: number) => T[]}}
@@ -135,7 +143,8 @@ export function pool(make) {
 }
 
 /**
- * The inner size of an element in px, kept by an observer so that painting never forces a layout.
+ * The inner size of an element in px. An observer updates it, so that painting never forces a
+ * layout.
  * @param {Element} node
  * @param {() => void} onChange
  * @returns {{w: number, h: number}}
@@ -153,8 +162,9 @@ export function sized(node, onChange) {
 }
 
 /**
- * Call `then` once half of `node` has been visible for a moment: for costly content
- * further down the page. Scrolling past it, or a layout that is not settled yet, does not count.
+ * Call `then` once, as soon as half of `node` has been visible for a moment. Meant for costly
+ * content further down the page: it is not triggered by scrolling past, or while the layout still
+ * moves.
  * @param {Element} node
  * @param {() => void} then
  */

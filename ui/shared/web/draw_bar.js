@@ -1,7 +1,8 @@
-/* The draw u on the line from 0 to 1: the part below p/q accepts, and a mark stands at u. */
+/* A bar from 0 to 1 that shows the random draw u as a mark. The part below p/q, where u accepts the
+   token, is coloured. */
 import { el } from "./dom.js";
 
-/** A bar with a mark. */
+/** The bar with its mark. */
 export class DrawBar {
   /** @param {Element} host */
   constructor(host) {

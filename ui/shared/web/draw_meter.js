@@ -1,4 +1,4 @@
-/* The draw u on the line from 0 to 1, against the part of it that accepts, in figures. */
+/* A bar that compares the draw u with the bound p/q, with both numbers written beside it. */
 import { attr, el, show, text } from "./dom.js";
 import { DrawBar } from "./draw_bar.js";
 import { apart, known } from "./format.js";
@@ -6,7 +6,7 @@ import { acceptanceRatio } from "./step_words.js";
 
 /** @import { Trial } from "./step_view.js" */
 
-/** The bar with u above it and p/q below. */
+/** The bar, with u written above it and p/q below it. */
 export class DrawMeter {
   /** @param {Element} host */
   constructor(host) {
@@ -19,7 +19,7 @@ export class DrawMeter {
     el("span", { text: "1" }, this.under);
   }
 
-  /** @param {Trial | null | undefined} trial */
+  /** @param {Trial | null | undefined} trial without one, or without u, the meter is hidden */
   paint(trial) {
     const isShown = Boolean(trial) && known(trial.u);
     show(this.root, isShown);
@@ -30,6 +30,6 @@ export class DrawMeter {
     const [u, bound] = apart(trial.u, ratio);
     text(this.top, "u " + u);
     text(this.ratio, (trial.q === 1 ? "accepted below " : "accepted below p/q = ") + bound);
-    attr(this.root, "aria-label", `u is ${u}, the token is accepted below ${bound}`);
+    attr(this.root, "aria-label", `u is ${u}; the token is accepted if u is below ${bound}`);
   }
 }

@@ -1,15 +1,15 @@
-/* The axis of a chart that is drawn without Plotly: from values to px, and its ticks. Pure. */
+/* The axis of a chart that is drawn without Plotly: maps values to px and chooses ticks. Pure. */
 
-const TICKS = 5; // about as many as an axis has
+const TICKS = 5; // on an axis, approximately
 const NICE = [1, 2, 5, 10];
-const ROOM = 0.05; // of the range, beyond the outermost values
+const ROOM = 0.05; // left free beyond the outermost values, as a share of the range
 
 /**
- * What a layout says of an axis, as Plotly takes it; ends of a logarithmic `range` are exponents.
+ * An axis in a Plotly layout. The ends of the `range` of a logarithmic axis are exponents of 10.
  * @typedef {object} AxisLayout
  * @property {string} [type] "log", else linear
  * @property {number[]} [range]
- * @property {string} [rangemode] "tozero": from 0 on
+ * @property {string} [rangemode] "tozero": the range includes 0
  * @property {number[]} [tickvals]
  * @property {string[]} [ticktext]
  * @property {string} [ticksuffix]
@@ -17,16 +17,16 @@ const ROOM = 0.05; // of the range, beyond the outermost values
  */
 /**
  * @typedef {object} Axis
- * @property {(value: number) => number} at px of a value
- * @property {{at: number, text: string}[]} ticks inside the range
+ * @property {(value: number) => number} at the position of a value in px
+ * @property {{at: number, text: string}[]} ticks inside the range; `at` is in px
  * @property {string} title
  */
 
 /**
  * @param {AxisLayout} layout
- * @param {(number | null)[]} values of the traces on it
- * @param {number} from px of the range's start
- * @param {number} to px of its end
+ * @param {(number | null)[]} values of the traces on this axis; null where one is missing
+ * @param {number} from px where the range starts
+ * @param {number} to px where the range ends
  * @returns {Axis}
  */
 export function makeAxis(layout, values, from, to) {
@@ -43,7 +43,7 @@ export function makeAxis(layout, values, from, to) {
   return { at, ticks, title: layout.title?.text ?? "" };
 }
 
-// The range of finite values, with some room; a chart without values has a range, too.
+// The range of the finite values, with some room at both ends; [0, 1] if there are none.
 function fitted(values, mode) {
   const finite = values.filter((value) => value !== null && Number.isFinite(value));
   if (!finite.length) return [0, 1];
@@ -53,12 +53,13 @@ function fitted(values, mode) {
   return [mode === "tozero" ? Math.min(0, least) : least - room, most + room];
 }
 
+// The powers of ten within a range of exponents.
 const powers = (low, high) =>
   Array.from({ length: Math.max(0, Math.floor(high) - Math.ceil(low) + 1) }, (_, i) =>
     Number("1e" + (Math.ceil(low) + i)),
   );
 
-// Multiples of 1, 2 or 5 times a power of ten.
+// Values within a range that are multiples of a round step: 1, 2 or 5 times a power of ten.
 function steps(low, high) {
   const rough = (high - low) / TICKS;
   const power = 10 ** Math.floor(Math.log10(rough));

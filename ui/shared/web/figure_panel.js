@@ -1,4 +1,4 @@
-/* A panel with a Plotly figure, a line beside its title, and the buttons that save it. */
+/* A panel with a Plotly figure, a line beside the title, and buttons that save the figure. */
 import { Chart } from "./chart.js";
 import { el } from "./dom.js";
 import { makePanel } from "./panel.js";
@@ -8,9 +8,10 @@ import * as pictures from "./save_picture.js";
 
 /**
  * @param {HTMLElement} host
- * @param {{part: string, title: string, term?: string, cls?: string}} about as for a panel
- * @param {{caption?: () => string[], name?: () => string}} [saved] lines above the saved figure,
- *   and the name of its file, by default that of the panel
+ * @param {{part: string, title: string, term?: string, cls?: string}} about as for
+ *   `makePanel`
+ * @param {{caption?: () => string[], name?: () => string}} [saved] `caption`: the lines above
+ *   the saved figure; `name`: the name of its file, by default `about.part`
  * @returns {{panel: ReturnType<typeof makePanel>, word: HTMLElement, chart: Chart}} `word`: the
  *   line beside the title
  */

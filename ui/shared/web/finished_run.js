@@ -1,28 +1,28 @@
-/* The run that was made last on this page, for views other than the one that made it. */
+/* The latest run that finished on this page, shared with the other views. */
 
 /**
  * @typedef {object} FinishedRun
  * @property {string} label "measured" or "simulated"
  * @property {string} device
  * @property {number} tokensPerStep
- * @property {number} stepSeconds mean of its steps
- * @property {number} plainSeconds of a pass of the large model alone; NaN where it was not timed
+ * @property {number} stepSeconds the mean over its steps
+ * @property {number} plainSeconds seconds per token of plain decoding; NaN if that was not timed
  */
 
 const FINISHED = "sq-run-finished";
 /** @type {{run: FinishedRun | null}} */
 const last = { run: null };
 
-/** @param {FinishedRun} run */
+/** @param {FinishedRun} run that has just finished */
 export function publishRun(run) {
   last.run = run;
   document.dispatchEvent(new Event(FINISHED));
 }
 
-/** @returns {FinishedRun | null} */
+/** @returns {FinishedRun | null} the latest run; null before the first one */
 export const finishedRun = () => last.run;
 
-/** @param {() => void} then called after each run */
+/** @param {() => void} then called after each run that finishes */
 export function onFinishedRun(then) {
   document.addEventListener(FINISHED, then);
 }

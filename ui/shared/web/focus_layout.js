@@ -1,4 +1,4 @@
-/* The focus layout: a step's own part of a large tree. Pure. */
+/* The focus layout: the part of a large tree that matters in one step. Pure. */
 import { keyOf } from "./tree_scene.js";
 
 /**
@@ -7,28 +7,31 @@ import { keyOf } from "./tree_scene.js";
  * @import { Cell } from "./tree_scene.js"
  */
 
-/** Nodes of a tree beyond which this layout is the usual one. */
+/** Trees with more nodes than this are shown in the focus layout by default. */
 export const LARGE = 160;
-const FIRST_REJECTED = 9; // siblings of a kind that are drawn one by one
+// How many siblings of a kind are drawn one by one: of the rejected ones the first and the last, of
+// the untried ones the first. The rest of a kind are folded together.
+const FIRST_REJECTED = 9;
 const LAST_REJECTED = 3;
 const FIRST_UNTRIED = 2;
 
 /**
- * A cell of the drawn tree; siblings folded together have the key "g<parent>:<kind>".
+ * What a cell of the drawn tree hides: the nodes below it (`folded`), or for a cell that represents
+ * several siblings, the other fields. The key of such a cell is "g<parent>:<kind>".
  * @typedef {object} Fold
- * @property {number} [folded] nodes below it that are not drawn
- * @property {number} [count] siblings folded together
- * @property {number} [nodes] in their subtrees
- * @property {"rejected" | "untried"} [what] they are
+ * @property {number} [folded] number of nodes below the cell that are not drawn
+ * @property {number} [count] number of siblings folded together
+ * @property {number} [nodes] number of nodes in the subtrees of these siblings
+ * @property {"rejected" | "untried"} [what] kind of these siblings
  * @typedef {Cell & Fold} Item
  */
 
 /**
- * The accepted path, what was tried beside it, and folds for the rest.
+ * Lay out the accepted path, the siblings that were tried, and folds for all other nodes.
  * @param {Topology} topo
  * @param {StepView} view
- * @param {Set<string>} opened keys a person has unfolded: "n<node>" shows that node's children,
- *   "g<parent>:<kind>" a whole group
+ * @param {Set<string>} opened keys of the cells that a person has unfolded: "n<node>" shows that
+ *   node's children, "g<parent>:<kind>" shows all siblings of that group
  * @param {boolean} hasBonus whether the step has a token from the target
  * @returns {{items: Item[], rows: number, cols: number}}
  */
@@ -64,7 +67,8 @@ export function focusLayout(topo, view, opened, hasBonus) {
   return { items, rows: rows + 1, cols: Math.max(...items.map((item) => item.col), 0) + 1 };
 }
 
-// Which children of an open node are drawn one by one, and which become "… 13 more (83 nodes)".
+// The children of an open node: numbers of nodes that are drawn one by one, and groups, which are
+// drawn as one cell such as "… 13 more (83 nodes)".
 function choose(topo, view, opened, node) {
   const children = topo.children[node];
   const rejected = children.filter((child) => view.state[child] === "rejected");

@@ -1,11 +1,12 @@
-/* Following another visitor's run: the button for a visitor who waits, and the sentence that says
-   whose run is on screen. */
+/* Following another visitor's run: a button that starts it while the visitor's own run waits, and
+   the sentence above a run that is someone else's. */
 import { button, el, show, text } from "./dom.js";
 
 /**
  * @import { Following } from "./following.js"
  *
- * @typedef {object} Followable a store of runs or races
+ * A store of runs or races.
+ * @typedef {object} Followable
  * @property {Following} following
  * @property {boolean} done whether the run on screen has ended
  */
@@ -15,8 +16,8 @@ export class FollowBar {
   /**
    * @param {Followable} store
    * @param {Element} host
-   * @param {string} what it is, "run" or "race"
-   * @param {(() => void) | undefined} follow asks the server for the current run
+   * @param {string} what is followed, "run" or "race"
+   * @param {(() => void) | undefined} follow asks the server for the current run or race
    */
   constructor(store, host, what, follow) {
     this.store = store;

@@ -1,27 +1,28 @@
-/* What a page knows of following another visitor's run: whether it may, and whether the run on
-   screen is someone else's. Independent of the DOM. */
+/* The state of following another visitor's run: whether there is a run to follow, and whether the
+   run on screen is someone else's. Independent of the DOM. */
 
 /**
- * The fields of a message that say something of following. `wait`: the visitor's own run waits;
- * `follow`: one can be followed meanwhile; `followed`: the message is about someone else's run.
+ * The fields of a message that matter for following. `wait`: the visitor's own run is waiting;
+ * `follow`: another visitor's run can be followed meanwhile; `followed`: the message is about
+ * another visitor's run.
  * @typedef {{run?: string, race?: string | null, wait?: object, follow?: boolean,
  *   followed?: boolean, error?: string | null, notice?: string | null}} Message
  */
 
 /** The state of following in one view. */
 export class Following {
-  canFollow = false; // there is a run to follow
-  isFollowed = false; // the run on screen is someone else's
-  isWaiting = false; // the visitor's own run waits
-  isWanted = false; // since the visitor asked to follow, nothing else was opened
+  canFollow = false; // there is another visitor's run to follow
+  isFollowed = false; // the run on screen is another visitor's
+  isWaiting = false; // the visitor's own run is waiting
+  isWanted = false; // the visitor asked to follow, and has not opened another run since
 
   /**
-   * Note what a message says. Its words are not shown if they are about someone else's run.
+   * Update the state from a message. Errors and notices about another visitor's run are removed.
    * @template {Message} M
    * @param {M} message
-   * @param {string | null} notice the one on screen
-   * @returns {M | null} the message to show; null for one of a run that left the screen, as the
-   *   visitor opened another
+   * @param {string | null} notice that is on screen
+   * @returns {M | null} the message to show; null if it is about a run that the visitor no longer
+   *   follows
    */
   note(message, notice) {
     if (message.followed) return this.noteFollowed(message, notice);
@@ -41,7 +42,8 @@ export class Following {
   }
 
   /**
-   * Whether the button is of use: there is a run to follow, and it is not on screen already.
+   * Whether to show the button that starts following: there is a run to follow, and it is not on
+   * screen already.
    * @param {boolean} isOver whether the run on screen has ended
    * @returns {boolean}
    */

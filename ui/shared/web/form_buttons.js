@@ -11,17 +11,17 @@ const HINTS = {
 };
 
 /**
- * What a view may do with the form beside it.
+ * What a view can do with the form beside it.
  * @typedef {object} FormBeside
- * @property {() => string | undefined} [prompt] its text
- * @property {() => boolean} [run] presses Run; false where it cannot be pressed
- * @property {() => boolean} [stop] presses Stop; false where nothing can be stopped
- * @property {() => void} [follow] asks for the run of another visitor that is on
+ * @property {() => string | undefined} [prompt] returns the text of the prompt field
+ * @property {() => boolean} [run] presses Run; false if that button cannot be pressed
+ * @property {() => boolean} [stop] presses Stop; false if nothing can be stopped
+ * @property {() => void} [follow] asks the server for another visitor's current run
  * @property {() => boolean} [isBusy] whether something can be stopped
  */
 
 /**
- * @param {string} form how the ids of the form's elements begin
+ * @param {string} form the prefix of the ids of the form's elements
  * @returns {FormBeside}
  */
 export const formBeside = (form) => ({
@@ -33,8 +33,8 @@ export const formBeside = (form) => ({
 });
 
 /**
- * @param {string} form how the ids of the form's elements begin
- * @returns {boolean} whether its Stop can be pressed, as while a job is going
+ * @param {string} form the prefix of the ids of the form's elements
+ * @returns {boolean} whether the form's Stop button can be pressed, as it can while a job runs
  */
 export function canStop(form) {
   const stop = /** @type {HTMLButtonElement} */ (document.getElementById(form + "-stop"));
@@ -48,7 +48,7 @@ function press(id) {
   return true;
 }
 
-// Gradio sometimes rebuilds the buttons, so a tooltip is set when its button is pointed at.
+// Sets the tooltip of a button pointed at or focused, because Gradio sometimes rebuilds buttons.
 function setHint(event) {
   const button = event.target.closest?.(".pg-go button");
   const key = button?.textContent.trim() === "Start over" ? "button start over" : HINTS[button?.id];

@@ -1,10 +1,10 @@
-/* The labels of the forms, which Gradio makes: each is explained from tooltips.json, to the pointer
-   and to the Tab key. */
+/* Tooltips for the labels of the forms, which Gradio makes. The texts are from tooltips.json; the
+   pointer and the Tab key open them. */
 import { showForm } from "./form_side.js";
 import { rove } from "./roving_focus.js";
 import { markTerm, openTooltip } from "./tooltips.js";
 
-/** @type {[RegExp, string][]} ids of elements, and the term of their label */
+/** @type {[RegExp, string][]} pattern of the ids of fields, and their key in tooltips.json */
 const FIELDS = [
   [/^(pg|rc|ls)-temperature$/, "temperature"],
   [/^(pg|rc|ls)-top-p$/, "top-p"],
@@ -40,13 +40,14 @@ const FIELDS = [
   [/^hw-own-(target|draft)-launch-us-per-layer$/, "launch overhead"],
   [/^hw-own-(target|draft)-offloaded$/, "offloaded"],
 ];
-const GROUPS = ".pg-chips, .pg-files"; // of buttons, one tab stop each
+const GROUPS = ".pg-chips, .pg-files"; // groups of buttons, each group one tab stop
 const roved = new WeakSet();
-let tabbed = false;
+let tabbed = false; // whether the last key or press was the Tab key
 
 /**
- * @param {any} target
- * @returns {[Element?, string?]} the element of the field around it, and its term
+ * @param {any} target of an event
+ * @returns {[Element?, string?]} the field that contains the target, and its key in tooltips.json;
+ *   empty if there is none
  */
 function fieldOf(target) {
   for (let node = target.closest?.("[id]"); node; node = node.parentElement?.closest("[id]")) {
@@ -56,7 +57,8 @@ function fieldOf(target) {
   return [];
 }
 
-// Gradio sometimes rebuilds labels, so one is marked when the pointer or the focus enters it.
+// Marks a label as a term when the pointer or the focus enters its field, because Gradio sometimes
+// rebuilds labels.
 function explain(event) {
   const [field, key] = fieldOf(event.target);
   /** @type {HTMLElement} */
@@ -66,7 +68,7 @@ function explain(event) {
   if (event.type === "focusin" ? tabbed : label.contains(event.target)) openTooltip(label);
 }
 
-/** Move the focus to the field of the open tab that was refused, if there is one. */
+/** Move the focus to the first field of the open tab whose value was refused, if there is one. */
 export function focusWrong() {
   /** @type {NodeListOf<HTMLElement>} */
   const wrong = document.querySelectorAll(".pg-page .is-wrong :is(input, textarea)");

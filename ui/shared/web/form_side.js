@@ -1,9 +1,9 @@
-/* The form beside a view, which can be hidden: each tab's by itself. In a narrow window it is a
-   drawer over the view, closed at first, so that the result comes first. The button in the page's
-   header says whether that of the open tab is shown. */
+/* Hides and shows the form beside a view, for each tab separately. In a narrow window the form is a
+   drawer over the view, closed at first, so that the result is visible. The button in the page's
+   header indicates whether the form of the open tab is shown. */
 
-const HIDDEN = "is-alone"; // of a page without its form, in a wide window
-const DRAWN = "is-drawn"; // of a page whose drawer is open, in a narrow one
+const HIDDEN = "is-alone"; // class of a tab's page whose form is hidden, in a wide window
+const DRAWN = "is-drawn"; // class of a tab's page whose drawer is open, in a narrow window
 const NARROW = matchMedia("(max-width: 1100px)"); // as in page.css
 
 /** @type {() => HTMLElement | undefined} */
@@ -36,7 +36,7 @@ export function toggleForm() {
   if (page) showForm(page, !isShown(page));
 }
 
-/** Say at the header's button whether the form of the open tab is shown. */
+/** Make the header's button indicate whether the form of the open tab is shown. */
 export function followForm() {
   const button = document.querySelector(".pg-top [data-act=panel]");
   const page = openPage();
@@ -44,8 +44,8 @@ export function followForm() {
   button?.setAttribute("aria-expanded", String(isOpen));
 }
 
-// A press beside the drawer closes it, and so does one that starts or stops something: the view
-// shows what comes of it.
+// Closes the drawer when the visitor presses beside it, or presses a button that starts or stops
+// something, so that the view with the result is visible.
 function press(event) {
   const target = /** @type {Element} */ (event.target);
   if (target.closest?.("[role=tab]")) requestAnimationFrame(followForm);

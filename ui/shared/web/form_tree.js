@@ -1,5 +1,5 @@
-/* The small picture of the tree that a form asks for, beside its field. It follows the fields; the
-   server says which tree they give, and an invalid field gives none. */
+/* The small picture of the tree that the fields of a form describe. When a field changes, the
+   server is asked for the tree. The picture is hidden while a field is invalid. */
 import { el, show, text } from "./dom.js";
 import { watchFormValues } from "./form_values.js";
 import { TreeThumbnail, sizeInWords } from "./tree_thumbnail.js";
@@ -8,8 +8,9 @@ import { TreeThumbnail, sizeInWords } from "./tree_thumbnail.js";
 
 /** @type {[number, number]} px */
 const SIZE = [96, 40];
-const PAUSE = 120; // ms without another change, after which the server is asked
-const AGAIN = 1000; // ms, while models load
+const PAUSE = 120; // ms without another change before the server is asked
+const AGAIN = 1000; // ms before the server is asked again while models load
+// Names of the fields on which a tree depends.
 const OF_ALL = ["temperature", "top_p", "clock"];
 const OF_DECODE = ["tree", "first", "second", "branching", "verifier"];
 const OF_A_LANE = ["kind", "numbers", "verifier"];
@@ -17,8 +18,8 @@ const OF_A_LANE = ["kind", "numbers", "verifier"];
 /**
  * The values that a tree depends on.
  * @param {Record<string, any>} values of the form
- * @param {string} lane its number; "" in Decode
- * @returns {Record<string, any>} by the names that the server reads
+ * @param {string} lane the number of a lane; "" in Decode
+ * @returns {Record<string, any>} the values by the names that the server reads
  */
 export function asked(values, lane) {
   const own = (lane ? OF_A_LANE : OF_DECODE).map((name) => [name, values[name + lane]]);
@@ -27,7 +28,7 @@ export function asked(values, lane) {
 
 /** The picture of one tree field. */
 class FormTree {
-  #question = ""; // the values that were last asked for
+  #question = ""; // the latest values, as JSON
   #timer = 0;
 
   /**
@@ -78,7 +79,7 @@ class FormTree {
 }
 
 /**
- * Called from the component's js_on_load with what Gradio gives it.
+ * Called from the component's js_on_load with the arguments that Gradio passes.
  * @param {HTMLElement} element
  * @param {object} _props
  * @param {object} _watch

@@ -1,19 +1,19 @@
-/* The values of the forms, which Gradio holds (see ui/shared/events.py: `noted`). */
+/* The values of the forms. Gradio passes them to `note`, see `note_form` in ui/shared/events.py. */
 import { linkChanged } from "./page_link.js";
 
 /** @type {Map<string, Record<string, any>>} by tab */
 const noted = new Map();
-/** @type {Map<string, ((values: Record<string, any>) => void)[]>} who waits for the first ones */
+/** @type {Map<string, ((values: Record<string, any>) => void)[]>} calls waiting for first values */
 const waiting = new Map();
-/** @type {Map<string, ((values: Record<string, any>) => void)[]>} who follows them */
+/** @type {Map<string, ((values: Record<string, any>) => void)[]>} calls for all new values */
 const watching = new Map();
 
 /**
- * The values of a tab's form, when the page is loaded and after each change.
+ * Record the values of a tab's form. Gradio calls it when the page loads and after each change.
  * @param {string} tab
- * @param {string[]} names
- * @param {any[]} values
- * @returns {any[]} no outputs
+ * @param {string[]} names of the fields
+ * @param {any[]} values of these fields
+ * @returns {any[]} the outputs that Gradio expects: none
  */
 export function note(tab, names, values) {
   const isFirst = !noted.has(tab);
@@ -28,12 +28,12 @@ export function note(tab, names, values) {
 
 /**
  * @param {string} tab
- * @returns {Record<string, any>} empty before they are known
+ * @returns {Record<string, any>} the values of the tab's form by name; empty before they are known
  */
 export const formValues = (tab) => noted.get(tab) ?? {};
 
 /**
- * Call `act` with the values of a tab's form, as soon as they are known.
+ * Call `act` once with the values of a tab's form, as soon as they are known.
  * @param {string} tab
  * @param {(values: Record<string, any>) => void} act
  */

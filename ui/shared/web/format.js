@@ -1,14 +1,15 @@
-/* Text and numbers as a person reads them. Independent of runs, trees and the page. */
+/* Text and numbers in readable form. Independent of runs, trees and the page. */
 
 const NAMED = { "\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽", "\u007f": "␡" };
-// Format characters, bidi controls, odd spaces, private use, lone surrogates and non-characters are
-// never drawn as they are.
+// Characters that are invisible or change how others appear: controls, format characters such as
+// bidi controls, variation selectors, unusual spaces, private use, lone surrogates and
+// non-characters.
 const HIDDEN =
   /[\ufe00-\ufe0f\p{NChar}\p{Cf}\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f|(?! )\p{Zs}/gu;
 const CACHED = 20_000; // texts
-const DASH = "–"; // for a number that is not there
+const DASH = "–"; // shown in place of a missing number
 const GROUPED = new Intl.NumberFormat("en-US");
-const shown = new Map();
+const shown = new Map(); // results of `visible`
 
 function glyph(char) {
   if (NAMED[char]) return NAMED[char];
@@ -18,10 +19,10 @@ function glyph(char) {
 }
 
 /**
- * A token's text with every invisible character made visible; spaces at either end become middle
+ * A token's text with every invisible character made visible, and spaces at either end as middle
  * dots.
  * @param {any} text
- * @returns {string}
+ * @returns {string} "∅" for an empty text
  */
 export function visible(text) {
   const key = String(text ?? "");
@@ -35,7 +36,8 @@ export function visible(text) {
 }
 
 /**
- * The same, with ordinary spaces left as they are: for running text.
+ * A text with every invisible character made visible. Unlike in `visible`, spaces are left as they
+ * are.
  * @param {any} text
  * @returns {string}
  */
@@ -45,8 +47,8 @@ export function readable(text) {
 }
 
 /**
- * A text in which Plotly finds no tags. It shows a few tags and links in names and hover texts, and
- * a name may come from an opened file.
+ * A text escaped for Plotly, which otherwise interprets a few tags and links in names and hover
+ * texts. A name may come from an opened file, so it is not trusted.
  * @param {string} words
  * @returns {string}
  */
@@ -59,7 +61,7 @@ export const plotlyText = (words) =>
  */
 export const known = (value) => typeof value === "number" && Number.isFinite(value);
 
-// With 2 decimals below 10, one below 100 and none above, in the width of three digits.
+// About three digits: two decimals (or `decimals`) below 10, one below 100, and none from 100 on.
 const threeDigits = (value, decimals = 2) => {
   if (value >= 100) return value.toFixed(0);
   return value.toFixed(value >= 10 ? 1 : decimals);
@@ -81,7 +83,7 @@ export function prob(value) {
 }
 
 /**
- * A number with two digits, for sentences.
+ * A number with few digits, for sentences.
  * @param {number} value
  * @returns {string}
  */
@@ -94,7 +96,7 @@ export function short(value) {
 }
 
 /**
- * Two numbers with as many digits as it takes to tell them apart.
+ * Two numbers with enough digits, up to seven, to be distinguished.
  * @param {number} a
  * @param {number} b
  * @returns {[string, string]}
@@ -108,8 +110,9 @@ export function apart(a, b) {
 }
 
 /**
+ * A share in percent, with about two digits.
  * @param {number} value from 0 to 1
- * @param {number} [decimals] from 10% on
+ * @param {number} [decimals] number of decimals from 10% on
  * @returns {string}
  */
 export function percent(value, decimals = 0) {
@@ -121,7 +124,7 @@ export function percent(value, decimals = 0) {
 }
 
 /**
- * A time in milliseconds, or in seconds from ten seconds on.
+ * A time in words: in milliseconds, or in seconds from ten seconds on.
  * @param {number} time seconds
  * @returns {string}
  */
@@ -131,7 +134,7 @@ export function ms(time) {
 }
 
 /**
- * A time in seconds, or in milliseconds below one second.
+ * A time in words: in seconds, or in milliseconds below one second.
  * @param {number} time seconds
  * @returns {string}
  */
@@ -141,15 +144,16 @@ export function seconds(time) {
 }
 
 /**
+ * A number with about three digits.
  * @param {number} value
- * @returns {string} a number for a read-out
+ * @returns {string}
  */
 export function rate(value) {
   return known(value) ? threeDigits(value) : DASH;
 }
 
 /**
- * A whole number, its thousands apart.
+ * A whole number with commas between groups of three digits.
  * @param {number} value
  * @returns {string}
  */
@@ -159,7 +163,7 @@ export const grouped = (value) => GROUPED.format(value);
  * A number with its noun.
  * @param {number} value
  * @param {string} one the noun in the singular
- * @param {string} [many] its plural, where that is not formed with an s
+ * @param {string} [many] its plural; by default the singular with an s
  * @returns {string}
  */
 export function count(value, one, many = one + "s") {

@@ -1,4 +1,4 @@
-/* Globals that scripts outside the modules put on the page. */
+/* Globals that are defined by scripts other than the modules. */
 interface Window {
   Plotly: any;
 }

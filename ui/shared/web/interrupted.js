@@ -1,14 +1,16 @@
-/* After a reload, says that it ended a job: Gradio reloads the page when the stream of messages
-   breaks. The form and the run on screen are restored from the page's address. */
+/* Informs the visitor after a reload that the reload ended a running job. Gradio reloads the page
+   by itself when its connection to the server breaks. The form and the run on screen are restored
+   from the page's address. */
 import { sayIn } from "./page_link.js";
 
 const KEY = "sequoia-interrupted-";
 
 /**
- * Note when the page closes during a job of `tab`; the next page in this browser tab says so.
+ * Remember if the page closes during a job of `tab`, and show a notice when it is opened again in
+ * the same browser tab.
  * @param {string} tab
  * @param {() => boolean} isBusy whether a job is running
- * @param {string} job what the sentence calls it
+ * @param {string} job its name in the notice, such as "run"
  */
 export function sayInterrupted(tab, isBusy, job) {
   const key = KEY + tab;
@@ -20,7 +22,7 @@ export function sayInterrupted(tab, isBusy, job) {
   });
 }
 
-// A browser may forbid all storage; then nothing is said.
+// A browser may forbid all storage; then there is no notice.
 function store(act) {
   try {
     act(sessionStorage);

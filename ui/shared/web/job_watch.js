@@ -1,26 +1,27 @@
-/* Asks the server about the visitor's job when the page hears nothing of it: the click may have
-   been refused, or the stream of messages may have broken. The answer sets the buttons
-   (ui/serving/session_view.py). Independent of the DOM. */
+/* Asks the server for the state of the visitor's job when no message about it has arrived for a
+   while: the click may have been refused, or the connection may have broken. The answer sets the
+   buttons (ui/serving/session_view.py). Independent of the DOM. */
 
-const SILENT_MS = 5000;
-const LOOK_MS = 1000;
+const SILENT_MS = 5000; // without a message before the server is asked
+const LOOK_MS = 1000; // between two looks at the buttons
 
 /**
- * What the page says when it asks.
+ * What the page reports with its question.
  * @typedef {object} Asked
- * @property {boolean} heard whether a message has come since the buttons began to show a job
- * @property {boolean} over whether the last of them said how the job ended, or why it was refused:
- *   then only the buttons are behind, as on a busy server, and no sentence is wanted
+ * @property {boolean} heard whether a message has arrived since the buttons began to show a job
+ * @property {boolean} over whether the latest message reported how the job ended or why it was
+ *   refused. Then only the buttons are out of date, as can happen on a busy server, so the answer
+ *   needs no sentence
  *
  * @typedef {object} JobView
  * @property {() => boolean} isBusy whether the buttons show a running job
- * @property {(asked: Asked) => void} ask
- * @property {() => number} [now] in milliseconds
+ * @property {(asked: Asked) => void} ask sends the question to the server
+ * @property {() => number} [now] the current time in milliseconds
  */
 
-/** Measures how long nothing has been heard of the job. */
+/** Measures the time since the last message about the job. */
 export class JobWatch {
-  /** @type {number | null} when the job was last heard of, or was seen to be going */
+  /** @type {number | null} time of the last message about the job, or when it was seen to run */
   since = null;
   heard = false;
   over = false;
@@ -32,7 +33,7 @@ export class JobWatch {
     this.now = now;
   }
 
-  /** Called every second. */
+  /** Look at the buttons, and ask the server after a long silence. Called every second. */
   look() {
     const now = this.now();
     if (!this.isBusy()) {
@@ -47,9 +48,9 @@ export class JobWatch {
   }
 
   /**
-   * A message of the view has come.
-   * @param {boolean} isGoing whether it says that the visitor's job is running
-   * @param {boolean} [isOver] whether it says how the job ended, or why it was refused
+   * Called when a message to the view has arrived.
+   * @param {boolean} isGoing whether it reports that the visitor's job is running
+   * @param {boolean} [isOver] whether it reports how the job ended or why it was refused
    */
   take(isGoing, isOver = false) {
     const last = this.since;
@@ -58,7 +59,7 @@ export class JobWatch {
       this.heard = true;
       this.over = isOver;
     } else if (isGoing && (last === null || this.now() - last >= SILENT_MS)) {
-      this.askNow(); // the buttons missed its start
+      this.askNow(); // the buttons do not show that the job has started
     }
   }
 

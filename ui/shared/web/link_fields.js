@@ -1,13 +1,13 @@
-/* What the address of the page may say of each tab: names, types and bounds. Pure. */
+/* The values of each tab that the page's address can contain: names, types and bounds. Pure. */
 
-const MOST_PROMPT = 500; // characters; longer ones are passed on in a saved file
+const MOST_PROMPT = 500; // characters; a longer prompt can only be shared in a saved file
 const MOST_NODES = 1024;
 const MOST_RATES = 1024;
 const WORD = /^[\w.:-]{1,40}$/;
 
 /**
- * One field. `read` throws a RangeError that says what is expected; `write` gives null for a value
- * that an address cannot hold.
+ * One value in the address. `read` parses its text, and throws a RangeError with what is expected.
+ * `write` returns its text, or null for a value that an address cannot contain.
  * @template T
  * @typedef {{read: (text: string) => T, write: (value: any) => string | null}} Field
  */
@@ -48,23 +48,26 @@ export const flag = {
   write: (value) => (typeof value === "boolean" ? String(Number(value)) : null),
 };
 
-/** @type {Field<string>} the key of a menu's entry */
+/** @type {Field<string>} the key of a menu entry */
 export const word = {
-  read: (text) => (WORD.test(text) ? text : refuse(text, "the key of a menu’s entry")),
+  read: (text) => (WORD.test(text) ? text : refuse(text, "the key of a menu entry")),
   write: (value) => (WORD.test(value) ? value : null),
 };
 
 /** @type {(most: number) => Field<string>} */
 export const text = (most) => ({
-  read: (value) => (value.length <= most ? value : refuse(value, `at most ${most} characters`)),
+  read: (value) =>
+    value.length <= most ? value : refuse(value, `a text of at most ${most} characters`),
   write: (value) => (typeof value === "string" && value.length <= most ? value : null),
 });
 
-/** @type {<T>(field: Field<T>, most: number) => Field<T[]>} separated by commas */
+/** @type {<T>(field: Field<T>, most: number) => Field<T[]>} values separated by commas */
 export const list = (field, most) => ({
   read(value) {
     const parts = value.split(",");
-    return parts.length <= most ? parts.map(field.read) : refuse(value, `at most ${most} values`);
+    return parts.length <= most
+      ? parts.map(field.read)
+      : refuse(value, `a list of at most ${most} values`);
   },
   write(values) {
     if (!Array.isArray(values) || !values.length || values.length > most) return null;
@@ -78,7 +81,9 @@ export const tree = {
   read(value) {
     const parents = [-1, ...list(whole(0, MOST_NODES - 2), MOST_NODES - 1).read(value)];
     const isTree = parents.every((parent, node) => parent < node);
-    return isTree ? parents : refuse(value, "a tree: a parent comes before its child");
+    return isTree
+      ? parents
+      : refuse(value, "a tree in which each parent comes before its children");
   },
   write: (parents) =>
     Array.isArray(parents) && parents[0] === -1
@@ -88,7 +93,7 @@ export const tree = {
 
 const LANE = /^([a-z0-9]{1,20}):([a-z0-9]{1,20}):([\d ,−-]{0,300})$/;
 
-/** @type {Field<string[]>} kind, numbers and verifier of a lane */
+/** @type {Field<string[]>} kind, numbers and verifier of a race's lane */
 export const lane = {
   read(value) {
     const [, kind, verifier, numbers] = LANE.exec(value) ?? refuse(value, "a lane");

@@ -1,8 +1,8 @@
-/* The fragment of the page's address, such as #decode&temperature=0.6&step=12: the open tab and
-   what it shows. Pure. */
+/* The fragment of the page's address, such as #decode&temperature=0.6&step=12. It contains the open
+   tab and the values that this tab shows. Pure. */
 import { FIELDS } from "./link_fields.js";
 
-/** Bytes that a fragment has at most; it holds ASCII only. */
+/** Maximum length of a fragment in bytes; it is always ASCII. */
 export const MOST_BYTES = 2000;
 
 /**
@@ -12,8 +12,8 @@ export const MOST_BYTES = 2000;
 /**
  * @param {string} tab
  * @param {Record<string, any>} values by the names in link_fields.js
- * @returns {{hash: string, left: string[]}} the fragment, and the names of values that do not fit
- *   into it
+ * @returns {{hash: string, left: string[]}} `hash`: the fragment; `left`: the names of the values
+ *   that are left out, because they are not valid or the fragment would be too long
  */
 export function encodeLink(tab, values) {
   const given = Object.entries(values).filter(([, value]) => value !== null && value !== undefined);
@@ -28,7 +28,7 @@ export function encodeLink(tab, values) {
   return { hash: ["#" + tab, ...parts.map(({ text }) => text)].join("&"), left };
 }
 
-/** @type {(parts: {name: string, text: string}[]) => string} the name of what was taken out */
+/** @type {(parts: {name: string, text: string}[]) => string} of the removed part */
 function dropLongest(parts) {
   const lengths = parts.map(({ text }) => text.length);
   const [{ name }] = parts.splice(lengths.indexOf(Math.max(...lengths)), 1);
@@ -37,14 +37,16 @@ function dropLongest(parts) {
 
 /**
  * @param {string} hash as in `location.hash`, untrusted
- * @returns {LinkState | null} null without a fragment
- * @throws {RangeError} that names the value and what is expected
+ * @returns {LinkState | null} null if there is no fragment
+ * @throws {RangeError} with the wrong value and what is expected
  */
 export function decodeLink(hash) {
   const text = hash.replace(/^#/, "");
   if (!text) return null;
   if (text.length > MOST_BYTES)
-    throw new RangeError(`it has ${text.length} characters after “#”; at most ${MOST_BYTES} fit`);
+    throw new RangeError(
+      `it has ${text.length} characters after “#”; at most ${MOST_BYTES} are allowed`,
+    );
   const [tab, ...rest] = text.split("&");
   if (!Object.hasOwn(FIELDS, tab)) {
     const known = Object.keys(FIELDS).join(", ");

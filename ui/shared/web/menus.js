@@ -1,14 +1,14 @@
-/* Which option of a menu was chosen (see ui/shared/menus.py, which calls these), and closing a menu
-   that is left with the Tab key, which gradio 6.31 leaves open. */
+/* Finds out whether a different option of a menu was chosen (called from ui/shared/menus.py), and
+   closes a menu that is left with the Tab key, because gradio 6.31 leaves it open. */
 
-/** @type {Record<string, any>} the option each menu had when it got the focus, or chosen since */
+/** @type {Record<string, any>} each menu's option when it got the focus, or the one chosen since */
 const before = {};
 
 /**
- * A menu got the focus.
+ * Called when a menu gets the focus.
  * @param {string} menu its id
- * @param {any} option the one chosen until now
- * @returns {any[]} no outputs
+ * @param {any} option its current option
+ * @returns {any[]} the outputs that Gradio expects: none
  */
 export function opened(menu, option) {
   before[menu] = option;
@@ -16,7 +16,8 @@ export function opened(menu, option) {
 }
 
 /**
- * `option` where it is another one than the menu had, else null.
+ * Called when an option may have been chosen: `option` if it differs from the menu's last one, else
+ * null.
  * @param {string} menu its id
  * @param {any} option
  * @returns {any}
@@ -32,7 +33,7 @@ let tabbed = false;
 function closeMenu({ target }) {
   if (!tabbed || !target.matches?.("[role=combobox]")) return;
   const escape = new KeyboardEvent("keydown", { key: "Escape", bubbles: true });
-  setTimeout(() => target.dispatchEvent(escape)); // while the menu has the focus it opens again
+  setTimeout(() => target.dispatchEvent(escape)); // later, or it would open again
 }
 
 document.addEventListener("focusout", closeMenu);

@@ -1,11 +1,11 @@
-/* How a method looks in every chart of the page. Colour and marker belong to the method: a shape of
-   tree, or a verifier. Lines of the same method differ in dash pattern, and every second one has
-   open markers. */
+/* How a method looks in every chart of the page. A method is a tree shape or a verifier, and has
+   its own colour and marker. Several lines of the same method differ in their dash pattern, and
+   every second of them has open markers. */
 import { MARKER_PATHS } from "./marker_paths.js";
 
 /**
- * `earlierSame`: number of earlier lines of this method. `symbol`: Plotly's name of the marker,
- * `path`: the same as an SVG path, centred on the origin.
+ * `earlierSame`: number of earlier lines of this method. `symbol`: Plotly's name of the marker;
+ * `path`: the marker as an SVG path centred on the origin.
  * @typedef {{earlierSame: number, colour: string, dash: string, symbol: string,
  *   path: string}} MethodStyle
  */
@@ -29,7 +29,7 @@ const DASHES = ["solid", "7px,4px", "2px,3px", "8px,3px,2px,3px"];
 
 /**
  * The style of each line of a chart.
- * @param {string[]} methods that of each line; an unknown one is "other"
+ * @param {string[]} methods the method of each line; an unknown method is shown as "other"
  * @returns {MethodStyle[]}
  */
 export function methodStyles(methods) {

@@ -1,19 +1,21 @@
-/* The whole tree as a small picture beside a part of it: one path a state, and a frame around the
-   part that is visible. */
+/* A small picture of the whole tree, shown beside a view of one part of it. A frame marks the
+   visible part. The nodes of each state are drawn as one path, so that a large tree is drawn
+   quickly. */
 import { attr, el, svg } from "./dom.js";
 import { StatePaths } from "./tree_dots.js";
 
 /**
  * @import { StepView } from "./step_view.js"
  * @import { NodeId } from "./tree_scene.js"
- * @typedef {{x: number, y: number, w: number, h: number}} Part shares of the tree's sides
+ * @typedef {{x: number, y: number, w: number, h: number}} Part as shares of the tree's width
+ *   and height
  */
 
 const ORDER = ["never", "untested", "rejected", "accepted"];
-const LEFT = 0.3; // columns before the first
-const RIGHT = 0.2; // columns by which the picture is wider than the tree
+const LEFT = 0.3; // free room before the first column, in columns
+const RIGHT = 0.2; // by which the picture is wider than the tree, in columns
 
-/** A picture that can be pressed. */
+/** The picture. A press on it picks the nearest node. */
 export class Minimap {
   /** @type {import("./tree_layout.js").Topology | null} */
   topo = null;
@@ -36,8 +38,8 @@ export class Minimap {
 
   /**
    * @param {StepView} view
-   * @param {NodeId} selected
-   * @param {NodeId[]} hits nodes that were searched for
+   * @param {NodeId} selected node that is marked
+   * @param {NodeId[]} hits nodes that match a search
    */
   paint(view, selected, hits) {
     const { topo } = view;
@@ -57,8 +59,8 @@ export class Minimap {
   }
 
   /**
-   * Show which part is visible; null hides the frame.
-   * @param {Part | null} part
+   * Draw the frame around the visible part.
+   * @param {Part | null} part null: hide the frame
    */
   frame(part) {
     this.window.style.display = part ? "" : "none";

@@ -1,9 +1,10 @@
-/* A saved page in its own file: its theme, and its data. */
+/* Opens a page that was saved as an HTML file: sets its theme and unpacks its data. */
 import { el } from "./dom.js";
 import { unpack } from "./packed_data.js";
 
 /**
- * Give `show` the page's element and data; data that cannot be read gives a message in its place.
+ * Call `show` with the element to draw into and the page's data. If that fails, because the data is
+ * damaged, an error message is shown instead.
  * @param {(stage: HTMLElement, data: any) => void} show
  */
 export async function openSavedPage(show) {

@@ -1,9 +1,9 @@
-/* Data of a saved page: JSON, gzipped, as base64. Works in a browser and in Node. */
+/* Packs the data of a saved page: JSON, gzipped, as base64. Works in a browser and in Node. */
 
-const CHUNK = 0x8000; // bytes that one call of fromCharCode takes
+const CHUNK = 0x8000; // bytes passed to one call of fromCharCode, which has a limit
 
 /**
- * @param {any} value what JSON can hold
+ * @param {any} value that can be written as JSON
  * @returns {Promise<string>} base64
  */
 export async function pack(value) {
@@ -13,9 +13,9 @@ export async function pack(value) {
 }
 
 /**
- * The value that `pack` packed; rejected where the text is damaged.
+ * The inverse of `pack`.
  * @param {string} text base64
- * @returns {Promise<any>}
+ * @returns {Promise<any>} the value; rejected if the text is damaged
  */
 export async function unpack(text) {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));

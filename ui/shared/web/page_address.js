@@ -1,10 +1,10 @@
-/* The address of the page names the run or race on screen if the server has stored it, so that a
-   reload shows it again. */
+/* Puts the name of the run or race on screen into the page's address, if the server has stored it,
+   so that a reload shows it again. */
 
 /**
- * Put the name of a stored run into the address under `kind`; one that is not stored, such as the
- * recorded example, takes it out.
- * @param {Record<string, any>} message with the name under `kind`
+ * Put the name of the run in a message into the address, under `kind`. If the server has not stored
+ * that run, as for the recorded example, the earlier name is removed.
+ * @param {Record<string, any>} message which has the name of its run under `kind`
  * @param {"run" | "race"} kind
  */
 export function rememberInAddress(message, kind) {

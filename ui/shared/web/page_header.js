@@ -1,4 +1,5 @@
-/* The strip at the top of the page: whether models are loaded, hiding the forms, dark and light. */
+/* The header of the page: the state of loading the models, and the buttons that hide the form and
+   switch between dark and light. */
 import { connectComponent } from "./connect_component.js";
 import { followForm, toggleForm } from "./form_side.js";
 import { followAddress } from "./page_link.js";
@@ -9,12 +10,12 @@ import "./toasts.js";
 const POLL_MS = 2000;
 
 /**
- * Where loading stands (`status_json` in ui/serving/model_host.py).
+ * The state of loading the models (`status_json` in ui/serving/model_host.py).
  * @typedef {{stage: string, words: string, version: number}} LoadStatus
  */
 
 /**
- * Called from the component's js_on_load with what Gradio gives it.
+ * Called from the component's js_on_load with the arguments that Gradio passes.
  * @param {HTMLElement} element
  * @param {Props} props
  * @param {Watch} watch
@@ -42,7 +43,7 @@ const ACTS = {
   skip: focusView,
 };
 
-// The view of the tab that is open.
+// Moves the focus to the view of the open tab.
 function focusView() {
   /** @type {NodeListOf<HTMLElement>} */
   const stages = document.querySelectorAll(".sq-stage");
@@ -54,7 +55,7 @@ function focusView() {
 
 /** @type {(element: HTMLElement, status: LoadStatus) => void} */
 function showStatus(element, { stage, words }) {
-  if (!stage) return; // a message that could not be read leaves what is shown
+  if (!stage) return; // an error about an unreadable message: keep the old status
   /** @type {HTMLElement} */
   const box = element.querySelector(".pg-status");
   box.dataset.stage = stage;
@@ -62,7 +63,8 @@ function showStatus(element, { stage, words }) {
   box.querySelector("span").textContent = words;
 }
 
-// Asks again and again, because another visitor may load other models.
+// Asks for the status every POLL_MS, because another visitor may load other models. `changed` is
+// called when other models are ready.
 function poll(element, status, changed) {
   let version = null;
   let asking = false;
@@ -77,7 +79,7 @@ function poll(element, status, changed) {
       if (version !== null && version !== now.version) changed();
       version = now.version;
     } catch {
-      // the server is away; what is shown stays
+      // the server cannot be reached: keep the old status
     } finally {
       asking = false;
     }

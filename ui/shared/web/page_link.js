@@ -1,22 +1,22 @@
-/* The fragment of the page's address follows the open tab and what it shows; a reload, the Back
-   button and a copied link show the same again. */
+/* Keeps the fragment of the page's address up to date with the open tab and what it shows, so that
+   a reload, the Back button and a copied link show the same again. */
 import { decodeLink, encodeLink } from "./link_text.js";
 
 /** @import { LinkState } from "./link_text.js" */
 
 /**
- * What a tab's view offers. `read`: what it shows, by the names in link_fields.js. `apply`: shows
- * such values. `say`: shows a message, an error or a notice.
+ * The methods of a tab's view that this module uses. `read` returns the values that the view shows,
+ * by the names in link_fields.js. `apply` shows such values. `say` shows an error or a notice.
  * @typedef {object} LinkedView
  * @property {() => Record<string, any>} read
  * @property {(values: Record<string, any>) => void} apply
  * @property {(words: string, isError: boolean) => void} say
  */
 
-const QUIET_MS = 500; // without a change before the address follows
-const TABS_MS = 100; // between two looks for the tabs, which Gradio builds
+const QUIET_MS = 500; // without a change before the address is updated
+const TABS_MS = 100; // between two looks for a tab or view that Gradio has not built yet
 const MOST_LOOKS = 100;
-/** @type {Record<string, string>} names of values in words */
+/** @type {Record<string, string>} values in words, by their names in link_fields.js */
 const NAMES = {
   prompt: "the prompt",
   second_prompt: "the second prompt",
@@ -26,13 +26,13 @@ const NAMES = {
 
 /** @type {Map<string, LinkedView>} by tab */
 const views = new Map();
-/** @type {LinkState | null} what waits for its tab's view */
+/** @type {LinkState | null} values to show as soon as the view of their tab is there */
 let pending = null;
-let isFollowing = false; // the address leads, and is not written
+let isFollowing = false; // the page is following its address, so the address is not written
 let timer = 0;
 
 /**
- * A tab's view is there.
+ * Register the view of a tab. Values from the address that wait for it are applied.
  * @param {string} tab
  * @param {LinkedView} view
  */
@@ -45,7 +45,7 @@ export function linkView(tab, view) {
 }
 
 /**
- * What a tab shows has changed: the address follows if the tab is open.
+ * Called when the values that a tab shows have changed: updates the address if the tab is open.
  * @param {string} tab
  */
 export function linkChanged(tab) {
@@ -62,7 +62,7 @@ export function sayIn(tab, words) {
   whenThere(tab, (view) => view.say(words, false));
 }
 
-/** Show what the address says, now and when it changes. Called once. */
+/** Show the tab and values in the address, now and when the address changes. Called once. */
 export function followAddress() {
   document.addEventListener("click", noteTab);
   window.addEventListener("popstate", follow);
@@ -70,7 +70,7 @@ export function followAddress() {
 }
 
 /**
- * Copy the address of what a tab shows, and say so.
+ * Copy a link to what a tab shows, and show a notice with the result.
  * @param {string} tab
  * @returns {Promise<void>}
  */
@@ -79,12 +79,13 @@ export async function copyLink(tab) {
   const { hash, left } = encodeLink(tab, view.read());
   const address = new URL(hash, location.href).href;
   const missing = left.map((name) => NAMES[name] ?? name).join(" and ");
-  const rest = missing && ` It comes without ${missing}: too long for a link.`;
-  if (await copied(address)) view.say("Link copied." + rest, false);
+  const rest = missing && ` without ${missing}: too long for a link, or not valid`;
+  if (await copied(address)) view.say(`Link copied${rest}.`, false);
   else view.say(`The browser does not allow copying. The link: ${address}`, false);
 }
 
-/** @type {(text: string) => Promise<boolean>} the clipboard needs https or localhost */
+// Whether the text could be copied: the clipboard works only with https or on localhost.
+/** @type {(text: string) => Promise<boolean>} */
 async function copied(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -97,7 +98,7 @@ async function copied(text) {
 /** @type {(selector: string) => HTMLElement[]} */
 const all = (selector) => /** @type {any} */ ([...document.querySelectorAll(selector)]);
 const tabs = () => all("[role=tab]");
-// the entries of the menu that has the tabs for which the row has no room
+// entries of the menu with the tabs that do not fit into the row
 const others = () => all(".overflow-dropdown button");
 const nameOf = (tab) => tab.textContent.trim().toLowerCase();
 
@@ -117,17 +118,17 @@ function write(how) {
   if (!tab || pending || isFollowing) return;
   const { hash } = encodeLink(tab, views.get(tab)?.read() ?? {});
   if (hash === location.hash) return;
-  // the whole address: a fragment alone would lose what follows "?", as the page has a base address
+  // the whole address, because the page has a base address: a fragment alone would drop the query
   history[how](history.state, "", new URL(hash, location.href));
 }
 
-// Show what the address says; without a fragment, the first tab as it is.
+// Shows the tab and values in the address. Without a fragment, opens the first tab unchanged.
 function follow() {
   try {
     show(decodeLink(location.hash) ?? { tab: "decode", values: {} });
   } catch (problem) {
     history.replaceState(history.state, "", location.pathname + location.search);
-    const words = `This link is damaged, so nothing of it is shown: ${problem.message}.`;
+    const words = `This link is damaged and was ignored: ${problem.message}.`;
     whenThere("decode", (view) => view.say(words, true));
   }
 }

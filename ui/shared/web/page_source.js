@@ -1,14 +1,14 @@
-/* The text of a saved page: one HTML file with its scripts, styles and data. Pure. */
+/* The HTML source of a saved page: one file that contains its scripts, styles and data. Pure. */
 
 /**
  * @typedef {object} PageParts
  * @property {string} title
  * @property {string[]} facts lines below the title
- * @property {string} view the folder of its module `saved_page`
+ * @property {string} view the folder with the module `saved_page` that draws the page
  * @property {string} script the joined modules
  * @property {string} styles CSS
- * @property {string} packed data, see packed_data.js
- * @property {string} nonce letters and digits that nobody can guess: only scripts with it run
+ * @property {string} packed the data, packed by packed_data.js
+ * @property {string} nonce letters and digits that nobody can guess: only scripts that have it run
  */
 
 /** @type {Record<string, string>} */
@@ -16,16 +16,16 @@ const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "
 
 const escaped = (text) => String(text).replace(/[&<>"']/g, (letter) => ENTITIES[letter]);
 
-// A browser ends a script at its closing tag and reads "<!--" as a comment, in strings too; the
-// backslash changes neither a string nor a regular expression.
+// A browser ends a script at the closing tag and reads "<!--" as a comment, even inside a string.
+// The backslash prevents both, and does not change the meaning of a string or regular expression.
 const inScript = (source) => source.replace(/<(?=\/script|!--)/gi, "<\\");
 
-// The same for a style element. In a string of CSS "\2f " is a slash.
+// The same for a style element. In a CSS string, "\2f " is a slash.
 const inStyle = (source) => source.replace(/<\/(?=style)/gi, "<\\2f ");
 
 /**
  * @param {PageParts} parts
- * @returns {string}
+ * @returns {string} HTML
  */
 export function pageSource({ title, facts, view, script, styles, packed, nonce }) {
   const rules = [

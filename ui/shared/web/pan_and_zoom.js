@@ -1,38 +1,38 @@
-/* Zooming and moving a picture in a box that scrolls. Independent of its content. */
+/* Zooms and moves a picture in a box that scrolls. Independent of what the picture shows. */
 
 const LEAST_ZOOM = 0.25;
 const MOST_ZOOM = 5;
-const MOVED = 5; // px from which a press is a drag
+const MOVED = 5; // px; a press that moves farther is a drag
 
 /**
  * @typedef {object} ZoomedView
  * @property {HTMLElement} scroller the box
- * @property {{w: number, h: number}} size of its inside, px
- * @property {{width: number, height: number} | null} [frame] the picture at its readable size
+ * @property {{w: number, h: number}} size inner size of the box in px
+ * @property {{width: number, height: number} | null} [frame] the picture's size at zoom 1, in px
  * @property {number} zoom
- * @property {() => void} scale gives the picture its size
+ * @property {() => void} scale resizes the picture to the current zoom
  */
 
-/** Ctrl and wheel zoom at the pointer, dragging moves. */
+/** Ctrl with the wheel zooms at the pointer; dragging moves the picture. */
 export class PanAndZoom {
   /**
    * @param {ZoomedView} view
    * @param {() => void} changed called after a zoom
-   * @param {number} [head] px of the box's height that are not for the picture
+   * @param {number} [head] px at the top of the box that the picture cannot use
    */
   constructor(view, changed, head = 0) {
     this.view = view;
     this.changed = changed;
     this.head = head;
-    this.dragged = false; // the press that ends now was a drag
+    this.dragged = false; // the latest press was a drag
     view.scroller.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.drag(view.scroller);
   }
 
   /**
-   * Zoom about a point of the window, or about the middle of the box.
+   * Zoom while one point of the picture stays in place.
    * @param {number} zoom
-   * @param {{x: number, y: number}} [at]
+   * @param {{x: number, y: number}} [at] that point in the window; by default the middle of the box
    */
   zoomTo(zoom, at) {
     const { view } = this;
@@ -57,7 +57,7 @@ export class PanAndZoom {
     this.zoomTo(this.view.zoom * factor);
   }
 
-  /** The whole picture in the box; once more: back to the size at which it can be read. */
+  /** Zoom so that the whole picture fits the box; if it does already, return to zoom 1. */
   zoomFit() {
     const { frame, size, zoom } = this.view;
     if (!frame) return;
@@ -72,7 +72,7 @@ export class PanAndZoom {
     this.zoomTo(this.view.zoom * Math.exp(-event.deltaY * 0.002), at);
   }
 
-  // A press that moved is not a click. Touch scrolls by itself.
+  // Moves the picture with the mouse. Touch needs no code: the browser scrolls.
   drag(scroller) {
     let start = null;
     const end = () => {

@@ -1,4 +1,4 @@
-/* A panel of a view: a frame with a title, tools, body and foot. */
+/* A panel of a view: a frame with a title, a row of tools, a body and a foot. */
 import { el } from "./dom.js";
 import { addTerm } from "./tooltips.js";
 
@@ -12,9 +12,10 @@ import { addTerm } from "./tooltips.js";
  */
 
 /**
+ * A new panel, appended to `host`.
  * @param {Element} host
- * @param {{part: string, title: string, cls: string, term?: string}} about `part`: its name for
- *   tests; `term`: the key in tooltips.json that explains the title
+ * @param {{part: string, title: string, cls: string, term?: string}} about `part`: the panel's
+ *   name for tests; `cls`: further classes; `term`: the key in tooltips.json for the title
  * @returns {Panel}
  */
 export function makePanel(host, { part, title, cls, term }) {

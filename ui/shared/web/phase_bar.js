@@ -1,5 +1,5 @@
-/* The four phases of the step on screen, with their real times, and what happens in the picture
-   that is shown. */
+/* Buttons for the four phases of the step on screen, the real time of the current phase, and a
+   caption for the current picture. */
 import { attr, button, el, show, text } from "./dom.js";
 import { ms } from "./format.js";
 import { rove } from "./roving_focus.js";
@@ -12,7 +12,7 @@ import { sourced } from "./run_words.js";
  * @import { StepMotion } from "./step_motion.js"
  */
 
-/** @type {[Phase, string, string | null][]} phase, label, key of a step's seconds */
+/** @type {[Phase, string, string | null][]} phase, label, and its key in a step's `seconds` */
 const PHASES = [
   ["guess", "1 guess", "draft"],
   ["check", "2 check", "verify"],
@@ -24,8 +24,8 @@ const PHASES = [
 export class PhaseBar {
   /**
    * @param {StepMotion} motion
-   * @param {Element} host of the buttons
-   * @param {Element} above host of the caption
+   * @param {Element} host to which the buttons are appended
+   * @param {Element} above to which the caption is appended
    */
   constructor(motion, host, above) {
     this.motion = motion;
@@ -61,13 +61,13 @@ export class PhaseBar {
     text(this.caption, shown ? shown.words : result(step));
   }
 
-  // The real time of the phase, or of the step.
+  // The real time of a phase in words; of the whole step for the phase "result".
   times(seconds, phase, source) {
     const key = PHASES.find(([name]) => name === phase)[2];
     const { draft = 0, verify = 0, overhead = 0 } = seconds;
     const time = { guess: draft, check: verify, walk: overhead, result: draft + verify + overhead };
-    const what = { draft: "drafting", verify: "the pass" }[key];
-    const name = what ?? (phase === "walk" ? "the walk and the rest" : "the step");
+    const what = { draft: "drafting", verify: "the verify pass" }[key];
+    const name = what ?? (phase === "walk" ? "the walk and other overhead" : "the step");
     const pace = this.motion.picture === null ? "" : "; " + this.motion.pace;
     return `${name} took ${sourced(ms(time[phase]), source)}${pace}`;
   }

@@ -1,11 +1,12 @@
-/* The planner's mathematics in the browser: the same answers as best_tree.py and
-   plan_for_machine.py. Numbers in, numbers out.
+/* The mathematics of the planner in the browser, with the same results as best_tree.py and
+   plan_for_machine.py. Pure.
 
-   `rates[k]` is the probability, at an accepted node, that child k is the one accepted. A tree is
-   its `parents`, parents before children and parents[0] = -1. `n` and `levels` count the root. */
+   `rates[k]` is the probability that child k of an accepted node is the one that is accepted. A
+   tree is given by its `parents`: each parent comes before its children, and parents[0] is -1. `n`
+   and `levels` include the root. */
 
 /**
- * A HardwareProfile's JSON object. Points are [size, seconds, spread].
+ * The JSON object of a HardwareProfile. Its points are [size, seconds, spread].
  * @typedef {object} Profile
  * @property {string} device
  * @property {string} target
@@ -15,38 +16,44 @@
  * @property {[number, number, number][]} draft_seconds
  * @property {[number, number, number][]} overhead_seconds
  * @property {number} level_overhead
- * @property {number} [calibrated_nodes] of the largest tree whose time was compared with a
- *   measurement; without it, all of target_seconds were measured
+ * @property {number} [calibrated_nodes] number of nodes of the largest tree whose simulated time
+ *   was compared with a measurement; missing if all of target_seconds were measured
  */
 
 /**
- * The best trees of all sizes, one inside the other: of the n-th node its parent, gain, depth and
- * rank, and the expected tokens of the first n nodes.
+ * The best trees of all sizes: the first n nodes are the best tree of n nodes. For each node: its
+ * parent, its gain in expected tokens, its depth and its rank. `totals`: the expected tokens of the
+ * tree that ends with this node.
  * @typedef {{parents: number[], gains: number[], depths: number[], ranks: number[],
  *   totals: number[]}} Growth
  */
 
-/** @typedef {{parents: number[], tokens: number, seconds: number, speedup: number}} Prediction */
+/**
+ * A tree, and what is predicted for one step with it.
+ * @typedef {{parents: number[], tokens: number, seconds: number, speedup: number}} Prediction
+ */
 
-/** Nodes of a tree at most, as in best_tree.py. */
+/** Most nodes of a tree, as in tree.py. */
 export const MAX_NODES = 1024;
 const MAX_RATES = 1024;
+// As in plan_for_machine.py.
 const USUAL_NODES = 128;
 const USUAL_LEVELS = 16;
-const WIDE_LEVELS = 24; // as in plan_for_machine.py
-const lines = new WeakMap(); // made from a profile's lists of points
+const WIDE_LEVELS = 24;
+const lines = new WeakMap(); // results of `rising`, by a profile's list of points
 
 // -- the vector ------------------------------------------------------------
 
 /**
+ * Validate an acceptance vector.
  * @param {any} values
- * @returns {number[]} as rates
- * @throws {RangeError} with the value and the bound
+ * @returns {number[]} a copy of `values`
+ * @throws {RangeError} with the wrong value and its bound
  */
 export function checked(values) {
   if (!Array.isArray(values)) throw new RangeError("acceptance rates must be a list of numbers");
   if (!values.length || values.length > MAX_RATES)
-    throw new RangeError(`a vector of ${values.length} rates; 1 to ${MAX_RATES} are allowed`);
+    throw new RangeError(`the vector has ${values.length} rates; 1 to ${MAX_RATES} are allowed`);
   values.forEach((value, k) => {
     if (typeof value === "number" && value >= 0 && value <= 1) return;
     throw new RangeError(
@@ -61,8 +68,8 @@ export function checked(values) {
   return values.slice();
 }
 
-// The nearest vector in least squares in which no neighbours are in the wrong order: those that are
-// get their common mean.
+// The nearest vector, in least squares, in which no neighbours are in the `wrong` order. Neighbours
+// in the wrong order are replaced by their mean (pool adjacent violators).
 function pooled(values, wrong) {
   const pools = [];
   for (const value of values) {
@@ -101,7 +108,7 @@ export const powerLaw = (exponent, first, length) =>
   Array.from({ length }, (_, k) => first * (k + 1) ** -exponent);
 
 /**
- * A sum that keeps what is lost in rounding (Neumaier).
+ * A sum with compensation for rounding errors (Neumaier).
  * @param {number[]} values
  * @returns {number}
  */
@@ -121,7 +128,8 @@ export function sum(values) {
 /**
  * @param {number[]} parents
  * @param {number[]} rates
- * @returns {number[]} f(v) of each node: the product of the rates on the path to it
+ * @returns {number[]} the score f(v) of each node v: the product of the rates on the path to v,
+ *   which is the probability that v is accepted
  */
 export function scores(parents, rates) {
   const result = [1];
@@ -134,7 +142,7 @@ export function scores(parents, rates) {
 }
 
 /**
- * Expected tokens of one step, the token from the target included.
+ * Expected tokens of one step, including the token from the target.
  * @param {number[]} parents
  * @param {number[]} rates
  * @returns {number}
@@ -143,7 +151,7 @@ export const expectedTokens = (parents, rates) => sum(scores(parents, rates));
 
 /**
  * @param {number[]} parents
- * @returns {number[]} the root's is 0
+ * @returns {number[]} depth of each node; that of the root is 0
  */
 export function depthsOf(parents) {
   const depths = [0];
@@ -153,7 +161,8 @@ export function depthsOf(parents) {
 
 /**
  * @param {number[]} parents
- * @returns {number[]} nodes with children, by level: the rows of each draft pass
+ * @returns {number[]} number of nodes with children on each level, which is the number of rows in
+ *   the draft pass for that level
  */
 export function widths(parents) {
   const depths = depthsOf(parents);
@@ -165,7 +174,7 @@ export function widths(parents) {
 
 /**
  * @param {number[]} parents
- * @returns {number[]} the same tree in breadth-first order, in which trees are stored
+ * @returns {number[]} parents of the same tree in breadth-first order, as trees are stored
  */
 export function canonical(parents) {
   const children = parents.map(() => []);
@@ -180,10 +189,11 @@ export function canonical(parents) {
 // -- the heap ------------------------------------------------------------
 
 /**
- * The best trees of all sizes up to `n`, grown best first. Among equals the shallow come first.
- * @param {number[]} rates that never increase
+ * The best trees of all sizes up to `n`, grown by always adding the node with the highest score.
+ * Among nodes with the same score, a shallower one comes first.
+ * @param {number[]} rates which must never increase
  * @param {number} n
- * @param {number | null} levels null: any
+ * @param {number | null} levels most levels; null: no limit
  * @returns {Growth}
  * @throws {RangeError}
  */
@@ -194,7 +204,7 @@ export function bestFirst(rates, n, levels) {
     );
   const cap = levels ?? n;
   if (cap === 1 && n > 1)
-    throw new RangeError(`${n} nodes do not fit in 1 level; it holds the root alone`);
+    throw new RangeError(`${n} nodes do not fit in 1 level, which contains only the root`);
   const heap = new Heap();
   const parents = [];
   const gains = [];
@@ -247,14 +257,14 @@ class Heap {
   }
 }
 
-// Whether a comes out first: the higher score, then the shallower, then the older.
+// Whether entry a leaves the heap before b: it has the higher score, else is shallower, else older.
 const before = (a, b) => b[0] - a[0] < 0 || (a[0] === b[0] && (a[1] - b[1] || a[2] - b[2]) < 0);
 
 // -- time ------------------------------------------------------------
 
 /**
- * Seconds at `size`: flat before the first point, straight between points, and on along the last
- * two after them.
+ * Seconds for a pass of `size` rows: constant before the first point, linear between points, and
+ * beyond the last point on the line through the last two.
  * @param {[number, number, number][]} points
  * @param {number} size
  * @returns {number}
@@ -272,7 +282,8 @@ export function secondsAt(points, size) {
   return size > x1 ? y1 + slope * (size - x1) : y0 + slope * (size - x0);
 }
 
-// A larger pass cannot be faster, so a dip is noise and is pooled with what came before.
+// Points whose seconds never decrease. A larger pass cannot be faster, so a dip is noise, and is
+// pooled with the points before it.
 function rising(points) {
   const seconds = pooled(
     points.map((point) => point[1]),
@@ -286,16 +297,17 @@ const passSeconds = (profile, n) =>
 
 /**
  * @param {Profile} profile
- * @returns {number} seconds of a token in plain decoding
+ * @returns {number} seconds per token in plain decoding
  */
 export const plainSeconds = (profile) => passSeconds(profile, 1);
 
-// What a level costs whose `width` nodes are drafted from: a draft pass, and a level's overhead.
+// Seconds for drafting from the `width` nodes of a level that have children: a draft pass, and the
+// overhead of a level.
 const levelSeconds = (profile, width) =>
   secondsAt(profile.draft_seconds, width) + profile.level_overhead;
 
 /**
- * Seconds of one step: a target pass, a draft pass for each level but the last, and overhead.
+ * Seconds of one step: a target pass, a draft pass for each level except the last, and overhead.
  * @param {number[]} parents
  * @param {Profile} profile
  * @returns {number}
@@ -307,8 +319,8 @@ export const stepSeconds = (parents, profile) =>
   );
 
 /**
- * Seconds of a step with the first 1, 2, ... nodes of a growth: differences of these are the
- * marginal costs of the nodes.
+ * Seconds of a step with the first 1, 2, ... nodes of a growth. The difference of neighbours is the
+ * cost of adding a node.
  * @param {Growth} growth
  * @param {Profile} profile
  * @returns {number[]}
@@ -330,7 +342,7 @@ export function growthSeconds(growth, profile) {
 }
 
 /**
- * Predicted tokens and seconds of one step, and the speed-up over plain decoding.
+ * Predict the tokens and seconds of one step, and the speed-up over plain decoding.
  * @param {number[]} parents
  * @param {number[]} rates
  * @param {Profile} profile
@@ -344,26 +356,27 @@ export function predict(parents, rates, profile) {
 
 /**
  * @param {Profile} profile
- * @returns {number} the most nodes of a planned tree: as many as were timed, if more than usual
+ * @returns {number} most nodes of a planned tree: USUAL_NODES, or as many as were timed if that is
+ *   more, but never over MAX_NODES
  */
 export const nodesFor = (profile) =>
   Math.min(Math.max(USUAL_NODES, profile.target_seconds.at(-1)[0]), MAX_NODES);
 
 /**
  * @param {number} nodes
- * @returns {number} the most levels of a planned tree of up to `nodes` nodes
+ * @returns {number} most levels of a planned tree of up to `nodes` nodes
  */
 export const levelsFor = (nodes) => (nodes <= USUAL_NODES ? USUAL_LEVELS : WIDE_LEVELS);
 
 /**
- * The fastest of the best trees of all sizes and level caps; never below plain decoding. Smooths
- * the vector first.
+ * The fastest of the best trees of all sizes and level limits, or the root alone (plain decoding)
+ * if no tree is predicted to be faster. The vector is smoothed first.
  * @param {number[]} rates
  * @param {Profile} profile
  * @param {number} [maxNodes]
  * @param {number} [maxLevels]
- * @param {number} [slack] of all trees within this share of the fastest, take the one with the most
- *   expected tokens
+ * @param {number} [slack] of all trees whose speed-up is within this share of the fastest, choose
+ *   the one with the most expected tokens
  * @returns {Prediction}
  */
 export function bestPlan(
@@ -398,11 +411,12 @@ function growths(even, profile, maxNodes, maxLevels) {
       growth,
       speedups: times.map((seconds, i) => (plain * growth.totals[i]) / seconds),
     });
-    if (Math.max(...growth.depths) + 1 < levels) break; // the cap no longer binds
+    if (Math.max(...growth.depths) + 1 < levels) break; // a higher limit changes nothing
   }
   return found;
 }
 
+// The tree with the most expected tokens among those with a speed-up of at least `least`.
 function roomiest(found, least) {
   let most = -1;
   let parents = [-1];

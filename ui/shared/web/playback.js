@@ -1,12 +1,12 @@
-/* What a run and a race have in common on the page: messages come in, a point in time is shown, and
-   frames are painted. Independent of the DOM. */
+/* The playback that runs and races share: it takes messages, moves through time, and calls painters
+   once per frame. Independent of the DOM. */
 
 /** @import { Server } from "./connect_component.js" */
 
-/** Seconds; a tab that was asleep does not jump ahead by the time it slept. */
+/** Most seconds that one frame advances, so that a browser tab that slept does not jump ahead. */
 export const SLOWEST_FRAME = 0.25;
 const PAINTS_KEPT = 600;
-let files = 0; // opened on this page
+let files = 0; // number of files opened on this page
 
 /** @returns {boolean} whether the visitor's system asks for no motion */
 export const prefersStillness = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -17,20 +17,20 @@ export class Playback {
   meta = {};
   /** @type {string | null} */
   error = null;
-  done = false; // no more messages come
-  follow = true; // the newest is shown
+  done = false; // no more messages will arrive
+  follow = true; // always show the newest step
   playing = false;
   rate = "x1";
-  isRateChosen = false; // by the visitor
-  /** @type {number | null} when the last frame was advanced, ms */
+  isRateChosen = false; // whether the visitor chose the rate
+  /** @type {number | null} time of the last call of `advance`, ms */
   before = null;
   frame = 0;
-  version = 0; // of the run or race, counted on this page
+  version = 0; // counts the calls of `reset`
   /** @type {string | null} */
   lastRaw = null;
   /** @type {((store: any) => void)[]} */
   listeners = [];
-  /** @type {number[]} milliseconds of the last paints, for tests */
+  /** @type {number[]} durations of the last paints in ms, for tests */
   paints = [];
 
   /** @param {Server} [server] */
@@ -39,24 +39,24 @@ export class Playback {
     this.reset(null);
   }
 
-  /** @type {(name: string | null) => void} forgets everything of the run or race before */
+  /** @type {(name: string | null) => void} begins run or race `name`, forgets the one before */
   reset() {
     throw new Error("a subclass resets");
   }
 
-  /** @type {(message: any, refill: boolean) => void} takes a message, or the answer to a gap */
+  /** @type {(message: any, refill: boolean) => void} takes a message; refill: a requested one */
   take() {
     throw new Error("a subclass takes");
   }
 
-  /** Play from here, or from the start where this is the end. */
+  /** Play from the current point, or from the start if that is the end. */
   play() {
     throw new Error("a subclass plays");
   }
 
   /**
-   * Move on to the time of a frame.
-   * @param {number} _now in ms
+   * Move on by the time since the last frame.
+   * @param {number} _now time of this frame in ms
    * @returns {void}
    */
   advance(_now) {
@@ -64,7 +64,7 @@ export class Playback {
   }
 
   /**
-   * Take a message or a whole run file. Never throws: what cannot be read becomes `error`.
+   * Take a message or a whole run file. Never throws: an unreadable value sets `error`.
    * @param {any} value as JSON text or as an object
    */
   ingest(value) {
@@ -80,13 +80,13 @@ export class Playback {
     if (isText) this.lastRaw = value;
   }
 
-  // A simulated run that comes as a whole is from a file, as a recorded one is.
+  // Whether the run is shown as recorded. A simulated run is, once all of it has arrived.
   get recorded() {
     const { label } = this.meta;
     return label === "recorded" || (label !== "measured" && this.done);
   }
 
-  /** Where the numbers on screen come from: "measured" or "recorded". */
+  /** Where the numbers on screen come from: "measured", "recorded" or "simulated". */
   get word() {
     return this.meta.label || "";
   }
@@ -122,7 +122,7 @@ export class Playback {
     this.listeners.push(listener);
   }
 
-  /** However often this is called, one frame paints once, and paints the newest state only. */
+  /** Have the next frame painted. Several calls before that frame cause only one paint. */
   changed() {
     if (!this.frame) this.frame = requestAnimationFrame((now) => this.paint(now));
   }

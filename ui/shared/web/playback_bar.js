@@ -1,9 +1,9 @@
-/* The bar of a view with a playback: buttons, a track to drag on, playback speed, LIVE. */
+/* The bar that controls a playback: buttons, a track to drag on, the playback speed, and LIVE. */
 import { attr, button, el, setIcon, show, sized, svg, text } from "./dom.js";
 import { rove } from "./roving_focus.js";
 
 /**
- * What the bar of a view says. `rates`: [rate, label] of each playback speed.
+ * The words of a view's bar. `rates`: [rate, label] of each playback speed.
  * @typedef {{bar: string, slider: string, first: string, last: string, live: string,
  *   rates: string[][]}} BarWords
  */
@@ -11,7 +11,7 @@ import { rove } from "./roving_focus.js";
 /** Height of the track in px, as in base.css. */
 export const TRACK_HEIGHT = 34;
 
-/** A subclass draws the track and maps it to what the store can seek. */
+/** The bar. A subclass draws the track, and maps it to values that the store can seek. */
 export class PlaybackBar {
   /**
    * @param {any} store with `seek`, `step`, `toggle`, `goLive`, `set` and `last`
@@ -62,25 +62,26 @@ export class PlaybackBar {
     rove(group);
   }
 
-  /** @type {(share: number) => number} what the store can seek, of a share of the track, 0 to 1 */
+  /** @type {(share: number) => number} the value to seek at a share of the track, from 0 to 1 */
   at() {
     throw new Error("a subclass maps the track");
   }
 
-  /** @type {(value: number) => string} the tip at the pointer */
+  /** @type {(value: number) => string} the tip for the value at the pointer */
   describe() {
     throw new Error("a subclass describes");
   }
 
   /**
-   * Paint what all bars share.
+   * Paint the controls that all bars have.
    * @param {boolean} some whether there is anything to play
    */
   paintControls(some) {
     const { store } = this;
     const isFollowing = some && store.follow && !store.done;
-    setIcon(this.playing, store.playing || isFollowing ? "pause" : "play");
-    attr(this.playing, "aria-label", store.playing ? "Pause (space)" : "Play (space)");
+    const isMoving = store.playing || isFollowing;
+    setIcon(this.playing, isMoving ? "pause" : "play");
+    attr(this.playing, "aria-label", isMoving ? "Pause (space)" : "Play (space)");
     attr(this.live, "aria-pressed", String(isFollowing));
     this.live.classList.toggle("is-running", some && !store.done);
     this.live.disabled = !some || store.done;
@@ -89,10 +90,11 @@ export class PlaybackBar {
   }
 
   /**
+   * Set the track's values for screen readers.
    * @param {string | number} least
    * @param {string | number} most
    * @param {string | number} now
-   * @param {string} words
+   * @param {string} words the current value in words
    */
   paintSlider(least, most, now, words) {
     attr(this.track, "aria-valuemin", least);

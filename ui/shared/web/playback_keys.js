@@ -1,5 +1,5 @@
-/* The keyboard of a view with a playback. Keys rest while the view is not visible or someone types
-   elsewhere. */
+/* The keyboard of a view with a playback. Keys are ignored while the view is not visible, and while
+   the visitor types in a field. */
 import { button, el } from "./dom.js";
 
 /** @import { FormBeside } from "./form_buttons.js" */
@@ -12,11 +12,11 @@ import { button, el } from "./dom.js";
 
 const TYPING = "input, textarea, select, [contenteditable=''], [contenteditable='true']";
 
-/** A subclass has `listed`, the keys and what they do, and `act`, which does it. */
+/** Handles keys. A subclass overrides `listed`, the list for the help, and `act`, the actions. */
 export class PlaybackKeys {
   /**
    * @param {any} store
-   * @param {any} stage a PlayedView, and what `act` needs of it
+   * @param {any} stage a PlayedView with whatever else `act` uses
    * @param {FormBeside} page
    */
   constructor(store, stage, page) {
@@ -34,17 +34,17 @@ export class PlaybackKeys {
     }).observe(stage.root);
     this.dialog = this.makeHelp(stage.root);
     stage.scrubber.help.addEventListener("click", (event) => {
-      this.release(event); // or the dialog would give the focus back to it
+      this.release(event); // otherwise closing the dialog would focus the button again
       this.help();
     });
   }
 
-  /** @returns {[string, string][]} keys, apart by spaces, and what they do */
+  /** @returns {[string, string][]} keys, separated by spaces, and what they do */
   get listed() {
     return [];
   }
 
-  /** @type {(key: string) => boolean} does what a key does; false where it does nothing */
+  /** @type {(key: string) => boolean} does what the key is for; false if it has no meaning */
   act() {
     return false;
   }
@@ -71,16 +71,16 @@ export class PlaybackKeys {
     else this.dialog.showModal();
   }
 
-  // A button or menu that was used with the pointer loses the focus, so that the next key is the
-  // view's.
+  // Takes the focus from a button or menu that was used with the pointer, so that the next key goes
+  // to the view.
   release(event) {
     const used = event.target.closest?.("button, select");
-    const near = this.isVisible || used?.matches("[role=tab]"); // a tab may open ours
+    const near = this.isVisible || used?.matches("[role=tab]"); // the tab may open this view
     if (used && near && !used.matches(":focus-visible")) used.blur();
   }
 
-  // Keys that work while someone types in the form, too: run, and stop where nothing else uses
-  // Escape.
+  // Handles the keys that work even while the visitor types in the form: Ctrl+Enter runs, and
+  // Escape stops unless something else uses it. Returns whether the key was one of these.
   runOrStop(event) {
     const { stage, page, dialog } = this;
     const isBusy = event.isComposing || event.defaultPrevented || dialog.open;
@@ -104,7 +104,7 @@ export class PlaybackKeys {
     if (!this.isVisible || ctrlKey || metaKey || altKey || defaultPrevented) return false;
     if (target.closest?.(TYPING)) return false;
     if (target !== document.body && !this.stage.root.contains(target)) return false;
-    if (key === " " && target.closest?.("button")) return false; // presses that button
+    if (key === " " && target.closest?.("button")) return false; // it presses that button
     return !this.dialog.open || key === "?";
   }
 }

@@ -1,16 +1,16 @@
-/* Plotly, fetched when a figure is first drawn. The server serves it beside the modules. */
+/* Loads Plotly when a figure is first drawn. The server serves it beside the modules. */
 import { el } from "./dom.js";
 
-/** Address of Plotly's script. */
+/** The address of Plotly's script. */
 export const PLOTLY = new URL("plotly.min.js", import.meta.url).href;
 
 /** @type {Promise<any> | null} */
 let loading = null;
 
 /**
- * Plotly, fetched once per page.
- * @param {string} path relative to where the page is served
- * @returns {Promise<any>} the library; rejected if it cannot be loaded (the next call tries again)
+ * Load Plotly, at most once per page.
+ * @param {string} path address of the script, absolute or relative to the page
+ * @returns {Promise<any>} the library; rejected if it cannot be loaded. The next call tries again
  */
 export function loadPlotly(path) {
   const { origin, pathname } = location;
@@ -27,7 +27,8 @@ function load(address) {
   const script = el("script", { src: address });
   document.head.append(script);
   return new Promise((done, failed) => {
-    const fail = () => failed(new Error("the figures' library could not be loaded"));
+    const words = "Plotly, which draws this figure, could not be loaded. Reload the page.";
+    const fail = () => failed(new Error(words));
     script.addEventListener("load", () => done(window.Plotly));
     script.addEventListener("error", fail);
   });

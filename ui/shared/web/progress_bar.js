@@ -2,10 +2,12 @@
 import { attr, el, show } from "./dom.js";
 
 /**
+ * A new progress bar, appended to `host` and hidden at first.
  * @param {HTMLElement} host
  * @param {string} label for screen readers
  * @param {string} [cls]
- * @returns {(share?: number | null) => void} shows a share from 0 to 1; without one, hides the bar
+ * @returns {(share?: number | null) => void} a function that fills the bar up to a share
+ *   from 0 to 1, or hides it if there is no share
  */
 export function progressBar(host, label, cls = "") {
   const range = { role: "progressbar", "aria-valuemin": "0", "aria-valuemax": "100" };

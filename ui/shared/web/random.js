@@ -1,9 +1,9 @@
-/* Random numbers that a seed repeats. */
+/* Random numbers that are reproducible from a seed. */
 
 /**
- * Random numbers from 0 to 1, the same ones for a seed (mulberry32).
+ * A generator of random numbers (mulberry32). The same seed always gives the same numbers.
  * @param {number} seed
- * @returns {() => number}
+ * @returns {() => number} returns the next number, from 0 to below 1
  */
 export function seeded(seed) {
   let state = seed >>> 0;

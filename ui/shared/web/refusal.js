@@ -1,16 +1,16 @@
-/* Why something typed was not used: text beside its field, for the eye and for screen readers. */
+/* The message beside a field that says why its value was refused. Screen readers announce it. */
 import { attr, el, show, text } from "./dom.js";
 
 let made = 0;
 
-/** A line of text that is hidden while there is nothing to say. */
+/** The message: a line of text that is hidden while it is empty. */
 export class Refusal {
   /**
    * @param {HTMLElement} host
-   * @param {string} part its name in the page
+   * @param {string} part its name for tests
    */
   constructor(host, part) {
-    /** @type {HTMLElement | null} */
+    /** @type {HTMLElement | null} the field that the message is about */
     this.field = null;
     made++;
     const id = "sq-refusal-" + made;
@@ -23,8 +23,9 @@ export class Refusal {
   }
 
   /**
-   * @param {string} words none: remove what was said
-   * @param {HTMLElement | null} [field] the one it is about
+   * Show a message, and mark its field as invalid.
+   * @param {string} words empty: remove the message
+   * @param {HTMLElement | null} [field] the field that the message is about
    */
   say(words, field = null) {
     this.mark(false);
@@ -41,7 +42,7 @@ export class Refusal {
   }
 
   /**
-   * Whether what a person typed into `field` is to be left there.
+   * Whether to leave the typed text in `field`: it was refused, or the visitor is still typing.
    * @param {HTMLElement} field
    * @returns {boolean}
    */

@@ -1,13 +1,14 @@
-/* How much of a text repeats what came before it. Repeated text is easy to draft, so it flatters
-   every speculative decoder. Pure. */
+/* Measures how much of a text repeats what came before. Repeated text is easy to draft, so it makes
+   every speculative decoder look better. Pure. */
 import * as format from "./format.js";
 
-const GRAM = 8; // tokens in a row that count as a repeat when they come again
-const MIN_SHARE = 0.1; // do not mention repetition below this share of repeated 8-grams
-const MIN_GRAMS = 16; // nor in a text with fewer 8-grams than this
+const GRAM = 8; // tokens in a row that count as a repeat when they occur again
+// Repetition is not mentioned below this share of repeated 8-grams, or in a text of fewer 8-grams.
+const MIN_SHARE = 0.1;
+const MIN_GRAMS = 16;
 
 /**
- * 8-grams counted, and how many of them had occurred before.
+ * `grams`: number of 8-grams so far. `repeats`: how many of them had occurred before.
  * @typedef {{grams: number, repeats: number}} RepeatCounts
  */
 
@@ -19,9 +20,9 @@ export class Repeats {
   repeats = 0;
 
   /**
-   * Count the tokens that follow.
+   * Add the next tokens of the text.
    * @param {(number | string)[]} tokens ids or texts
-   * @returns {RepeatCounts}
+   * @returns {RepeatCounts} the counts of the whole text so far
    */
   add(tokens) {
     for (const token of tokens) {
@@ -37,7 +38,7 @@ export class Repeats {
 }
 
 /**
- * Such counts in words; "" where there is little to say.
+ * The counts in words; "" if the text is short or repeats little.
  * @param {RepeatCounts} counts
  * @returns {string}
  */

@@ -1,5 +1,5 @@
-/* What is left of p and q, as bars: for each of a few tokens that of p over that of q. The part
-   that a rejection cuts away is hatched. */
+/* Bars for what is left of p and q: for each of a few tokens, a bar for p above a bar for q. The
+   part of p that a rejection removes is hatched. */
 import { attr, el, show, text } from "./dom.js";
 import { ONE_TOKEN } from "./residual_picture.js";
 
@@ -9,11 +9,11 @@ import { ONE_TOKEN } from "./residual_picture.js";
 
 const ROWS = 6;
 
-/** The picture, with a place for each token. */
+/** The picture, with a row of bars for each token. */
 export class ResidualBars {
   /**
    * @param {Element} host
-   * @param {number} [rows] places for tokens and for the rest
+   * @param {number} [rows] number of rows, including the row for all other tokens
    */
   constructor(host, rows = ROWS) {
     this.root = el("div", { class: "sq-left-of", "data-part": "residual" }, host);
@@ -29,7 +29,7 @@ export class ResidualBars {
 
   /**
    * @param {ResidualPicture | null} picture
-   * @param {boolean} isOneToken whether p is a single token, which is then said instead
+   * @param {boolean} isOneToken whether p is a single token; without a picture, a note explains it
    */
   paint(picture, isOneToken) {
     show(this.root, picture !== null || isOneToken);
@@ -48,7 +48,7 @@ export class ResidualBars {
   }
 }
 
-/** One token. */
+/** The row of one token. */
 class ResidualBar {
   /** @param {Element} host */
   constructor(host) {
@@ -84,7 +84,7 @@ class ResidualBar {
 
 const setWidth = (bar, share) => (bar.style.width = share * 100 + "%");
 
-// Two digits after the point, or that it is less.
+// Two decimals, or "<.01".
 function digits(share) {
   if (share < 0.005) return share > 0.00005 ? "<.01" : "0";
   return share.toFixed(2).replace(/^0/, "");

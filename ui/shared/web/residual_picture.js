@@ -1,5 +1,5 @@
-/* What is left of p and q at one moment of a walk, as a picture of a few tokens: which rows it has,
-   which part of each bar is cut away, and the words around it. Pure. */
+/* The contents of the picture that shows what is left of p and q at one moment of a walk: its rows
+   of tokens, the part of each bar that is cut away, its title and note. Pure. */
 import { percent, visible } from "./format.js";
 
 /**
@@ -8,41 +8,41 @@ import { percent, visible } from "./format.js";
  */
 
 /**
- * One token, or all that are not shown.
+ * One row: a token, or all tokens that have no row of their own.
  * @typedef {object} ResidualRow
  * @property {string} key
  * @property {string} label
  * @property {number} p
- * @property {number | null} q null where only p counts
- * @property {number} cut the part of p that is cut away after the trial; 0 without a rejection
- * @property {"accepted" | "rejected" | "dropped" | "drawn" | ""} mark dropped: rejected, and no
- *   more in q
+ * @property {number | null} q null if the picture is of p only
+ * @property {number} cut the part of p that is removed after the trial; 0 without a rejection
+ * @property {"accepted" | "rejected" | "dropped" | "drawn" | ""} mark what happened to the token;
+ *   "dropped": rejected and also removed from q; "drawn": added by the target
  */
 
 /**
  * @typedef {object} ResidualPicture
  * @property {string} title
- * @property {(ResidualRow | null)[]} rows null: a place that is free
- * @property {string} note what happens next
+ * @property {(ResidualRow | null)[]} rows null: an empty row
+ * @property {string} note what happens next, in words
  */
 
-const PLACES = 5; // tokens of a picture, usually
+const PLACES = 5; // default number of tokens in a picture
 const REST = "others";
 const TESTED = "The next child is tested against what remains.";
 const EVEN =
   "Nothing is left of q: the next child was drawn with equal probability from the tokens not tried yet.";
-const GONE = 0.0005; // less of a distribution is rounding
+const GONE = 0.0005; // a smaller share of a distribution is a rounding error
 
-/** What takes the place of the picture at temperature 0. */
+/** The note that replaces the picture at temperature 0. */
 export const ONE_TOKEN =
-  "At temperature 0, p is a single token: a guess is kept if it is that token, and nothing is left to rescale.";
+  "At temperature 0, p is a single token: a guess is kept only if it is that token, so there is nothing to rescale.";
 
 /**
- * The picture at the trial of a node, or for "bonus" where the target adds its token.
+ * The picture for the moment when a node is tried, or for "bonus", when the target adds its token.
  * @param {StepView} step
  * @param {NodeId} node
- * @param {number} [most] tokens that the picture has
- * @returns {ResidualPicture | null} null where nothing was recorded
+ * @param {number} [most] maximum number of tokens in the picture
+ * @returns {ResidualPicture | null} null if no residuals were recorded for that moment
  */
 export function residualPicture(step, node, most = PLACES) {
   const at = momentOf(step, node);
@@ -61,19 +61,20 @@ export function residualPicture(step, node, most = PLACES) {
   };
 }
 
-/** @type {(step: StepView, node: NodeId) => number} index among the residuals; -1: none */
+/** @type {(step: StepView, node: NodeId) => number} index of the node's residuals; -1: none */
 function momentOf({ trials, kind }, node) {
   if (node === "bonus") return kind === "none" ? -1 : trials.length;
   return trials.findIndex((trial) => trial.node === node);
 }
 
-/** @type {(step: StepView, at: number) => number} the node whose next token is looked for */
+/** @type {(step: StepView, at: number) => number} the node after which a token is chosen */
 const parentAt = ({ topo, trials, path }, at) =>
   at < trials.length ? topo.parents[trials[at].node] : path.at(-1);
 
 // -- rows -----------------------------------------------------------------------------------------
 
-/* A token keeps its place while its siblings are tried, so that one sees its bar change. */
+// The token of each row. A token stays in the same row while its siblings are tried, so that a
+// person sees its bar change.
 /** @type {(step: StepView, at: number, most: number) => (number | null)[]} */
 function places(step, at, most) {
   const isTogether = (i) => i >= 0 && parentAt(step, i) === parentAt(step, at);
@@ -110,7 +111,8 @@ function markOf(step, at) {
   return isDropped(step, at) ? "dropped" : "rejected";
 }
 
-// Siblings drawn without replacement: the next one is tested on a q that was rescaled.
+// Whether the rejected token is removed from q, as when siblings are drawn without replacement.
+// Then another token has a larger share of the rescaled q at the next trial.
 function isDropped(step, at) {
   if (!hasSibling(step, at)) return false;
   const [moment, next] = [step.residuals[at], step.residuals[at + 1]];
@@ -120,12 +122,12 @@ function isDropped(step, at) {
   });
 }
 
-// Whether q had nothing but the token that is dropped.
+// Whether nothing is left of q once the token is dropped.
 const isUsedUp = (step, at) => isDropped(step, at) && step.residuals[at].q[0] > 1 - GONE;
 
 // -- words ----------------------------------------------------------------------------------------
 
-// Whether a sibling is tried next.
+// Whether the next trial is of a sibling.
 const hasSibling = (step, at) =>
   at + 1 < step.trials.length && parentAt(step, at + 1) === parentAt(step, at);
 

@@ -1,4 +1,4 @@
-/* One tab stop for a group of controls; arrow keys, Home and End move the focus within it. */
+/* Makes a group of controls one tab stop. Arrow keys, Home and End move the focus inside it. */
 import { attr } from "./dom.js";
 
 /** @type {Record<string, number>} */
@@ -6,9 +6,9 @@ const MOVES = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 const GONE = '[hidden], [style*="display: none"]';
 
 /**
- * Make the controls in `group` one tab stop, now and as they come and go.
+ * Make the controls in `group` one tab stop, and keep it so while controls are added and removed.
  * @param {HTMLElement} group
- * @param {string} [selector] of the controls
+ * @param {string} [selector] CSS selector of the controls
  */
 export function rove(group, selector = "button") {
   const all = () => /** @type {HTMLButtonElement[]} */ ([...group.querySelectorAll(selector)]);
@@ -18,7 +18,7 @@ export function rove(group, selector = "button") {
   const check = () => {
     const usable = all().filter(isUsable);
     const home = usable.find((one) => one.getAttribute("tabindex") === "0") || usable[0];
-    setHome(home || all()[0]); // of a group in a hidden panel, whose return is not observed
+    setHome(home || all()[0]); // the first one if the panel is hidden: nothing observes its return
   };
   group.addEventListener("focusin", ({ target }) => {
     const control = /** @type {Element} */ (target).closest(selector);

@@ -1,20 +1,22 @@
-/* What ran, where and how: the models and short facts of a run or a race, on the page and as lines
-   of a saved picture. */
+/* The models and short facts of a run or a race, such as its machine and temperature: a strip on
+   the page, or lines of text in a saved picture or page. */
 import { el } from "./dom.js";
 import { known, readable } from "./format.js";
 import { rove } from "./roving_focus.js";
 import { addTerm } from "./tooltips.js";
 
-const WIDE = 68; // characters of a line below a picture's title
-const PAGE_WIDE = 160; // characters of a line at the top of a saved page
+const WIDE = 68; // most characters of a line below a picture's title
+const PAGE_WIDE = 160; // most characters of a line at the top of a saved page
 
 /**
- * What a run or a race was made with: `recorded` in ui/decode/messages.py has the fields of a run.
+ * Meta: the models, settings and machine of a run or a race. `recorded` in ui/decode/messages.py
+ * lists the fields for a run. Fact: its name, which is a key of tooltips.json or empty, and its
+ * value.
  * @typedef {Record<string, any>} Meta
- * @typedef {[string, string]} Fact its name, a key of tooltips.json or empty, and its value
+ * @typedef {[string, string]} Fact
  */
 
-/** Models and facts in a strip. */
+/** A strip with the models and the facts. */
 export class FactStrip {
   /** @param {Element} host */
   constructor(host) {
@@ -48,10 +50,10 @@ function factChip([name, value]) {
 }
 
 /**
- * Facts that a run and a race share.
+ * The facts that runs and races have in common, with others added.
  * @param {Meta} meta
- * @param {Fact[]} own further facts, which come before the date
- * @returns {Fact[]}
+ * @param {Fact[]} own facts to add before the date
+ * @returns {Fact[]} without those whose value is missing
  */
 export function sharedFacts({ title, device, clock, dtype, policy: params, date }, own) {
   const { temperature, top_p: topP } = params || {};
@@ -73,7 +75,7 @@ export function sharedFacts({ title, device, clock, dtype, policy: params, date 
  * Models and facts as lines of text: first the models, then as many facts per line as fit.
  * @param {Meta} meta
  * @param {Fact[]} facts
- * @param {number} [wide] characters of a line
+ * @param {number} [wide] most characters of a line
  * @returns {string[]}
  */
 export function factLines(meta, facts, wide = WIDE) {
@@ -94,7 +96,7 @@ const cut = (words, wide) => {
 };
 
 /**
- * Facts as the lines at the top of a saved page, whose models are in its title.
+ * Facts as the lines at the top of a saved page. The models are in its title already.
  * @param {Fact[]} facts
  * @returns {string[]}
  */

@@ -1,10 +1,10 @@
-/* Words about a run: its badge, its verifier, why it ended. */
+/* Words about a run: its badge, its verifier, and why it ended. */
 import * as dom from "./dom.js";
 import { readable } from "./format.js";
 
 /** @import { Meta } from "./run_facts.js" */
 
-/** @type {Record<string, [string, string]>} why a run ended: as its verb, and by itself */
+/** @type {Record<string, [string, string]>} why a run ended: as a verb after "Run", and alone */
 const ENDS = {
   eos: ["finished at the end of text", "end of text"],
   length: ["finished at its token limit", "token limit reached"],
@@ -12,10 +12,11 @@ const ENDS = {
   stopped: ["stopped", "stopped"],
   time: ["stopped at its time limit", "time limit reached"],
   paused: ["paused", "paused"],
-  broken: ["broken off", "broken off"],
+  broken: ["stopped by an error", "stopped by an error"],
 };
 
-const BEGINS_WITH_VOWEL = /^([AEIO]|[FHLMNRSX](?=[A-Z0-9]))/; // by its sound, as in "RTX"
+// Names that begin with a vowel sound, including abbreviations such as "RTX".
+const BEGINS_WITH_VOWEL = /^([AEIO]|[FHLMNRSX](?=[A-Z0-9]))/;
 /** @type {Record<string, string>} */
 const VERIFIERS = {
   sequoia: "Sequoia",
@@ -25,19 +26,19 @@ const VERIFIERS = {
 };
 
 /**
- * A time with where it comes from.
+ * A time with its source, such as "3 ms (measured)".
  * @param {string} time
- * @param {string} word "measured" or the like
+ * @param {string} word the source; empty if there is none
  * @returns {string}
  */
 export const sourced = (time, word) => time + (word ? " (" + word + ")" : "");
 
 /**
- * Where the numbers of a `kind` come from, into its badge; without `meta` there are none. What was
- * measured was measured on the server's machine.
- * @param {HTMLElement} node
- * @param {Meta | null} meta
- * @param {boolean} done
+ * Write the source of a run's or race's numbers into its badge. Numbers labelled "measured" were
+ * measured on the server's machine.
+ * @param {HTMLElement} node the badge
+ * @param {Meta | null} meta null: there is no run or race yet
+ * @param {boolean} done whether it is over
  * @param {string} kind "run" or "race"
  */
 export function paintBadge(node, meta, done, kind) {
@@ -55,14 +56,15 @@ function paintLabel(node, meta, done, kind) {
 }
 
 /**
- * Whether the step times of a run are those of another machine. Its tokens and trees are real.
+ * Whether the step times of a run are simulated for another machine. Its tokens and trees are real.
  * @param {Meta} meta
  * @returns {boolean}
  */
 export const isSimulated = ({ label, clock }) => label === "simulated" && Boolean(clock);
 
 /**
- * The other machine in a few words: the part of its name that comes before the models.
+ * The simulated machine in a few words, such as "as on an A100": the part of its name before the
+ * first comma, without the models.
  * @param {Meta} meta of a simulated run
  * @returns {string}
  */
@@ -73,16 +75,16 @@ export function asOn({ clock }) {
 }
 
 /**
- * Where the numbers of a simulated run come from, in a sentence.
+ * The source of the numbers of a simulated run, in a sentence.
  * @param {Meta} meta
  * @returns {string}
  */
 export const simulatedWords = ({ clock }) =>
-  `Simulated: real tokens and trees; step times of the profile “${readable(clock)}”.`;
+  `Simulated: tokens and trees are real, step times come from the profile “${readable(clock)}”.`;
 
 /**
- * The badge of a simulated run.
- * @param {HTMLElement} node
+ * Write the badge of a simulated run.
+ * @param {HTMLElement} node the badge
  * @param {Meta} meta
  */
 export function paintSimulated(node, meta) {
@@ -98,22 +100,22 @@ function badgeWords(label, isOver, at) {
 }
 
 /**
- * A verifier as the menus call it.
- * @param {string} name
+ * The name of a verifier in the menus.
+ * @param {string} name its name in the code
  * @returns {string}
  */
 export const verifier = (name) => VERIFIERS[name] || name;
 
 /**
- * Why a run ended.
- * @param {string} reason
+ * Why a run ended, such as "token limit reached".
+ * @param {string} reason its `finish`
  * @returns {string}
  */
 export const finish = (reason) => ENDS[reason]?.[1] || reason;
 
 /**
- * The same as a verb.
- * @param {string} reason
+ * Why a run ended, as a verb after "Run", such as "finished at its token limit".
+ * @param {string} reason its `finish`
  * @returns {string}
  */
 export const finished = (reason) => ENDS[reason]?.[0] || "ended";

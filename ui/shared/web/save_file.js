@@ -1,10 +1,10 @@
-/* Files that a person keeps: text, tables and pictures, made in the browser. */
+/* Saves files that are made in the browser: text, tables and pictures. */
 import { el } from "./dom.js";
 
-const KEEP_MS = 10_000; // long enough for the browser to have read a blob
+const KEEP_MS = 10_000; // before a blob is released; by then the browser has read it
 
 /**
- * Save what lies at an address as a file.
+ * Save the content at an address as a file.
  * @param {string} name of the file
  * @param {string} address a blob: or data: address
  */

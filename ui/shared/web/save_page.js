@@ -1,5 +1,5 @@
-/* Saves what a view shows as one HTML file that works offline: the scripts and styles come from
-   the server once, everything else happens in the browser. */
+/* Saves what a view shows as one HTML file that works offline. The server provides the scripts and
+   styles, and the browser makes the file. */
 import { readable } from "./format.js";
 import { pack } from "./packed_data.js";
 import { pageSource } from "./page_source.js";
@@ -8,17 +8,17 @@ import { saveText } from "./save_file.js";
 /** @import { Playback } from "./playback.js" */
 
 /**
- * What a saved page shows.
+ * The contents of a saved page.
  * @typedef {object} Saved
- * @property {string} view the folder of its module `saved_page`
+ * @property {string} view the folder with the module `saved_page` that draws the page
  * @property {string} name of the file
  * @property {string} title
- * @property {string[]} facts where its numbers come from, settings and machine, in lines
- * @property {any} data what `saved_page` of the view gets
+ * @property {string[]} facts lines with the source of the numbers, the settings and the machine
+ * @property {any} data passed to the module `saved_page`
  */
 
 /**
- * Save a page. Rejects if the server does not answer.
+ * Save a page. Rejected if the server does not send its scripts and styles.
  * @param {Saved} saved
  */
 export async function savePage({ view, name, title, facts, data }) {
@@ -33,17 +33,17 @@ export async function savePage({ view, name, title, facts, data }) {
 }
 
 /**
- * What a view with a playback saves.
+ * How a view with a playback saves its run or race.
  * @typedef {object} Recording
- * @property {string} view the folder of its module `saved_page`
+ * @property {string} view the folder with the module `saved_page` that draws the page
  * @property {string} what "run" or "race"
- * @property {string} start how to get one that can be saved
- * @property {(store: any) => any} data what `saved_page` of the view gets
- * @property {(meta: any) => string[]} facts its settings and the machine, in lines
+ * @property {string} start what to do to get a run or race, such as "start one"
+ * @property {(store: any) => any} data returns the data for the module `saved_page`
+ * @property {(meta: any) => string[]} facts returns lines with the settings and the machine
  */
 
 /**
- * Save what a view with a playback shows. A problem becomes the `error` of its store.
+ * Save what a view with a playback shows. If that fails, the `error` of the store is set.
  * @param {Playback} store
  * @param {Recording} recording
  * @returns {Promise<void>}
@@ -66,10 +66,11 @@ export async function saveRecording(store, { view, what, start, data, facts }) {
   }
 }
 
+// Why the run or race cannot be saved; "" if it can.
 /** @type {(store: any, what: string, start: string) => string} */
 function whyNot({ steps, done }, what, start) {
   if (!steps.length) return `there is no ${what} on screen; ${start} or open a file first`;
-  if (steps.includes(null)) return `some of its steps did not arrive; ${start} again`;
+  if (steps.includes(null)) return `some steps of the ${what} did not arrive; ${start} again`;
   return done ? "" : `the ${what} is not over yet; save it when it has ended, or stop it first`;
 }
 
@@ -95,8 +96,8 @@ const randomName = () =>
     .join("");
 
 /**
- * The name of a saved page, such as sequoia-run-2026-11-22-1250.html; without the date if `date`
- * is not one.
+ * The file name of a saved page, such as sequoia-run-2026-11-22-1250.html. If `date` is not valid,
+ * the name has no date.
  * @param {string} what
  * @param {any} date "2026-11-22 12:50"
  * @returns {string}
@@ -108,8 +109,8 @@ export function pageName(what, date) {
 }
 
 /**
- * `value` with "measured" replaced by "recorded" in every text in it: what a file has was
- * measured earlier.
+ * `value` with "measured" replaced by "recorded" in every text in it, because the numbers in a file
+ * were measured earlier.
  * @param {any} value
  * @returns {any}
  */
@@ -121,7 +122,7 @@ export function relabelled(value) {
 }
 
 /**
- * The meta of a run or a race as a file has it: recorded or simulated, never measured.
+ * The meta of a run or a race for a file: labelled "recorded" or "simulated", never "measured".
  * @param {Record<string, any>} meta
  * @returns {Record<string, any>}
  */

@@ -1,19 +1,20 @@
-/* Pictures of figures and trees as files, made in the browser. */
+/* Saves figures and trees as picture files, which are made in the browser. */
 import COLOURS from "../../../assets/colours.json" with { type: "json" };
 import { button, el } from "./dom.js";
 import { plotlyText } from "./format.js";
 import { saveAddress } from "./save_file.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-const SCALE = 2; // pixels of a PNG for each of the page
-const MOST_SIDE = 16_384; // pixels of a PNG that every browser can make
+const SCALE = 2; // pixels of a PNG per px of the page
+// The largest canvas that every browser can make, in pixels.
+const MOST_SIDE = 16_384;
 const MOST_AREA = 1e8;
-const LINE = 17; // px that a line of a caption takes
+const LINE = 17; // px, height of a line of a caption
 
 /** @typedef {"svg" | "png"} Format */
 
 /**
- * The colour behind `node`: a picture has no page below it to show through.
+ * The colour behind `node`. A saved picture is filled with it, because there is no page behind it.
  * @param {Element} node
  * @returns {string}
  */
@@ -25,8 +26,8 @@ export function ground(node) {
   return COLOURS.pictures.paper;
 }
 
-// Save the Plotly figure in `node` in the colours of the page, below the lines of a `caption`: away
-// from the page nothing else says what it shows.
+// Saves the Plotly figure in `node` in the colours of the page. The lines of `caption` are written
+// above it, because outside the page nothing else says what the figure shows.
 async function saveFigure(node, format, name, caption = []) {
   const head = caption.length && LINE * (caption.length + 1);
   const size = { width: node.clientWidth, height: node.clientHeight + head };
@@ -45,7 +46,7 @@ function pictureLayout(node) {
   const colour = ground(node);
   return {
     ...node.layout,
-    // A picture is drawn without the page's own face, and what that measures would not fit.
+    // A picture is drawn without the page's fonts, so sizes measured with them would not fit.
     font: { ...node.layout.font, family: "sans-serif" },
     paper_bgcolor: colour,
     plot_bgcolor: colour,
@@ -69,11 +70,11 @@ const captionTitle = ([title, ...lines]) => ({
 const svgBlob = (source) => URL.createObjectURL(new Blob([source], { type: "image/svg+xml" }));
 
 /**
- * Save an SVG text as PNG.
+ * Save the source of an SVG as a PNG.
  * @param {string} source
- * @param {number} width
- * @param {number} height
- * @param {string} name of the file, without its ending
+ * @param {number} width px
+ * @param {number} height px
+ * @param {string} name of the file, without its suffix
  */
 export async function raster(source, width, height, name) {
   const image = new Image();
@@ -83,11 +84,11 @@ export async function raster(source, width, height, name) {
 }
 
 /**
- * Save as PNG what `draw` draws.
- * @param {number} width
- * @param {number} height
+ * Save what `draw` draws as a PNG.
+ * @param {number} width px
+ * @param {number} height px
  * @param {(pen: CanvasRenderingContext2D) => void} draw
- * @param {string} name of the file, without its ending
+ * @param {string} name of the file, without its suffix
  */
 export function canvas(width, height, draw, name) {
   const largest = Math.sqrt(MOST_AREA / width / height);
@@ -100,20 +101,25 @@ export function canvas(width, height, draw, name) {
   sheet.toBlob((blob) => saveAddress(`${name}.png`, URL.createObjectURL(blob)), "image/png");
 }
 
-/** Plotly's own tools would cover the legend: the panel has buttons in their place. */
+/** Plotly's options. Its own tools would cover the legend, so the panel has buttons instead. */
 export const CONFIG = { displayModeBar: false, responsive: false };
 
 /**
- * Buttons that save a Plotly figure, and one that shows the whole of it.
+ * Add buttons that save a Plotly figure, and one that shows the whole figure again.
  * @param {Element} host
- * @param {() => (Element | null | false)} drawn the node with the figure; none while there is none
- * @param {string | (() => string)} name of the file, without its ending
- * @param {{reset?: () => void, caption?: () => string[]}} [options]
+ * @param {() => (Element | null | false)} drawn returns the node with the figure; null or false
+ *   while nothing is drawn
+ * @param {string | (() => string)} name of the file, without its suffix
+ * @param {{reset?: () => void, caption?: () => string[]}} [options] `reset` shows the whole figure;
+ *   without it, there is no such button. `caption` returns the lines above the saved figure
  */
 export function buttons(host, drawn, name, { reset, caption } = {}) {
   const hint = TOOLTIPS["button whole figure"];
   if (reset)
-    button(host, { icon: "fit", label: "The whole figure", hint }).addEventListener("click", reset);
+    button(host, { icon: "fit", label: "Show the whole figure", hint }).addEventListener(
+      "click",
+      reset,
+    );
   formats(host, "figure", (format) => {
     const file = "sequoia-" + (typeof name === "function" ? name() : name);
     if (drawn()) saveFigure(drawn(), format, file, caption?.());
@@ -121,9 +127,9 @@ export function buttons(host, drawn, name, { reset, caption } = {}) {
 }
 
 /**
- * Two buttons that save in a format.
+ * Add two buttons that save something as SVG and as PNG.
  * @param {Element} host
- * @param {string} what is saved, in words
+ * @param {string} what is saved, such as "figure"
  * @param {(format: Format) => void} save
  * @returns {HTMLButtonElement[]}
  */
@@ -140,10 +146,10 @@ export function formats(host, what, save) {
 }
 
 /**
- * Save an SVG element that has its size as attributes.
+ * Save an SVG element, which must have the attributes `width` and `height`.
  * @param {SVGElement} svg
  * @param {Format} format
- * @param {string} name of the file, without its ending
+ * @param {string} name of the file, without its suffix
  */
 export function drawing(svg, format, name) {
   const source = new XMLSerializer().serializeToString(svg);

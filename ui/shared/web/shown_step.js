@@ -1,20 +1,20 @@
-/* The step on screen in Decode, for views that show it in their own way. */
+/* Shares the step on screen in Decode with other views, which show it in their own way. */
 
 /** @import { StepView } from "./step_view.js" */
 
 /**
  * @typedef {object} ShownStep
  * @property {StepView} step
- * @property {string} label where its times come from: "measured", "recorded", "simulated"
+ * @property {string} label the source of its times: "measured", "recorded" or "simulated"
  */
 
 /** @type {{read: () => ShownStep | null}} */
 const source = { read: () => null };
 
-/** @param {() => ShownStep | null} read */
+/** @param {() => ShownStep | null} read returns the step on screen */
 export function offerStep(read) {
   source.read = read;
 }
 
-/** @returns {ShownStep | null} null while there is none */
+/** @returns {ShownStep | null} the step on screen in Decode; null if there is none */
 export const shownStep = () => source.read();

@@ -2,7 +2,7 @@
 
 /** @typedef {"slow" | "x0.02" | "x0.05" | "x0.1" | "x0.25" | "x0.5" | "x1"} StepRate */
 
-/** Shares of real time below 1, the slowest first. */
+/** Speeds as shares of real time, all below 1, the slowest first. */
 export const SHARES = [0.02, 0.05, 0.1, 0.25, 0.5];
 
 /** @type {[StepRate, string]} */
@@ -21,5 +21,5 @@ export const slowed = (share) => [
   `1/${Math.round(1 / share)} of real speed`,
 ];
 
-/** @type {[StepRate, string][]} the speeds of one step, each with its name */
+/** @type {[StepRate, string][]} all speeds for playing one step, each with its name */
 export const STEP_RATES = [SLOW, ...SHARES.map(slowed), REAL];

@@ -1,4 +1,4 @@
-/* Buttons and speeds that play one step. */
+/* The controls that play one step. */
 import { attr, button, el, setIcon, show } from "./dom.js";
 import { STEP_RATES } from "./speeds.js";
 
@@ -17,7 +17,7 @@ export class StepButtons {
     this.player = player;
     this.root = el("div", { class: "sq-step-buttons", "data-part": "step-buttons" }, host);
     const back = () => player.turn(-1);
-    const label = "Picture before in the step (,)";
+    const label = "Previous picture of the step (,)";
     button(this.root, { icon: "back", label, part: "step-back", act: back });
     const toggle = () => player.toggle();
     this.play = button(this.root, { icon: "play", part: "step-play", act: toggle });
@@ -37,6 +37,6 @@ export class StepButtons {
     attr(this.play, "title", label);
     for (const one of this.root.querySelectorAll("button")) one.disabled = !step;
     if (this.speed.value !== rate) this.speed.value = rate;
-    show(this.speed, !step || Boolean(step.step.seconds)); // without times, there is one speed
+    show(this.speed, !step || Boolean(step.step.seconds)); // without times: slow motion only
   }
 }

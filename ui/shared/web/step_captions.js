@@ -1,5 +1,5 @@
-/* What happens in a step, one sentence or two for each picture of it in slow motion. Every number
-   in them is the step's own. */
+/* Captions for the pictures of a step in slow motion: one or two sentences about what happens. All
+   numbers in them are those of the step. */
 import { apart, count } from "./format.js";
 import { draftedOf } from "./step_view.js";
 
@@ -7,7 +7,7 @@ import { draftedOf } from "./step_view.js";
 
 const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
 
-// A token as a sentence names it: a line break with its indentation in words.
+// A token in quotes; a line break with its indentation in words.
 function quoted(step, node) {
   const label = step.label(node);
   const spaces = /^⏎(·+)$/.exec(label)?.[1].length;
@@ -17,9 +17,9 @@ function quoted(step, node) {
 const capital = (sentence) => sentence[0].toUpperCase() + sentence.slice(1);
 
 /**
- * The draft has added level number `level`, counted from 1.
+ * The caption once the draft has added a level.
  * @param {StepView} step
- * @param {number} level
+ * @param {number} level that was added; the first below the root is 1
  * @returns {string}
  */
 export function guess({ topo }, level) {
@@ -31,11 +31,11 @@ export function guess({ topo }, level) {
     return `The small model has guessed ${count(n - 1, "token")}, up to ${levels - 1} in a row.`;
   }
   if (level === 1) return "The small model guesses what may come next.";
-  return `It guesses on from each of them: ${count(here, "token")} so far.`;
+  return `The small model continues these guesses: ${count(here, "token")} so far.`;
 }
 
 /**
- * The target looks at all nodes.
+ * The caption while the target checks all nodes.
  * @param {StepView} step
  * @returns {string}
  */
@@ -46,8 +46,8 @@ export function check({ topo }) {
 }
 
 /**
- * Index of the trial at which a chain of first guesses would have ended, where the tree went on to
- * another child; -1 where there is none.
+ * Index of the trial at which a chain of the first guesses would have ended, while the tree had
+ * another child to try; -1 if there is no such trial.
  * @param {StepView} step
  * @returns {number}
  */
@@ -60,9 +60,9 @@ export function chainEnd({ topo, trials, fromLeaves }) {
 }
 
 /**
- * Trial number `i` was decided.
+ * The caption once a trial is decided.
  * @param {StepView} step
- * @param {number} i
+ * @param {number} i index of the trial
  * @returns {string}
  */
 export function trial(step, i) {
@@ -79,7 +79,7 @@ function kept(step, one) {
   if (one.p >= one.q)
     return `The large model finds ${word} at least as likely as the small one does, so it stays.`;
   const [u, ratio] = apart(one.u, one.p / one.q);
-  return `The draw ${u} is below p/q = ${ratio}, so ${word} stays.`;
+  return `The draw u = ${u} is below p/q = ${ratio}, so ${word} stays.`;
 }
 
 function dropped(step, one) {
@@ -87,18 +87,18 @@ function dropped(step, one) {
   if (step.fromLeaves) return pathDropped(step, one);
   if (one.u === null) return `${word} is not the token that the large model drew.`;
   if (step.greedy) return `${word} is not what the large model writes.`;
-  if (one.p === 0) return `The large model never writes ${word} here.`;
+  if (one.p === 0) return `For ${word}, p is 0, so it is dropped.`;
   const [u, ratio] = apart(one.u, one.q > 0 ? one.p / one.q : 0);
-  return `The draw ${u} is not below p/q = ${ratio}, so ${word} is dropped.`;
+  return `The draw u = ${u} is not below p/q = ${ratio}, so ${word} is dropped.`;
 }
 
-// Verified from the leaves, a trial judges the whole path down to its node.
+// If a step is verified from the leaves, a trial decides about the whole path down to its node.
 function pathKept(step, one) {
   const path = `the path down to ${quoted(step, one.node)}`;
   if (step.greedy) return `${path} is what the large model writes, so it stays.`;
   if (one.p >= 1) return `${path} is certain to be kept, so it stays.`;
   const [u, chance] = apart(one.u, one.p);
-  return `The draw ${u} is below ${chance}, so ${path} stays.`;
+  return `The draw u = ${u} is below ${chance}, so ${path} stays.`;
 }
 
 function pathDropped(step, one) {
@@ -106,7 +106,7 @@ function pathDropped(step, one) {
   if (step.greedy) return `${path} is not what the large model writes.`;
   if (one.p === 0) return `${path} cannot be kept here.`;
   const [u, chance] = apart(one.u, one.p);
-  return `The draw ${u} is not below ${chance}, so ${path} is dropped.`;
+  return `The draw u = ${u} is not below ${chance}, so ${path} is dropped.`;
 }
 
 function afterwards(step, i) {
@@ -121,7 +121,7 @@ function afterwards(step, i) {
 }
 
 /**
- * What the step gave.
+ * The caption of the result.
  * @param {StepView} step
  * @returns {string}
  */
@@ -130,13 +130,14 @@ export function result(step) {
   const stayed = draftedOf(step.step);
   const total = count(emitted.length, "token") + " from one step.";
   if (!stayed)
-    return `${total} No guess stayed: the large model writes its own, as it would alone.`;
-  const own = emitted.length > stayed ? "; the large model adds one of its own, as always." : ".";
+    return `${total} No guess stayed: the large model writes its own token, as it would alone.`;
+  const own =
+    emitted.length > stayed ? "; the large model adds a token of its own, as always." : ".";
   const guesses = stayed === 1 ? "1 guess stayed" : `${stayed} guesses stayed`;
   return [total, guesses + own, side(step), ending(step)].filter(Boolean).join(" ");
 }
 
-// What the tree gained over a chain of its first guesses.
+// How many tokens the tree gained over a chain of its first guesses, in words.
 function side(step) {
   const at = chainEnd(step);
   if (at < 0) return "";
@@ -144,11 +145,11 @@ function side(step) {
   const child = step.trials.slice(at).find(({ accepted }) => accepted);
   if (!child || gained < 1) return "";
   const rank = ORDINALS[step.topo.rank[child.node]] ?? "next";
-  return `The ${rank} child brought ${gained} of them.`;
+  return `The ${rank} child added ${gained} of these tokens.`;
 }
 
 function ending({ step }) {
   if (step.finish === "eos") return "The text ends here.";
-  if (step.finish === "length") return "The run ends here: it was asked for no more tokens.";
+  if (step.finish === "length") return "The run ends here, at its token limit.";
   return "";
 }

@@ -1,6 +1,6 @@
-/* A step in slow motion, as still pictures in the order in which it happened: the draft adds level
-   after level, the target checks all nodes in one pass, the walk tries child after child, and the
-   result. Pure: a picture is plain data. */
+/* A step in slow motion, as still pictures in the order of what happened: the draft adds one level
+   after another, the target checks all nodes in one pass, the walk tries one child after another,
+   and the result follows. Pure: a picture is plain data. */
 import * as captions from "./step_captions.js";
 
 /** @import { StepView } from "./step_view.js" */
@@ -11,21 +11,21 @@ import * as captions from "./step_captions.js";
  * One picture.
  * @typedef {object} StepFrame
  * @property {Phase} phase
- * @property {string[]} states of the nodes: those of StepView; also "hidden"; "drafted", before the
- *   target has looked; and "checked", while it looks
- * @property {boolean} hasBonus whether the token from the target is drawn
- * @property {number | null} trial index of the trial that is shown
- * @property {string} words its caption
- * @property {number} hold seconds that it stays in slow motion
+ * @property {string[]} states of the nodes: those of StepView, or "hidden", "drafted" (before the
+ *   target's pass) or "checked" (during that pass)
+ * @property {boolean} hasBonus whether the token from the target is visible
+ * @property {number | null} trial index of the trial that is shown; null if none is
+ * @property {string} words the caption
+ * @property {number} hold seconds for which the picture is shown in slow motion
  */
 
-/** Seconds that pictures stay. */
+// Seconds for which pictures are shown.
 const LEVEL = 0.55;
-const ALL_LEVELS = 2.6; // of all levels together, at most
+const ALL_LEVELS = 2.6; // at most, for all levels together
 const PASS = 1.6;
 const TRIAL = 0.85;
-const ALL_TRIALS = 6;
-const TURN = 1.9; // a rejection after which another child is tried
+const ALL_TRIALS = 6; // at most, for all trials together
+const TURN = 1.9; // for the rejection where a chain would have ended
 const RESULT = 2.4;
 
 /**
@@ -38,7 +38,7 @@ export function stepFrames(step) {
 }
 
 /**
- * Whether a step has a picture of a phase, without making its pictures.
+ * Whether a step has any picture of a phase. Faster than making all its pictures.
  * @param {StepView} step
  * @param {Phase} phase
  * @returns {boolean}
@@ -73,7 +73,7 @@ const check = (step) => ({
   hold: PASS,
 });
 
-// After each trial: what the walk has not reached yet stays as drafted.
+// A picture after each trial. Nodes that the walk has not reached yet are still "drafted".
 /** @type {(step: StepView) => StepFrame[]} */
 function walk(step) {
   const { trials, topo } = step;
@@ -109,7 +109,7 @@ const result = (step) => ({
   hold: RESULT,
 });
 
-// The root is the root in every picture.
+// The states of all nodes in a picture. The root has the state "root" in every picture.
 function drawnAs({ topo }, stateOf) {
   return topo.parents.map((_, node) => (node ? stateOf(node) : "root"));
 }

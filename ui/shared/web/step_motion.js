@@ -1,4 +1,4 @@
-/* Slow motion of a step: which of its pictures is shown. Independent of the DOM. */
+/* Keeps track of which picture of a step in slow motion is shown. Independent of the DOM. */
 import { StepTimeline } from "./step_timeline.js";
 
 /**
@@ -7,9 +7,9 @@ import { StepTimeline } from "./step_timeline.js";
  * @import { NodeId } from "./tree_scene.js"
  */
 
-/** The picture that is shown; a subclass turns to others. */
+/** The picture that is shown. A subclass has the step, and turns to other pictures. */
 export class StepMotion {
-  /** @type {number | null} index of the picture of the step; null: its result */
+  /** @type {number | null} index of the picture that is shown; null: the result */
   picture = null;
   /** @type {WeakMap<StepView, StepTimeline>} */
   #timelines = new WeakMap();
@@ -19,7 +19,7 @@ export class StepMotion {
     throw new Error("a subclass has the step");
   }
 
-  /** @type {(by: number) => void} shows the next picture, or with -1 the one before */
+  /** @type {(by: number) => void} shows the next picture (1) or the previous one (-1) */
   turn() {
     throw new Error("a subclass turns");
   }
@@ -30,7 +30,7 @@ export class StepMotion {
   }
 
   /**
-   * The pictures of a step.
+   * The pictures of a step with their times.
    * @param {StepView | null} step
    * @returns {StepTimeline | null}
    */
@@ -50,25 +50,25 @@ export class StepMotion {
     return (this.line?.frames.length ?? 1) - 1;
   }
 
-  /** @returns {StepFrame | null} the picture that is shown, where that is not the result */
+  /** @returns {StepFrame | null} the picture that is shown; null: the result */
   get shown() {
     return this.picture === null ? null : (this.line?.frames[this.picture] ?? null);
   }
 
-  /** Whether the step on screen is not over yet. */
+  /** Whether the picture shows the step before its end. */
   get isInStep() {
     return this.shown !== null && this.shown.phase !== "result";
   }
 
-  /** @type {number | null} the node whose trial the picture shows */
+  /** @type {number | null} the node whose trial the picture shows; null if it shows none */
   get tried() {
     const index = this.shown?.trial ?? null;
     return index === null ? null : this.step.trials[index].node;
   }
 
   /**
-   * The node whose card belongs to the picture: the one that is tried, and at the end the token
-   * from the target where one can see what it was drawn from.
+   * The node that the card beside the picture is about: the node that is tried. At the result, the
+   * token from the target if residuals were recorded for it, else the last token tried.
    * @returns {NodeId | null}
    */
   get explained() {
@@ -89,18 +89,18 @@ export class StepMotion {
     return shown.states[node];
   }
 
-  /** How the time of the pictures compares with the step's own, in words. */
+  /** How the speed of the pictures compares with real time, in words. */
   get pace() {
     return "slowed, not to scale";
   }
 
-  /** When the picture that is shown begins, in seconds of slow motion. */
+  /** The time when the current picture begins, in seconds of slow motion. */
   get start() {
     return this.picture === null ? 0 : (this.line?.start(this.picture) ?? 0);
   }
 
   /**
-   * Show the picture at a moment of slow motion.
+   * Turn to the picture at a moment of slow motion.
    * @param {number} clock seconds since the step began
    */
   follow(clock) {

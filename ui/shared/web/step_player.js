@@ -1,5 +1,5 @@
-/* Plays one step picture by picture: slowed for reading, or on the step's own clock at a share of
-   real time. */
+/* Plays one step picture by picture: in slow motion for reading, or with the times that the step
+   really took, at a share of real time. */
 import { SLOWEST_FRAME, prefersStillness } from "./playback.js";
 import { STEP_RATES } from "./speeds.js";
 import { StepMotion } from "./step_motion.js";
@@ -9,17 +9,17 @@ import { StepMotion } from "./step_motion.js";
  * @import { StepView } from "./step_view.js"
  */
 
-/** A step with a clock of its own. */
+/** Plays a step with a clock of its own. */
 export class StepPlayer extends StepMotion {
   /** @type {StepView | null} */
   #step = null;
   #rate = /** @type {StepRate} */ ("slow");
   #frame = 0;
-  #before = 0; // ms, of the last frame
-  clock = 0; // seconds since the step began, slowed or its own
+  #before = 0; // time of the last frame in ms; 0: none yet
+  clock = 0; // seconds since the step began: slow motion if the rate is "slow", else real time
   playing = false;
 
-  /** @param {() => void} changed called when another picture is shown, or playing ends */
+  /** @param {() => void} changed called when another picture is shown or playing starts or ends */
   constructor(changed) {
     super();
     this.changed = changed;
@@ -39,7 +39,7 @@ export class StepPlayer extends StepMotion {
   }
 
   /**
-   * Take a step; it stands at its result.
+   * Show a step, at its result.
    * @param {StepView | null} step
    */
   take(step) {
@@ -69,7 +69,7 @@ export class StepPlayer extends StepMotion {
   }
 
   /**
-   * Show one picture and stay there.
+   * Stop playing and show one picture.
    * @param {number | null} picture null: the result
    */
   stand(picture) {
@@ -80,7 +80,7 @@ export class StepPlayer extends StepMotion {
   }
 
   /**
-   * Show the picture at a moment of the step's own clock.
+   * Stop playing and show the picture at a moment of real time.
    * @param {number} seconds since the step began
    */
   standAt(seconds) {
@@ -89,7 +89,8 @@ export class StepPlayer extends StepMotion {
 
   // -- playing ------------------------------------------------------------------------------------
 
-  /** Play on, from the start where the result is shown. Without motion, show the first picture. */
+  /** Play from the current picture, or from the start if that is the result. If the visitor's
+   * system asks for no motion, only show that picture. */
   play() {
     if (!this.#step) return;
     if (prefersStillness()) this.stand(this.picture ?? 0);
@@ -118,7 +119,7 @@ export class StepPlayer extends StepMotion {
     } else this.play();
   }
 
-  // When the picture that is shown begins, on the clock of the chosen speed.
+  // The value of `clock` when the current picture begins.
   begin() {
     if (this.rate === "slow") return this.start;
     return this.picture === null ? 0 : (this.line?.clockStart(this.picture) ?? 0);
@@ -140,7 +141,7 @@ export class StepPlayer extends StepMotion {
   }
 
   /**
-   * Move on by so much time.
+   * Move on by the time that has passed.
    * @param {number} passed seconds
    */
   advance(passed) {

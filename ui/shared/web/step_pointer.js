@@ -1,5 +1,5 @@
-/* What it means when a person points at a node of a stage's tree, presses or focuses it: the stage
-   explains it and dispatches an event. */
+/* The default actions of a step's tree: when a person points at a node, focuses or presses it, the
+   stage explains the node and dispatches an event. */
 import { spokenNode } from "./step_words.js";
 import { nodeOf } from "./tree_scene.js";
 
@@ -8,11 +8,11 @@ import { nodeOf } from "./tree_scene.js";
  * @import { NodeId } from "./tree_scene.js"
  */
 
-/** The usual actions of a step's tree. */
+/** The default actions, and the state that they change. */
 export class StepPointer {
   /** @type {NodeId | null} the node pointed at or focused */
   node = null;
-  /** @type {Set<string>} keys of unfolded cells */
+  /** @type {Set<string>} keys of the cells that are unfolded */
   opened = new Set();
 
   /** @param {StepStage} stage */
@@ -20,7 +20,7 @@ export class StepPointer {
     this.stage = stage;
   }
 
-  /** Forget what was pointed at and unfolded, as another step comes. */
+  /** Forget the node pointed at and the unfolded cells. Called before another step is shown. */
   reset() {
     this.node = null;
     this.opened = new Set();
@@ -48,7 +48,7 @@ export class StepPointer {
     this.hover(key);
   }
 
-  /** @param {string} key of a node, or of a fold, which opens */
+  /** @param {string} key of a node, or of folded siblings, which are then unfolded */
   press(key) {
     const node = nodeOf(key);
     const hasMore = node === null || this.isClosed(node);
@@ -57,7 +57,7 @@ export class StepPointer {
     this.stage.paint();
   }
 
-  // Whether the children of a node are not drawn.
+  // Whether a node has children that are folded away.
   isClosed(node) {
     const { topo, path } = this.stage.step;
     return node !== "bonus" && !path.includes(node) && topo.children[node].length > 0;
@@ -73,7 +73,7 @@ export class StepPointer {
   /**
    * A cell's token with its state, for a screen reader.
    * @param {string} key
-   * @returns {string | null}
+   * @returns {string | null} null: use the text of the cell
    */
   name(key) {
     const { step } = this.stage;

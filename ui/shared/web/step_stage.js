@@ -1,17 +1,17 @@
-/* One step as a picture that moves: a caption of what happens, the token tree, the four phases with
-   their real times, and the draw u against p/q. It is independent of runs, of the page around it
-   and of the server, so that every view shows steps in the same way.
+/* Shows one step as an animation: a caption, the token tree, the four phases with their real times,
+   and the draw u compared with p/q. It is independent of runs, of the page around it and of the
+   server, so that every view can show steps in the same way.
 
-   Shortest use, inside an element of class "sq-stage":
+   The shortest use, inside an element of class "sq-stage":
 
      const stage = new StepStage(host);
      stage.show(viewStep(step, topology(parents), pieces, { policy: { temperature: 0.6 } }));
      stage.play();
 
    Events, as CustomEvent with `detail`:
-     frame  {picture, frame}  another picture is shown; both are null where it is the result
-     play   {playing}         playing began or ended
-     hover  {node}            a node is pointed at or has the focus; null: none any more
+     frame  {picture, frame}  another picture is shown; both are null if it is the result
+     play   {playing}         playing has started or ended
+     hover  {node}            a node is pointed at or has the focus; null: no longer
      press  {node}            a node was pressed */
 import { el } from "./dom.js";
 import { PhaseBar } from "./phase_bar.js";
@@ -30,17 +30,17 @@ import { WalkCard } from "./walk_card.js";
  */
 
 /**
- * What a stage has and who is in charge. All of it may be left out.
+ * The parts of a stage and what controls it.
  * @typedef {object} StageOptions
- * @property {string} [source] where the times come from: "measured", "recorded", "simulated"
- * @property {boolean} [hasCard] the card beside the tree; usual: true
- * @property {boolean} [hasPlayer] a button to play and a menu of speeds; usual: true, without
- *   `motion`
- * @property {Element} [controls] where the buttons stand; usual: below the caption
- * @property {StepMotion} [motion] who says which picture is shown; then the stage neither plays
- *   nor takes keys, and `paint` draws what the motion says
- * @property {StepActions} [actions] what a person may do to the tree; then the stage dispatches
- *   no hover and press
+ * @property {string} [source] the source of the times: "measured", "recorded" or "simulated"
+ * @property {boolean} [hasCard] whether there is a card beside the tree; default: true
+ * @property {boolean} [hasPlayer] whether there are a play button and a menu of speeds; default:
+ *   true; never with `motion`
+ * @property {Element} [controls] the element for the buttons; default: one below the caption
+ * @property {StepMotion} [motion] decides which picture is shown. The stage then neither plays nor
+ *   handles keys; call `paint` after each change
+ * @property {StepActions} [actions] what happens when a person acts on the tree. The stage then
+ *   dispatches no hover and press
  */
 
 /** The display of one step. */
@@ -82,8 +82,8 @@ export class StepStage extends EventTarget {
   // -- what is shown ------------------------------------------------------------------------------
 
   /**
-   * Show a step: its result, until it is played or turned. The same step again keeps the picture.
-   * @param {StepView | null} step null: nothing
+   * Show a step, at its result. If the step is shown already, the picture stays the same.
+   * @param {StepView | null} step null: show nothing
    * @param {StepLook} [look]
    */
   show(step, look = {}) {
@@ -95,7 +95,7 @@ export class StepStage extends EventTarget {
   }
 
   /**
-   * Show the picture at a moment of the step's own clock, for a view that has a clock.
+   * Show the picture at a moment of real time, for a view that has its own clock.
    * @param {number} seconds since the step began
    */
   showAt(seconds) {
@@ -103,21 +103,21 @@ export class StepStage extends EventTarget {
   }
 
   /**
-   * Show one picture and stay there.
-   * @param {number | null} picture its index, null: the result
+   * Stop playing and show one picture.
+   * @param {number | null} picture its index; null: the result
    */
   showPicture(picture) {
     this.player.stand(picture);
   }
 
-  /** How many pictures the step has. */
+  /** The number of pictures of the step. */
   get pictures() {
     return this.step ? this.motion.most + 1 : 0;
   }
 
   /**
-   * Show the next picture, or with -1 the one before.
-   * @param {number} by
+   * Show the next or the previous picture.
+   * @param {number} by 1 or -1
    */
   turn(by) {
     this.motion.turn(by);
@@ -133,8 +133,8 @@ export class StepStage extends EventTarget {
 
   // -- playing ------------------------------------------------------------------------------------
 
-  /** Play from the picture that is shown, or from the start; where the visitor's system asks for no
-   * motion, show the first picture and stay. */
+  /** Play from the current picture, or from the start if that is the result. If the visitor's
+   * system asks for no motion, only show that picture. */
   play() {
     this.player.play();
   }
@@ -144,15 +144,15 @@ export class StepStage extends EventTarget {
     this.paint();
   }
 
-  /** @param {StepRate} rate slowed for reading, or a share of real time */
+  /** @param {StepRate} rate slow motion, or a share of real time */
   setRate(rate) {
     this.player.setRate(rate);
   }
 
   /**
-   * Do what a key does: "." and "," turn a picture, space plays or pauses.
+   * Handle a key: "." and "," turn to the next and the previous picture, space plays or pauses.
    * @param {string} key
-   * @returns {boolean} whether it does anything
+   * @returns {boolean} whether the key has a meaning here
    */
   key(key) {
     if (key === ".") this.turn(1);
@@ -162,7 +162,7 @@ export class StepStage extends EventTarget {
     return true;
   }
 
-  /** Remove everything, and end what plays. */
+  /** Stop playing, and remove all elements. */
   destroy() {
     this.player?.pause();
     this.buttons?.root.remove();
@@ -173,7 +173,8 @@ export class StepStage extends EventTarget {
 
   // -- paint --------------------------------------------------------------------------------------
 
-  /** Draw what is shown now; the stage does so by itself unless it has a `motion` from outside. */
+  /** Draw the current picture. Call it only if the stage was given a `motion`; otherwise the stage
+   * repaints by itself. */
   paint() {
     this.phases.paint(this.source);
     const { step } = this.motion;
@@ -181,17 +182,17 @@ export class StepStage extends EventTarget {
     const node = step ? this.#explained() : null;
     this.card?.paint(step, node, node === null ? "" : this.motion.stateOf(node));
     this.buttons?.paint();
-    if (this.player) this.tree.settle(); // otherwise the view does, once all of it is painted
+    if (this.player) this.tree.settle(); // with `motion`, the view calls it after painting
     this.#report();
   }
 
-  // The node that the pointer chose is the one explained.
+  // The look, with the state of the pointer where the look does not say otherwise.
   #ownLook() {
     const { opened, node } = this.pointer;
     return { opened, selected: node, ...this.look };
   }
 
-  /** @type {() => NodeId | null} whose card is shown */
+  /** @type {() => NodeId | null} the node that the card explains */
   #explained() {
     return this.pointer?.node ?? this.look.selected ?? this.motion.explained;
   }

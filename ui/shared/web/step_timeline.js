@@ -1,5 +1,4 @@
-/* Which picture of a step is shown when, in slow motion, and where the run's own clock stands
-   meanwhile. Pure. */
+/* The times of a step's pictures, both in slow motion and in the real time of the step. Pure. */
 import { stepFrames } from "./step_frames.js";
 
 /**
@@ -7,20 +6,21 @@ import { stepFrames } from "./step_frames.js";
  * @import { StepView } from "./step_view.js"
  */
 
-/** Phases of the clock whose time passes during a phase of the pictures. */
+/** For each phase of the pictures, the keys of a step's `seconds` that it covers. */
 const CLOCKS = { guess: ["draft"], check: ["verify"], walk: ["overhead"], result: [] };
 
-/** @type {(step: StepView) => number[] | null} a draft pass for each picture of a guess */
+// The seconds of the draft pass for each picture of the phase "guess"; null if they are not known.
+/** @type {(step: StepView) => number[] | null} */
 function levelTimes({ step, topo }) {
   const { level_seconds: seconds = [] } = step;
   return seconds.length === topo.levels - 1 ? seconds : null;
 }
 
-/** The pictures of one step on two clocks: that of the slow motion, and the step's own. */
+/** The pictures of one step, with their times on two clocks: slow motion and real time. */
 export class StepTimeline {
-  /** @type {number[]} when each picture ends, in seconds of slow motion */
+  /** @type {number[]} end of each picture, in seconds of slow motion */
   ends = [];
-  /** @type {number[]} where the step's own clock stands then, in seconds */
+  /** @type {number[]} end of each picture, in seconds of real time */
   clock = [];
 
   /** @param {StepView} step */
@@ -38,13 +38,13 @@ export class StepTimeline {
     });
   }
 
-  /** Seconds of slow motion. */
+  /** Length of the whole step in seconds of slow motion. */
   get seconds() {
     return this.ends.at(-1);
   }
 
   /**
-   * When a picture begins.
+   * The time when a picture begins in slow motion.
    * @param {number} i its index
    * @returns {number} seconds of slow motion
    */
@@ -53,7 +53,7 @@ export class StepTimeline {
   }
 
   /**
-   * The picture at a moment.
+   * The picture at a moment of slow motion.
    * @param {number} at seconds of slow motion
    * @returns {number} its index
    */
@@ -63,7 +63,7 @@ export class StepTimeline {
   }
 
   /**
-   * When a picture begins on the step's own clock.
+   * The time when a picture begins in real time.
    * @param {number} i its index
    * @returns {number} seconds
    */
@@ -72,9 +72,9 @@ export class StepTimeline {
   }
 
   /**
-   * The picture at a moment of the step's own clock; one that takes no time is passed over.
+   * The picture at a moment of real time. A picture that took no time is skipped.
    * @param {number} at seconds
-   * @returns {number} its index; from the end of the step on, that of the result
+   * @returns {number} its index; after the end of the step, that of the result
    */
   frameAtClock(at) {
     const found = this.clock.findIndex((end) => at < end);
@@ -84,16 +84,16 @@ export class StepTimeline {
   /**
    * The first picture of a phase.
    * @param {string} phase
-   * @returns {number} -1 where it has none
+   * @returns {number} its index; -1 if the phase has no picture
    */
   first(phase) {
     return this.frames.findIndex((frame) => frame.phase === phase);
   }
 
   /**
-   * Where the step's own clock stands.
+   * Convert a moment of slow motion to real time.
    * @param {number} at seconds of slow motion
-   * @returns {number} seconds
+   * @returns {number} seconds of real time
    */
   clockAt(at) {
     const i = this.frameAt(at);
@@ -103,8 +103,8 @@ export class StepTimeline {
     return before + (this.clock[i] - before) * share;
   }
 
-  // The step's own seconds that pass during each picture. What happens in a phase without pictures
-  // passes with the check. levels: the time of each level that is drafted, if it is known.
+  // The real seconds of each picture. The time of a phase without pictures is added to the check.
+  // levels: the seconds of each drafted level, if they are known.
   times(seconds, levels) {
     const share = (phase) => {
       const count = this.frames.filter((frame) => frame.phase === phase).length;

@@ -1,5 +1,5 @@
-/* The token tree of a step: all nodes in a comb, or the step's own part of a large tree, as a
-   picture of slow motion has them. */
+/* The token tree of a step in one picture of slow motion. It shows all nodes, or of a large tree
+   only the part that matters in the step (the focus layout). */
 import { el, show } from "./dom.js";
 import { LARGE, focusLayout } from "./focus_layout.js";
 import { Minimap } from "./minimap.js";
@@ -18,62 +18,64 @@ import { TreeView } from "./tree_view.js";
  */
 
 /**
- * How the tree of a step is shown. All of it may be left out.
+ * How the tree of a step is shown.
  * @typedef {object} StepLook
- * @property {boolean} [isFocused] the accepted path with its neighbours; otherwise all nodes.
- *   Usual: from 161 nodes on
- * @property {Set<string>} [opened] keys of cells that a person unfolded
- * @property {{rows: number, levels: number}} [room] size of the grid at least, so that it stays
- *   when a smaller tree follows
- * @property {number} [height] px that the box takes if it can
+ * @property {boolean} [isFocused] whether to use the focus layout; otherwise all nodes are shown.
+ *   Default: whether the tree has more than LARGE nodes
+ * @property {Set<string>} [opened] keys of the cells that a person has unfolded
+ * @property {{rows: number, levels: number}} [room] minimum size of the grid, so that it keeps its
+ *   size when a smaller tree follows
+ * @property {number} [height] preferred height of the box in px
  * @property {NodeId | null} [selected] the node that is explained
- * @property {NodeId | null} [pin] the node that is held
- * @property {NodeId[]} [hits] nodes that were searched for
- * @property {((node: number) => number) | null} [share] how often a node's position was accepted,
- *   from 0 to 1; its shade. Usual: the colours of the states
- * @property {boolean} [isMoving] steps follow each other so fast that colours change at once
- * @property {{node: NodeId, key: string}} [reveal] the node that is brought into view, once for
- *   each key. Usual: the end of the path
+ * @property {NodeId | null} [pin] the node that a person has pinned
+ * @property {NodeId[]} [hits] nodes that match a search
+ * @property {((node: number) => number) | null} [share] how often the position of a node was
+ *   accepted, from 0 to 1, shown as its shade. Default: nodes have the colours of their states
+ * @property {boolean} [isMoving] whether steps follow each other so fast that colours must change
+ *   at once
+ * @property {{node: NodeId, key: string}} [reveal] the node to scroll into view, once for each key.
+ *   Default: the end of the accepted path
  */
 
 /**
- * What a person may do to the tree of a step; `pick` is a press in the minimap.
+ * What happens when a person acts on the tree of a step. `pick`: a node was pressed in the minimap.
  * @typedef {Actions & {pick: (node: number) => void}} StepActions
  */
 
 /**
- * The cells that are drawn of a step.
+ * The cells to draw for a step, and the size of their grid.
  * @typedef {object} Plan
  * @property {Item[]} cells
  * @property {number} rows
  * @property {number} cols
- * @property {boolean} [reserved] the last column is the target's
+ * @property {boolean} [reserved] whether the last column is only for the token from the target
  */
 
-const KEY_WIDE = 150; // px of the first column, and rows, that the key to the numbers needs
+// Room that the key to the colours and numbers needs: px of the first column, and rows.
+const KEY_WIDE = 150;
 const KEY_ROWS = 4;
-const MINIMAP_NODES = 60; // a tree of fewer has no minimap
+const MINIMAP_NODES = 60; // only trees with more nodes have a minimap
 
 const KEY = [
-  ["accepted", "green", "kept"],
+  ["accepted", "green", "accepted"],
   ["rejected", "red", "rejected"],
-  ["never", "faint", "cut off"],
-  ["", "q", "probability in the small model"],
-  ["", "p", "probability in the large model"],
+  ["never", "faint", "unreached"],
+  ["", "q", "probability under the small model"],
+  ["", "p", "probability under the large model"],
 ];
 
 /** The tree with its minimap. */
 export class StepTree {
-  followed = ""; // what was revealed last
-  /** @type {{topo: Topology, cells: Cell[]} | null} all nodes */
+  followed = ""; // identifies what was scrolled into view last
+  /** @type {{topo: Topology, cells: Cell[]} | null} the cells of all nodes */
   full = null;
   /** @type {StepView | null} */
   drawn = null;
-  /** @type {Item | null} to be brought into view */
+  /** @type {Item | null} the cell to scroll into view */
   wanted = null;
 
   /**
-   * @param {StepMotion} motion which says the picture
+   * @param {StepMotion} motion which determines the picture
    * @param {Element} host
    * @param {StepActions} actions
    */
@@ -114,7 +116,7 @@ export class StepTree {
     this.drawn = step;
   }
 
-  // Below the root the first column is empty.
+  // The key goes into the first column, which is empty below the root.
   hasRoomForKey({ topo }, isFocused) {
     const { view } = this;
     return topo.rows >= KEY_ROWS && !isFocused && !view.isOver() && view.frame.x(1) > KEY_WIDE;
@@ -133,7 +135,7 @@ export class StepTree {
     if (style.getPropertyValue("--sq-height") !== px) style.setProperty("--sq-height", px);
   }
 
-  // The grid has room for the largest tree, so that it stays with a small one.
+  // All nodes. The grid has at least the size of `room`, so that it is the same for every step.
   /** @type {(step: StepView, look: StepLook) => Plan} */
   fullPlan({ topo, path, kind }, { room }) {
     if (this.full?.topo !== topo) this.full = { topo, cells: allCells(topo) };
@@ -200,7 +202,8 @@ export class StepTree {
   }
 
   part() {
-    const { left, top, size, frame, zoom, head } = this.view; // reading the box would lay it out
+    // what the view knows of its box: measuring the box would force a layout
+    const { left, top, size, frame, zoom, head } = this.view;
     const wide = frame.width * zoom;
     const tall = frame.height * zoom;
     return {
@@ -211,7 +214,7 @@ export class StepTree {
     };
   }
 
-  // When a step is new and the tree larger than its box, bring one node into view.
+  // Chooses the node to scroll into view when a new step is shown, or when `reveal` is new.
   /** @type {(step: StepView, plan: Plan, look: StepLook) => void} */
   follow(step, { cells }, { reveal }) {
     const place = (reveal?.key ?? "") + ":" + this.view.shape;
@@ -222,7 +225,7 @@ export class StepTree {
     this.wanted = cells.find((one) => one.key === wanted) ?? null;
   }
 
-  /** Scroll to what `follow` chose; after painting, because it asks for a layout. */
+  /** Scroll to the node that `follow` chose. Call it after painting, because it forces a layout. */
   settle() {
     const { wanted } = this;
     this.wanted = null;
@@ -230,7 +233,7 @@ export class StepTree {
   }
 
   /**
-   * Bring a node of the whole tree into view.
+   * Scroll a node of the whole tree into view.
    * @param {number} node
    */
   reveal(node) {
@@ -250,7 +253,7 @@ function focusPlan(step, { opened = new Set() }) {
   return { cells: items, ...size };
 }
 
-// The token from the target stands behind the levels of the tree.
+// The token from the target has its own column, after the levels of the tree.
 /** @type {(cols: number, levels: number) => Column[]} */
 const columnsOf = (cols, levels) =>
   Array.from({ length: cols }, (_, col) => {

@@ -1,5 +1,5 @@
-/* One step as a picture needs it: the state of every node, its trial, and the token from the
-   target. Pure. */
+/* Derives from a step what a picture of it needs: the state and the trial of every node, and the
+   kind of the token from the target. Pure. */
 import { visible } from "./format.js";
 
 /**
@@ -8,27 +8,27 @@ import { visible } from "./format.js";
  * @import { NodeId } from "./tree_scene.js"
  */
 
-const FROM_LEAVES = "traversal"; // the verifier that tries whole paths
+const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from the leaves
 
 /**
  * A step as the server sends it (`Packer` in sequoia/saved_files/run_file.py).
  * @typedef {object} Step
- * @property {number} i
- * @property {number} tree index of its tree
- * @property {number[]} tokens of the tree's nodes
+ * @property {number} i index of the step in its run
+ * @property {number} tree index of its tree among the trees of the run
+ * @property {number[]} tokens token id of each node
  * @property {(number | null)[]} [q] draft probability of each node
  * @property {(number | null)[]} [p] target probability of each node
  * @property {TrialRow[]} [trials]
- * @property {number[]} path accepted nodes, the root included
- * @property {number} bonus the token from the target
- * @property {number[]} emitted tokens
- * @property {string[]} [text] of the emitted tokens
+ * @property {number[]} path accepted nodes, including the root
+ * @property {number} bonus id of the token from the target
+ * @property {number[]} emitted ids of the emitted tokens
+ * @property {string[]} [text] text of each emitted token
  * @property {{draft?: number, verify?: number, overhead?: number}} [seconds]
- * @property {string | null} [finish] why the run ended with this step
- * @property {number[]} [level_seconds] of each draft pass
- * @property {(number | undefined)[]} [entered] verified from the leaves: for each trial, the
- *   probability of keeping the path before any child of its node was rejected
- * @property {ResidualRow[]} [residuals] at each trial, and where the target adds its token
+ * @property {string | null} [finish] why the run ended, if this is its last step
+ * @property {number[]} [level_seconds] seconds of each draft pass
+ * @property {(number | undefined)[]} [entered] only if verified from the leaves: for each trial,
+ *   the probability of keeping the path before any child of its node was rejected
+ * @property {ResidualRow[]} [residuals] one for each trial, and one for the token from the target
  */
 
 /** @typedef {[number, number, number, number | null, boolean, number | null]} TrialRow a Trial */
@@ -36,58 +36,63 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths
 /** @typedef {[number[], number[], number[]?]} ResidualRow a Residual */
 
 /**
- * What was left of p and q at one moment: the token that was tried or added first, then the most
- * probable others. All that is missing to 1 belongs to other tokens.
+ * What was left of p and q at one moment, for a few tokens: first the token that was tried or
+ * added, then the most probable others. The rest of the probability up to 1 belongs to all other
+ * tokens.
  * @typedef {object} Residual
  * @property {number[]} tokens ids
  * @property {number[]} p
- * @property {number[]} [q] missing where the target adds its token: only p counts there
+ * @property {number[]} [q] missing for the token that the target adds, which depends on p only
  */
 
 /**
- * One token that was tried: p and q are the residual probabilities at that moment. Verified from
- * the leaves, p is the probability with which the whole path is taken, and q is 1.
+ * The trial of one node: p and q are the residual probabilities of its token at that moment. If the
+ * step was verified from the leaves, p is the probability of accepting the whole path, and q is 1.
  * @typedef {object} Trial
  * @property {number} node
  * @property {number} p
  * @property {number} q
- * @property {number | null} u the draw; null where the verifier makes none
+ * @property {number | null} u the draw; null if the verifier does not draw
  * @property {boolean} accepted
  * @property {number | null} mass residual mass after a rejection
  */
 
 /**
- * States of nodes: root, accepted, rejected, untested (a sibling that the walk reached but did not
- * try), never (the walk did not come there).
+ * A step, prepared for a picture. The states of its nodes are: root, accepted, rejected, untested
+ * (the parent is on the accepted path, but the node was not tried), and never (the walk did not
+ * reach it).
  * @typedef {object} StepView
  * @property {number} i
  * @property {Step} step
  * @property {Topology} topo
  * @property {number[]} path
  * @property {Trial[]} trials
- * @property {Residual[]} residuals at each trial, and at last where the target adds its token;
- *   empty where they were not recorded
+ * @property {Residual[]} residuals one for each trial, then one for the token from the target;
+ *   empty if they were not recorded
  * @property {string[]} state of each node
- * @property {"bonus" | "correction" | "none"} kind of the token from the target; none where the run
- *   ended inside the path
+ * @property {"bonus" | "correction" | "none"} kind of the token from the target; "none" if the run
+ *   ended inside the accepted path
  * @property {boolean} greedy whether the temperature is 0
- * @property {boolean} matched whether the verifier compares with a sampled token
+ * @property {boolean} matched whether the verifier accepts a guess if it is the token that the
+ *   target sampled
  * @property {boolean} fromLeaves whether whole paths were tried, from the leaves to the root
  * @property {(node: number) => Trial | undefined} trial
- * @property {(id: number) => string} textOf a token by its id
- * @property {(node: NodeId) => string} piece a token's text
- * @property {(node: NodeId) => string} label the same with invisible characters made visible
- * @property {(node: NodeId) => number} id of a token
+ * @property {(id: number) => string} textOf the text of a token id
+ * @property {(node: NodeId) => string} piece the text of a node's token
+ * @property {(node: NodeId) => string} label that text with invisible characters made visible
+ * @property {(node: NodeId) => number} id the token id of a node
  * @property {(node: number) => number | null} q
  * @property {(node: number) => number | null} p
  * @property {(node: NodeId) => string} stateOf
- * @property {number} seconds of the step
- * @property {Record<string, number>} counts of nodes by state
- * @property {NodeId} decisive the last token tried; without any, the token from the target
+ * @property {number} seconds time of the whole step
+ * @property {Record<string, number>} counts number of nodes by state; own: 1 if the target added a
+ *   token
+ * @property {NodeId} decisive the last node tried; if none was, "bonus", or the root if there is no
+ *   token from the target either
  */
 
 /**
- * The time of a step in seconds.
+ * The time of a whole step in seconds.
  * @param {Step} step
  * @returns {number}
  */
@@ -104,9 +109,10 @@ export function secondsOf({ seconds = {} }) {
 export const draftedOf = ({ emitted, path }) => Math.min(emitted.length, path.length - 1);
 
 /**
+ * Prepare a step for a picture.
  * @param {Step} step
  * @param {Topology} topo
- * @param {Map<string, string>} pieces texts by token id
+ * @param {Map<string, string>} pieces text of each token, by its id
  * @param {Meta} [meta]
  * @returns {StepView}
  */

@@ -1,4 +1,4 @@
-/* Plain sentences about one step and one node. Every number in them is the step's own. */
+/* Plain sentences about a step and about its nodes. All numbers in them are those of the step. */
 import { apart, count, ms, percent, short } from "./format.js";
 import { finished, sourced } from "./run_words.js";
 
@@ -21,14 +21,14 @@ export const states = {
 const token = (view, node) => "“" + view.label(node) + "”";
 
 /**
- * The bound of a trial: it accepts where its draw u is below.
+ * The bound p/q of a trial, which accepts its token if the draw u is below.
  * @param {Trial} trial
- * @returns {number}
+ * @returns {number} may be over 1, or Infinity
  */
 export const acceptanceRatio = ({ p, q }) => (q > 0 ? p / q : p > 0 ? Infinity : 0);
 
 /**
- * A node with its place and state, for a screen reader.
+ * The token of a node with its level and state, for a screen reader.
  * @param {StepView} view
  * @param {NodeId} node
  * @returns {string}
@@ -38,7 +38,7 @@ export function spokenNode(view, node) {
   return `${view.label(node)}${level}, ${states[view.stateOf(node)]}`;
 }
 
-/** @type {(view: StepView, trial: Trial) => string} what it was decided on */
+/** @type {(view: StepView, trial: Trial) => string} the probabilities that the trial compared */
 function odds(view, { node, p, q }) {
   const parent = view.topo.parents[node];
   const before = view.trials.filter((trial) => view.topo.parents[trial.node] === parent);
@@ -49,14 +49,14 @@ function odds(view, { node, p, q }) {
   return `${target} gives this token ${percent(p, 1)}, ${draft} ${percent(q, 1)}`;
 }
 
-// Verified from the leaves, a trial judges the whole path down to its node.
+// If a step is verified from the leaves, a trial decides about the whole path down to its node.
 function pathOdds(view, { p, u }, isTaken) {
   const chance = `The whole path down to here is accepted with probability ${percent(p, 1)}`;
   if (p >= 1) return `${chance}: any u accepts it.`;
   if (p === 0) return `${chance}, so it is rejected for any u.`;
   const [draw, bound] = apart(u, p);
   if (isTaken) return `${chance}: u = ${draw} is below ${bound}, so the path is accepted.`;
-  return `${chance}: u = ${draw} is above ${bound}, so it ends further up, or another is tried.`;
+  return `${chance}: u = ${draw} is above ${bound}, so the path ends higher up, or another one is tried.`;
 }
 
 function accepted(view, trial) {
@@ -89,7 +89,8 @@ function untested(view, node) {
   return "Not tried: an earlier sibling, " + token(view, taken) + ", was accepted.";
 }
 
-// The nearest ancestor that was tried, or could have been, decided that the walk never came here.
+// The reason is the nearest ancestor whose parent is on the accepted path: it was rejected or not
+// tried, so the walk never came here.
 function unreached(view, node) {
   const { parents } = view.topo;
   let above = parents[node];
@@ -112,8 +113,8 @@ function correction({ topo, path, matched, greedy }) {
   const children = topo.children[path.at(-1)].length;
   const none =
     children === 1 ? "The only child was not the " : `None of the ${children} children was the `;
-  if (matched) return none + "token that the target sampled: it emits its own.";
-  if (greedy) return none + "target’s most probable token: the target emits it itself.";
+  if (matched) return none + "token that the target sampled, so the target emits that token.";
+  if (greedy) return none + "target’s most probable token, so the target emits that token.";
   const all = ["", "The only child was", "Both children were"][children];
   return (
     (all || `All ${children} children were`) +
@@ -132,7 +133,7 @@ export function why(view, node) {
   const trial = view.trial(node);
   switch (view.state[node]) {
     case "root":
-      return "The last token known before this step. What the draft proposes hangs below it.";
+      return "The last token known before this step. The draft’s guesses continue from it.";
     case "accepted":
       return trial ? accepted(view, trial) : "On the accepted path.";
     case "rejected":
@@ -145,7 +146,7 @@ export function why(view, node) {
 }
 
 /**
- * What a step did, in one line.
+ * A step in one line: how many tokens were drafted, tried and accepted.
  * @param {StepView} view
  * @returns {string}
  */
@@ -158,10 +159,10 @@ export function step({ topo, trials, path, kind }) {
 }
 
 /**
- * A line for screen readers when a run ends.
+ * The summary that screen readers announce when a run ends.
  * @param {{tokens: number, steps: number, tokensPerStep: number, seconds: number}} totals
- * @param {string} end why
- * @param {string} word where the numbers come from
+ * @param {string} end why the run ended: its `finish`
+ * @param {string} word the source of the times, such as "measured"
  * @returns {string}
  */
 export function summary({ tokens, steps, tokensPerStep, seconds }, end, word) {

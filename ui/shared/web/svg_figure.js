@@ -1,5 +1,5 @@
-/* Draws the figures of chart.js as SVG where Plotly is missing, as in a saved page: lines, markers
-   with error bars, straight shapes, notes and a legend. It does not zoom. */
+/* Draws the figures of chart.js as SVG if Plotly is missing, as in a saved page. Supports lines,
+   markers with error bars, straight lines as shapes, notes and a legend, but no zoom. */
 import { attr, svg } from "./dom.js";
 import { makeAxis } from "./figure_axis.js";
 import { MARKER_PATHS } from "./marker_paths.js";
@@ -9,21 +9,22 @@ import { MARKER_PATHS } from "./marker_paths.js";
  * @import { Figure } from "./chart.js"
  */
 
-const LETTER = 6.6; // px of a letter at 12 px, about
-const LINE = 18; // px of a line of the legend
-const MARK = 26; // px of a line's sample in it
-const EDGE = { left: 52, right: 18, bottom: 40, top: 10 };
-const MARKERS = 9; // on a line at most, unless a trace says
+const LETTER = 6.6; // px, approximate width of a letter at a type size of 12 px
+const LINE = 18; // px, height of a line of the legend
+const MARK = 26; // px, width of a trace's sample in the legend
+const EDGE = { left: 52, right: 18, bottom: 40, top: 10 }; // px around the plots
+const MARKERS = 9; // most markers on a line, unless its trace sets `maxdisplayed`
 /** @type {Record<string, string>} Plotly's names of dashes */
 const DASHES = { dot: "2 3", dash: "7 4", dashdot: "7 4 2 4", longdash: "11 4" };
 
 /**
- * @typedef {{left: number, right: number, top: number, bottom: number}} Area in px
+ * The edges of a part of the figure in px, and a plot with its axes.
+ * @typedef {{left: number, right: number, top: number, bottom: number}} Area
  * @typedef {Area & {x: Axis, y: Axis}} Plot
  */
 
 /**
- * Draw a figure into `node`, in place of what it held.
+ * Draw a figure into `node`, replacing its content.
  * @param {HTMLElement} node
  * @param {Figure} figure
  * @param {{w: number, h: number}} size of the node
@@ -62,7 +63,7 @@ function makePlots(traces, layout, { left, right, top, bottom }) {
 
 // -- legend ---------------------------------------------------------------------------------------
 
-// Gives the px below it.
+// Returns the px from the top of the figure to the end of the legend.
 function drawLegend(frame, traces, width) {
   let x = EDGE.left;
   let y = LINE / 2 + 4;
@@ -119,7 +120,7 @@ function drawTrace(frame, plot, trace) {
 
 const isDrawn = (point) => point.every((value) => value !== null && Number.isFinite(value));
 
-// A line that is interrupted where a value is missing.
+// The path of a line through the points. It is interrupted where a point is missing.
 function pathOf(points) {
   const pieces = points.map((point, i) => {
     if (!point || !point.every(Number.isFinite)) return "";
@@ -129,7 +130,7 @@ function pathOf(points) {
   return pieces.join("");
 }
 
-/** @type {<T>(points: T[], most: number) => T[]} evenly chosen, the last among them */
+/** @type {<T>(points: T[], most: number) => T[]} evenly spaced, with the last */
 function thinned(points, most) {
   const every = Math.max(1, Math.ceil(points.length / most));
   return points.filter((_, i) => (points.length - 1 - i) % every === 0);

@@ -1,18 +1,18 @@
-/* Gradio's tabs. */
+/* Opens Gradio's tabs from buttons and links. */
 
-/** Show the first tab, Decode, from its top. */
+/** Open Decode, which is the first tab, and scroll to the top. */
 export function showDecode() {
   open(document.querySelector('[role="tab"]'));
 }
 
-/** Show the tab of the tour from its top. */
+/** Open the tab Tour, and scroll to the top. */
 export function showTour() {
   open(tabNamed("Tour"));
 }
 
 /**
- * Make the buttons below `root` with the name of a tab in `data-opens` open it. One whose tab this
- * page does not have stays hidden.
+ * Make each button inside `root` that has the name of a tab in `data-opens` open that tab. A button
+ * is hidden if the page has no such tab.
  * @param {Element} root
  */
 export function connectTabButtons(root) {

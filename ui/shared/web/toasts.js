@@ -1,10 +1,10 @@
-/* Gradio's pop-up messages are about the last action: the next action closes them. */
+/* Closes Gradio's pop-up messages at the next press or key: they are about the last action. */
 
-const MODIFIERS = ["Tab", "Shift", "Control", "Alt", "Meta"]; // keys that do nothing by themselves
+const MODIFIERS = ["Tab", "Shift", "Control", "Alt", "Meta"]; // keys that do nothing alone
 const CLOSE = ".toast-wrap [data-testid=toast-close]";
 
 function closeToasts(event) {
-  if (!event.isTrusted) return; // menus.js closes menus with a key of its own
+  if (!event.isTrusted) return; // ignore the key that menus.js sends to close a menu
   if (MODIFIERS.includes(event.key) || event.target.closest?.(".toast-wrap")) return;
   for (const close of document.querySelectorAll(CLOSE))
     /** @type {HTMLElement} */ (close).click();

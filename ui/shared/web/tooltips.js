@@ -1,17 +1,17 @@
-/* Terms with a tooltip: they have a dotted underline, and hover, focus or a tap opens a sentence
-   about them. Independent of the views. */
+/* Terms with a tooltip. A term has a dotted underline; hovering over it, focusing it or tapping it
+   opens a card with its explanation. Independent of the views. */
 import { attr, el, text } from "./dom.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-const GAP = 6; // px to the word
-const EDGE = 8; // px to the edges of the window
-const FORM = ".pg-side"; // a column of fields, which a card must not cover
+const GAP = 6; // px between card and word
+const EDGE = 8; // px between card and the edges of the window
+const FORM = ".pg-side"; // the column with the form, which a card must not cover
 
 /**
- * Add a word with a tooltip.
+ * A new word with a tooltip, appended to `host`.
  * @param {Element} host
  * @param {string} word
- * @param {string} [key] of tooltips.json, where it is not the word itself
+ * @param {string} [key] its key in tooltips.json; by default the word itself
  * @param {string} [cls]
  * @returns {HTMLButtonElement}
  */
@@ -21,7 +21,8 @@ export function addTerm(host, word, key = word, cls = "") {
 }
 
 /**
- * Give `node` the tooltip of the term `key`, or none without a key.
+ * Give `node` the tooltip of the term `key`. Without a key, or if tooltips.json does not have it,
+ * remove the tooltip.
  * @template {HTMLElement} T
  * @param {T} node
  * @param {string} [key]
@@ -34,7 +35,7 @@ export function markTerm(node, key) {
   return node;
 }
 
-// The id of the tooltip's text, which is added to the page once, for screen readers.
+// The id of an element with the tooltip's text. It is added to the page once, for screen readers.
 function described(key) {
   const id = "sq-term-" + key.replace(/\W+/g, "-");
   if (!document.getElementById(id))
@@ -46,9 +47,9 @@ function described(key) {
 
 /** @type {HTMLElement | null} */
 let card = null;
-/** @type {HTMLElement | null} the word it belongs to */
+/** @type {HTMLElement | null} the word that the open card explains */
 let shown = null;
-/** @type {DOMRect | null} where that was */
+/** @type {DOMRect | null} position of that word when the card was placed */
 let spot = null;
 
 /**
@@ -73,7 +74,7 @@ function place() {
   card.style.top = top + "px";
 }
 
-// Below the word, or above it where there is no room.
+// The position below the word, or above it if there is no room below.
 function belowWord({ width, height }) {
   const left = Math.max(EDGE, Math.min(spot.left, innerWidth - width - EDGE));
   const below = spot.bottom + GAP;
@@ -81,7 +82,8 @@ function belowWord({ width, height }) {
   return [left, below + height < innerHeight - EDGE ? below : above];
 }
 
-// To the right of the form; where there is no room, at the far edge of the window.
+// The position to the right of the form. If there is no room, the top or the bottom of the window,
+// whichever is farther from the word.
 function besideForm({ width, height }, { right }) {
   const lowest = innerHeight - height - EDGE;
   if (right + width + EDGE < innerWidth) return [right, Math.max(EDGE, Math.min(spot.top, lowest))];
@@ -99,7 +101,8 @@ function openAt(event) {
   if (node && node !== shown) openTooltip(node);
 }
 
-// The focus may have scrolled its word into view: then the card follows.
+// Moves the card if its word has the focus, because focusing may have scrolled the word into view.
+// Otherwise a scroll that moves the word closes the card.
 function followScroll() {
   if (!shown) return;
   const now = shown.getBoundingClientRect();

@@ -1,7 +1,7 @@
-/* Where the browser keeps a visitor's place in the tour. */
+/* Stores a visitor's place in the tour in the browser. */
 const KEPT = "sequoia-tour";
 
-/** @returns {string | null} the kept place; null where there is none */
+/** @returns {string | null} the stored place; null if there is none */
 export function keptPlace() {
   try {
     return localStorage.getItem(KEPT);
@@ -15,6 +15,6 @@ export function keepPlace(place) {
   try {
     localStorage.setItem(KEPT, place);
   } catch {
-    // a browser may refuse to keep anything; the tour then begins anew after a reload
+    // a browser may refuse to store anything; then the tour starts over after a reload
   }
 }

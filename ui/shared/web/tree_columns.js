@@ -1,4 +1,4 @@
-/* The names above a tree's columns. */
+/* The headings of a tree's columns. */
 import { attr, el, pool, text } from "./dom.js";
 import { widthOf } from "./tree_frame.js";
 
@@ -7,14 +7,14 @@ import { widthOf } from "./tree_frame.js";
  * @import { TreeView } from "./tree_view.js"
  */
 
-/** px of the box's height that they take */
+/** Height of the headings in px, by which the room for the tree is smaller. */
 export const COLUMNS_HEIGHT = 22;
-const SIZE = 12; // px of type
-const APART = 6; // px between two names
+const SIZE = 12; // px, type size
+const APART = 6; // least px between two headings
 
-/** A line that stays at the top of the box. */
+/** The line of headings, which stays at the top of the box when the tree scrolls. */
 export class TreeColumns {
-  #known = ""; // what they were written for
+  #known = ""; // the inputs from which the headings were written
 
   /** @param {HTMLElement} box */
   constructor(box) {
@@ -51,11 +51,11 @@ export class TreeColumns {
 }
 
 /**
- * The names as far as the columns hold them.
+ * For each column the longest of its names that fits, else its shortest.
  * @param {Column[]} columns
  * @param {TreeView} view
  * @param {number} zoom
- * @returns {string[]}
+ * @returns {string[]} a name for each column
  */
 export function columnNames(columns, { frame, face }, zoom) {
   const room = (frame.least + frame.gutter) * zoom - APART;

@@ -1,5 +1,5 @@
-/* A tree as dots, with labels beside them where there is room: one path a state, so that a large
-   tree is drawn as quickly as a small one. */
+/* Draws a tree as dots, with labels beside them if there is room. All dots of a state are one path,
+   so that a large tree is drawn as quickly as a small one. */
 import { attr, pool, svg, text } from "./dom.js";
 import * as treeFrame from "./tree_frame.js";
 import { TreeWay } from "./tree_way.js";
@@ -10,12 +10,14 @@ import { TreeWay } from "./tree_way.js";
  * @import { TreeView } from "./tree_view.js"
  */
 
-const MOST = 7.5; // px of a dot
+// Size of a dot in px.
+const MOST = 7.5;
 const LEAST = 2.2;
-const LABEL_PITCH = 18; // px of a row and of a column from which on labels are written
+// Labels are written if rows and columns have at least this size in px.
+const LABEL_PITCH = 18;
 const LABEL_COLUMN = 42;
 
-/** Marks of each state as one path; those of later states lie on top. */
+/** Draws all marks of a state as one path. Marks of later states cover those of earlier ones. */
 export class StatePaths {
   /**
    * @param {SVGElement} root
@@ -27,7 +29,7 @@ export class StatePaths {
     this.states = states;
   }
 
-  /** @param {[string, string][]} marks state and path of each */
+  /** @param {[string, string][]} marks state and path of each mark */
   draw(marks) {
     /** @type {Record<string, string[]>} */
     const parts = {};
@@ -40,7 +42,7 @@ export class StatePaths {
 export class TreeDots {
   /**
    * @param {SVGElement} root
-   * @param {string[]} states in the order in which they are drawn
+   * @param {string[]} states in the order in which they are drawn; others are not drawn
    */
   constructor(root, states) {
     this.root = root;
@@ -72,7 +74,7 @@ export class TreeDots {
   }
 
   /**
-   * Light the way to the dot pointed at.
+   * Highlight the path from the root to the dot pointed at.
    * @param {Scene} scene
    * @param {TreeView} view
    */
@@ -82,7 +84,8 @@ export class TreeDots {
   }
 
   /**
-   * @param {Cell | undefined} cell
+   * Draw a ring around the selected dot.
+   * @param {Cell | undefined} cell none: hide the ring
    * @param {Frame} frame
    */
   mark(cell, frame) {

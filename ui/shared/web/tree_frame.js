@@ -1,61 +1,61 @@
-/* From rows and columns to pixels: pitch, type size, column width, edge paths, and text cut to a
-   width. No state but a cache. */
+/* Turns rows and columns of a tree into pixels: heights of rows, widths of columns, type size,
+   paths of edges, and text cut to a width. Pure except for a cache of text widths. */
 
-/** px a row takes at least */
+/** Least height of a row in px. */
 export const LEAST_PITCH = 16;
 const MOST_PITCH = 46;
-const ROOMY = 38; // px a row, from which there is a line for q and p below each token
-/** px of that line's type */
+const ROOMY = 38; // px; rows of at least this height have a line for q and p below each token
+/** Type size in px of the line for q and p. */
 export const NOTE_SIZE = 12;
-const NOTE_HEIGHT = 14; // how far that line reaches below its pill
+const NOTE_HEIGHT = 14; // px by which that line extends below its pill
 const GUTTER = 13; // px between columns
-const TIGHT = 9; // the same, where columns are as narrow as their text
-const PAD = 14;
-const CORNER = 4;
-const SQUEEZE = 0.8; // of a text's width, to which its letters may be set closer
-const LEAST_SCALE = 0.7;
-/** px of type at least */
+const TIGHT = 9; // px between columns that are as narrow as their text
+const PAD = 14; // px around the tree
+const CORNER = 4; // px, radius of an edge's corners
+const SQUEEZE = 0.8; // a text may be squeezed to this share of its width before it is cut
+const LEAST_SCALE = 0.7; // columns may be narrowed to this share of the width they want
+/** Least type size in px. */
 export const LEAST_SIZE = 12;
 const MOST_SIZE = 13.5;
-const LEAST_DRAWN = 8; // px of type as zoomed, below which labels are hidden
-const NARROWEST = 50; // px of a column whose text may be cut, where all columns then fit
-const NARROW = 64; // the same, where the box scrolls anyway
-const WIDEST = 190;
-/** px of a text at most */
+const LEAST_DRAWN = 8; // px; labels are hidden if their zoomed type is smaller
+const NARROWEST = 50; // px, least width of a column whose text may be cut, if all columns then fit
+const NARROW = 64; // px, least width of such a column if the box has to scroll anyway
+const WIDEST = 190; // px, most width of a column
+/** Most px of a text. */
 export const MOST_TEXT = 240;
-const MOST_WHOLE = { x: 84, y: 26 }; // px between two nodes of a whole tree
-const WHOLE_LABEL = 36; // px for a label behind its last column
+const MOST_WHOLE = { x: 84, y: 26 }; // most px between two nodes of a whole tree drawn as dots
+const WHOLE_LABEL = 36; // px for a label after the last column of such a tree
 const INSIDE = 7; // px of a pill around its text
 const CACHED = 20_000; // widths
-/** @type {Map<string, number>} */
+/** @type {Map<string, number>} results of `widthOf` */
 const widths = new Map();
-let pen = null;
+let pen = null; // of a canvas, for measuring text
 
 /**
- * Where something stands in the grid.
+ * A place in the grid.
  * @typedef {{row: number, col: number}} Place
  */
 
 /**
  * A grid in pixels.
  * @typedef {object} Frame
- * @property {number} pitch px a row takes
- * @property {number} pill a pill's height, px
- * @property {number} size of type, px
+ * @property {number} pitch height of a row, px
+ * @property {number} pill height of a pill, px
+ * @property {number} size type size, px
  * @property {boolean} roomy whether there is room for a note below each pill
- * @property {number} width
- * @property {number} height
+ * @property {number} width px
+ * @property {number} height px
  * @property {number} gutter px between columns
- * @property {number} corner px of an edge's round corners
- * @property {number} [column] px a column takes, where all are equal
- * @property {number} least px of text in the narrowest column
- * @property {(col: number) => number} x the left edge of a column
- * @property {(col: number) => number} text px of text in a column
- * @property {(row: number) => number} y the middle of a row
+ * @property {number} corner radius of an edge's corners, px
+ * @property {number} [column] width of a column in px, for a whole tree drawn as dots
+ * @property {number} least px for text in the narrowest column
+ * @property {(col: number) => number} x px of a column's left edge
+ * @property {(col: number) => number} text px for text in a column
+ * @property {(row: number) => number} y px of a row's middle
  */
 
 /**
- * Width in px of `text` at 1 px of type size.
+ * The width of `text` in px at a type size of 1 px.
  * @param {string} text
  * @param {string} family of fonts
  * @returns {number}
@@ -74,8 +74,8 @@ export function widthOf(text, family) {
 }
 
 /**
- * `text`, or as much of it as fits, ending with "…". Before anything is cut, letters may stand a
- * little closer.
+ * Fit a text to a width. If it is too long, its letters are set closer, and if that is not enough,
+ * it is cut and ends with "…".
  * @param {string} text
  * @param {number} most px
  * @param {number} size of type, px
@@ -99,21 +99,21 @@ export function fit(text, most, size, family) {
   return [cut, Math.min(widthOf(cut, family) * size, most), false];
 }
 
-// Px of the narrowest column for a word of that width at 1 px of type size.
+// Px of the narrowest column for a word of width `word` at a type size of 1 px.
 const narrowest = (word) => word * LEAST_SIZE + TIGHT + INSIDE + 0.5;
 
 /**
- * How many columns of such words fit.
- * @param {number} width px
- * @param {number} word its width at 1 px of type size
- * @param {number} tail px behind them
+ * How many columns fit if each is as narrow as a word in small type.
+ * @param {number} width px of the box
+ * @param {number} word width of the word at a type size of 1 px
+ * @param {number} tail px kept free after the last column
  * @returns {number}
  */
 export const columns = (width, word, tail) =>
   Math.floor((width - 2 * PAD - tail) / narrowest(word));
 
 /**
- * Whether labels of a grid are hidden at a zoom, because they would be too small to be read.
+ * Whether the labels of a grid are hidden at a zoom because they would be too small to read.
  * @param {Frame} grid
  * @param {number} zoom
  * @returns {boolean}
@@ -128,13 +128,13 @@ const between = (least, value, most) => Math.max(least, Math.min(most, value));
  * @param {number} grid.rows
  * @param {number} grid.cols
  * @param {number} grid.width px of the box
- * @param {number} grid.height
- * @param {boolean} grid.focus whether it is the focus layout, of part of a tree
- * @param {number[]} [grid.wants] of the focus layout: px of each column's text in small type; where
- *   equal columns do not fit, each gets as much as it needs
- * @param {number} [grid.word] the widest text of a cell at 1 px of type size: equal columns may
- *   then be as narrow as that text in small type, and no text is cut
- * @param {number} [grid.tail] px kept free behind the last column
+ * @param {number} grid.height px of the box
+ * @param {boolean} grid.focus whether this is the focus layout, which shows a part of a tree
+ * @param {number[]} [grid.wants] only for the focus layout: px of each column's text in small type.
+ *   If equal columns do not fit, each gets the width it needs
+ * @param {number} [grid.word] width of the widest text at a type size of 1 px. With it, columns may
+ *   be as narrow as that text in small type, and no text is cut
+ * @param {number} [grid.tail] px kept free after the last column
  * @returns {Frame}
  */
 export function makeFrame({ rows, cols, width, height, focus, wants, word, tail = 0 }) {
@@ -148,7 +148,7 @@ export function makeFrame({ rows, cols, width, height, focus, wants, word, tail 
     ? between(86, room / Math.max(cols, 6), 150)
     : Math.max(leastColumn(cols, room, word), Math.min(WIDEST, room / Math.max(cols, 1)));
   const isCrowded = focus && cols * column - GUTTER > room;
-  const whole = word ? (column - gutter - INSIDE) / word : Infinity; // type that needs no squeezing
+  const whole = word ? (column - gutter - INSIDE) / word : Infinity; // no squeezing needed
   const size = isCrowded
     ? LEAST_SIZE
     : between(LEAST_SIZE, Math.min(whole, pill * 0.78), MOST_SIZE);
@@ -213,8 +213,8 @@ function pitchOf(rows, height, focus) {
 
 const pillOf = (pitch) => Math.min(Math.max(Math.round(pitch * 0.8), Math.min(pitch - 2, 15)), 24);
 
-// Left edges for columns as wide as their text wants, made narrower together where even that is too
-// much, within reason.
+// Sets the left edges of columns that are as wide as their text. If they do not fit, all are
+// narrowed by the same factor, but not below LEAST_SCALE.
 function pack(lefts, wants, room) {
   const spare = GUTTER + 9;
   const gaps = wants.length * spare;
@@ -234,8 +234,8 @@ const points = (grid, from, to) => ({
 });
 
 /**
- * The path from a parent's cell to a child's: along the row, down the gutter before the child's
- * column, round the corner.
+ * The path of the edge from a parent's cell to a child's: along the parent's row, down the gutter
+ * before the child's column, and into the child's row.
  * @param {Frame} grid
  * @param {Place} from
  * @param {Place} to
@@ -250,7 +250,8 @@ export function edge(grid, from, to) {
 }
 
 /**
- * The child's own part only: from the trunk it shares with its siblings into its cell.
+ * The part of an edge that belongs to the child alone: from the trunk that the siblings share to
+ * the child's cell.
  * @param {Frame} grid
  * @param {Place} from
  * @param {Place} to
@@ -264,8 +265,8 @@ export function branch(grid, from, to) {
 }
 
 /**
- * The path to a cell in the same row past the cells between: out at the cell's top and along
- * between two rows. To another row it is the branch.
+ * The path to a cell in the same row that avoids the cells between: it leaves at the top of the
+ * parent's cell and runs between two rows. For a cell in another row, the path is that of `branch`.
  * @param {Frame} grid
  * @param {Place} from
  * @param {Place} to

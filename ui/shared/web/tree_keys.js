@@ -1,5 +1,6 @@
-/* What a person does to a tree with the pointer and the keyboard, by the key of the cell. Right
-   goes to the first child, left to the parent, up and down to the nearest cell there. */
+/* Reports what a person does to a tree with the pointer and the keyboard, by the key of the cell.
+   The right arrow moves the focus to the first child, left to the parent, up and down to the
+   nearest cell in that direction. */
 import { attr } from "./dom.js";
 
 /**
@@ -7,24 +8,27 @@ import { attr } from "./dom.js";
  * @import { TreeView } from "./tree_view.js"
  */
 
-const ASIDE = 3; // rows that a column to the side counts
+const ASIDE = 3; // a distance of one column counts as much as this many rows
 
 /**
- * What a view does when a person acts on its tree; `key` is null beside all cells.
+ * What a view does when a person acts on its tree. `key` is that of the cell, or null if there is
+ * none.
  * @typedef {object} Actions
- * @property {() => void} changed the size or the zoom is another: draw again
- * @property {(key: string | null) => void} hover
- * @property {(key: string, shift: boolean) => void} press
- * @property {(key: string) => void} focus
- * @property {(key: string) => string | null} name of a cell for a screen reader; null: its text
- * @property {() => void} scrolled
- * @property {(event: KeyboardEvent, key: string | null) => boolean} [type] whether a key other than
- *   the arrows and Enter means something
+ * @property {() => void} changed draws again, because the size or the zoom has changed
+ * @property {(key: string | null) => void} hover called with the cell pointed at
+ * @property {(key: string, shift: boolean) => void} press called with the cell that was pressed
+ * @property {(key: string) => void} focus called with the cell that has received the focus
+ * @property {(key: string) => string | null} name returns the name of a cell for screen readers;
+ *   null: its text
+ * @property {() => void} scrolled called after the tree has scrolled
+ * @property {(event: KeyboardEvent, key: string | null) => boolean} [type] handles a key first,
+ *   before the arrows and Enter; returns whether the key was for it
  */
 
 const keyAt = ({ target }) => target.closest?.(".sq-n")?.dataset.key ?? null;
 
 /**
+ * Call the actions of a view when a person acts on its tree.
  * @param {TreeView} view
  * @param {Actions} actions
  */
@@ -43,7 +47,7 @@ export function listen(view, actions) {
     const key = keyAt(event);
     if (key && !pan.dragged) actions.press(key, event.shiftKey);
   });
-  // On the SVG itself, a listener for the focus would make it a tab stop.
+  // Not on the SVG: a listener for the focus would make it a tab stop.
   scroller.addEventListener("focusin", (event) => focused(view, actions, event));
   scroller.addEventListener("focusout", () => view.point(null));
   scroller.addEventListener("keydown", (event) => {
@@ -53,7 +57,7 @@ export function listen(view, actions) {
   });
 }
 
-// The cell that has the focus, if the keyboard gave it.
+// The key of the cell that has the focus, if it was focused with the keyboard.
 const focusedIn = (svg) => svg.querySelector(".sq-n:focus-visible")?.dataset.key ?? null;
 
 function focused(view, actions, event) {
@@ -64,7 +68,7 @@ function focused(view, actions, event) {
   actions.focus(key);
 }
 
-// Whether the key means something here.
+// Handles a key; returns whether it has a meaning here.
 function typed(view, actions, event) {
   const key = keyAt(event);
   if (actions.type?.(event, key)) return true;
@@ -82,6 +86,7 @@ function typed(view, actions, event) {
   return true;
 }
 
+// The cell to which an arrow key moves the focus.
 /** @type {(cells: Cell[], here: Cell, arrow: string) => Cell | null | undefined} */
 function beside(cells, here, arrow) {
   if (arrow === "ArrowRight") return cells.find(({ parent }) => parent === here);

@@ -1,21 +1,22 @@
-/* Where the nodes of a tree stand. Pure: knows nothing of the page or of tokens. */
+/* Places the nodes of a tree in rows and columns. Pure. Independent of the page and of tokens. */
 
 /**
- * What follows from the parents of a tree's nodes, which come level by level.
+ * Everything that can be derived from the parents of a tree's nodes, which are in breadth-first
+ * order. In the drawing, called the comb, a node's column is its depth.
  * @typedef {object} Topology
- * @property {number} n nodes
- * @property {number[]} parents of each node; -1 of the root
+ * @property {number} n number of nodes
+ * @property {number[]} parents of each node; -1 for the root
  * @property {number[][]} children of each node
- * @property {number[]} depth of each node; 0 of the root
+ * @property {number[]} depth of each node; 0 for the root
  * @property {number[]} rank of each node among its siblings, from 0
- * @property {number[]} size of each node's subtree, itself included
- * @property {number} levels
+ * @property {number[]} size of each node's subtree, including itself
+ * @property {number} levels number of levels, including that of the root
  * @property {number[]} row of each node in the comb
- * @property {number} rows of the comb, one a leaf
+ * @property {number} rows number of rows of the comb, one per leaf
  */
 
 /**
- * @param {number[]} parents
+ * @param {number[]} parents of the nodes; -1 for the root
  * @returns {Topology}
  */
 export function topology(parents) {
@@ -36,8 +37,8 @@ export function topology(parents) {
   return { n, parents, children, depth, rank, size, levels, ...comb(children, n) };
 }
 
-// The first child stays on its parent's row, every other child opens a new one: no two cells meet,
-// no edges cross.
+// The first child is in the row of its parent, and every other child starts a new row, so that no
+// two nodes share a place and no edges cross.
 function comb(children, n) {
   const row = new Array(n).fill(0);
   let rows = 0;
@@ -52,10 +53,10 @@ function comb(children, n) {
 }
 
 /**
- * The steps of an axis from 0 to at least `most`.
+ * Divide an axis from 0 to at least `most` into steps of a round size.
  * @param {number} most
- * @param {number} wanted how many steps, about
- * @returns {{distance: number, count: number}} a round distance, and how many of it
+ * @param {number} wanted approximate number of steps
+ * @returns {{distance: number, count: number}} size and number of the steps
  */
 export function ticks(most, wanted) {
   const raw = Math.max(most, 1e-9) / Math.max(wanted, 1);

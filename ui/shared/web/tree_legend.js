@@ -1,21 +1,22 @@
-/* What lines and shades of a step's tree mean, and how many nodes there are of each. */
+/* The legend of a step's tree: the meaning of its lines with the number of nodes of each state, or
+   the meaning of its shades. */
 import { el, show, svg, text } from "./dom.js";
 
 /** @import { StepView } from "./step_view.js" */
 
-/** @type {[number, string][]} */
+/** @type {[number, string][]} the largest share of each shade, and its label */
 const SHADES = [
-  [0, "0 %"],
-  [0.05, "to 5 %"],
-  [0.2, "to 20 %"],
-  [0.5, "to 50 %"],
-  [1, "to 100 % of the steps received"],
+  [0, "0%"],
+  [0.05, "up to 5%"],
+  [0.2, "up to 20%"],
+  [0.5, "up to 50%"],
+  [1, "up to 100% of the steps received"],
 ];
 
 /**
- * Which of five shades shows a share: few enough to be distinguished.
+ * The shade for a share. There are only five, so that they can be distinguished.
  * @param {number} share from 0 to 1
- * @returns {number}
+ * @returns {number} 0 to 4
  */
 export const heatShade = (share) => SHADES.findIndex(([most]) => share <= most + 1e-9);
 
@@ -54,7 +55,7 @@ export class Legend {
 
   /**
    * @param {StepView | null} step
-   * @param {boolean} isHeat whether shades are shown, instead of states
+   * @param {boolean} isHeat whether the tree shows shades instead of states
    */
   paint(step, isHeat) {
     show(this.heat, isHeat && Boolean(step));

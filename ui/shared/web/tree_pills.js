@@ -1,4 +1,4 @@
-/* The pills and edges of a tree as SVG elements: each is made once, afterwards only its class, text
+/* Draws a tree as pills and edges. Each SVG element is made once; afterwards only its class, text
    and place change. */
 import { attr, pool, svg, text } from "./dom.js";
 import { short } from "./format.js";
@@ -12,7 +12,7 @@ import { TreeWay } from "./tree_way.js";
  */
 
 const LONGEST = " 0.0088"; // the longest number below a pill
-/** Edges that mean something are drawn over the grey ones, in this order. */
+/** The edges of these states are coloured and drawn over the grey ones, in this order. */
 const LIT = {
   rejected: { s: "rejected", way: treeFrame.branch },
   accepted: { s: "accepted", way: treeFrame.edge },
@@ -21,16 +21,16 @@ const LIT = {
 };
 
 /**
- * The elements of one cell, and what was last written to them.
+ * The elements of one cell, and the values that were last written to them.
  * @typedef {object} Pill
  * @property {SVGGElement} g
  * @property {SVGRectElement} rect
  * @property {SVGTextElement} label
  * @property {SVGTextElement | null} sub the note below the pill
  * @property {SVGPathElement | null} edge from its parent
- * @property {string} where its place, as written
- * @property {number} seen the last pass that placed it
- * @property {string | null} word its text, as written
+ * @property {string} where its place, written last
+ * @property {number} seen the last pass in which it was placed
+ * @property {string | null} word its text, written last
  * @property {string | null} state
  * @property {number | undefined} share
  */
@@ -39,18 +39,18 @@ const LIT = {
 export class TreePills {
   /** @type {Map<string, Pill>} by key */
   made = new Map();
-  pass = 0;
-  /** @type {Record<string, Set<string>>} keys of the cells with a class */
+  pass = 0; // counts the calls of `draw`
+  /** @type {Record<string, Set<string>>} keys of the cells marked with a class, by class */
   #marked = {};
   home = "n0"; // key of the cell that the Tab key reaches
-  /** @type {Frame | null} that `#fitting` is for */
+  /** @type {Frame | null} the frame for which `#fitting` was computed */
   #fittingFor = null;
   #fitting = 0;
 
   /**
    * @param {SVGElement} root
    * @param {string} label of the tree, for a screen reader
-   * @param {string[]} numbers names of the numbers below a pill
+   * @param {string[]} numbers names of the numbers below a pill, such as q and p
    */
   constructor(root, label, numbers) {
     const tree = { class: "sq-pills", role: "tree", "aria-label": label };
@@ -178,7 +178,7 @@ export class TreePills {
     attr(pill.rect, "width", wide.toFixed(1));
   }
 
-  // The small line below a pill: as many numbers as any column has room for.
+  // Writes the small line below a pill, with as many numbers as fit in every column.
   note(pill, numbers, view) {
     const { frame } = view;
     const parts = frame.roomy && numbers ? numbers.slice(0, this.fitting(view)) : [];
@@ -202,7 +202,7 @@ export class TreePills {
     return this.#fitting;
   }
 
-  // Hide whatever this pass has not placed.
+  // Hides the cells that were not placed in this pass.
   sweep() {
     for (const { g, edge, seen } of this.made.values()) {
       const display = seen === this.pass ? "" : "none";
@@ -229,7 +229,7 @@ export class TreePills {
   }
 
   /**
-   * Light the way to the cell pointed at.
+   * Highlight the path from the root to the cell pointed at.
    * @param {Scene} scene
    * @param {TreeView} view
    */
@@ -237,7 +237,7 @@ export class TreePills {
     this.mark({ ...scene.marks, "is-above": this.way.draw(scene, frame, pointed) });
   }
 
-  // Marks are classes, changed on the few cells concerned.
+  // Sets the classes that mark cells, and changes only the cells for which they differ.
   mark(marks) {
     for (const name of Object.keys({ ...this.#marked, ...marks })) {
       const keys = new Set(marks[name]);
@@ -260,7 +260,7 @@ export class TreePills {
 }
 
 /**
- * Px that a cell's text may take: the last one of a row reaches into the free room to its right.
+ * The px that a cell's text may use. The last cell of a row may use the free room to its right.
  * @type {(cell: Cell, scene: Scene, frame: Frame) => number}
  */
 function roomOf({ col, end }, { cols, reserved }, frame) {

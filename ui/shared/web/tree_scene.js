@@ -1,53 +1,56 @@
-/* What a tree view draws, as plain data: the cells, where they stand, and how each looks. A step in
-   slow motion is one scene after the other, in which fewer and fewer cells are hidden. */
+/* What a tree view draws, as plain data: the cells, with the place and the look of each. A step in
+   slow motion is a series of scenes in which fewer and fewer cells are hidden. */
 
 /** @import { Topology } from "./tree_layout.js" */
 
 /** @typedef {number | "bonus"} NodeId a node of the tree, or the token from the target */
 
 /**
- * Where a node is drawn.
+ * A cell of the grid, usually for one node.
  * @typedef {object} Cell
- * @property {string} key "n12"; "bonus"; or what else a view draws, by a name of its own
+ * @property {string} key such as "n12" for node 12, "bonus" for the token from the target, or a
+ *   name that a view chose for something else
  * @property {Cell | null} parent
  * @property {number} col
  * @property {number} row
- * @property {boolean} [end] whether nothing stands to its right
+ * @property {boolean} [end] whether there is nothing to its right
  */
 
 /**
  * How a cell looks.
  * @typedef {object} Look
  * @property {string} state root, accepted, rejected, untested, never, bonus, correction, or any
- *   other name for which the style sheet has a look (data-s); "hidden" is not drawn
+ *   other name that the style sheet knows as a value of data-s; a "hidden" cell is not drawn
  * @property {string} [label]
- * @property {string} [count] of nodes folded below it; never cut
+ * @property {string} [count] a second label after the first, such as "▸5"; it is never cut
  * @property {(number | null)[]} [numbers] below the pill, where there is room
  * @property {number} [heat] one of five shades, 0 to 4
- * @property {number} [share] from 0 to 1, shown as the strength of its colour
+ * @property {number} [share] from 0 to 1, shown as the strength of the colour
  */
 
 /**
- * What is written above a column.
+ * The heading of a column.
  * @typedef {object} Column
  * @property {string[]} names the longest first; the first that fits is shown
- * @property {string} [state] whose colour it has
+ * @property {string} [state] the state whose colour the heading has
  */
 
 /**
- * A tree to draw. Parents stand before their children.
+ * A tree to draw.
  * @typedef {object} Scene
- * @property {Cell[]} cells
+ * @property {Cell[]} cells each parent before its children
  * @property {Look[]} looks of the cells, in their order
- * @property {number} rows of the grid, which may have room for larger trees
- * @property {number} cols
- * @property {boolean} [focus] a part of a tree: its columns are as wide as their text
- * @property {boolean} [reserved] no other text may reach into the last column
- * @property {number} [word] the widest label at 1 px of type size; no label is then cut
- * @property {number} [tail] px kept free behind the last column
+ * @property {number} rows of the grid, which may be larger than the tree
+ * @property {number} cols of the grid
+ * @property {boolean} [focus] whether this is the focus layout, in which columns are as wide as
+ *   their text
+ * @property {boolean} [reserved] whether text of other columns must not extend into the last one
+ * @property {number} [word] width of the widest label at a type size of 1 px; with it, no label is
+ *   cut
+ * @property {number} [tail] px kept free after the last column
  * @property {Column[]} [columns]
- * @property {Record<string, string[]>} [marks] keys of cells by the class that marks them:
- *   is-selected, is-pinned, is-match and others of the style sheet
+ * @property {Record<string, string[]>} [marks] keys of the cells to mark with a class of the style
+ *   sheet, by class: is-selected, is-pinned, is-match, ...
  * @property {string} [home] key of the cell that the Tab key reaches
  * @property {boolean} [isEased] whether colours change gradually, which costs frames
  */
@@ -70,14 +73,14 @@ export function allCells(topo) {
 
 /**
  * @param {NodeId} node
- * @returns {string}
+ * @returns {string} the key of its cell
  */
 export const keyOf = (node) => (typeof node === "number" ? "n" + node : node);
 
 /**
  * The node of a cell.
  * @param {string | null} key
- * @returns {NodeId | null} null where the cell is not one node
+ * @returns {NodeId | null} null if the cell is not a single node
  */
 export function nodeOf(key) {
   if (key === "bonus") return key;

@@ -1,4 +1,4 @@
-/* A tree as a small picture: its shape only, drawn from the parents of its nodes. */
+/* A small picture of a tree's shape, without tokens. */
 import { svg } from "./dom.js";
 import { count } from "./format.js";
 import { topology } from "./tree_layout.js";
@@ -8,14 +8,14 @@ const LARGEST_DOT = 4; // px
 const SMALLEST_DOT = 1.2;
 
 /**
- * Where the dots stand, the paths of dots and of lines between them, and the size of a dot.
+ * The SVG path of all dots, the path of all lines between them, and the size of a dot in px.
  * @typedef {{dots: string, lines: string, dot: number}} Thumbnail
  */
 
 /**
- * The picture of a tree in a box of `width` by `height` px: one column a level, the root on the
- * left; a first child beside its parent, every other one on a row of its own.
- * @param {number[]} parents of the nodes; -1 of the root
+ * Lay out a tree in a box of `width` by `height` px: one column per level, with the root on the
+ * left. A first child is in the row of its parent, and every other child starts a new row.
+ * @param {number[]} parents of the nodes; -1 for the root
  * @param {number} width
  * @param {number} height
  * @returns {Thumbnail}
@@ -50,7 +50,7 @@ export function sizeInWords(parents) {
   return `${count(n, "node")} on ${count(levels, "level")}`;
 }
 
-/** A thumbnail in an element, which is drawn anew only when the tree is another. */
+/** A thumbnail in an element. It is redrawn only if the tree changes. */
 export class TreeThumbnail {
   /** @type {number[] | null} */
   #parents = null;
@@ -71,7 +71,7 @@ export class TreeThumbnail {
     this.show(null);
   }
 
-  /** @param {number[] | null} parents of the tree; null for none */
+  /** @param {number[] | null} parents of the tree; null: hide the picture */
   show(parents) {
     this.root.style.display = parents ? "" : "none";
     if (!parents || this.#parents === parents) return;

@@ -1,5 +1,5 @@
-/* A token tree in a box. It draws a scene, and says what a person does to it: it is
-   independent of runs, plans and the page. */
+/* Draws a scene, which is a token tree, in a box, and reports what a person does to it. Independent
+   of runs, plans and the page. */
 import { attr, el, sized, svg } from "./dom.js";
 import { PanAndZoom } from "./pan_and_zoom.js";
 import { COLUMNS_HEIGHT, TreeColumns } from "./tree_columns.js";
@@ -15,33 +15,33 @@ import { nearestDot } from "./tree_way.js";
  * @import { Cell, Scene } from "./tree_scene.js"
  */
 
-const BEYOND = 12; // rows above and below the visible ones that are written too
-const EDGE = 40; // px kept between what is revealed and the box's edge
-const MOST_WANTED = 110; // px of text for which the focus layout makes room in a column
-const NEARLY = 4; // px by which a picture may be larger than its box
-const FADE = "26px";
+const BEYOND = 12; // rows above and below the visible ones that are also written
+const EDGE = 40; // px kept between a cell that is scrolled into view and the edge of the box
+const MOST_WANTED = 110; // px; the focus layout widens a column for text up to this width
+const NEARLY = 4; // px by which a picture may exceed its box without counting as larger
+const FADE = "26px"; // width of a fading edge
 
 /**
- * How the trees of one place look.
+ * How a tree view looks, whichever tree it shows.
  * @typedef {object} Appearance
- * @property {string} cls of the box
- * @property {string} [label] of the tree, for a screen reader
- * @property {string[]} [dots] draw dots in these states, later ones on top, and always the whole
- *   tree in its box; otherwise pills in a box that scrolls
- * @property {boolean} [hasColumns] names stand above the columns
+ * @property {string} cls class of the box
+ * @property {string} [label] of the tree, for screen readers
+ * @property {string[]} [dots] states to draw as dots, later states on top. The whole tree then
+ *   always fits its box. Without it, the tree has pills, in a box that scrolls
+ * @property {boolean} [hasColumns] whether the columns have headings
  * @property {string[]} [numbers] names of the numbers below a pill
- * @property {boolean} [isLazy] only what is near the visible rows is written
- * @property {boolean} [fades] an edge of the box fades where the tree continues beyond it
+ * @property {boolean} [isLazy] whether only rows near the visible ones are written
+ * @property {boolean} [fades] whether an edge of the box fades if the tree continues beyond it
  */
 
-/** The box, its SVG, and what is drawn there. */
+/** The box, its SVG, and everything drawn in it. */
 export class TreeView {
   zoom = 1;
   /** @type {Frame | null} */
   frame = null;
   /** @type {Scene | null} */
   scene = null;
-  left = 0; // where the box is scrolled to
+  left = 0; // scroll position of the box, px
   top = 0;
   /** @type {TreePills | null} */
   pills = null;
@@ -51,17 +51,17 @@ export class TreeView {
   columns = null;
   /** @type {PanAndZoom | null} */
   pan = null;
-  shape = ""; // what the frame was made for
+  shape = ""; // the inputs from which the frame was made, as JSON
   /** @type {string | null} key of the cell below the pointer, or with the focus */
   pointed = null;
   #family = "";
   #sans = "";
-  #waiting = false; // for the frame after a scroll
+  #waiting = false; // whether a scroll is reported in the next frame
 
   /**
    * @param {Element} host
    * @param {Appearance} appearance
-   * @param {Actions} [actions] without them, nobody can act on the tree
+   * @param {Actions} [actions] without them, a person cannot act on the tree
    */
   constructor(host, appearance, actions) {
     this.appearance = appearance;
@@ -97,7 +97,7 @@ export class TreeView {
     this.scroller.addEventListener("scroll", scrolled, { passive: true });
   }
 
-  // At most one call a frame.
+  // Calls the action at most once per frame.
   scrolled(actions) {
     this.left = this.scroller.scrollLeft;
     this.top = this.scroller.scrollTop;
@@ -115,14 +115,14 @@ export class TreeView {
     return this.#family;
   }
 
-  /** The typeface of what stands beside them. */
+  /** The typeface of headings and notes. */
   get face() {
     this.#sans ||= getComputedStyle(this.scroller).fontFamily;
     return this.#sans;
   }
 
   /**
-   * Say what a picture without tab stops shows.
+   * Name the picture for screen readers. Used for a picture without tab stops.
    * @param {string} label
    */
   describe(label) {
@@ -133,11 +133,11 @@ export class TreeView {
   // -- drawing -----------------------------------------------------------------------------------
 
   /**
-   * @param {Scene | null} scene null: nothing
+   * @param {Scene | null} scene null: draw nothing
    */
   draw(scene) {
     this.scene = scene;
-    this.svg.style.display = scene ? "" : "none"; // `hidden` does nothing to an SVG element
+    this.svg.style.display = scene ? "" : "none"; // an SVG element ignores `hidden`
     if (!scene || !this.size.w || !this.size.h) return;
     this.frame = this.frameFor(scene);
     attr(this.svg, "viewBox", `0 0 ${this.frame.width} ${this.frame.height}`);
@@ -152,7 +152,7 @@ export class TreeView {
   }
 
   /**
-   * Light the way from the root to a cell.
+   * Highlight the path from the root to a cell.
    * @param {string | null} key of the cell pointed at; null: none
    */
   point(key) {
@@ -168,7 +168,7 @@ export class TreeView {
     this.svg.addEventListener("pointerleave", () => this.point(null));
   }
 
-  /** Draw nothing, and forget the elements of the tree before. */
+  /** Remove the elements of the tree, before another one is drawn. */
   clear() {
     this.pills.clear();
     this.columns?.clear();
@@ -187,7 +187,8 @@ export class TreeView {
     return this.dots ? treeFrame.wholeFrame(grid) : treeFrame.makeFrame(grid);
   }
 
-  // Px of each column's text in small type; cells that end their row need none.
+  // The px that the text of each column needs in small type. The last cells of rows are not
+  // counted, because their text may extend to the right.
   wants({ cells, looks, cols }) {
     const wants = new Array(cols).fill(20);
     cells.forEach(({ col, end }, i) => {
@@ -199,14 +200,14 @@ export class TreeView {
     return wants;
   }
 
-  /** Give the picture its size at the present zoom. */
+  /** Resize the picture to the current zoom. */
   scale() {
     attr(this.svg, "width", Math.round(this.frame.width * this.zoom));
     attr(this.svg, "height", Math.round(this.frame.height * this.zoom));
   }
 
   /**
-   * First and last row that are written.
+   * The first and the last row whose text is written.
    * @returns {[number, number]}
    */
   writtenRows() {
@@ -236,7 +237,7 @@ export class TreeView {
 
   // -- cells -------------------------------------------------------------------------------------
 
-  /** @returns {Cell[]} those now drawn */
+  /** @returns {Cell[]} the cells that are drawn now */
   cells() {
     const { cells, looks } = this.scene;
     return cells.filter((_, i) => looks[i].state !== "hidden");
@@ -267,7 +268,7 @@ export class TreeView {
     this.pills.made.get(key)?.g.focus(options);
   }
 
-  /** Give the cell that the Tab key reaches the focus once it is drawn again. */
+  /** Focus the cell that the Tab key reaches, after the next draw. */
   refocus() {
     const focus = () => this.focus(this.pills.home);
     requestAnimationFrame(() => requestAnimationFrame(focus));

@@ -1,5 +1,4 @@
-/* The way from the root to the node that a person points at: its edges and nodes light up. One for
-   every tree view. */
+/* Highlights the path from the root to the node that a person points at. All tree views use it. */
 import { attr, svg } from "./dom.js";
 import * as treeFrame from "./tree_frame.js";
 
@@ -8,13 +7,13 @@ import * as treeFrame from "./tree_frame.js";
  * @import { Cell, Scene } from "./tree_scene.js"
  */
 
-const NEAR = 14; // px from a dot within which it is pointed at
+const NEAR = 14; // px; a pointer farther from every dot points at none
 
 /**
- * A drawn cell and those above it, the root last.
+ * A cell and all its ancestors, the root last.
  * @param {Scene} scene
  * @param {string | null} key
- * @returns {Cell[]} empty where the cell is not drawn
+ * @returns {Cell[]} empty if the cell is not drawn
  */
 export function wayTo({ cells, looks }, key) {
   const at = cells.findIndex((cell) => cell.key === key);
@@ -29,7 +28,7 @@ export function wayTo({ cells, looks }, key) {
  * @param {Cell[]} cells
  * @param {Frame} frame
  * @param {{x: number, y: number}} point in the frame
- * @returns {string | null} its key; null where none is near
+ * @returns {string | null} its key; null if none is near
  */
 export function nearestDot(cells, frame, { x, y }) {
   const far = ({ col, row }) => Math.hypot(frame.x(col) - x, frame.y(row) - y);
@@ -38,7 +37,7 @@ export function nearestDot(cells, frame, { x, y }) {
   return best && far(best) <= NEAR ? best.key : null;
 }
 
-/** The lit edges in an SVG element. */
+/** The highlighted edges in an SVG element. */
 export class TreeWay {
   /** @type {Cell[]} from the cell pointed at to the root */
   cells = [];
@@ -49,7 +48,8 @@ export class TreeWay {
   }
 
   /**
-   * @param {Scene | null} scene null: nothing is lit
+   * Highlight the edges to a cell.
+   * @param {Scene | null} scene null: highlight nothing
    * @param {Frame | null} frame
    * @param {string | null} key of the cell pointed at
    * @returns {string[]} keys of the cells above it
@@ -63,7 +63,8 @@ export class TreeWay {
   }
 }
 
-// A correction stands behind the rejected children in its row, and its edge goes past them.
+// A correction in the row of its parent comes after the rejected children, and its edge passes
+// them.
 /** @type {(scene: Scene, cell: Cell) => typeof treeFrame.edge} */
 function edgeOf({ cells, looks }, cell) {
   const { state } = looks[cells.indexOf(cell)];

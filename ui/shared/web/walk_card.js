@@ -1,5 +1,5 @@
-/* The card beside the tree: the node that is tried or pointed at, its probabilities as bars, its
-   draw u against p/q, and what is left of p and q. */
+/* The card beside the tree. It shows the node that is tried or pointed at: its probabilities as
+   bars, its draw u compared with p/q, and what is left of p and q. */
 import { el, show, text } from "./dom.js";
 import { DrawMeter } from "./draw_meter.js";
 import { prob } from "./format.js";
@@ -13,7 +13,7 @@ import { addTerm } from "./tooltips.js";
  * @import { NodeId } from "./tree_scene.js"
  */
 
-/** A card in a column of its own. */
+/** The card. */
 export class WalkCard {
   /** @param {Element} host */
   constructor(host) {
@@ -45,15 +45,16 @@ export class WalkCard {
     text(this.place, placeOf(step, node));
     const picture = isOver ? residualPicture(step, node) : null;
     this.residual.paint(picture, step.greedy && step.topo.n > 1);
-    const isInCaption = picture !== null && node !== "bonus"; // the caption above the tree says it too
+    // the caption above the tree gives the reason for a trial, too
+    const isInCaption = picture !== null && node !== "bonus";
     show(this.why, !isInCaption);
     text(this.why, isOver ? stepWords.why(step, node) : "");
     this.paintNumbers(step, node, isOver);
     if (isInCaption) show(this.bars, false); // the picture has both bars
   }
 
-  // The probabilities that the trial compared, else those of the node. What the large model finds
-  // is not shown before its pass.
+  // Shows the probabilities that the trial compared, or without a trial those of the node. The
+  // target probability is not shown before the target's pass.
   paintNumbers(step, node, isOver) {
     const trial = isOver && node !== "bonus" ? step.trial(node) : undefined;
     const compared = step.fromLeaves ? undefined : trial;
@@ -76,17 +77,17 @@ function placeOf({ topo, trials }, node) {
   return at < 0 ? place : `${place}; trial ${at + 1} of ${trials.length}`;
 }
 
-// After a rejected sibling, the trial compares what is left of p and q.
+// Whether a sibling was rejected before, so that the trial compares what is left of p and q.
 function isResidual({ topo, trials }, trial) {
   if (!trial) return false;
   const isSibling = ({ node }) => topo.parents[node] === topo.parents[trial.node];
   return trials.find(isSibling) !== trial;
 }
 
-/** @type {Record<string, [string, string]>} usual label, and that of what is left */
+/** @type {Record<string, [string, string]>} label of a probability, and of a residual one */
 const NAMES = { q: ["q, draft", "residual q"], p: ["p, target", "residual p"] };
 
-/** One probability: its name, a bar, and its value. */
+/** One probability: its name, a bar and its value. */
 class ShareBar {
   /**
    * @param {Element} host

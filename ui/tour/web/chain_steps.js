@@ -3,7 +3,7 @@
 /** @import { Step } from "../../shared/web/step_view.js" */
 
 /**
- * With independent guesses: the chance that exactly 0, 1, ... all of them are kept.
+ * The chance that exactly 0, 1, ..., or all guesses are kept, if guesses are independent.
  * @param {number} a chance that a guess is kept
  * @param {number} guesses
  * @returns {number[]}
@@ -14,7 +14,7 @@ export function keptChances(a, guesses) {
 }
 
 /**
- * Guesses kept on average: (a - a^(n + 1)) / (1 - a), and all of them where a is 1.
+ * Guesses kept on average: (a - a^(n + 1)) / (1 - a), or `guesses` if a is 1.
  * @param {number} a
  * @param {number} guesses
  * @returns {number}
@@ -22,23 +22,24 @@ export function keptChances(a, guesses) {
 export const meanKept = (a, guesses) => (a === 1 ? guesses : (a - a ** (guesses + 1)) / (1 - a));
 
 /**
- * Shares of 100 as whole numbers, which need not sum to 100.
+ * Shares as whole percentages. They need not sum to 100.
  * @param {number[]} shares
  * @returns {number[]}
  */
 export const ofHundred = (shares) => shares.map((share) => Math.round(100 * share));
 
 /**
- * @typedef {object} ChainRun what a recorded run of a chain shows
+ * @typedef {object} ChainRun the results of a recorded run of a chain
  * @property {number} steps
- * @property {number[]} shares of the steps in which 0, 1, ... guesses were kept
- * @property {number} keptShare of the guesses that were tried
+ * @property {number[]} shares share of the steps in which 0, 1, ... guesses were kept
+ * @property {number} keptShare share of the tried guesses that were kept
  * @property {number} tokens per step
  */
 
 /**
- * Steps with a shorter chain, such as a last one, are left out.
- * @param {Step[]} steps of a recorded run
+ * Count the guesses kept in a recorded run. Steps with a shorter chain, such as the last, are
+ * left out.
+ * @param {Step[]} steps of the run
  * @param {number} guesses
  * @returns {ChainRun}
  */

@@ -5,7 +5,7 @@ import { TourView } from "./tour_view.js";
 /** @import { Props, Trigger, Watch } from "../../shared/web/connect_component.js" */
 
 /**
- * Called from the component's js_on_load with what Gradio gives it.
+ * Called from the component's js_on_load with the objects that Gradio passes to it.
  * @param {HTMLElement} element
  * @param {Props} props
  * @param {Watch} watch

@@ -1,4 +1,4 @@
-/* What questions of the tour are answered with. */
+/* The inputs in which a visitor answers a question of the tour. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 
 /** @import { Answer } from "./tour_state.js" */
@@ -6,10 +6,10 @@ import { attr, el, show, text } from "../../shared/web/dom.js";
 /**
  * @typedef {object} Control
  * @property {() => Answer} read null while the answer is not complete
- * @property {(answer: Answer) => void} put
- * @property {() => void} lock
- * @property {() => string} problem what is missing while there is no answer
- * @property {() => void} [remove] called where what is revealed takes its place
+ * @property {(answer: Answer) => void} put shows an answer
+ * @property {() => void} lock allows no further change
+ * @property {() => string} problem what to do while the answer is not complete
+ * @property {() => void} [remove] called when the revealed solution replaces the control
  */
 
 /** A typed number. */
@@ -44,11 +44,12 @@ export class NumberControl {
   }
 }
 
-/** One of a few. */
+/** A choice of one among a few. */
 export class ChoiceControl {
   /**
    * @param {Element} host
-   * @param {{label: string, choices: [string, string][]}} about values and what is shown
+   * @param {{label: string, choices: [string, string][]}} about the value and
+   *   the label of each choice
    */
   constructor(host, { label, choices }) {
     this.group = el("fieldset", { class: "sq-tour-choices" }, host);
@@ -79,7 +80,7 @@ export class ChoiceControl {
   }
 }
 
-/** The length of a block, in lengths of another one. */
+/** The length of a block, as a multiple of the length of another block. */
 export class LengthControl {
   /**
    * @param {Element} host

@@ -1,4 +1,4 @@
-/* Curves over the tokens of a pass, with a mark at one number of tokens. */
+/* A chart of curves over the number of tokens in a pass, with a mark at one number of tokens. */
 import { el, sized, svg } from "../../shared/web/dom.js";
 import { figure } from "./filled.js";
 
@@ -7,19 +7,20 @@ const LEFT = 30;
 const BOTTOM = 34;
 const TOP = 10;
 const RIGHT = 14;
-const LABEL = 8; // px between a rising curve and its name, which ends there
+const LABEL = 8; // px between a curve and its name above it
 
 /**
- * @typedef {{name: string, cls: string, points: number[][]}} Line from x = 1 on, rising
+ * @typedef {{name: string, cls: string, points: number[][]}} Line rising; a point [x, y] for each
+ *   x = 1, 2, ...
  * @typedef {object} About
- * @property {string} label for a screen reader
- * @property {string} axis below the picture
+ * @property {string} label for screen readers
+ * @property {string} axis title of the horizontal axis
  * @property {Line[]} lines the highest first
  * @property {string} naive name of the line y = x
- * @property {number} mark
+ * @property {number} mark the number of tokens that is marked
  */
 
-/** A picture that is drawn again when its width changes. */
+/** The chart. It is redrawn when its width changes. */
 export class CurveChart {
   /**
    * @param {Element} host

@@ -1,18 +1,22 @@
-/* The division that makes a speed-up: tokens per step over the length of a step, in passes of the
-   large model alone. */
+/* The division that gives a speed-up: tokens per step, divided by the length of a step in passes of
+   the large model alone. */
 import { factorOff } from "./pass_cost.js";
 
 /** @import { FinishedRun } from "../../shared/web/finished_run.js" */
 /** @import { Step } from "../../shared/web/step_view.js" */
 
-const CLOSE = 1.15; // a factor below which a guess was close
+const CLOSE = 1.15; // a guess that is off by a smaller factor is close
 
-/** @typedef {{tokens: number, length: number, speedup: number}} Division */
+/**
+ * `tokens` per step, the `length` of a step in plain passes, and their quotient.
+ * @typedef {{tokens: number, length: number, speedup: number}} Division
+ */
 
 /** @type {(tokens: number, length: number) => Division} */
 export const division = (tokens, length) => ({ tokens, length, speedup: tokens / length });
 
 /**
+ * The division of a finished run.
  * @param {FinishedRun} run
  * @returns {Division}
  */
@@ -20,7 +24,7 @@ export const divisionOf = ({ tokensPerStep, stepSeconds, plainSeconds }) =>
   division(tokensPerStep, stepSeconds / plainSeconds);
 
 /**
- * The factor that a guess missed by more, or "both" where both were close.
+ * Which of the two numbers was guessed worse; "both" if both guesses were close.
  * @param {Division} guess
  * @param {Division} real
  * @returns {"tokens" | "length" | "both"}
@@ -33,7 +37,7 @@ export function missed(guess, real) {
 }
 
 /**
- * A recorded run as if it had been made here.
+ * A recorded run in the form of a run that was made on the page.
  * @param {{meta: Record<string, any>, steps: Step[]}} run
  * @returns {FinishedRun}
  */

@@ -1,5 +1,5 @@
-/* Draws by guess, test and correction: one at a time, and thousands beside the chances they should
-   have. */
+/* Tokens drawn by guess, test and correction: one at a time with its test, and thousands in a table
+   beside the probabilities that they must come out with. */
 import { attr, button, el, text } from "../../shared/web/dom.js";
 import { seeded } from "../../shared/web/random.js";
 import { counts, draw, keepChance, worstOff } from "./draws.js";
@@ -7,7 +7,7 @@ import { figure, filled } from "./filled.js";
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
-/** The card. */
+/** The two boxes: a single draw, and the table. */
 export class DrawCard {
   /**
    * @param {HTMLElement} host
@@ -68,7 +68,7 @@ export class DrawCard {
     this.paint();
   }
 
-  // Shows one draw and returns its token.
+  // Shows one draw. Returns the index of its token.
   one() {
     const { p, q, words, kept, sure, thrown } = this.words;
     const { guess, u, isKept, token } = draw(p, q, this.random);

@@ -1,12 +1,12 @@
-/* One token drawn by guess, test and correction. p and q are chances of the same tokens; they may
-   be given in percent. */
+/* One token drawn by guess, test and correction. p and q are the target's and the draft's
+   probabilities of the same tokens; both may be in percent. Tokens are indices. */
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
 /**
  * @param {number[]} p of the target
  * @param {number[]} q of the draft
- * @returns {number[]} how much of each guess may be kept: min(p, q)
+ * @returns {number[]} how much of each token's guesses may be kept: min(p, q)
  */
 export const kept = (p, q) => p.map((one, i) => Math.min(one, q[i]));
 
@@ -20,7 +20,7 @@ export const left = (p, q) => p.map((one, i) => Math.max(one - q[i], 0));
 /**
  * @param {number} p
  * @param {number} q above 0
- * @returns {number} the chance that a guess is kept
+ * @returns {number} the probability that a guess is kept
  */
 export const keepChance = (p, q) => Math.min(1, p / q);
 
@@ -32,7 +32,7 @@ export const keepChance = (p, q) => Math.min(1, p / q);
 export const misplaced = (given, right) => sum(left(given, right));
 
 /**
- * Index of a token, drawn with the chances `weights`.
+ * The index of a token, drawn with probabilities in proportion to `weights`.
  * @param {number[]} weights
  * @param {() => number} random
  * @returns {number}
@@ -46,8 +46,8 @@ export function drawnFrom(weights, random) {
 /** @typedef {{guess: number, u: number, isKept: boolean, token: number}} Draw */
 
 /**
- * The draft draws a guess; it is kept with chance min(1, p / q), otherwise a token is drawn from
- * what is left.
+ * Draw a guess from q. It is kept with probability min(1, p / q); otherwise a token is drawn from
+ * what is left of p.
  * @param {number[]} p
  * @param {number[]} q
  * @param {() => number} random
@@ -76,7 +76,7 @@ export function counts(p, q, count, random) {
 /**
  * @param {number[]} found counts
  * @param {number[]} p
- * @returns {number} the largest difference between a share and p, in points of percent
+ * @returns {number} the largest difference between a share and p, in percentage points
  */
 export function worstOff(found, p) {
   const shares = found.map((count) => (100 * count) / sum(found));

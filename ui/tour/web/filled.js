@@ -1,11 +1,11 @@
-/* The words of the tour with its numbers. */
+/* Fills the numbers into the sentences of the tour. */
 const NAME = /\{(\w+)\}/g;
 
 /**
  * @param {string} words with names in braces
  * @param {Record<string, string | number>} facts by name
  * @returns {string}
- * @throws {RangeError} for a name that is not among the facts
+ * @throws {RangeError} if a name is not among the facts
  */
 export function filled(words, facts) {
   return words.replace(NAME, (_, name) => {
@@ -15,7 +15,7 @@ export function filled(words, facts) {
 }
 
 /**
- * A number as a sentence gives it: whole, or with one or two decimals.
+ * A number for a sentence, rounded to `decimals` decimals, without trailing zeros.
  * @param {number} value
  * @param {number} [decimals]
  * @returns {string}

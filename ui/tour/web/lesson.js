@@ -1,4 +1,4 @@
-/* The settings and words of the tour. */
+/* The settings and sentences of the tour. */
 import TOUR from "../../../assets/lessons/tour.json" with { type: "json" };
 
 /** @type {Record<string, any>} */

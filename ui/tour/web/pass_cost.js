@@ -1,10 +1,10 @@
-/* What a pass costs on a machine, in passes over one token. */
+/* The cost of a pass on a machine, as a multiple of a pass over one token. */
 import { secondsAt } from "../../shared/web/planner.js";
 
 /** @import { Profile } from "../../shared/web/planner.js" */
 
 /**
- * t(n) / t(1) of the target.
+ * t(n) / t(1): the time of a pass of the target over n tokens, relative to a pass over one.
  * @param {Profile} profile
  * @param {number} tokens n
  * @returns {number}
@@ -13,7 +13,8 @@ export const timesOne = ({ target_seconds: points }, tokens) =>
   secondsAt(points, tokens) / secondsAt(points, 1);
 
 /**
- * Passes of the target in the time in which the draft guesses `guesses` tokens, one after another.
+ * The time in which the draft guesses `guesses` tokens one after another, in passes of the target
+ * over one token.
  * @param {Profile} profile
  * @param {number} guesses
  * @returns {number}

@@ -1,4 +1,5 @@
-/* A tree that is made by placing guesses: every free place is a dashed slot. */
+/* The control in which a visitor builds a tree by placing guesses. Every free place is a dashed
+   slot. */
 import { attr, el, svg, text } from "../../shared/web/dom.js";
 import { filled } from "./filled.js";
 import { freePlaces, without } from "./placing.js";
@@ -6,7 +7,7 @@ import { drawPlaces, lightWays, placesHeight, spotOf } from "./places_picture.js
 
 /** @import { Answer } from "./tour_state.js" */
 
-/** The answer is a list of places, see placing.js. */
+/** The answer is a list of places, named as in placing.js. */
 export class PlaceControl {
   /** @type {string[]} */
   placed = [];
@@ -15,6 +16,7 @@ export class PlaceControl {
   /**
    * @param {HTMLElement} host
    * @param {{nodes: number, ranks: number, words: Record<string, string>}} about
+   *   `nodes`: guesses to place; `ranks`: most children of a node
    */
   constructor(host, { nodes, ranks, words }) {
     this.nodes = nodes;
@@ -37,12 +39,12 @@ export class PlaceControl {
     drawPlaces(this.lines, all, free);
     const look = { class: "sq-tour-root", "data-place": "", text: "now" };
     const root = el("span", look, this.box);
-    this.put_at(root, "", all);
+    this.moveTo(root, "", all);
     for (const place of all) this.spot(place, all, free.includes(place));
     text(this.hint, filled(this.words.hint, { placed: placed.length, nodes }));
   }
 
-  put_at(node, place, all) {
+  moveTo(node, place, all) {
     const { x, y } = spotOf(place, all);
     node.style.left = x + "px";
     node.style.top = y + "px";
@@ -56,7 +58,7 @@ export class PlaceControl {
     made.classList.toggle("is-free", isFree);
     attr(made, "aria-label", `${isFree ? "Place" : "Remove"} guess ${named(place)}`);
     made.disabled = this.isLocked;
-    this.put_at(made, place, all);
+    this.moveTo(made, place, all);
     made.addEventListener("click", () => this.press(place, isFree));
   }
 

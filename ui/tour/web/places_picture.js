@@ -1,5 +1,5 @@
-/* Where the guesses of a small tree stand: a first child to the right of its parent, the others in
-   rows below. */
+/* The picture of a small tree of guesses: a first child is to the right of its parent, the other
+   children are in rows below. Places are named as in placing.js. */
 import { el, svg } from "../../shared/web/dom.js";
 import { chanceAt } from "./placing.js";
 
@@ -16,8 +16,9 @@ function rowOf(place, all) {
 }
 
 /**
+ * The position of a place.
  * @param {string} place
- * @param {string[]} all
+ * @param {string[]} all all places in the picture
  * @returns {{x: number, y: number}} its top left corner in px
  */
 export const spotOf = (place, all) => ({
@@ -26,6 +27,7 @@ export const spotOf = (place, all) => ({
 });
 
 /**
+ * The height of the picture.
  * @param {string[]} all
  * @returns {number} px
  */
@@ -33,9 +35,10 @@ export const placesHeight = (all) =>
   TALL + Math.max(0, ...all.map((place) => spotOf(place, all).y));
 
 /**
+ * Draw the lines between places.
  * @param {SVGSVGElement} host emptied first
  * @param {string[]} all
- * @param {string[]} free those without a guess
+ * @param {string[]} free the places without a guess
  */
 export function drawPlaces(host, all, free) {
   host.replaceChildren();
@@ -51,7 +54,7 @@ export function drawPlaces(host, all, free) {
 }
 
 /**
- * Light the way from the root to the place that is pointed at or has the focus.
+ * Highlight the path from the root to the place under the pointer or with the focus.
  * @param {HTMLElement} box
  */
 export function lightWays(box) {
@@ -68,7 +71,7 @@ export function lightWays(box) {
 }
 
 /**
- * A tree with the chance of each guess to be kept.
+ * Show a tree with the probability that each guess is tried and kept.
  * @param {HTMLElement} host
  * @param {string[]} places
  * @param {number[]} rates

@@ -1,5 +1,5 @@
-/* Trees that a visitor makes by placing guesses. A place is named by the ranks on the way to it:
-   "0" is the root's first child, "01" the second child of that one. */
+/* Trees that a visitor builds by placing guesses. A place is named by the ranks on the path to it,
+   counted from 0: "0" is the root's first child, "01" is the second child of "0". */
 import { bestFirst, expectedTokens, stepSeconds } from "../../shared/web/planner.js";
 
 /** @import { Profile } from "../../shared/web/planner.js" */
@@ -27,7 +27,7 @@ export function placesOf(parents) {
 }
 
 /**
- * Places where one more guess may stand: a node's next child, up to `ranks` children.
+ * The places for one more guess: the next child of each node, up to `ranks` children.
  * @param {string[]} placed
  * @param {number} ranks
  * @returns {string[]}
@@ -43,7 +43,7 @@ export function freePlaces(placed, ranks) {
 }
 
 /**
- * Without a guess, those below it and its later siblings: a second guess needs a first.
+ * The places without a guess, its descendants and its later siblings: a second guess needs a first.
  * @param {string[]} placed
  * @param {string} place
  * @returns {string[]}
@@ -55,7 +55,7 @@ export function without(placed, place) {
 }
 
 /**
- * The chance that a guess is tried and kept: the product of the rates on the way to it.
+ * The probability that a guess is tried and kept: the product of the rates on the path to it.
  * @param {string} place
  * @param {number[]} rates
  * @returns {number}
@@ -76,6 +76,7 @@ export const chainPlaces = (nodes) =>
   Array.from({ length: nodes }, (_, depth) => "0".repeat(depth + 1));
 
 /**
+ * The tree that keeps the most guesses per step on average.
  * @param {number[]} rates
  * @param {number} nodes without the root
  * @returns {string[]}
@@ -83,11 +84,11 @@ export const chainPlaces = (nodes) =>
 export const bestPlaces = (rates, nodes) => placesOf(bestFirst(rates, nodes + 1, null).parents);
 
 /**
- * A tree beside a chain, at the same rates.
- * @param {{rates: number[], nodes: number, levels: number, guesses: number}} settings nodes and
- *   levels of the tree with its root, guesses of the chain
+ * The best tree and a chain, compared at the same rates.
+ * @param {{rates: number[], nodes: number, levels: number, guesses: number}} settings
+ *   `nodes` and most `levels` of the tree, both with the root; `guesses` of the chain
  * @returns {{tree: number[], chain: number[], treeTokens: number, chainTokens: number,
- *   ratio: number}} ratio: how many times as many tokens the tree gives
+ *   ratio: number}} ratio: treeTokens / chainTokens
  */
 export function compared({ rates, nodes, levels, guesses }) {
   const tree = bestFirst(rates, nodes, levels).parents;

@@ -1,4 +1,4 @@
-/* One question of a stop: what is asked, how it is answered, and what the answer is. */
+/* One question of a stop: its words, the control for the answer, and the verdict on the answer. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { LESSON } from "./lesson.js";
 import { isAnswered, keyOf } from "./tour_state.js";
@@ -15,12 +15,13 @@ import { isAnswered, keyOf } from "./tour_state.js";
  * @property {string} name of the question within the stop
  * @property {string} ask
  * @property {(host: HTMLElement) => Control} control
- * @property {(said: Answer) => readonly [Verdict, string]} verdict of an answer; null: it was shown
- * @property {(host: HTMLElement, said: Answer) => void} [reveal] draws what answers the question
+ * @property {(said: Answer) => readonly [Verdict, string]} verdict on an answer, and its
+ *   words. `said` is null if the solution was shown without a guess
+ * @property {(host: HTMLElement, said: Answer) => void} [reveal] draws the solution
  * @typedef {"right" | "off" | "shown"} Verdict
  */
 
-/** A question, until it is answered and afterwards. */
+/** A question, before and after it is answered. */
 export class Question {
   isOver = false;
 
@@ -69,7 +70,7 @@ export class Question {
     this.words.scrollIntoView({ block: "center" });
   }
 
-  /** @param {boolean} isReached whether those before it are answered */
+  /** @param {boolean} isReached whether all questions before it are answered */
   paint(isReached) {
     show(this.root, isReached);
     const { stop, name } = this.about;

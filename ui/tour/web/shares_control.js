@@ -1,4 +1,5 @@
-/* Shares a number of draws out among tokens: a slider for each token, and bars to scale. */
+/* The control that distributes a number of draws among tokens: a slider for each token, and bars to
+   scale. */
 import { attr, el, text } from "../../shared/web/dom.js";
 import { kept, left } from "./draws.js";
 import { filled } from "./filled.js";
@@ -7,7 +8,7 @@ import { filled } from "./filled.js";
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
-/** The answer is a list: how much each token is given. */
+/** The answer is the list of draws given to each token. */
 export class SharesControl {
   /**
    * @param {HTMLElement} host

@@ -4,12 +4,12 @@ import { bestFirst, growthSeconds, plainSeconds } from "../../shared/web/planner
 /** @import { Profile } from "../../shared/web/planner.js" */
 
 /**
- * Speed-ups over plain decoding, a row for each number of levels. NaN where a tree of that size
- * cannot have that many levels.
+ * Speed-ups over plain decoding, one row per level cap. NaN if a tree of that size cannot have
+ * that many levels.
  * @param {number[]} rates
  * @param {Profile} profile
  * @param {number[]} sizes nodes, with the root
- * @param {number[]} levels with the root's
+ * @param {number[]} levels level caps, with the root
  * @returns {number[][]}
  */
 export function speedupTable(rates, profile, sizes, levels) {
@@ -23,7 +23,7 @@ export function speedupTable(rates, profile, sizes, levels) {
 
 /**
  * @param {number[][]} table
- * @returns {[number, number]} row and column of the largest
+ * @returns {[number, number]} row and column of the largest value
  */
 export function largest(table) {
   const values = table.flat().map((value) => (Number.isNaN(value) ? -Infinity : value));

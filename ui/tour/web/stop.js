@@ -1,5 +1,5 @@
-/* What all stops have: a title, what to know first, questions one after the other, a sentence to
-   take along, and where its numbers come from. */
+/* What all stops have: a title, an introduction, questions one after another, a closing sentence,
+   and the source of the numbers. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { filled } from "./filled.js";
 import { LESSON } from "./lesson.js";
@@ -15,7 +15,7 @@ import { isAnswered, isDone } from "./tour_state.js";
 export class Stop {
   /** @type {Question[]} */
   questions = [];
-  /** @type {Record<string, string | number>} what the words are filled in with */
+  /** @type {Record<string, string | number>} values for the names in braces */
   facts = {};
 
   /**
@@ -39,7 +39,7 @@ export class Stop {
   }
 
   /**
-   * Words of the stop with its numbers.
+   * A sentence of the stop with its numbers filled in.
    * @param {string} words
    * @param {Record<string, string | number>} [more]
    * @returns {string}
@@ -49,6 +49,7 @@ export class Stop {
   }
 
   /**
+   * Add a question.
    * @param {string} name
    * @param {Omit<About, "stop" | "name" | "ask">} about
    */
@@ -72,6 +73,6 @@ export class Stop {
     text(this.source, this.say(this.words.source));
   }
 
-  /** Called when another stop takes its place. */
+  /** Called when another stop replaces this one. */
   leave() {}
 }

@@ -9,13 +9,13 @@ import { Stop } from "./stop.js";
 
 /** @import { Tour } from "./tour_view.js" */
 
-const NEAR = 2; // steps of 100
-const CLOSE = 0.15; // tokens per step
+const NEAR = 2; // a right answer is within this many of 100 steps
+const CLOSE = 0.15; // and within this many tokens per step
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const TALLEST = 110; // px of the highest bar
-const LEAST_TOP = 0.4; // share of the steps to which the bars reach at least
+const LEAST_TOP = 0.4; // the share of steps at the top of the chart is at least this
 
-/** The chain. */
+/** The stop "The chain". */
 export class ChainStop extends Stop {
   /**
    * @param {HTMLElement} host

@@ -1,4 +1,4 @@
-/* The first stop: what a pass over several tokens costs. */
+/* The first stop: the cost of a pass over several tokens. */
 import { el } from "../../shared/web/dom.js";
 import { LengthControl } from "./controls.js";
 import { CurveChart } from "./curve_chart.js";
@@ -9,9 +9,9 @@ import { Stop } from "./stop.js";
 
 /** @import { Tour } from "./tour_view.js" */
 
-const CLOSE = 1.2; // a factor below which a guess is close
+const CLOSE = 1.2; // a guess that is off by a smaller factor is close
 
-/** The cost. */
+/** The stop "The cost". */
 export class CostStop extends Stop {
   /**
    * @param {HTMLElement} host

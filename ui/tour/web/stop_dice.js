@@ -8,7 +8,7 @@ import { Stop } from "./stop.js";
 
 /** @import { Tour } from "./tour_view.js" */
 
-/** The dice. */
+/** The stop "The dice". */
 export class DiceStop extends Stop {
   /**
    * @param {HTMLElement} host

@@ -1,4 +1,5 @@
-/* The fourth stop: one real step, in which a second guess saves what a chain would have lost. */
+/* The fourth stop: one recorded step, in which a second guess is kept where a chain would have
+   ended. */
 import { StepStage } from "../../shared/web/step_stage.js";
 import { ChoiceControl, NumberControl } from "./controls.js";
 import { figure } from "./filled.js";
@@ -8,11 +9,11 @@ import { recordedStep, rescueOf } from "./tree_step.js";
 
 /** @import { Tour } from "./tour_view.js" */
 
-const NEAR = 2; // times in 100
+const NEAR = 2; // a right answer is within this many times in 100
 
-/** The tree. */
+/** The stop "The tree". */
 export class TreeStop extends Stop {
-  /** @type {string | undefined} the question for which the picture was turned */
+  /** @type {string | undefined} the open question that the picture was set up for */
   shownFor = "";
 
   /**
@@ -55,13 +56,13 @@ export class TreeStop extends Stop {
     });
   }
 
-  // A node that is pressed in the tree is chosen in the first question.
+  // Pressing a node in the tree chooses it in the first question.
   press(node) {
     const isOpen = openQuestion(this.tour.state, this.name) === "end";
     if (isOpen && this.rescue.chain.includes(node)) this.questions[0].control.put(String(node));
   }
 
-  // Before its question is answered, the picture must not give an answer away.
+  // The picture must not give away the answer to an open question.
   paint() {
     super.paint();
     const open = openQuestion(this.tour.state, this.name);

@@ -1,4 +1,4 @@
-/* The fifth stop: where guesses belong, and on which machine a tree is worth its step. */
+/* The fifth stop: where to place guesses, and on which machines a tree is worth its longer step. */
 import { el } from "../../shared/web/dom.js";
 import { ChoiceControl, NumberControl } from "./controls.js";
 import { figure } from "./filled.js";
@@ -11,11 +11,11 @@ import { Stop } from "./stop.js";
 
 /** @import { Tour } from "./tour_view.js" */
 
-const EVEN = 1e-9; // guesses per step
-const CLOSE = 0.02;
+const EVEN = 1e-9; // guesses per step; a smaller difference is rounding
+const CLOSE = 0.02; // a right ratio is within this
 const SHADES = 5; // of the page's colours for tables
 
-/** Which tree? */
+/** The stop "Which tree?". */
 export class WhichStop extends Stop {
   /**
    * @param {HTMLElement} host
@@ -121,7 +121,7 @@ export class WhichStop extends Stop {
     });
   }
 
-  // The chain's step and the tree's on each machine, to scale, with a mark where the chain wins.
+  // The steps of chain and tree on each machine, to scale. Beyond the mark, the chain is faster.
   beats(host) {
     const scale = 100 / Math.max(...this.longer);
     const list = el("div", { class: "sq-tour-beats" }, host);

@@ -1,4 +1,4 @@
-/* The exit: a guess, a run of one's own, and the division that makes its speed-up. */
+/* The last stop: a guess, a run of the visitor's own, and the division that gives its speed-up. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { finishedRun } from "../../shared/web/finished_run.js";
 import { showForm } from "../../shared/web/form_side.js";
@@ -13,8 +13,8 @@ import { Stop } from "./stop.js";
  * @import { Tour } from "./tour_view.js"
  */
 
-const MOST = 50;
-const FRAMES = 120;
+const MOST = 50; // largest number that may be guessed
+const FRAMES = 120; // how long to wait for the tab, in frames
 
 /** Two numbers, the tokens per step and the length of a step, and their quotient. */
 class GuessControl {
@@ -56,7 +56,7 @@ class GuessControl {
   }
 }
 
-/** Your turn. */
+/** The stop "Your turn". */
 export class YoursStop extends Stop {
   usesRecording = false;
 
@@ -91,7 +91,7 @@ export class YoursStop extends Stop {
     this.tour.paint();
   }
 
-  // The visitor's own run, or else the recorded one where that was chosen.
+  // The visitor's own run; without it, the recorded one if the visitor chose it; else null.
   get run() {
     const own = finishedRun();
     if (own && !Number.isNaN(own.plainSeconds)) return own;
@@ -148,7 +148,7 @@ function goToForm() {
   focusWhenShown(document.getElementById("pg-run"), FRAMES);
 }
 
-// Gradio shows the tab some frames later, and what is hidden cannot have the focus.
+// Gradio shows the tab some frames later, and a hidden element cannot have the focus.
 function focusWhenShown(node, frames) {
   if (node?.offsetParent) node.focus();
   else if (node && frames) requestAnimationFrame(() => focusWhenShown(node, frames - 1));

@@ -1,4 +1,4 @@
-/* Where a visitor is in the tour and what was answered. Pure; kept in the browser as text. */
+/* Where a visitor is in the tour, and the answers so far. Pure. The browser stores it as text. */
 
 export const STOPS = ["cost", "dice", "chain", "tree", "which", "yours"];
 /** @type {Record<string, string[]>} the questions of each stop, in order */
@@ -11,14 +11,15 @@ export const QUESTIONS = {
   yours: ["guess"],
 };
 const VERSION = 1;
-const MOST_CHARS = 4000; // of a kept state
+const MOST_CHARS = 4000; // of a stored state
 const MOST_PARTS = 16; // of an answer
 
 /**
- * What was answered: a number, several, or a name; null where the answer was shown without a guess.
+ * An answer: a number, several numbers, a name, or several; null if the solution was shown without
+ * a guess.
  * @typedef {number | number[] | string | string[] | null} Answer
  * @typedef {object} TourState
- * @property {string} stop the one on screen
+ * @property {string} stop the stop on screen
  * @property {Record<string, Answer>} answers by stop and question, such as "cost.length"
  */
 
@@ -33,7 +34,7 @@ export const keyOf = (stop, question) => `${stop}.${question}`;
  * @param {string} stop
  * @param {string} question
  * @param {Answer} answer
- * @returns {TourState} with that answer
+ * @returns {TourState} the state with that answer
  */
 export const answered = (state, stop, question, answer) => ({
   ...state,
@@ -43,7 +44,7 @@ export const answered = (state, stop, question, answer) => ({
 /**
  * @param {TourState} state
  * @param {string} stop
- * @returns {TourState}
+ * @returns {TourState} the state at that stop; unchanged for an unknown stop
  */
 export const movedTo = (state, stop) => (STOPS.includes(stop) ? { ...state, stop } : state);
 
@@ -73,8 +74,8 @@ export const neighbour = (stop, by) => STOPS[STOPS.indexOf(stop) + by];
 export const written = ({ stop, answers }) => JSON.stringify({ v: VERSION, stop, answers });
 
 /**
- * A kept state. Whatever it holds that is not of the right form is left out: it may come from
- * another version, or from someone else.
+ * Parse a stored state. Answers of an unknown question or form are dropped: the text may come from
+ * another version or have been edited.
  * @param {string | null} text
  * @returns {TourState}
  */

@@ -1,4 +1,5 @@
-/* The tour: its stops in a row, the one on screen, and what the browser keeps of it. */
+/* The tour: the row of its stops, the stop on screen, and the visitor's place, which the browser
+   stores. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { onFinishedRun } from "../../shared/web/finished_run.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -31,7 +32,7 @@ import * as tourState from "./tour_state.js";
  */
 
 /**
- * What the server sends (ui/tour/lesson.py), by the names of assets/lessons/tour.json.
+ * The message from ui/tour/lesson.py. Runs and profiles have the names used in tour.json.
  * @typedef {object} TourMessage
  * @property {Record<string, Recorded>} [runs]
  * @property {Record<string, Profile>} [profiles]
@@ -39,7 +40,7 @@ import * as tourState from "./tour_state.js";
  */
 
 /**
- * What a stop has of the tour.
+ * What a stop may use of the tour.
  * @typedef {object} Tour
  * @property {TourState} state
  * @property {Record<string, Recorded>} runs
@@ -117,13 +118,13 @@ export class TourView {
     this.takeFocus();
   }
 
-  /** The tab was opened: a run may have been made since. */
+  /** Called when the tab is opened: a run may have been made in the meantime. */
   shown() {
     this.paint();
     this.takeFocus();
   }
 
-  // After a button elsewhere opened the tour, nothing has the focus.
+  // A button outside the tab may have opened the tour. It is hidden now, so nothing has the focus.
   takeFocus() {
     const { activeElement } = document;
     if (!activeElement || activeElement === document.body || !activeElement.checkVisibility())
@@ -159,7 +160,7 @@ export class TourView {
     keepPlace(tourState.written(state));
   }
 
-  // Builds the stop on screen. A kept state may hold answers that fit no question.
+  // Builds the stop on screen. If a stored answer does not fit its question, the tour starts over.
   show() {
     if (!this.isReady) return;
     try {

@@ -1,4 +1,4 @@
-/* What a chain would have made of a step in which the tree's second guess was kept. */
+/* Compares a step in which the tree's second guess was kept with what a chain would have given. */
 import { chainEnd } from "../../shared/web/step_captions.js";
 import { topology } from "../../shared/web/tree_layout.js";
 import { viewStep } from "../../shared/web/step_view.js";
@@ -10,8 +10,9 @@ import { keepChance } from "./draws.js";
  */
 
 /**
+ * One step of a recorded run, ready to be drawn.
  * @param {Recorded} run
- * @param {number} i
+ * @param {number} i index of the step
  * @returns {StepView}
  */
 export function recordedStep({ meta, trees, pieces, steps }, i) {
@@ -22,12 +23,13 @@ export function recordedStep({ meta, trees, pieces, steps }, i) {
 /**
  * @typedef {object} Rescue
  * @property {number[]} chain nodes of the tree's chain of first guesses, in order
- * @property {number} end the rejected one of them
- * @property {number} chainTokens what a chain would have given
- * @property {number} tokens what the tree gave
- * @property {number} second the guess that was tried next, and kept
- * @property {number} ratio p/q of the rejected one
- * @property {{p: number, q: number, u: number, keep: number}} trial of the second guess
+ * @property {number} end the rejected node of that chain
+ * @property {number} chainTokens tokens that the chain would have given
+ * @property {number} tokens tokens that the tree gave
+ * @property {number} second the node that was tried next, and kept
+ * @property {number} ratio p/q of the rejected node
+ * @property {{p: number, q: number, u: number, keep: number}} trial test of the second guess;
+ *   `keep` is the probability that it is kept
  * @property {number} at index of the rejection among the trials
  */
 

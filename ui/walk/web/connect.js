@@ -1,4 +1,4 @@
-/* Joins the Walk tab's component to its view. */
+/* Connects the Walk tab's Gradio component to its view. */
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
 import { copyLink } from "../../shared/web/page_link.js";
 import { linkWalk } from "./walk_link.js";

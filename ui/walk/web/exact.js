@@ -1,5 +1,5 @@
-/* The exact output of a toy's step: every outcome of its draws is visited once, with its
-   probability. It is computed in parts, between which the page can do other things. */
+/* The exact output distribution of a toy's step: every outcome of its random draws is visited once
+   and weighted by its probability. The work is done in parts, so that the page stays responsive. */
 import { childrenOf, emittedBy, parentsOf, toyStep, toyTree, treeOf } from "./toy.js";
 import { verifierNamed } from "./rules/verifiers.js";
 import { sum } from "./rules/residuals.js";
@@ -14,18 +14,23 @@ export const MOST_OUTCOMES = 60_000;
 const A_PART = 200; // outcomes between two pauses
 
 /**
+ * The exact figures of a step.
  * @typedef {object} Exact
  * @property {number[]} first probability of each first token
- * @property {number[]} pairs probability of each pair of first two tokens, row by row
- * @property {number[]} byRank probability that child number k of the root is accepted
+ * @property {number[]} pairs probability of each pair of first two tokens; those that begin with
+ *   token 0 come first, then those with token 1, and so on
+ * @property {number[]} byRank for each child of the root, the probability that it is accepted
  * @property {number} tokens mean number of tokens that a step emits
  * @property {number} outcomes how many were visited
  */
 
-/** A Chance that follows a script of outcomes and, after its end, always takes the first. */
+/**
+ * A Chance whose choices are given by a script. After its end, the first possible outcome is
+ * chosen.
+ */
 class Enumerator {
   weight = 1;
-  /** @type {[number, number][]} number of the outcome, and how many there were */
+  /** @type {[number, number][]} for each choice: index of the chosen outcome, number of outcomes */
   taken = [];
 
   /** @param {number[]} script */
@@ -41,7 +46,7 @@ class Enumerator {
     return options[number];
   }
 
-  /** @returns {number[] | null} the script of the next combination of outcomes */
+  /** @returns {number[] | null} script of the next combination of outcomes; null after the last */
   following() {
     const { taken } = this;
     while (taken.length && taken.at(-1)[0] + 1 === taken.at(-1)[1]) taken.pop();
@@ -65,7 +70,7 @@ class Enumerator {
  * @param {Toy} toy
  * @param {Topology} topo its tree
  * @param {(path: number[], emitted: number[], weight: number) => void} visit
- * @returns {Generator<void, number>} how many there are; Infinity for more than MOST_OUTCOMES
+ * @returns {Generator<void, number>} number of outcomes; Infinity if more than MOST_OUTCOMES
  */
 function* visitAll(toy, topo, visit) {
   /** @type {number[] | null} */
@@ -82,9 +87,9 @@ function* visitAll(toy, topo, visit) {
 }
 
 /**
- * The distribution of what a step emits.
+ * The exact output of a step. The generator yields between parts of the work.
  * @param {Toy} toy
- * @returns {Generator<void, Exact | null>} null where there are too many outcomes
+ * @returns {Generator<void, Exact | null>} null if there are too many outcomes
  */
 export function* exactly(toy) {
   const children = childrenOf(toy);
@@ -99,7 +104,8 @@ function* wholeStep(toy) {
   return { ...made, pairs: added(pairs, outer(alone, made.first)) };
 }
 
-// Verified from the root down, a level does not depend on those below it.
+// Verification from the root down decides a level without looking at the levels below it, so each
+// level can be computed alone.
 /** @type {(toy: Toy, children: number[]) => Generator<void, Exact | null>} */
 function* levelByLevel(toy, [first, second]) {
   const above = yield* outcomesOf(toy, toyTree([first, 0]));
@@ -116,8 +122,9 @@ function* levelByLevel(toy, [first, second]) {
   };
 }
 
-// `alone`: of each word, the probability that a step emits it and nothing else; the next word is
-// then the first of the next step. `pairs` are those of one step.
+// The figures of one step. `alone`: for each word, the probability that the step emits only this
+// word, so that the second word comes from the next step. `pairs` has only pairs emitted by one
+// step.
 function* outcomesOf(toy, topo) {
   const size = toy.p.length;
   const made = {

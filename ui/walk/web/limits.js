@@ -1,4 +1,4 @@
-/* The limit for node-by-node verification on a toy, and whether a verifier exceeds it. Pure. */
+/* The limits of node-by-node verification on a toy, and whether a verifier exceeds one. Pure. */
 import { nodeLimit, tokensLimit } from "./rules/limit.js";
 import { scaled } from "./rules/residuals.js";
 import { verifierNamed } from "./rules/verifiers.js";
@@ -9,13 +9,13 @@ import { treeOf } from "./toy.js";
 const ROUNDING = 1e-9;
 
 /**
- * none: the least probability that no child of the root is accepted. tokens: the most tokens per
- * step.
+ * The best that node-by-node verification can reach. none: the least probability that no child of
+ * the root is accepted. tokens: the most tokens per step, on average.
  * @typedef {{none: number, tokens: number}} Limits
  */
 
 /**
- * The limits for the way in which the toy's verifier draws children.
+ * The limits for verifiers that draw children in the same way as the toy's.
  * @param {Toy} toy
  * @returns {Limits}
  */
@@ -30,8 +30,8 @@ export function limitsOf(toy) {
 }
 
 /**
- * Whether a verifier exceeds the limit, as one that tests whole paths can.
- * @param {number} tokens per step
+ * Whether a verifier exceeds the limit on tokens. Only a verifier that tests whole paths can.
+ * @param {number} tokens its mean number of tokens per step
  * @param {Limits} limits
  * @returns {boolean}
  */

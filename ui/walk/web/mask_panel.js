@@ -1,5 +1,5 @@
-/* The tree attention mask of the step as a picture: a row for each node, a filled cell for each
-   token it may attend to. Pointing at a node highlights its row. */
+/* The panel that draws the tree attention mask of a step. It has a row for each node, with a filled
+   cell for each token that the node may attend to. Pointing at a node highlights its row. */
 import { attr, button, el, pool, svg, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -7,24 +7,24 @@ import { positionWords, positionsOf, seenBy } from "./positions.js";
 
 /** @import { StepView } from "../../shared/web/step_view.js" */
 
-const SIDE = 380; // px of all cells together, about
-const CELL = [2, 22]; // px, smallest and largest
-const NAMED = 40; // nodes; the rows of larger trees have no names
-const NAME_WIDE = 84; // px
-const LETTERS = 9; // of a name
-const PREFIX = 2; // columns that stand for all tokens before the tree
-const PLACE_WIDE = 44; // px of the positions
+const SIDE = 380; // px; approximate width of all cells together
+const CELL = [2, 22]; // px; smallest and largest cell
+const NAMED = 40; // nodes; the rows of a larger tree have no names
+const NAME_WIDE = 84; // px; width of the names
+const LETTERS = 9; // longest name
+const PREFIX = 2; // columns; width of the cell for all tokens before the tree
+const PLACE_WIDE = 44; // px; width of the positions
 const HINT =
-  "One row per node: the filled cells are the tokens it may attend to. The wide first column is the text before the tree. Point at a node, here or in the tree.";
+  "Each row is a node, and its filled cells are the tokens it may attend to. The wide first column is the text before the tree. Point at a node, here or in the tree, to highlight its row.";
 
-/** The panel. */
+/** The panel "Tree attention mask". */
 export class MaskPanel {
   /** @type {StepView | null} */
   step = null;
   /** @type {number | null} the node that is highlighted */
   node = null;
   byIndex = false;
-  isPointed = false; // the pointer is here
+  isPointed = false; // the pointer is on the mask
 
   /**
    * @param {HTMLElement} host
@@ -75,7 +75,7 @@ export class MaskPanel {
     this.point(Math.max(0, Math.min(n - 1, row)));
   }
 
-  // A node that has the focus in the tree stays lit.
+  // Without `isPointed`, the highlighted node was chosen in the tree and stays highlighted.
   leave() {
     if (this.isPointed) this.point(null);
     this.isPointed = false;
@@ -114,7 +114,7 @@ export class MaskPanel {
     attr(this.svg, "width", width);
   }
 
-  // All tokens before the tree, then the nodes that are seen.
+  // The cells of a row as a path: one for all tokens before the tree, then the nodes in `seen`.
   rowPath(seen, row) {
     const { cell, left } = this;
     const gap = cell > 6 ? 1 : 0;

@@ -1,4 +1,4 @@
-/* One moment of a walk: what is compared, and what follows from it. Pure. */
+/* One moment of a walk: a trial with p and q before it, and p and q afterwards. Pure. */
 import { residualPicture } from "../../shared/web/residual_picture.js";
 import * as stepWords from "../../shared/web/step_words.js";
 
@@ -8,28 +8,30 @@ import * as stepWords from "../../shared/web/step_words.js";
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 
-const PLACES = 8; // tokens of a picture
-const NOTHING = 1e-6; // a probability up to this is rounding
+const PLACES = 8; // tokens in a picture
+const NOTHING = 1e-6; // probabilities up to this are rounding errors
 
 /**
+ * What the panel of a moment shows.
  * @typedef {object} Moment
  * @property {string} title says which trial it is
- * @property {Trial | null} trial
+ * @property {Trial | null} trial null where the target adds its own token
  * @property {string} state of the node
  * @property {string} label of the node
- * @property {string} why
- * @property {ResidualPicture | null} now
+ * @property {string} why explains the state in a sentence
+ * @property {ResidualPicture | null} now p and q before the trial; null if they are not known
  * @property {ResidualPicture | null} next what is left of p and q after a rejection, or p and q
  *   below an accepted node
  * @property {string} nextTitle
- * @property {number | undefined} entered verified from the leaves: the probability of keeping the
- *   path when the walk reached the node
+ * @property {number | undefined} entered only with Traversal: the probability of keeping the path
+ *   when the walk reached the node
  */
 
 /**
+ * The moment at which a node is tried, or for "bonus", at which the target adds its own token.
  * @param {StepView} step
- * @param {NodeId | null} node that is tried, or "bonus"
- * @returns {Moment | null} null where the node has no part in the walk
+ * @param {NodeId | null} node
+ * @returns {Moment | null} null if the node was not tried
  */
 export function momentAt(step, node) {
   const at =
@@ -75,7 +77,7 @@ function pictureOf(step, node) {
   return { ...picture, rows: isWhole ? rows.sort((a, b) => Number(a.key) - Number(b.key)) : rows };
 }
 
-// The picture of the next trial before its outcome is known.
+// The picture of the next trial without its outcome.
 /** @type {(picture: ResidualPicture | null, next: NodeId | null) => ResidualPicture | null} */
 function ahead(picture, next) {
   if (!picture || next === "bonus") return picture;

@@ -1,4 +1,5 @@
-/* One moment of the walk below the tree: p and q at the trial, the draw, and what follows. */
+/* The panel below the tree, for one moment of the walk: p and q at the trial, the draw u, and p and
+   q afterwards. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { prob } from "../../shared/web/format.js";
 import { DrawMeter } from "../../shared/web/draw_meter.js";
@@ -11,14 +12,14 @@ import { momentAt } from "./moment.js";
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 
-const ROWS = 9;
-const ROUNDING = 1e-9;
+const ROWS = 9; // bars of a picture
+const ROUNDING = 1e-9; // probabilities that differ by less are equal
 const BEFORE = "The walk has not started. Press “.” to see the first trial.";
 const NO_TRIAL = "This node was not tried in this step.";
 const PATHS = "Traversal tests whole paths, from the leaves up.";
 const UNKNOWN = "The residual p and q of this trial were not recorded.";
 
-/** Three columns. */
+/** Three columns: before the trial, the trial, and after it. */
 export class MomentPanel {
   /** @param {Element} host */
   constructor(host) {
@@ -73,7 +74,7 @@ export class MomentPanel {
 /** @type {(trial: Trial | null, entered?: number) => string} */
 function pathWords(trial, entered) {
   if (!trial || entered === undefined) return PATHS;
-  const before = `${PATHS} When the walk reached this node, its path was kept with probability ${prob(entered)}`;
-  if (Math.abs(entered - trial.p) < ROUNDING) return `${before}, and u is compared with that.`;
-  return `${before}. Rejecting its children lowered that to ${prob(trial.p)}, and u is compared with this.`;
+  const before = `${PATHS} When the walk reached this node, the probability of keeping its path was ${prob(entered)}`;
+  if (Math.abs(entered - trial.p) < ROUNDING) return `${before}; u is compared with this value.`;
+  return `${before}. The rejections of its children lowered it to ${prob(trial.p)}, and u is compared with this value.`;
 }

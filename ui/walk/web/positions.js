@@ -1,9 +1,9 @@
-/* The tree attention mask and the positions of a tree's nodes. Pure. */
+/* Which nodes a node may attend to, and the positions of a tree's nodes. Pure. */
 import { count } from "../../shared/web/format.js";
 
 /** @import { Topology } from "../../shared/web/tree_layout.js" */
 
-const MOST_NAMED = 4;
+const MOST_NAMED = 4; // nodes listed in a sentence
 
 /**
  * A node and its ancestors, from the root down: the nodes that it may attend to.
@@ -18,7 +18,8 @@ export function seenBy({ parents }, node) {
 }
 
 /**
- * Positions relative to the root's. By depth they are right; by index, every node has its own.
+ * Positions relative to the root's, either by depth, which is right, or by index in the tree, which
+ * is a bug to show.
  * @param {Topology} topo
  * @param {boolean} byIndex
  * @returns {number[]}
@@ -26,13 +27,14 @@ export function seenBy({ parents }, node) {
 export const positionsOf = ({ depth }, byIndex) => depth.map((one, node) => (byIndex ? node : one));
 
 /**
- * Nodes that would get a wrong position by index.
+ * Nodes whose position by index is wrong.
  * @param {Topology} topo
  * @returns {number[]}
  */
 export const misplaced = ({ depth }) => [...depth.keys()].filter((node) => depth[node] !== node);
 
 /**
+ * The positions explained in a sentence or two.
  * @param {Topology} topo
  * @param {boolean} byIndex
  * @param {(node: number) => string} label
@@ -40,7 +42,7 @@ export const misplaced = ({ depth }) => [...depth.keys()].filter((node) => depth
  */
 export function positionWords(topo, byIndex, label) {
   if (!byIndex)
-    return "A node’s position is that of the root plus its depth. Siblings share a position, as only one of them can become the word there.";
+    return "A node’s position is that of the root plus its depth. Siblings share a position, because at most one of them becomes the word there.";
   const wrong = misplaced(topo);
   if (!wrong.length)
     return "This tree is a chain, so index and depth agree: the bug does not show here.";

@@ -1,4 +1,4 @@
-/* Toys worth looking at. */
+/* Ready-made toys, each of which shows one property of the verifiers. */
 
 /**
  * @typedef {object} Preset
@@ -6,10 +6,10 @@
  * @property {string} label
  * @property {string} about
  * @property {import("./toy.js").Toy} toy
- * @property {number} seed whose first step shows what the preset is about
+ * @property {number} seed with which the first step shows that property
  */
 
-/** @type {Preset[]} the first is the one on which the tab opens */
+/** @type {Preset[]} the tab opens with the first */
 export const PRESETS = [
   {
     key: "second-child",
@@ -44,7 +44,7 @@ export const PRESETS = [
     key: "all-accept",
     label: "Every verifier always accepts",
     about:
-      "p equals q, and every word is a child: top-k match finds the target’s word among them, and the others accept the first child.",
+      "p equals q, and every word is a child. Top-k match finds the target’s word among the children, and the other verifiers accept the first child.",
     toy: { p: [0.5, 0.3, 0.2], q: [0.5, 0.3, 0.2], children: [3, 0], verifier: "sequoia" },
     seed: 1,
   },
@@ -52,7 +52,7 @@ export const PRESETS = [
     key: "q-runs-out",
     label: "Nothing is left of q",
     about:
-      "The draft is certain of “red”, which the target never writes. Once “red” is rejected nothing is left of q, so the second child is any of the other words with equal probability.",
+      "The draft is certain of “red”, which the target never writes. Once “red” is rejected, nothing is left of q, so the second child is drawn from the other words with equal probability.",
     toy: { p: [0, 0.5, 0.3, 0.2], q: [1, 0, 0, 0], children: [2, 0], verifier: "sequoia" },
     seed: 5,
   },
@@ -60,7 +60,7 @@ export const PRESETS = [
     key: "whole-path",
     label: "Traversal tests whole paths",
     about:
-      "Traversal starts at the leaves and tests whole paths. It may keep a word that p gives less than q, if the word after it makes up for that.",
+      "Traversal starts at the leaves and tests whole paths. A word that is less probable under p than under q is kept more often if the word after it is more probable under p.",
     toy: { p: [0.2, 0.5, 0.3], q: [0.6, 0.2, 0.2], children: [2, 1], verifier: "traversal" },
     seed: 8,
   },
@@ -68,7 +68,7 @@ export const PRESETS = [
     key: "block-passes",
     label: "Block verification exceeds the limit",
     about:
-      "On a chain Traversal is block verification. It tests both guesses together, so on average it accepts more than any verifier that decides node by node: see “tokens per step” below.",
+      "On a chain Traversal is block verification. It tests both guesses together, so on average it accepts more than any verifier that decides node by node. Compare “tokens per step” below.",
     toy: { p: [0.2, 0.5, 0.3], q: [0.6, 0.2, 0.2], children: [1, 1], verifier: "traversal" },
     seed: 2,
   },
@@ -76,7 +76,7 @@ export const PRESETS = [
     key: "traversal-below",
     label: "Traversal accepts fewer guesses than Sequoia",
     about:
-      "On some trees Traversal does worse: here it accepts 1.0625 guesses per step on average, Sequoia 1.125. Below the first guess are two more, and only the second of these has a child. After “green”, Traversal always keeps “red” if it comes first. Nothing is then left of p for “red” in second place, so Traversal never reaches the longer path there; Sequoia does.",
+      "On some trees Traversal does worse: here it accepts 1.0625 guesses per step on average, Sequoia 1.125. The first guess has two children, and only the second has a child of its own. After “green”, Traversal always keeps “red” if it is the first child. That uses up p for “red”, so Traversal never keeps “red” as the second child and never reaches the longer path below it. Sequoia does.",
     toy: {
       p: [0.75, 0.25],
       q: [0.25, 0.75],

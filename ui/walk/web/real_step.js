@@ -1,4 +1,5 @@
-/* A step of a real run: the one on screen in Decode, or one of a recorded run. */
+/* The form that chooses a step of a real run: the step on screen in Decode, or one of a recorded
+   run. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { count, readable } from "../../shared/web/format.js";
 import { Refusal } from "../../shared/web/refusal.js";
@@ -12,7 +13,7 @@ import { topology } from "../../shared/web/tree_layout.js";
  */
 
 /**
- * A recorded run, and what the server lists of each.
+ * Run: a recorded run. Listed: its entry in the server's list.
  * @typedef {object} Run
  * @property {Record<string, any>} meta
  * @property {number[][]} trees
@@ -32,15 +33,15 @@ export class RealStep {
   runs = new Map();
   /** @type {Listed[]} */
   listed = [];
-  /** @type {{name: string, step?: number} | null} to be shown once it is listed */
+  /** @type {{name: string, step?: number} | null} recorded run to show once the list arrives */
   wanted = null;
   at = 0;
 
   /**
    * @param {HTMLElement} host
    * @param {{ask: (name: string) => Promise<string>,
-   *   take: (step: StepView | null, label: string) => void}} on `ask`: for a recorded run; `take`:
-   *   called with each step that is chosen
+   *   take: (step: StepView | null, label: string) => void}} on `ask`: requests a recorded run;
+   *   `take`: called with each chosen step and the label of its numbers
    */
   constructor(host, on) {
     this.on = on;
@@ -85,8 +86,9 @@ export class RealStep {
   }
 
   /**
-   * Show a step: the one in Decode if its residuals are known, else a recorded one.
-   * @param {{name: string, step?: number}} [wanted] a recorded run and its step
+   * Show a step of the recorded run that the menu names. If the menu names Decode, show the step
+   * there if its residuals are known, else one of the recorded run USUAL.
+   * @param {{name: string, step?: number}} [wanted] a recorded run and its step, to show instead
    */
   open(wanted) {
     this.wanted = wanted ?? null;
@@ -98,18 +100,20 @@ export class RealStep {
     this.choose(this.isRecorded ? this.menu.value : isDecode ? DECODE : USUAL);
   }
 
-  // The recorded runs are known once the server has listed them.
+  // Show the wanted recorded run, unless the server's list has not arrived yet.
   openWanted() {
     const { wanted, listed } = this;
     if (!wanted || !listed.length) return;
     this.wanted = null;
     if (listed.some(({ name }) => name === wanted.name)) this.choose(wanted.name, wanted.step);
-    else this.refusal.say(`There is no recorded run “${wanted.name}”.`, this.menu);
+    else
+      this.refusal.say(`There is no recorded run “${wanted.name}”. Choose another one.`, this.menu);
   }
 
   /**
-   * @param {string} name of a recorded run, or that of Decode
-   * @param {number} [step] by default the one that `tellingStep` finds
+   * Choose a run and show one of its steps.
+   * @param {string} name a recorded run, or DECODE
+   * @param {number} [step] index of the step; by default that of `tellingStep`
    * @returns {Promise<void>}
    */
   async choose(name, step) {
@@ -157,10 +161,16 @@ export class RealStep {
     const { length } = run.steps;
     const value = /^\d{1,6}$/.test(typed) ? Number(typed) : NaN;
     if (value >= 1 && value <= length) return this.goTo(value - 1);
-    this.refusal.say(`“${typed.slice(0, 20)}” is not a step from 1 to ${length}.`, this.field);
+    this.refusal.say(
+      `“${typed.slice(0, 20)}” is not a step; enter a whole number from 1 to ${length}.`,
+      this.field,
+    );
   }
 
-  /** @param {number} i */
+  /**
+   * Show a step of the chosen recorded run.
+   * @param {number} i its index; the nearest one is used if there is no such step
+   */
   goTo(i) {
     const run = this.runs.get(this.menu.value);
     if (!run) return;
@@ -178,7 +188,7 @@ export class RealStep {
   }
 }
 
-// The first step in which a child was kept after a sibling had been rejected.
+// Index of the first step whose first rejected child is followed by an accepted sibling; else 0.
 function tellingStep({ trees, steps, pieces, meta }) {
   const texts = new Map(Object.entries(pieces));
   const isTelling = (step) => {

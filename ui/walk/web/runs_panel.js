@@ -1,4 +1,5 @@
-/* Many runs of the toy: their output beside p, its distance from p, and the exact answer. */
+/* The panel of many runs of the toy: it compares their output with p and with the exact output
+   distribution, and lists exact figures of all verifiers. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { grouped, percent, prob, rate } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -20,15 +21,15 @@ import { MOST_WORDS, treeOf, WORDS } from "./toy.js";
 
 const RUNS = 10_000;
 const A_FRAME = 250; // runs per frame
-const REST_MS = 250; // the exact answer is computed after so long without a change
-const ROUNDING = 1e-9; // of a sum of up to 60,000 floats
-const SLICE_MS = 12;
+const REST_MS = 250; // time without a change, after which the exact figures are computed
+const ROUNDING = 1e-9; // error of a sum of up to 60,000 floats
+const SLICE_MS = 12; // time of one part of the exact computation
 const LIMIT = "limit for node-by-node verification";
 const LIMIT_WORDS =
-  ": the most that any verifier which is lossless at every single node can reach with the same draws (exact, by optimal transport). Traversal tests whole paths and may exceed it; on a chain it is block verification.";
+  ": the best that a verifier can reach with the same draws if it is lossless at each node on its own (computed exactly, by optimal transport). Traversal tests whole paths, so it may exceed the limit. On a chain, Traversal is block verification.";
 const TOO_MANY = `over ${grouped(MOST_OUTCOMES)} outcomes`;
 
-/** The panel. */
+/** The panel "Run it 10,000 times". */
 export class RunsPanel {
   /** @type {Tally | null} */
   tally = null;
@@ -108,7 +109,7 @@ export class RunsPanel {
 
   makeVerifiers(host) {
     const table = el("table", { class: "wk-table", "data-part": "verifiers" }, host);
-    el("caption", { text: "All verifiers on this toy, exact" }, table);
+    el("caption", { text: "All verifiers on this toy (exact)" }, table);
     const head = el("tr", {}, el("thead", {}, table));
     for (const name of ["verifier", "no child accepted", "tokens per step"])
       el("th", { scope: "col", text: name }, head);
@@ -144,7 +145,7 @@ export class RunsPanel {
     );
   }
 
-  /** @type {(keys: string[]) => void} of verifiers, one after the other */
+  /** @type {(keys: string[]) => void} computes the exact figures of verifiers in turn */
   compute([...keys]) {
     const verifier = keys.shift();
     if (verifier === undefined) return;
@@ -157,7 +158,7 @@ export class RunsPanel {
     });
   }
 
-  // A part at a time, so that the page stays responsive.
+  // Compute parts for SLICE_MS, then let the page do other things.
   /** @type {(parts: ReturnType<typeof exactly>, then: (found: Exact | null) => void) => void} */
   goOn(parts, then) {
     const until = performance.now() + SLICE_MS;
@@ -263,11 +264,11 @@ function limitedCell(row) {
 
 const share = (value) => percent(Math.abs(value) < ROUNDING ? 0 : value, 1);
 
-// Undefined while it is not computed yet, null where it cannot be.
+// What a cell shows if `exact` is undefined (not computed yet) or null (too many outcomes).
 const notYet = (exact) => (exact === null ? TOO_MANY : "–");
 
 const outcomeWords = ({ outcomes }) =>
-  `Exact: every outcome of the random draws is visited once, with its probability (${grouped(outcomes)} here).`;
+  `Exact: computed from all outcomes of the random draws, each weighted by its probability (${grouped(outcomes)} here).`;
 
 const floorWords = (p, runs) => {
   const digits = (value) => value.toFixed(4);

@@ -1,21 +1,23 @@
-/* The probabilities of a toy, as they are typed and dragged. Pure. */
+/* Typed and dragged probabilities of a toy: read, checked and scaled. Pure. */
 import { sum } from "./rules/residuals.js";
 
-const ROUND = 1000; // a dragged probability has three digits
-const SLACK = 1e-6; // by which the sum of a typed distribution may differ from 1
+const ROUND = 1000; // scaled probabilities are multiples of 1 / ROUND
+const SLACK = 1e-6; // the sum of a typed distribution may differ from 1 by this much
 const LONGEST = 20; // characters of a typed value that a message quotes
 
 /**
- * Why typed values are not a distribution. at: index of the field it is about; null: all of them.
+ * Why typed values are not a distribution. at: index of the invalid field; null: their sum is
+ * wrong.
  * @typedef {{at: number | null, words: string}} Problem
  */
 
 /**
- * The distribution that was typed.
+ * Read a typed distribution.
  * @param {string} name "p" or "q"
  * @param {string[]} texts
- * @param {string[]} words what the probabilities are of
- * @returns {{values: number[], problem: Problem | null}} values: NaN for one that is not a number
+ * @param {string[]} words the word of each probability
+ * @returns {{values: number[], problem: Problem | null}} a value that is not a
+ *   number is NaN
  */
 export function readShares(name, texts, words) {
   const values = texts.map(numberOf);
@@ -45,10 +47,10 @@ function whyNot(text, value) {
 }
 
 /**
- * A distribution in which one probability was changed; the others keep their proportions.
+ * A distribution after one probability was set. The others are scaled, so that the sum is 1.
  * @param {number[]} values
- * @param {number} at
- * @param {number} share
+ * @param {number} at index of the probability
+ * @param {number} share its new value
  * @returns {number[]}
  */
 export function withShare(values, at, share) {
@@ -64,7 +66,8 @@ export function withShare(values, at, share) {
 }
 
 /**
- * The same proportions, scaled to sum to 1; anything but a probability counts as 0.
+ * The values scaled to sum to 1. Values that are negative or not a number count as 0, values above
+ * 1 as 1.
  * @param {number[]} values
  * @returns {number[]}
  */
@@ -79,7 +82,8 @@ export function scaledShares(values) {
 
 const safe = (value) => (value > 0 ? Math.min(value, 1) : 0);
 
-// To three digits, with the sum 1: the largest value other than `fixed` takes the difference.
+// The values rounded to multiples of 1 / ROUND. The largest, except that at index `fixed`, is
+// adjusted so that the sum is 1.
 function rounded(values, fixed) {
   const made = values.map((value) => Math.round(value * ROUND));
   const largest = made.reduce(

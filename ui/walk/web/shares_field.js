@@ -1,5 +1,5 @@
-/* The probabilities of one distribution: for each word a bar, dragged or moved with the arrow keys,
-   and a field beside it. What is typed stays, even if it is refused. */
+/* The fields of one distribution. Each word has a bar, which is moved with the pointer or the arrow
+   keys, and a text field. Typed text stays, even if it is refused. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { Refusal } from "../../shared/web/refusal.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -69,7 +69,8 @@ export class SharesField {
   }
 
   /**
-   * Change the number of words; new ones get the probability 0.
+   * Change the number of words. New words get the probability 0; if words are removed, the others
+   * are scaled to sum to 1.
    * @param {number} count
    */
   resize(count) {

@@ -1,11 +1,11 @@
-/* Many runs of a toy, counted, and how far the counts are from p. Pure. */
+/* Counts what many steps of a toy emit, and measures how far the counts are from p. Pure. */
 import { sum } from "./rules/residuals.js";
 import { Dice } from "./rules/chance.js";
 import { emittedBy, toyStep, treeOf } from "./toy.js";
 
 /** @import { Toy } from "./toy.js" */
 
-/** What a toy emitted so far. */
+/** Counts of the steps made so far. */
 export class Tally {
   runs = 0;
   tokens = 0;
@@ -21,9 +21,9 @@ export class Tally {
     const size = toy.p.length;
     /** @type {number[]} how often each word came first */
     this.first = new Array(size).fill(0);
-    /** @type {number[]} the same for the first two words, row by row */
+    /** @type {number[]} the same for pairs of first two words, at index first * size + second */
     this.pairs = new Array(size * size).fill(0);
-    /** @type {number[]} how often child number k of the root was accepted */
+    /** @type {number[]} how often each child of the root was accepted */
     this.byRank = new Array(this.topo.children[0].length).fill(0);
   }
 
@@ -32,7 +32,7 @@ export class Tally {
     for (let i = 0; i < count; i++) this.once();
   }
 
-  // A step that emits a single word is followed by another, for the second word.
+  // If the step emits a single word, another step is made for the second word.
   once() {
     const { path, emitted } = this.step();
     this.runs += 1;
@@ -50,7 +50,7 @@ export class Tally {
 }
 
 /**
- * Total variation: half the sum of the differences.
+ * The total variation distance from p: half the sum of the absolute differences.
  * @param {number[]} weights counts or probabilities
  * @param {number[]} p
  * @returns {number} from 0 to 1
@@ -61,8 +61,8 @@ export function totalVariation(weights, p) {
 }
 
 /**
- * The total variation that so many draws from p itself have on average, by the normal
- * approximation: the mean of |count - n p| is sqrt(2 n p (1 - p) / pi).
+ * The mean total variation between p and `runs` draws from p itself, by the normal approximation:
+ * the mean of |count - n p| is sqrt(2 n p (1 - p) / pi).
  * @param {number[]} p
  * @param {number} runs
  * @returns {number}
@@ -71,8 +71,8 @@ export const noiseFloor = (p, runs) =>
   sum(p.map((one) => Math.sqrt((2 * one * (1 - one)) / (Math.PI * runs)))) / 2;
 
 /**
- * The standard deviation of that total variation, by the same approximation, as if the words'
- * counts were independent.
+ * The standard deviation of the total variation in `noiseFloor`, by the same approximation, as if
+ * the counts of the words were independent.
  * @param {number[]} p
  * @param {number} runs
  * @returns {number}
@@ -80,5 +80,5 @@ export const noiseFloor = (p, runs) =>
 export const noiseSpread = (p, runs) =>
   Math.sqrt(((1 - 2 / Math.PI) * sum(p.map((one) => one * (1 - one)))) / runs) / 2;
 
-/** @type {(p: number[]) => number[]} of two independent words, row by row */
+/** @type {(p: number[]) => number[]} of pairs of independent words, in the order of `pairs` */
 export const squared = (p) => p.flatMap((one) => p.map((other) => one * other));

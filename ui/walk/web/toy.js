@@ -1,5 +1,5 @@
-/* A toy: two models that give the same p and q after every word, a small tree and a verifier. A
-   step of it has the form of a real run's. Pure. */
+/* A toy: two models whose p and q are the same after every word, a small tree, and a verifier. Its
+   steps have the form of a real run's steps. Pure. */
 import { seeded } from "../../shared/web/random.js";
 import { viewStep } from "../../shared/web/step_view.js";
 import { topology } from "../../shared/web/tree_layout.js";
@@ -15,36 +15,38 @@ import { verifierNamed } from "./rules/verifiers.js";
  */
 
 /**
+ * The values of a toy, as its form gives them.
  * @typedef {object} Toy
  * @property {number[]} p
  * @property {number[]} q
- * @property {number[]} children of the root, and of each of its children; 0: none
+ * @property {number[]} children number of children of the root, and of each of its children
  * @property {string} verifier key
  * @property {string} [shape] of the tree, a key of SHAPES; by default "levels"
  */
 
-/** The words of a toy, as many as it has. */
+/** The words of a toy. It has as many of them as p has values. */
 export const WORDS = ["red", "green", "blue", "gold", "grey", "pink", "black", "white"];
 export const LEAST_WORDS = 2;
 export const MOST_WORDS = WORDS.length;
-/** Most children of the root, and of each of its children. */
+/** The most children that the root may have, and that each of its children may have. */
 export const MOST_CHILDREN = [5, 3];
 
 /**
- * Trees of a toy. parents: of its nodes; null if the numbers of children define the tree.
+ * Shapes of a toy's tree. parents: the parent of each node; null if the tree is defined by
+ * `children`.
  * @type {{key: string, label: string, parents: number[] | null}[]}
  */
 export const SHAPES = [
   { key: "levels", label: "children per level, as set below", parents: null },
   {
     key: "uneven",
-    label: "uneven: 1 child, then 2, then 1 below the second",
+    label: "uneven: 1 child, 2 below it, 1 below the second",
     parents: [-1, 0, 1, 1, 3],
   },
 ];
 
 /**
- * The tree of a toy. A chain has as many levels.
+ * The tree of a toy. For the verifier "chain", it is a chain with as many levels as the shape.
  * @param {Toy} toy
  * @returns {Topology}
  */
@@ -58,16 +60,17 @@ export function treeOf(toy) {
 }
 
 /**
- * The parents of a tree's nodes; null if the numbers of children define the tree.
+ * The parents of a shape's nodes; null if the tree is defined by `children`.
  * @param {string | undefined} shape
  * @returns {number[] | null}
  */
 export const parentsOf = (shape) => SHAPES.find(({ key }) => key === shape)?.parents ?? null;
 
 /**
- * How many children the nodes really have: at most as many as there are words; in a chain, one.
+ * The numbers of children that the tree of a toy has: at most one per word, and at most one in a
+ * chain.
  * @param {Toy} toy
- * @returns {number[]} below the root, and below each of its children
+ * @returns {number[]} of the root, and of each of its children
  */
 export function childrenOf({ p, children, verifier }) {
   const most = verifier === "chain" ? 1 : p.length;
@@ -76,7 +79,8 @@ export function childrenOf({ p, children, verifier }) {
 }
 
 /**
- * @param {number[]} children below the root, and below each of its children
+ * A tree with the given numbers of children.
+ * @param {number[]} children of the root, and of each of its children
  * @returns {Topology}
  */
 export function toyTree([first, second]) {
@@ -85,12 +89,12 @@ export function toyTree([first, second]) {
 }
 
 /**
- * One step of a toy.
+ * Make one step of a toy.
  * @param {Toy} toy
  * @param {Chance} chance
  * @param {Topology} topo
- * @param {boolean} [isLazy] guesses are drawn when the verification reaches them, which changes
- *   only the order of the draws
+ * @param {boolean} [isLazy] whether guesses are drawn only when verification reaches them,
+ *   which changes only the order of the draws
  * @returns {{drafted: Drafted, verdict: Verdict}}
  */
 export function toyStep(toy, chance, topo, isLazy = false) {
@@ -108,7 +112,7 @@ export const emittedBy = ({ tokens }, { path, bonus }) => [
 ];
 
 /**
- * A step in the form that the pictures need, drawn with a seed.
+ * A step of a toy as the pictures need it, made with random numbers from a seed.
  * @param {Toy} toy
  * @param {number} seed
  * @returns {StepView}
@@ -147,7 +151,7 @@ function residualsOf({ trials, bonus, left }) {
   return [...at, [tokens, p]];
 }
 
-/** @typedef {[number[], number[], number[]]} Head the tried token first, then all others */
+/** @typedef {[number[], number[], number[]]} Head tokens, p and q; the tried token is first */
 
 /** @type {(token: number, residual: number[], draft: number[]) => Head} */
 function headOf(token, residual, draft) {

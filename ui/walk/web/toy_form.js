@@ -1,4 +1,4 @@
-/* The form of a toy: a preset, the verifier, the tree, and both distributions. */
+/* The form of a toy: menus for a preset, the verifier and the tree, and the fields of p and q. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import { PRESETS } from "./presets.js";
@@ -11,7 +11,7 @@ import * as toys from "./toy.js";
 const OWN = "own";
 const LAST = "The step shown still uses the last valid values.";
 
-/** The form. It keeps what was typed, and passes on every valid toy. */
+/** The form. Typed text stays as it is; `take` is called with every valid toy. */
 export class ToyForm {
   /**
    * @param {HTMLElement} host
@@ -103,7 +103,7 @@ export class ToyForm {
     if (this.toy) this.take(this.toy);
   }
 
-  /** @returns {Toy | null} null where something typed is refused */
+  /** @returns {Toy | null} null if a typed value is invalid */
   get toy() {
     const [p, q] = this.fields.map((field) => field.read());
     if (p.problem || q.problem) return null;

@@ -1,4 +1,5 @@
-/* What the Walk tab contributes to the page's address. */
+/* The Walk tab's part of the page's address: the toy and its seed, or the recorded run and its
+   step. */
 import { linkChanged, linkView } from "../../shared/web/page_link.js";
 import { verifierNamed } from "./rules/verifiers.js";
 import { readShares } from "./shares.js";
@@ -8,7 +9,10 @@ import { LEAST_WORDS, WORDS } from "./toy.js";
 
 const DAMAGED = "The toy in this link cannot be shown";
 
-/** @param {WalkView} view */
+/**
+ * Connect the view to the page's address.
+ * @param {WalkView} view
+ */
 export function linkWalk(view) {
   linkView("walk", {
     read: () => valuesOf(view),
@@ -43,7 +47,7 @@ function applyToy(view, values) {
 
 function problemOf(p, q, verifier) {
   if (p.length !== q.length || p.length < LEAST_WORDS)
-    return `it has ${p.length} values of p and ${q.length} of q.`;
+    return `it has ${p.length} values of p and ${q.length} of q; expected as many of p as of q, at least ${LEAST_WORDS}.`;
   if (!verifierNamed(verifier)) return `“${verifier}” is not a known verifier.`;
   const [one, other] = [p, q].map((values, i) => readShares("pq"[i], values.map(String), WORDS));
   return one.problem?.words ?? other.problem?.words ?? "";

@@ -1,5 +1,5 @@
-/* The Walk tab: on the left a toy or a real step is chosen, on the right are its walk, its mask and
-   many runs of the toy. */
+/* The Walk tab. On the left the visitor chooses a toy or a real step; on the right are its walk,
+   many runs of the toy, and the attention mask. */
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -22,9 +22,9 @@ import { toyView } from "./toy.js";
 /**
  * What the page around the view can do.
  * @typedef {object} WalkLink
- * @property {(name: string) => Promise<string>} ask for a recorded run
- * @property {() => void} [changed] called when the view shows something else
- * @property {() => void} [copy] copies a link to it
+ * @property {(name: string) => Promise<string>} ask requests a recorded run by name
+ * @property {() => void} [changed] called when another step is shown
+ * @property {() => void} [copy] copies a link to the step
  */
 
 const KEYS =
@@ -39,7 +39,7 @@ export class WalkView {
   toy = null;
   /** @type {StepView | null} */
   step = null;
-  /** @type {NodeId | null} the node pointed at, in the tree or in the mask */
+  /** @type {NodeId | null} the node under the pointer, in the tree or in the mask */
   node = null;
 
   /**
@@ -62,7 +62,7 @@ export class WalkView {
 
   makeSide(host) {
     const panel = makePanel(host, { part: "source", title: "Example", cls: "wk-source" });
-    const look = { class: "sq-segments", role: "group", "aria-label": "What is shown" };
+    const look = { class: "sq-segments", role: "group", "aria-label": "Toy or real step" };
     const group = el("div", look, panel.tools);
     this.toyTab = button(group, { text: "A toy", part: "toy", act: () => this.choose(false) });
     this.realTab = button(group, {
@@ -111,7 +111,7 @@ export class WalkView {
     else this.showToy();
   }
 
-  /** The tab was opened: by now Decode may show another step. */
+  /** Called when the tab is opened: Decode may show another step by then. */
   shown() {
     if (this.isReal && !this.real.isRecorded && !this.real.wanted) this.real.open();
   }
@@ -124,7 +124,7 @@ export class WalkView {
 
   /**
    * @param {Toy} toy
-   * @param {number} [seed] of the draws that are shown
+   * @param {number} [seed] of the random draws
    */
   takeToy(toy, seed = this.seed) {
     this.toy = toy;
@@ -169,13 +169,13 @@ export class WalkView {
     this.runs.show(!this.isReal);
   }
 
-  /** @param {string} words a message; none removes it */
+  /** @param {string} words a message to show; empty: remove it */
   say(words) {
     text(this.notice, words);
     show(this.notice, Boolean(words));
   }
 
-  // -- the node pointed at -----------------------------------------------------------------------
+  // -- the node under the pointer ----------------------------------------------------------------
 
   /** @param {NodeId | null} node */
   light(node) {
@@ -188,7 +188,7 @@ export class WalkView {
     this.paintMoment();
   }
 
-  // The trial of the node pointed at, else that of the picture.
+  // Show the trial of the node under the pointer, else that of the picture.
   paintMoment() {
     const { step, stage } = this;
     if (!step) return this.moment.paint(null, null, false);

@@ -1,6 +1,6 @@
-"""Checks that need a graphics card: its kernels, graphs, streams and memory are compared with what
-they should give.
+"""Checks for a graphics card: results of its kernels, graphs, streams and memory are compared with
+the expected results.
 
-All but the checks of memory and with the sanitizer also run on a CPU, where they take the same code
-paths without the card.
+All checks except memory.py and sanitizer.py also run on a CPU, so that their code can be tested
+without a card.
 """

@@ -1,5 +1,5 @@
-"""Compares the attention that torch chooses on this device with the formula in float64, for the
-sizes of masks that trees have."""
+"""Compares the attention kernels that torch chooses on this device with the formula in float64, for
+mask sizes that occur with trees."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ ROWS = (1, 2, 7, 64)
 KV_HEADS = (1, 2, 4)
 _HEADS = 4
 _SIZE = 64  # of a head
-_ALIGNED = 8
-# largest error, for values of about 1
+_ALIGNED = 8  # columns: a mask's rows begin at multiples of 8 elements
+# largest error that passes, for values of about 1
 _ALLOWED = {torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 5e-2}
 
 
 def attention() -> Found:
-    """All sizes in each dtype."""
+    """Compare all sizes in each dtype. Fails if an error is larger than _ALLOWED."""
     device = checked_device("auto")
     torch.manual_seed(0)
     worst = {
@@ -32,13 +32,13 @@ def attention() -> Found:
     }
     words = ", ".join(f"{name} {value:.0%}" for name, value in worst.items())
     is_right = all(value <= 1 for value in worst.values())
-    return Found(f"largest error, as a share of what is allowed: {words}", worst, is_right)
+    return Found(f"largest error as a share of the allowed error: {words}", worst, is_right)
 
 
 def largest_error(
     device: torch.device, dtype: torch.dtype, columns: Sequence[int] = COLUMNS
 ) -> float:
-    """The largest error of any output for any size; NaN if any is NaN."""
+    """The largest error of any output over all sizes; NaN if any error is NaN."""
     found = [
         _error(device, dtype, rows, count, kv_heads)
         for count in columns
@@ -61,8 +61,8 @@ def _error(device: torch.device, dtype: torch.dtype, rows: int, columns: int, kv
 def _inputs(
     device: torch.device, dtype: torch.dtype, rows: int, columns: int, kv: int
 ) -> Iterator[torch.Tensor]:
-    """Queries, keys and values, (1, heads, length, size). Keys and values of fewer heads are
-    repeated, as `transformers` does."""
+    """Random queries, keys and values, (1, heads, length, size). `kv` heads of keys and values are
+    repeated to _HEADS heads, as `transformers` does."""
     yield torch.randn(1, _HEADS, rows, _SIZE, device=device).to(dtype)
     for _ in range(2):
         one = torch.randn(1, kv, columns, _SIZE, device=device).to(dtype)
@@ -71,8 +71,8 @@ def _inputs(
 
 
 def _mask(device: torch.device, dtype: torch.dtype, rows: int, columns: int) -> torch.Tensor:
-    """A random mask (1, 1, rows, columns) with the first column open, in rows that begin at
-    multiples of 16 bytes."""
+    """A random mask, (1, 1, rows, columns), with the first column open. Its rows begin at multiples
+    of _ALIGNED elements, as in a run."""
     wide = -(-columns // _ALIGNED) * _ALIGNED
     mask = torch.zeros(1, 1, rows, wide, dtype=dtype, device=device)
     closed = torch.rand(rows, columns, device=device) < 0.5

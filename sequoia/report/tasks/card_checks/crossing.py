@@ -1,4 +1,4 @@
-"""Times of steps while the text outgrows its CUDA graphs: a step that captures them again takes
+"""Times steps while the text outgrows its CUDA graphs: the step that captures them again takes
 longer."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _TOKENS = 320
 
 
 def crossing() -> Found:
-    """A run with a fixed tree whose text grows past STEP tokens."""
+    """Time the steps of a run with a fixed tree, whose text grows past STEP tokens."""
     params = SamplingParams(temperature=0.6, max_new_tokens=_TOKENS, ignore_eos=True)
     steps = [*run(Decoder(load_pair(online=False), _PROMPT, params, _TREE))][2:]
     seconds = [step.total_seconds for step in steps]
@@ -34,6 +34,6 @@ def crossing() -> Found:
     }
     words = (
         f"usual step {1e3 * usual:.2f} ms; slowest {1e3 * seconds[slowest]:.1f} ms after "
-        f"{steps[slowest].prefix_len} tokens (the first graphs reach {STEP})"
+        f"{steps[slowest].prefix_len} tokens (the first graphs are for up to {STEP} tokens)"
     )
     return Found(words, figures)

@@ -1,5 +1,6 @@
-"""First tokens of many seeded steps against the target's distribution, for the verifiers whose walk
-is a kernel on the card; and pairs of children drawn on the card against their exact probabilities.
+"""Tests two distributions: first tokens of many seeded steps against the target's distribution, for
+the verifiers whose walk is a kernel on the card; and pairs of children drawn on the card against
+their exact probabilities.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ _PROMPT = "def mean(values):\n    "
 
 
 def distribution(draws: str) -> Found:
-    """Each verifier at each temperature and top-p, with `draws` samples each."""
+    """Test each verifier at each temperature and top-p, with `draws` samples each, and the drawn
+    children. Fails if any distribution differs."""
     pair = load_pair(online=False)
     figures = {
         f"{verifier}, T = {params.temperature:g}, top-p {params.top_p:g}": _counted(
@@ -46,8 +48,8 @@ def distribution(draws: str) -> Found:
 
 
 def drawn_pairs(device: torch.device) -> FirstTokens:
-    """Two children drawn without replacement for each of many rows. Pair (i, j) is counted as token
-    6 i + j, whose probability is q_i q_j / (1 - q_i)."""
+    """Counts of pairs of children, drawn without replacement in each of many rows. Pair (i, j) is
+    counted as token 6 i + j, whose exact probability is q_i q_j / (1 - q_i)."""
     q = torch.tensor(_Q, dtype=torch.float64)
     exact = q[:, None] * q / (1 - q[:, None])
     exact = exact.fill_diagonal_(0).flatten()

@@ -1,5 +1,6 @@
-"""Compares captured passes with eager ones. Graphs captured at one prefix are replayed at others,
-within their reach and beyond it, on random trees of which random paths are kept."""
+"""Compares captured passes with eager passes. Graphs captured at one prefix length are replayed at
+others, within and beyond the length they were captured for, on random trees. After each tree, a
+random path is kept in the KV cache."""
 
 from __future__ import annotations
 
@@ -18,13 +19,15 @@ from sequoia.report.tasks.found import Found
 PREFIXES = (3, 1, 2, 7, 100, STEP - 1, STEP, STEP + 1, 700, 2 * STEP + 1, 1600)
 _NODES = 24
 _STEPS = 3
-_GARBAGE = 2**22  # NaNs, left in freed memory, where a read outside a tensor would find them
-# of the spread, for the worst of thousands of logits; a wrong mask or position gives about 1
+_GARBAGE = 2**22  # NaNs left in freed memory, where a read outside a tensor would find them
+# Largest difference that passes, as a share of the logits' standard deviation, for the worst of
+# thousands of logits. A wrong mask or position gives about 1.
 _ALLOWED = {"float32": 1e-3, "bfloat16": 0.3}
 
 
 def graphs() -> Found:
-    """Both bundled models in float32 and in bfloat16."""
+    """Compare both bundled models in float32 and in bfloat16. Fails if a difference is larger than
+    _ALLOWED."""
     worst: dict[str, float] = {}
     is_right = True
     for dtype, allowed in _ALLOWED.items():
@@ -33,12 +36,13 @@ def graphs() -> Found:
             found = worst[f"{role}, {dtype}"] = largest_difference(model, PREFIXES)
             is_right = is_right and found <= allowed
     words = ", ".join(f"{name} {value:.2g}" for name, value in worst.items())
-    return Found(f"largest difference from eager passes: {words} of their spread", worst, is_right)
+    found = f"largest difference from eager passes, in standard deviations of the logits: {words}"
+    return Found(found, worst, is_right)
 
 
 def largest_difference(model: TreeModel, prefixes: Sequence[int], seed: int = 0) -> float:
-    """The largest difference of the logits of `model` from those of the forward of `transformers`,
-    as a share of their spread; NaN if any is NaN."""
+    """The largest difference between the logits of `model` and those of the forward pass of
+    `transformers`, as a share of their standard deviation; NaN if any logit is NaN."""
     eager = TreeModel(model.hf, model.name, model.device)
     eager.vocab = model.vocab
     chance = random.Random(seed)
@@ -53,7 +57,8 @@ def largest_difference(model: TreeModel, prefixes: Sequence[int], seed: int = 0)
 def _difference(
     model: TreeModel, eager: TreeModel, prefix: int, most: int, chance: random.Random
 ) -> float:
-    """After one prefix: some steps with random trees, of which random paths are kept."""
+    """The largest difference in _STEPS steps after one prefix. Each step has a random tree, of
+    which a random path is kept."""
     contexts = [one.open(most + _STEPS * _NODES) for one in (model, eager)]
     for context in contexts:
         context.extend([i % 250 for i in range(prefix)])
@@ -62,14 +67,14 @@ def _difference(
         tree = random_tree(_NODES, chance)
         tokens = [chance.randrange(model.vocab) for _ in range(len(tree))]
         path = random_path(tree, chance)
-        torch.full((_GARBAGE,), torch.nan, device=model.device)  # freed at once
+        torch.full((_GARBAGE,), torch.nan, device=model.device)  # freed immediately
         ours, usual = (_step(context, tree, tokens, path) for context in contexts)
         worst.append((ours - usual).abs().amax(-1) / usual.std(-1).clamp(min=1e-9))
     return float(torch.cat(worst).max())
 
 
 def _step(context: Context, tree: Tree, tokens: Sequence[int], path: Sequence[int]) -> torch.Tensor:
-    """Logits (nodes, vocab) of a tree, of which `path` is then kept."""
+    """(nodes, vocab) logits of `tree`. Afterwards only `path` is kept in the KV cache."""
     with context.model.capturing():
         logits = context.forward(tokens, whole_tree_layout(context, tree)).double()
     context.keep(path)
@@ -77,7 +82,7 @@ def _step(context: Context, tree: Tree, tokens: Sequence[int], path: Sequence[in
 
 
 def random_tree(nodes: int, chance: random.Random) -> Tree:
-    """A tree of so many nodes, each below a random earlier one."""
+    """A tree of `nodes` nodes, each with a random earlier node as its parent."""
     return Tree((-1, *sorted(chance.randrange(node) for node in range(1, nodes))))
 
 

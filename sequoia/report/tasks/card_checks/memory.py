@@ -1,4 +1,5 @@
-"""Memory of runs with the bundled pair: predicted, and the peaks in use and reserved."""
+"""Compares the memory of runs with the bundled pair, its peaks in use and reserved, with the
+prediction."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _ASSUMED = Acceptance.power_law(2.0, 0.6, 32)
 
 
 def memory() -> Found:
-    """Every size of tree with every way of sampling. Passes if no run takes more than was
+    """Run every size of tree with every way of sampling. Fails if a run uses more memory than
     predicted."""
     pair = load_pair(online=False)
     figures = {
@@ -32,7 +33,7 @@ def memory() -> Found:
     }
     worst = max(figures, key=lambda name: figures[name]["peak"] / figures[name]["predicted"])
     peak, predicted = (figures[worst][name] for name in ("peak", "predicted"))
-    words = f"most memory for its prediction: {worst}, {size(peak)} of {size(predicted)}"
+    words = f"closest to its limit: {worst}, {size(peak)} used of {size(predicted)} predicted"
     return Found(words, figures, peak <= predicted)
 
 

@@ -1,5 +1,5 @@
-"""Compares streamed layers with the whole model, with random delays between the kernels: if a copy
-is used too early, or a buffer refilled too early, the logits differ."""
+"""Compares a model with streamed layers with the whole model, with random delays between the
+kernels. If a copy is used too early, or a buffer is refilled too early, the logits differ."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.report.tasks.found import Found
 
 _LAYERS = 6
-_CYCLES = 2_000_000  # about a millisecond
-_SHARE = 0.4  # of the places for a delay that have one
+_CYCLES = 2_000_000  # of the longest delay, about a millisecond
+_SHARE = 0.4  # probability of a delay at each place where one is possible
 
 
 def offload(passes: str) -> Found:
-    """`passes` passes with each number of resident layers."""
+    """Make `passes` streamed passes with each number of resident layers. Fails if the logits of any
+    pass differ."""
     device = checked_device("auto")
     different = {
         resident: _different(device, resident, int(passes)) for resident in (0, 1, _LAYERS // 2)
@@ -36,7 +37,7 @@ def offload(passes: str) -> Found:
 
 
 def _different(device: torch.device, resident: int, passes: int) -> int:
-    """How many of `passes` passes give other logits than the whole model does."""
+    """The number of passes, of `passes`, whose logits differ from the whole model's."""
     hf = _model()
     whole = TreeModel(copy.deepcopy(hf).to(device), "whole")
     expected = torch.stack(branched(whole, [1, 2, 3]))
@@ -64,13 +65,13 @@ def _model() -> Any:
 
 
 def delay(device: torch.device, chance: random.Random) -> None:
-    """Now and then, keep the current stream busy for a while."""
+    """With probability _SHARE, keep the card's current stream busy for a random time."""
     if chance.random() < _SHARE and device.type == "cuda":
         torch.cuda._sleep(chance.randrange(_CYCLES))
 
 
 class DelayedCopier:
-    """`copier` with random delays before its copies, on the stream that makes them."""
+    """`copier` with random delays before its copies, on the stream that copies."""
 
     def __init__(self, copier: Copier, device: torch.device, chance: random.Random) -> None:
         self._copier = copier

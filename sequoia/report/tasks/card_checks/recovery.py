@@ -1,4 +1,4 @@
-"""Decoding after something went wrong: a capture that fails, and too little memory."""
+"""Checks that decoding still works after a failure: a failed capture, or too little memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TREE = Tree((-1, 0, 0, 1, 1, 2))
 
 
 def recovery() -> Found:
-    """A greedy text, and the same again after each failure."""
+    """Decode a text greedily, and again after each failure. Fails if a text differs."""
     pair = load_pair(dtype="float32", online=False)
     expected = emitted_tokens([*plain(pair, _PROMPT, _PARAMS)])
     is_same = {
@@ -43,8 +43,8 @@ def recovery() -> Found:
 
 
 def _after(pair: Pair, trouble: Callable[[Pair], None], expected: list[int]) -> bool:
-    """Whether the pair still decodes the text `expected`, and memory and random numbers of the
-    device work."""
+    """Whether the pair still decodes the tokens `expected` after `trouble`. Also uses the device's
+    memory and random numbers, which raises an error if they no longer work."""
     device = pair.target.device
     trouble(pair)
     if device.type == "cuda":
@@ -54,8 +54,8 @@ def _after(pair: Pair, trouble: Callable[[Pair], None], expected: list[int]) -> 
 
 
 def _failed_capture(pair: Pair) -> None:
-    """A model whose rotary frequencies depend on the length of the text: it reads positions on
-    the host, which a capture does not allow."""
+    """Run a model whose capture fails: its rotary frequencies depend on the length of the text, so
+    it reads positions on the host, which a capture does not allow."""
     config: Any = LlamaConfig(
         vocab_size=256,
         hidden_size=64,
@@ -73,7 +73,8 @@ def _failed_capture(pair: Pair) -> None:
 
 
 def _without_memory(pair: Pair) -> None:
-    """A run that has too little memory for its graphs and its cache, or is refused for that."""
+    """Start a run with too little memory for its graphs and its KV cache. It fails or is
+    refused."""
     device = pair.target.device
     if device.type != "cuda":
         return

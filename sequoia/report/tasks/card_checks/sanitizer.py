@@ -1,5 +1,5 @@
-"""The tests of the kernel that walks down the tree, under NVIDIA's checkers for memory errors and
-races."""
+"""Runs the tests of the kernel that walks down the tree under NVIDIA's tool that finds memory
+errors and races."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from sequoia.report.tasks.found import Found
 
 TOOL = "compute-sanitizer"
 _CHECKS = ("memcheck", "racecheck", "synccheck")
-_FOUND = 9  # the exit status with which the tool says that it found something
+_FOUND = 9  # the tool's exit status if it found an error
 _TEST = "tests/decoding/cuda/test_cuda_step.py"
 _CHOSEN = "kernel_walks and gpu and 4097"
 
 
 def sanitizer() -> Found:
-    """All three tools. Raises FileNotFoundError if they are not installed."""
+    """Run the tests under each of _CHECKS. Raises FileNotFoundError if the tool is not
+    installed."""
     found = {check: _status(check) for check in _CHECKS}
     wrong = [f"{check} (status {status})" for check, status in found.items() if status]
     words = f"errors found by {', '.join(wrong)}" if wrong else f"no errors: {', '.join(_CHECKS)}"

@@ -236,7 +236,7 @@ def test_one_address_and_all_together_upload_only_so_much(monkeypatch: pytest.Mo
         with pytest.raises(bodies.TooMuch, match="your address"):
             uploads.add("a", size)
     uploads.add("b", 3 * MIB)
-    with pytest.raises(bodies.TooMuch, match="this server"):
+    with pytest.raises(bodies.TooMuch, match="all visitors together"):
         uploads.check("c", 1)
     now[0] = 101
     uploads.add("a", 5 * MIB)

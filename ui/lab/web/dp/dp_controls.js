@@ -6,16 +6,16 @@ import * as pictures from "../../../shared/web/save_picture.js";
 import { addTerm, markTerm } from "../../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../../assets/tooltips.json" with { type: "json" };
 
-/** Nodes that a table may be made for. */
+/** The sizes of table that are offered, in nodes. */
 export const SIZES = [128, 256, 512, 1024];
 
 /** @typedef {import("./dp_view.js").Dp} Dp */
 
-/** Levels, shade, size of the table, zoom and picture. */
+/** The controls for levels, shade, table size, zoom, and saving the picture. */
 export class DpControls {
   /**
    * @param {HTMLElement} host
-   * @param {Dp} dp what the controls change
+   * @param {Dp} dp the view that the controls change
    */
   constructor(host, dp) {
     this.dp = dp;
@@ -25,7 +25,7 @@ export class DpControls {
       act: () => dp.set({ kind }),
     }));
     for (const one of this.shades) markTerm(one, one.dataset.key);
-    this.sizes = segments(host, "Nodes of the table", SIZES, (size) => ({
+    this.sizes = segments(host, "Table size in nodes", SIZES, (size) => ({
       words: (size === SIZES[0] ? "n ≤ " : "") + size.toLocaleString("en-US"),
       hint: `Trees of up to ${size} nodes`,
       act: () => dp.resize(size),
@@ -61,24 +61,24 @@ export class DpControls {
     png.addEventListener("click", () => this.dp.table && savePicture(this.dp.grid));
   }
 
-  /** Show the present state. */
+  /** Show the current state. */
   paint() {
     const { table, kind, least } = this.dp;
     const { levels } = this.dp.shown().cell;
     attr(this.slider, "max", table.levels);
     if (Number(this.slider.value) !== levels) this.slider.value = String(levels);
     const any = levels === table.levels && table.settled;
-    text(this.levelText, any ? levels + ", or any" : "≤ " + levels);
+    text(this.levelText, any ? levels + " or more" : "≤ " + levels);
     for (const one of this.shades) attr(one, "aria-pressed", String(one.dataset.key === kind));
     for (const one of this.sizes) {
       const size = Number(one.dataset.key);
       attr(one, "aria-pressed", String(size === table.nodes));
-      one.disabled = size < least; // the Lab's own tree has to fit
+      one.disabled = size < least; // too small for the Lab's own tree
     }
   }
 }
 
-// Buttons of which one is pressed; `about(key)` gives the text, the hint and what each does.
+// A group of buttons, one of them pressed. `about(key)` returns the text, hint and action of one.
 function segments(host, label, keys, about) {
   const group = el("span", { class: "sq-segments", role: "group", "aria-label": label }, host);
   return keys.map((key) => {
@@ -100,7 +100,7 @@ function savePicture({ base, over, box }) {
   pictures.canvas(width, height, draw, "sequoia-dp");
 }
 
-/** What the colours mean, and what the table is being asked for. */
+/** The meaning of the colours and marks, and the progress of the computation. */
 export class DpLegend {
   /** @param {HTMLElement} host */
   constructor(host) {

@@ -1,4 +1,4 @@
-/* One cell explained: its recurrence in words, and the sum for every split that was tried. */
+/* The explanation of one cell: its recurrence with numbers, and a curve of the sums for every m. */
 import * as dpWords from "./dp_words.js";
 import { attr, el, svg, text } from "../../../shared/web/dom.js";
 import { addTerm } from "../../../shared/web/tooltips.js";
@@ -23,7 +23,7 @@ export class DpExplain {
     this.spoken = el("p", spoken, this.root);
   }
 
-  // What every cell is computed with. Its operands are marked as in the line below and the table.
+  // The recurrence of every cell. Its operands are marked as in the sentence and the table.
   makeRecurrence() {
     const look = { class: "dp-recurrence", "data-part": "dp-recurrence" };
     const formula = el("p", look, this.root);
@@ -55,7 +55,7 @@ export class DpExplain {
   /**
    * @param {DpTable} table
    * @param {Cell} cell
-   * @param {boolean} aloud speak it, which the pointer passing by should not
+   * @param {boolean} aloud whether a screen reader speaks it; false if the pointer only passed over
    */
   paint(table, cell, aloud) {
     const parts = dpWords.parts(table, cell);
@@ -71,14 +71,14 @@ export class DpExplain {
     this.paintChart(table, cell);
   }
 
-  // The sum for every m: what the maximum was taken over.
+  // The sums that the maximum over m is taken over.
   paintChart(table, { n, levels, b }) {
     const split = table.split(n, levels, b);
     const sums = split ? [...table.sums(n, levels, b)] : [];
     const points = sums.map((value, m) => ({ m, value })).filter(({ value }) => value > -Infinity);
     const many = points.length > 1;
     this.svg.style.display = many ? "" : "none"; // `hidden` does nothing to an SVG element
-    const all = `all ${points.length} possible m`;
+    const all = `tokens for all ${points.length} possible m`;
     text(this.title, many ? all : points.length ? ONLY_ONE : "");
     const ends = many
       ? [`m = ${points[0].m}`, `best: m = ${split.m}`, String(points.at(-1).m)]

@@ -1,5 +1,6 @@
-/* The picture of one level of the table: n to the right, b downwards, one colour a cell. One canvas
-   for the cells, drawn when they change, and one above it for the marks of the selected cell. */
+/* The picture of one level of the table: n to the right, b downwards, one colour per cell. One
+   canvas has the cells and is redrawn only when they change; a second one above it has the marks of
+   the selected cell. */
 import * as dpShade from "./dp_shade.js";
 import * as dom from "../../../shared/web/dom.js";
 import { el } from "../../../shared/web/dom.js";
@@ -26,14 +27,15 @@ export class DpGrid {
   window = { from: 1, count: 128 }; // the columns in view
   firstRow = 0;
   rows = 0;
-  ratio = 1; // pixels of the screen for each of the page
+  ratio = 1; // device pixels per CSS pixel
   /** @type {Record<string, string> | null} */
   inks = null;
 
   /**
    * @param {HTMLElement} host
    * @param {{point: (cell: GridCell) => void, press: (cell: GridCell) => void,
-   *   redraw: () => void}} on the pointer entered or pressed a cell; everything must be redrawn
+   *   redraw: () => void}} on `point` and `press`: the pointer entered or pressed a cell;
+   *   `redraw`: everything must be redrawn
    */
   constructor(host, on) {
     this.on = on;
@@ -55,9 +57,9 @@ export class DpGrid {
     this.listen();
   }
 
-  // -- where things are ------------------------------------------------------------
+  // -- layout ------------------------------------------------------------
 
-  // Show a table; the window stays where it was as far as the table reaches.
+  // Show a table. The columns in view stay the same, as far as the table has them.
   fit(table) {
     this.table = table;
     this.rows = Math.min(table.branches + 1, MOST_ROWS);
@@ -86,7 +88,7 @@ export class DpGrid {
     this.on.redraw();
   }
 
-  // Move the window as little as it takes to show a cell.
+  // If a cell is out of view, move the window so that it is in view with a margin.
   reveal({ n, b }) {
     const { from, count } = this.window;
     if (n < from) this.show(n - Math.round(count / 8), count);
@@ -146,7 +148,7 @@ export class DpGrid {
     this.ridge(ctx, levels);
   }
 
-  // A drawing context for a canvas as sharp as the screen, wiped.
+  // The cleared drawing context of a canvas at the screen's resolution; null: nothing to draw yet.
   start(canvas) {
     const { w, h } = this.size;
     const ratio = window.devicePixelRatio || 1;
@@ -277,10 +279,10 @@ export class DpGrid {
     ctx.setLineDash([]);
   }
 
-  // -- the cell under discussion ------------------------------------------------------------
+  // -- marks of the selected cell ------------------------------------------------------------
 
-  // `cell`, and where it has a split the two cells it is made of. `home`: the cell the traceback
-  // began with, if another.
+  // Mark `cell` and, if it has a split, the two cells that it is computed from. `home`: the cell
+  // where the traceback began, if it is another one.
   paintMarks(cell, split, home, pinned) {
     const ctx = this.start(this.over);
     if (!ctx || !this.inks) return;
@@ -313,7 +315,7 @@ export class DpGrid {
     ctx.globalAlpha = 1;
   }
 
-  // A cell's frame, never smaller than can be seen.
+  // A cell's frame, at least 4 px wide.
   outline({ n, b }, out) {
     const wide = this.x(n + 1) - this.x(n);
     const tall = this.y(b + 1) - this.y(b);

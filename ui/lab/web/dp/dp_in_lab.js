@@ -1,5 +1,5 @@
-/* The DP table as a panel of the Lab: it explains the vector that the Lab plans with, and the tree
-   chosen in it becomes the Lab's drawn one. */
+/* The DP table as a panel of the Lab. It is computed for the vector that the Lab plans with. A tree
+   chosen in it becomes the Lab's tree drawn by hand. */
 import { mountDp } from "./dp_view.js";
 
 /** The panel. */

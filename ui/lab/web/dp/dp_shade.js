@@ -1,13 +1,13 @@
-/* What a cell's colour stands for: a number of each cell, a scale from 0 to 1, and the marks of its
-   legend. */
+/* The colour of a cell: the number that it shows, the scale from that number to a strength from 0
+   to 1, and the numbers below the legend. */
 import * as format from "../../../shared/web/format.js";
 
 /** @typedef {import("./dp_table.js").DpTable} DpTable */
-/** @typedef {{low: number, high: number, cut: boolean}} Range `cut`: some cells are beyond it */
+/** @typedef {{low: number, high: number, cut: boolean}} Range `cut`: some values exceed `high` */
 
 /**
- * Both differences are tiny over most of the table, so their scale is a cube root; the value's own
- * is linear.
+ * The numbers that a colour can show. `of` returns a cell's number, in tokens per step. Loss and
+ * gain are tiny in most of the table, so their scale is a cube root; that of the value is linear.
  * @type {Record<string, {name: string, title: string, power: number, strong: "least" | "most",
  *   share?: number, of: (table: DpTable, n: number, l: number, b: number) => number}>}
  */
@@ -41,8 +41,8 @@ export const KINDS = {
 };
 
 /**
- * The range of a shade over the cells of one level. Differences begin at 0 and end where `share` of
- * the cells have theirs; the few beyond are trees with hardly more nodes than children.
+ * The range of the numbers in one level. For loss and gain it is from 0 to their quantile `share`:
+ * the few larger ones are of trees that have hardly more nodes than children.
  * @param {string} kind
  * @param {DpTable} table
  * @param {number} l
@@ -94,7 +94,7 @@ export function marks(kind, { low, high, cut }) {
 /**
  * @param {string[]} stops as #rrggbb
  * @param {number} count
- * @returns {string[]} colours between the stops
+ * @returns {string[]} `count` colours, interpolated between the stops
  */
 export function palette(stops, count) {
   const parts = stops.map((stop) =>

@@ -1,28 +1,29 @@
-/* The table T[n, levels, b] as it is looked at: level by level, in slices of work, with every
-   choice of every cell. Numbers in, numbers out.
+/* The table T[n, levels, b], computed level by level in slices of work, and every choice that its
+   cells were computed from. Independent of the page.
 
    T is the most expected tokens of a tree with exactly n nodes, at most `levels` levels and b
    children at the root:
        T[n, l, b] = max over m of T[n-m, l, b-1] + a[b] best(m, l-1)
        best(n, l) = max over b of T[n, l, b]
-   The sums are made in the same order as in sequoia/algorithm/best_tree.py, so that ties fall the
-   same way. Cells without a tree hold -Infinity. `n` and `levels` count the root; children beyond
-   the vector have rate 0. */
+   Sums are computed in the same order as in sequoia/algorithm/best_tree.py, so that ties are broken
+   the same way. A cell for which no tree exists contains -Infinity. `n` and `levels` include the
+   root; children beyond the vector have rate 0. */
 import * as planner from "../../../shared/web/planner.js";
 
 const MOST_CELLS = 2 ** 22; // 32 MiB
-const SLICE = 200000; // sums between two looks at the clock
+const SLICE = 200000; // sums between two yields
 
 /** @typedef {{n: number, levels: number, b: number}} Cell */
 
 /**
- * What the maximum of a cell was attained by: m nodes below the last child, whose best shape has
- * `branches` children; the values of the two operands, and the rate between them.
+ * The choice that attains a cell's maximum. The subtree of the last child has m nodes, that child
+ * included, and `branches` children at its top. `rest` and `below` are the values of the two
+ * operands, T[n-m, l, b-1] and best(m, l-1); `rate` is a[b].
  * @typedef {{m: number, branches: number, rest: number, rate: number, below: number}} Split
  */
 
 /**
- * A step of the traceback: `parent` gets `node` as its last child.
+ * A step of the traceback, at `cell`: `parent` gets `node` as its last child.
  * @typedef {{cell: Cell, split: Split, parent: number, node: number}} Step
  */
 
@@ -44,22 +45,22 @@ function bound(value, name) {
 /** The table of one vector. */
 export class DpTable {
   /**
-   * One a level: cells by (branch, n), best by n, and the fewest children that attain it.
+   * One layer per level: T by (b, n), best(n) by n, and by n the fewest children that attain it.
    * @type {Layer[]}
    */
   layers = [];
-  settled = false; // one level more would change nothing
-  full = false; // the bound on cells was met first
+  settled = false; // more levels would change nothing
+  full = false; // stopped by MOST_CELLS before it settled
   done = false;
 
   /**
    * Empty; `grow` fills it.
    * @param {number[]} rates
    * @param {number} nodes
-   * @param {number | null} [levels] the most to be computed; null: as many as change anything
-   * @param {boolean} [flat] only one layer, that of any number of levels, made from itself; it
-   *   answers for `levels` = nodes
-   * @throws {RangeError}
+   * @param {number | null} [levels] most levels to compute; null: until more change nothing
+   * @param {boolean} [flat] compute a single layer, without a cap on levels; it is valid only for
+   *   `levels` = nodes
+   * @throws {RangeError} if an argument is invalid
    */
   constructor(rates, nodes, levels = null, flat = false) {
     this.rates = useful(planner.checked(rates), bound(nodes, "nodes"));
@@ -74,7 +75,7 @@ export class DpTable {
     return this.layers.length;
   }
 
-  // All levels, a slice of work at a time: yields between slices.
+  // Computes all levels. Yields after each slice of work.
   *grow() {
     const size = (this.branches + 1) * (this.nodes + 1);
     while (!this.done) {
@@ -118,8 +119,8 @@ export class DpTable {
     return { cells, best, root };
   }
 
-  // best(n) and its b. On two levels only children beyond the vector make room for more nodes than
-  // it has rates.
+  // best(n) and its b. With two levels, a tree that has more nodes than the vector has rates needs
+  // children beyond the vector.
   top(cells, n) {
     const width = this.nodes + 1;
     let found = -Infinity;
@@ -135,7 +136,7 @@ export class DpTable {
   }
 
   /**
-   * A table filled at once, small enough to wait for.
+   * A table computed at once. Blocks the page, so only for small tables.
    * @param {number[]} rates
    * @param {number} nodes
    * @param {number | null} [levels]
@@ -147,7 +148,7 @@ export class DpTable {
     return table;
   }
 
-  /** Compute all that is left, in one piece. */
+  /** Compute the rest at once. */
   finish() {
     const work = this.grow();
     while (!work.next().done);
@@ -172,7 +173,7 @@ export class DpTable {
   }
 
   /**
-   * The best of all b.
+   * best(n, levels), and the fewest children that attain it.
    * @param {number} n
    * @param {number} levels
    * @returns {{value: number, branches: number}}
@@ -183,11 +184,11 @@ export class DpTable {
   }
 
   /**
-   * What one cell is made of, with the smallest last subtree among equals.
+   * The choice that a cell's value comes from; among equals, the smallest m.
    * @param {number} n
    * @param {number} levels
    * @param {number} b
-   * @returns {Split | null} null where there was no choice
+   * @returns {Split | null} null for the root alone, and if no tree exists
    */
   split(n, levels, b) {
     if (b === 0 || this.value(n, levels, b) === -Infinity) return null;
@@ -206,7 +207,7 @@ export class DpTable {
   }
 
   /**
-   * The value of every choice of m, from 1: what the maximum was taken over.
+   * The values that a cell's maximum is taken over, by m from 1; -Infinity for an impossible m.
    * @param {number} n
    * @param {number} levels
    * @param {number} b
@@ -231,7 +232,7 @@ export class DpTable {
    * @param {number} n
    * @param {number} levels
    * @param {number} b
-   * @returns {{parents: number[], steps: Step[]} | null} null where there is no tree
+   * @returns {{parents: number[], steps: Step[]} | null} null if no tree exists
    */
   trace(n, levels, b) {
     if (this.value(n, levels, b) === -Infinity) return null;
@@ -279,7 +280,7 @@ const scaled = (rate, values) =>
  * @param {DpTable} table
  * @param {{slice?: number, onProgress?: (table: DpTable) => void,
  *   onDone: (table: DpTable) => void}} options `onProgress` is called after each slice
- * @returns {() => void} stops the work
+ * @returns {() => void} call it to stop the work
  */
 export function workThroughTable(table, { slice = 10, onProgress, onDone }) {
   const work = table.grow();

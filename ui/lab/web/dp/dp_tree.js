@@ -1,5 +1,5 @@
-/* The tree of a cell, always drawn whole; its parts at a step of the traceback differ in ink and
-   dash. */
+/* The tree of a cell, always drawn whole. At a step of the traceback, its parts differ in colour
+   and dash. */
 import { el, show } from "../../../shared/web/dom.js";
 import { allCells, keyOf } from "../../../shared/web/tree_scene.js";
 import { TreeView } from "../../../shared/web/tree_view.js";
@@ -13,8 +13,8 @@ import { TreeView } from "../../../shared/web/tree_view.js";
 const PARTS = ["other", "rest", "below"];
 
 /**
- * The part of the picture that each node belongs to at a step: its last child's subtree ("below"),
- * what the cell keeps ("rest"), or another cell's ("other").
+ * The part that each node belongs to at a step of the traceback: the last child's subtree
+ * ("below"), the rest of the cell's tree ("rest"), or nodes outside the cell's tree ("other").
  * @param {Topology} topo
  * @param {Step | null} step
  * @returns {string[]}
@@ -27,7 +27,7 @@ export function dpPartition(topo, step) {
     const [node, name] = open.pop();
     part[node] = name;
     for (const child of topo.children[node]) {
-      if (node === step.parent && child > step.node) continue; // given away in an earlier step
+      if (node === step.parent && child > step.node) continue; // split off in an earlier step
       open.push([child, child === step.node ? "below" : name]);
     }
   }
@@ -40,13 +40,13 @@ export class DpTree {
   constructor(host) {
     this.box = el("div", { class: "dp-tree", "data-part": "dp-tree" }, host);
     this.view = new TreeView(this.box, { cls: "sq-tree-whole", dots: PARTS });
-    const none = "No tree to draw: this cell has none.";
+    const none = "No tree exists for this cell.";
     this.empty = el("p", { class: "dp-note dp-tree-empty", text: none }, this.box);
   }
 
   /**
    * @param {Topology | null} topo null: nothing to draw
-   * @param {number[]} scores f(v) of each node, written where there is room
+   * @param {number[]} scores probability that a step accepts each node; written if it fits
    * @param {Step | null} step of the traceback
    */
   paint(topo, scores, step) {

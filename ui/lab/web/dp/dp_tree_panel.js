@@ -8,9 +8,9 @@ import TOOLTIPS from "../../../../assets/tooltips.json" with { type: "json" };
 
 const USE = "Use this tree";
 const USED = "Now in the tree above";
-const USED_MS = 2500; // how long the button says so
+const USED_MS = 2500; // how long the button shows USED
 
-/** A heading with both buttons, and the picture of the tree. */
+/** A heading with the two buttons, and the picture of the tree. */
 export class DpTreePanel {
   /**
    * @param {HTMLElement} host

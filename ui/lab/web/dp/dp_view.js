@@ -1,4 +1,5 @@
-/* The DP table: the expected tokens of the best trees, one cell at a time, with the cell's tree. */
+/* The panel with the DP table: the expected tokens of the best trees as a picture, and for the
+   selected cell its explanation, its tree and its traceback. */
 import { DpControls, DpLegend, SIZES } from "./dp_controls.js";
 import { DpExplain } from "./dp_explain.js";
 import { DpGrid } from "./dp_grid.js";
@@ -17,7 +18,8 @@ const AT_ONCE = 2 ** 24; // sums in a table small enough to compute before the n
 /** @typedef {import("./dp_table.js").Step} Step */
 
 /**
- * What the table is computed for; `levels` null: no cap.
+ * What the Lab wants to see: a table for `rates` with at least `n` nodes, and in it the cell of its
+ * own tree, of `n` nodes and at most `levels` levels. `levels` null: no cap.
  * @typedef {{rates: number[], n: number, levels: number | null}} Wanted
  */
 
@@ -37,11 +39,11 @@ export class Dp {
   table = null;
   /** The selected cell. @type {Cell | null} */
   cell = null;
-  own = false; // the visitor selected it
-  step = 0; // of the traceback
-  pinned = false; // the pointer no longer selects cells
-  aloud = false; // screen readers announce the next sentence
-  /** @type {Step[]} */
+  own = false; // whether the visitor selected the cell
+  step = 0; // index in `steps`
+  pinned = false; // whether moving the pointer leaves the cell selected
+  aloud = false; // whether screen readers announce the next sentence
+  /** The traceback of the cell. @type {Step[]} */
   steps = [];
   /** @type {number[] | null} */
   parents = null;
@@ -52,15 +54,15 @@ export class Dp {
 
   #stale = true; // the state must be read again
   #widen = false; // the next table must be shown whole
-  #waiting = false; // for the next frame
+  #waiting = false; // whether a paint is due in the next frame
   #stop = () => {};
   #made = ""; // the vector and size of the table
   #asked = ""; // the tree that was last requested
   #shownFor = ""; // the tree that the cell was chosen for
-  #look = ""; // what the painted cells depend on
+  #look = ""; // everything that the painted cells depend on, as text
   /** @type {DpTable | null} */
   #painted = null;
-  #ranged = ""; // the shade and level of #range
+  #ranged = ""; // the shade and level that #range was computed for
   /** @type {import("./dp_shade.js").Range} */
   #range = { low: 0, high: 0, cut: false };
 
@@ -109,14 +111,14 @@ export class Dp {
 
   // -- state ------------------------------------------------------------
 
-  /** The state has changed. Cheap to call: the work is done once a frame. */
+  /** To be called when the state has changed. Cheap: the work is done at most once a frame. */
   update() {
     this.#stale = true;
     this.changed();
   }
 
-  // Read the state; the table is rebuilt only if it would differ. If the state cannot be used, the
-  // panel shows why, and the figures stay.
+  // Reads the state. The table is recomputed only if its vector or size has changed. If the
+  // state is invalid, the panel shows why and keeps the previous table.
   read() {
     this.#stale = false;
     const { rates, n, levels } = this.getState();
@@ -140,11 +142,11 @@ export class Dp {
   }
 
   refuse(words) {
-    text(this.error, words && "Still showing the previous vector: " + words + ".");
+    text(this.error, words && `Not updated: ${words}. The table shown is of the previous vector.`);
     show(this.error, Boolean(words));
   }
 
-  // Computes a small table at once, a large one in slices; shows it when all its levels are known.
+  // Computes a small table at once, a large one in slices. Shows it when it is complete.
   start(table, n, levels) {
     this.#stop();
     this.#stop = () => {};
@@ -217,7 +219,7 @@ export class Dp {
   /**
    * Select another cell.
    * @param {Partial<Cell>} to the fields that change
-   * @param {boolean} [quiet] the pointer only moved over it
+   * @param {boolean} [quiet] whether the pointer only passed over it
    */
   move(to, quiet = false) {
     if (!this.table) return;
@@ -238,7 +240,7 @@ export class Dp {
   goTo(step) {
     this.step = step;
     this.aloud = true;
-    this.pinned = true; // otherwise moving the pointer would undo the walk
+    this.pinned = true; // otherwise moving the pointer would leave the traceback
     this.grid.reveal(this.shown().cell);
     this.changed();
   }
@@ -265,7 +267,7 @@ export class Dp {
     this.onSelect([...this.parents], { n, levels, branches: b, tokens });
   }
 
-  // The cell being explained: the selected one, or that of the traceback's step.
+  // The cell being explained: the selected one, or the cell of the current traceback step.
   shown() {
     const step = this.steps[this.step] || null;
     return { step, cell: this.step && step ? step.cell : this.cell };
@@ -351,7 +353,7 @@ export class Dp {
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 const same = (a, b) => a.n === b.n && a.levels === b.levels && a.b === b.b;
 const tooLarge = (levels) =>
-  `${levels} levels computed; more would not fit, so a deeper tree may have more tokens`;
+  `${levels} levels computed; more would not fit in memory, so a deeper tree may have more tokens`;
 
 /**
  * Build the DP table inside `element`.

@@ -1,4 +1,4 @@
-/* The traceback as a list of small steps, each of which gives one node its last child. */
+/* The traceback as a list of steps. Each step gives one node its last child. */
 import * as dpWords from "./dp_words.js";
 import * as dom from "../../../shared/web/dom.js";
 import { attr, button, el, text } from "../../../shared/web/dom.js";
@@ -12,7 +12,7 @@ const ROW = 26; // px
 
 let lists = 0;
 
-/** The list, its arrow buttons and the place in it. */
+/** The list, its arrow buttons, and the position in it. */
 export class DpWalk {
   /** @type {Step[]} */
   steps = [];
@@ -76,7 +76,7 @@ export class DpWalk {
 
   /**
    * @param {Step[]} steps
-   * @param {number} at the present one
+   * @param {number} at index of the current step
    */
   show(steps, at) {
     if (this.steps !== steps) this.long.style.height = steps.length * ROW + "px";
@@ -86,7 +86,7 @@ export class DpWalk {
     this.paint();
   }
 
-  /** Only the rows in view exist. */
+  /** Only the rows in view have elements. */
   paint() {
     const { steps, at, box } = this;
     const count = Math.min(steps.length, Math.ceil((this.size.h || ROW) / ROW) + 1);
@@ -94,7 +94,7 @@ export class DpWalk {
     const rows = this.rows.take(count).slice(0, count);
     rows.forEach((row, i) => this.write(row, first + i));
     const place = `step ${at + 1} of ${steps.length}`;
-    text(this.place, steps.length ? place : "the root alone has no step");
+    text(this.place, steps.length ? place : "no steps: the root alone");
     this.back.disabled = at <= 0;
     this.next.disabled = at >= steps.length - 1;
     attr(box, "aria-activedescendant", steps.length ? this.id + at : null);
@@ -127,7 +127,7 @@ export class DpWalk {
   go(i) {
     const to = Math.max(0, Math.min(this.steps.length - 1, i));
     if (!this.steps.length || to === this.at) return;
-    this.at = to; // the next key may come before the next frame
+    this.at = to; // now, as the next key may come before the next frame
     this.onStep(to);
   }
 

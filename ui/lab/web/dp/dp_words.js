@@ -1,4 +1,5 @@
-/* A cell of the DP table in words: its recurrence with its own numbers, and how it compares. */
+/* A cell of the DP table in words: its recurrence with its numbers, and how it compares with the
+   best cell of its column. */
 import * as format from "../../../shared/web/format.js";
 
 /** @typedef {import("./dp_table.js").DpTable} DpTable */
@@ -21,7 +22,7 @@ export const tokens = (value) => value.toFixed(3);
  */
 export const name = ({ n, levels, b }) => `T[${n},${levels},${b}]`;
 
-// Why no tree is like this.
+// Why no tree exists for a cell.
 function impossible({ n, levels, b }) {
   if (b === 0) return `a root without children is a tree of 1 node, not ${n}.`;
   if (n < b + 1) return `${children(b)} and the root need at least ${b + 1} nodes.`;
@@ -30,7 +31,7 @@ function impossible({ n, levels, b }) {
 }
 
 /**
- * The recurrence of a cell in pieces, so that its two operands can be marked.
+ * The recurrence of a cell with its numbers, in pieces, so that its two operands can be marked.
  * @param {DpTable} table
  * @param {Cell} cell
  * @returns {{text: string, part?: string}[]}
@@ -58,7 +59,7 @@ export function parts(table, cell) {
 }
 
 /**
- * How the cell's tree is put together.
+ * How the cell's nodes are divided between the last child's subtree and the rest.
  * @param {DpTable} table
  * @param {Cell} cell
  * @returns {string}

@@ -2,15 +2,19 @@
 import { scaled, sum } from "./residuals.js";
 
 /**
+ * The random operations of a step.
  * @typedef {object} Chance
  * @property {(d: number, r: number) => {accepted: boolean, u: number | null}} accept draws u from
  *   [0, 1) and accepts if u * d < r
  * @property {(weights: number[]) => number} pick a token, in proportion to the weights
  */
 
-/** @implements {Chance} Draws from a source of random numbers. */
+/**
+ * A Chance with random numbers.
+ * @implements {Chance}
+ */
 export class Dice {
-  /** @param {() => number} random from 0 to less than 1 */
+  /** @param {() => number} random returns numbers from 0 to less than 1 */
   constructor(random) {
     this.random = random;
   }
@@ -29,8 +33,8 @@ export class Dice {
 }
 
 /**
- * Distinct tokens, drawn one after another from q without those drawn before; once nothing of q is
- * left, evenly from the others.
+ * Distinct tokens. Each is drawn from q without the tokens drawn before it, or evenly from all
+ * other tokens once nothing is left of q.
  * @param {Chance} chance
  * @param {number[]} q
  * @param {number} count
@@ -49,7 +53,7 @@ export function withoutReplacement(chance, q, count) {
 }
 
 /**
- * Tokens drawn independently: the same one can come twice.
+ * Tokens drawn independently from q: the same token can be drawn twice.
  * @param {Chance} chance
  * @param {number[]} q
  * @param {number} count
@@ -59,7 +63,7 @@ export const independent = (chance, q, count) =>
   Array.from({ length: count }, () => chance.pick(scaled(q)));
 
 /**
- * The most probable tokens; of equal ones the first.
+ * The most probable tokens. Among equally probable tokens, the lowest index is first.
  * @param {number[]} q
  * @param {number} count
  * @returns {number[]}

@@ -1,24 +1,25 @@
-/* The guesses of one step: the children of a node are drawn when they are first asked for. */
+/* The guesses of one step. The children of a node are drawn when they are first needed. */
 
 /** @import { Topology } from "../../../shared/web/tree_layout.js" */
 
-/** A tree with its tokens. */
+/** A tree and the tokens of its nodes. */
 export class Drafted {
   /**
    * @param {Topology} topo
-   * @param {(count: number) => number[]} draw the tokens of so many siblings
+   * @param {(count: number) => number[]} draw returns the tokens of `count` siblings
    * @param {number} root token of the root
    */
   constructor(topo, draw, root) {
     this.topo = topo;
     this.draw = draw;
-    /** @type {number[]} by node; those not drawn yet are missing */
+    /** @type {number[]} by node; undefined until drawn */
     this.tokens = [root];
   }
 
   /**
+   * The children of a node, whose tokens are drawn if they are not known yet.
    * @param {number} node
-   * @returns {number[]} its children, whose tokens are now known
+   * @returns {number[]}
    */
   childrenOf(node) {
     const children = this.topo.children[node];

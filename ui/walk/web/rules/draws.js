@@ -1,19 +1,19 @@
-/* How probable the draws of siblings are: by the tokens in their order, and by the set of them. A
-   set is a number, whose bit i says whether token i is in it. Pure. */
+/* Probabilities of the siblings that can be drawn, as sequences and as sets of tokens. A set is a
+   number whose bit i says whether it contains token i. Pure. */
 import { likeliest } from "./chance.js";
 import { sum } from "./residuals.js";
 
 /**
- * How siblings are drawn: without replacement, each for itself, or the most probable tokens.
+ * How siblings are drawn: without replacement, independently, or as the most probable tokens.
  * @typedef {"distinct" | "independent" | "top"} Drawn
  */
 
 /**
- * The probability that all siblings are tokens of a set, for every set.
+ * For every set of tokens, the probability that all siblings are in it.
  * @param {number[]} q
  * @param {number} count of siblings
  * @param {Drawn} drawn
- * @returns {number[]} by set
+ * @returns {number[]} indexed by the set
  */
 export function insideEach(q, count, drawn) {
   const sets = [...new Array(2 ** q.length).keys()];
@@ -24,7 +24,7 @@ export function insideEach(q, count, drawn) {
 }
 
 /**
- * Each sequence of siblings that can be drawn.
+ * All sequences of siblings that can be drawn.
  * @param {number[]} q
  * @param {number} count
  * @param {Drawn} drawn
@@ -52,7 +52,7 @@ export const massOf = (values, set) => sum(values.filter((_, token) => set & (1 
 
 const setOf = (tokens) => tokens.reduce((set, token) => set | (1 << token), 0);
 
-// The next draw without the tokens in `tried`; even once nothing is left of q.
+// Distribution of the next draw without the tokens in `tried`: even if nothing is left of q.
 function chances(q, tried) {
   const isFree = (token) => !(tried & (1 << token));
   const rest = q.map((one, token) => (isFree(token) ? one : 0));
@@ -61,10 +61,11 @@ function chances(q, tried) {
   return rest.map((one, token) => (left > 0 ? one / left : isFree(token) ? 1 / free : 0));
 }
 
-// The probability of each set of siblings drawn without replacement.
+// For every set, the probability that it is the set of siblings drawn without replacement.
 function distinctSets(q, count) {
   const drawn = new Array(2 ** q.length).fill(0);
-  const reached = [1, ...new Array(drawn.length - 1).fill(0)]; // after some of the draws
+  // for every set, the probability that it occurs after as many draws as it has tokens
+  const reached = [1, ...new Array(drawn.length - 1).fill(0)];
   for (let set = 0; set < reached.length; set++) {
     if (!reached[set]) continue;
     if (bits(set) === Math.min(count, q.length)) drawn[set] = reached[set];
@@ -82,7 +83,7 @@ function bits(set) {
   return count;
 }
 
-// For each set the sum over its subsets.
+// For each set, the sum of the values of its subsets.
 function subsetSums(values, size) {
   const sums = [...values];
   for (let token = 0; token < size; token++)

@@ -1,7 +1,7 @@
-/* The limit for node-by-node verification: the most that any rule can reach if it is lossless at
-   every node by itself. Which child it goes to and which token the text gets are then two random
-   values with given distributions, drawn together: a problem of optimal transport (the paper that
-   states it for several draws: SpecTr, arXiv 2310.15141). Pure. */
+/* The limit for node-by-node verification: the best that a rule can reach if it is lossless at each
+   node on its own. Such a rule couples two random values with given distributions, the drawn
+   siblings and the token that the text gets, so the best rule solves a problem of optimal
+   transport. SpecTr (arXiv 2310.15141) states it for several draws. Pure. */
 import { insideEach, massOf, sequences } from "./draws.js";
 import { bestTransport } from "./transport.js";
 
@@ -13,11 +13,11 @@ import { bestTransport } from "./transport.js";
 /**
  * The largest probability with which one of the children of a node can be accepted.
  *
- * By the theorem of the largest flow and the smallest cut it is the least value, over all sets of
- * tokens, of the set's probability under p plus the probability that a sibling lies outside of it.
+ * By the max-flow min-cut theorem it is the minimum, over all sets of tokens, of the set's
+ * probability under p plus the probability that at least one sibling is outside the set.
  * @param {number[]} p
  * @param {number[]} q
- * @param {number} count of children
+ * @param {number} count number of children
  * @param {Drawn} drawn how they are drawn
  * @returns {number}
  */

@@ -8,7 +8,7 @@ export const sum = (values) => values.reduce((total, value) => total + value, 0)
 
 /**
  * @param {number[]} values
- * @returns {number[]} the same, scaled to sum to 1
+ * @returns {number[]} the values scaled to sum to 1
  */
 export const scaled = (values) => {
   const total = sum(values);
@@ -16,8 +16,9 @@ export const scaled = (values) => {
 };
 
 /**
- * The target distribution after the draft's is subtracted: max(R - D, 0) scaled to sum to 1; and
- * its sum before scaling. If nothing is left, the two are equal up to rounding, and R stays.
+ * The target's residual R after a rejection: max(R - D, 0) scaled to sum to 1, and its mass, the
+ * sum before scaling. If the mass is 0, R and D are equal up to rounding, and R is returned
+ * unchanged.
  * @param {number[]} residual
  * @param {number[]} draft
  * @returns {{residual: number[], mass: number}}
@@ -29,7 +30,8 @@ export function residualAfter(residual, draft) {
 }
 
 /**
- * The draft distribution without a token that was tried; all zero where it had nothing else.
+ * The draft distribution without a token that was tried, scaled to sum to 1. It is zero everywhere
+ * if only this token had a probability.
  * @param {number[]} draft
  * @param {number} token
  * @returns {number[]}
@@ -40,8 +42,8 @@ export function without(draft, token) {
 }
 
 /**
- * The draft distribution once nothing is left of it: even over the tokens not tried yet.
- * @param {number} count of all tokens
+ * The draft distribution once nothing is left of q: even over the tokens not tried yet.
+ * @param {number} count number of all tokens
  * @param {number[]} tried
  * @returns {number[]}
  */
@@ -50,7 +52,7 @@ export const evenExcept = (count, tried) =>
 
 /**
  * The draft distribution at the next trial.
- * @param {number[]} draft what is left of it
+ * @param {number[]} draft q without the tokens tried
  * @param {number[]} tried
  * @returns {number[]}
  */

@@ -1,5 +1,5 @@
-/* Verification from the root down: child after child at each node. As in
-   sequoia/algorithm/verifiers/walk.py and top_k_match.py; tests compare them. */
+/* Verification from the root down, which tries child after child at each node. The same rules are
+   in sequoia/algorithm/verifiers/walk.py and top_k_match.py; tests compare the results. */
 import { draftAt, residualAfter, scaled, without } from "./residuals.js";
 
 /**
@@ -8,7 +8,7 @@ import { draftAt, residualAfter, scaled, without } from "./residuals.js";
  */
 
 /**
- * One token that was tried. residual and draft: the distributions at that moment.
+ * A trial of one token. residual and draft: the residual p and q before the trial.
  * @typedef {object} Tried
  * @property {number} node
  * @property {number} token
@@ -19,8 +19,8 @@ import { draftAt, residualAfter, scaled, without } from "./residuals.js";
  * @property {number | null} mass
  * @property {number[]} residual
  * @property {number[] | null} draft
- * @property {number} [entered] verified from the leaves: the probability with which the path stood
- *   before any child of the node was rejected
+ * @property {number} [entered] only with Traversal: the probability of keeping the path before any
+ *   child of the node was rejected
  */
 
 /**
@@ -29,21 +29,22 @@ import { draftAt, residualAfter, scaled, without } from "./residuals.js";
  */
 
 /**
- * What is left of p and q after the rejection of a token.
+ * The residual p and q after the rejection of a token, and the mass of p before scaling.
  * @typedef {{residual: number[], draft: number[], mass: number}} Left
  * @typedef {(residual: number[], draft: number[], token: number) => Left} Reject
  */
 
-/** @type {Reject} siblings drawn without replacement: the token is taken out of q */
+/** @type {Reject} for siblings drawn without replacement: q loses the token */
 export const rejectOut = (residual, draft, token) => ({
   ...residualAfter(residual, draft),
   draft: without(draft, token),
 });
 
-/** @type {Reject} siblings drawn independently: q stays */
+/** @type {Reject} for siblings drawn independently: q stays the same */
 export const rejectKeeping = (residual, draft) => ({ ...residualAfter(residual, draft), draft });
 
 /**
+ * Verify a tree with trials against p/q, as Sequoia and SpecInfer do.
  * @param {Drafted} drafted
  * @param {{p: number[], q: number[]}} models the same distributions after every token
  * @param {Chance} chance
@@ -62,7 +63,8 @@ export function walk(drafted, { p, q }, chance, reject) {
   }
 }
 
-// The children of one node, up to the accepted one; without one, what is left of p.
+// Try the children of one node until one is accepted. Returns it with all trials and the residual
+// p.
 function tryChildren(drafted, node, { p, q }, chance, reject) {
   let left = { residual: p, draft: scaled(q), mass: 1 };
   /** @type {Tried[]} */
@@ -85,7 +87,8 @@ function tryChildren(drafted, node, { p, q }, chance, reject) {
 }
 
 /**
- * The target samples its own token at every node; the child that has it is accepted.
+ * Verify a tree by top-k match: the target samples a token at each node of the path, and the child
+ * with this token is accepted.
  * @param {Drafted} drafted
  * @param {{p: number[], q: number[]}} models
  * @param {Chance} chance

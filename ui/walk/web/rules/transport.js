@@ -1,16 +1,17 @@
-/* The best way to join drawn siblings with the target's token, if the children are worth different
-   amounts: the flow of largest gain, found path by path. Pure. */
+/* Optimal transport between the drawn siblings and the target's token, where the children are worth
+   different amounts: a flow with the largest gain, found path by path. Pure. */
 
-const NOTHING = 1e-12; // less is rounding
+const NOTHING = 1e-12; // smaller amounts are rounding errors
 
 /** @typedef {{from: number, to: number, room: number, gain: number}} Arc */
 
 /**
+ * The largest mean worth that a coupling of siblings and token can have.
  * @param {{tokens: number[], weight: number}[]} drawn sequences of siblings, with their
  *   probabilities
  * @param {number[]} p
- * @param {number[]} worth of going on with the first, the second, ... sibling
- * @returns {number} the largest mean worth
+ * @param {number[]} worth of the first, the second, ... sibling if it is accepted
+ * @returns {number}
  */
 export function bestTransport(drawn, p, worth) {
   const { arcs, source, sink } = network(drawn, p, worth);
@@ -28,8 +29,8 @@ export function bestTransport(drawn, p, worth) {
   }
 }
 
-// From the source to each sequence, on to its tokens, and from each token to the sink. Arc 2 i + 1
-// is arc 2 i backwards.
+// The arcs lead from the source to each sequence, on to its tokens, and from each token to the
+// sink. Arc 2 i + 1 is the reverse of arc 2 i.
 function network(drawn, p, worth) {
   /** @type {Arc[]} */
   const arcs = [];
@@ -45,7 +46,7 @@ function network(drawn, p, worth) {
   return { arcs, source, sink };
 }
 
-// The path with the largest gain among those that have room (Bellman-Ford), as indices of arcs.
+// Indices of the arcs on the path with the largest gain among the paths with room (Bellman-Ford).
 function bestPath(arcs, source, sink) {
   const best = new Array(sink + 1).fill(-Infinity);
   /** @type {number[]} */

@@ -1,5 +1,5 @@
-/* Traversal verification: from the leaves to the root. As in
-   sequoia/algorithm/verifiers/traversal.py; tests compare the two. */
+/* Traversal verification, from the leaves to the root. The same rule is in
+   sequoia/algorithm/verifiers/traversal.py; tests compare the results. */
 import { draftAt, scaled, sum, without } from "./residuals.js";
 
 /**
@@ -8,35 +8,35 @@ import { draftAt, scaled, sum, without } from "./residuals.js";
  * @import { Tried, Verdict } from "./top_down.js"
  */
 
-/** A node on the current path, and what is left of p and q there. */
+/** A node on the current path, and the residual p and q of its children. */
 class Place {
   /** @type {number[]} */
   tried = [];
 
   /**
    * @param {number} node
-   * @param {number} stands probability that the path down to it stands
-   * @param {number[]} target
-   * @param {number[]} draft
-   * @param {number[]} children
+   * @param {number} stands probability of keeping the path down to the node
+   * @param {number[]} target residual p
+   * @param {number[]} draft residual q
+   * @param {number[]} children to be tried
    */
   constructor(node, stands, target, draft, children) {
     this.node = node;
     this.stands = stands;
-    this.entered = stands; // before any of its children was rejected
+    this.entered = stands; // `stands` before any child was rejected
     this.target = target;
     this.draft = draft;
     this.waiting = [...children];
   }
 
-  // The probability that the path stands when extended by a token.
+  // The probability of keeping the path after a token is added to it.
   chanceOf(token) {
     this.draft = draftAt(this.draft, this.tried);
     const weight = this.stands * this.target[token];
     return weight < this.draft[token] ? weight / this.draft[token] : 1;
   }
 
-  // Take a child's token out of both. Returns the mass left of the target.
+  // Remove the token of a rejected child from p and q. Returns the mass left of p.
   reject(token) {
     const rest = this.target.map((one, i) => Math.max(this.stands * one - this.draft[i], 0));
     const mass = sum(rest);
@@ -51,6 +51,7 @@ class Place {
 }
 
 /**
+ * Verify a tree from the leaves up.
  * @param {Drafted} drafted
  * @param {{p: number[], q: number[]}} models the same distributions after every token
  * @param {Chance} chance
@@ -76,7 +77,8 @@ export function traverse(drafted, { p, q }, chance) {
   return { path: places.map(({ node }) => node), bonus: chance.pick(target), trials, left: target };
 }
 
-// Whether the walk ends at the last place. If not, the place is removed and its parent goes on.
+// Test the path down to the last place. If it is rejected, the place is removed, and the walk goes
+// on at its parent. Returns whether it was accepted, which ends the walk.
 function isTaken(places, drafted, chance, trials) {
   const { node, stands, entered, target } = places.at(-1);
   const token = drafted.tokens[node];

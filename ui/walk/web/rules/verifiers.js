@@ -1,4 +1,4 @@
-/* The verifiers of the toy: how children are drawn, and how they are verified. */
+/* The verifiers that a toy can have. Each is a way to draw children and a way to verify them. */
 import { independent, likeliest, withoutReplacement } from "./chance.js";
 import { match, rejectKeeping, rejectOut, walk } from "./top_down.js";
 import { traverse } from "./traversal.js";
@@ -16,12 +16,13 @@ import { traverse } from "./traversal.js";
 
 /**
  * @typedef {object} Verifier
- * @property {string} key that of sequoia/algorithm/verifiers; "chain" is Sequoia's with one child
+ * @property {string} key as in sequoia/algorithm/verifiers; "chain" is Sequoia's rule with one
+ *   child
  * @property {string} label
  * @property {(chance: Chance, q: number[], count: number) => number[]} draw tokens of siblings
- * @property {import("./draws.js").Drawn} drawn the same in a word
+ * @property {import("./draws.js").Drawn} drawn name of the way in which `draw` works
  * @property {Verify} verify
- * @property {boolean} [fromLeaves]
+ * @property {boolean} [fromLeaves] whether it tests whole paths, from the leaves up
  */
 
 const sequoia = (drafted, models, chance) => walk(drafted, models, chance, rejectOut);
