@@ -169,6 +169,7 @@ def test_without_a_size_the_planners_own_bound_holds(
     assert shown["plan"]["speedup"] == pytest.approx(wanted[0])
     assert f"{wanted[1]:.2f}× plain decoding" in shown["there"]
     assert f"It has {min(128, most)} nodes, the largest size considered" in shown["why"]
+    assert ("above 128" in shown["why"]) == (most > 128)  # no larger size than the field accepts
 
 
 @pytest.mark.slow
@@ -299,7 +300,7 @@ def test_profiles_are_saved_imported_and_removed(tab: HardwareTab, tmp_path: Pat
     updates = tab.drop(asked(tab, profile="kept:my box", store=updates[tab.form.store]), request())
     assert [*saved_profiles.saved_entries(updates[tab.form.store])] == ["from elsewhere"]
     assert updates[tab.form.profile]["value"] == HERE
-    assert "only profiles that you saved" in error(
+    assert "only profiles that you saved yourself" in error(
         tab, tab.drop(asked(tab, profile=HERE), request())
     )
 
@@ -492,7 +493,7 @@ def test_a_link_to_an_unknown_profile_opens_the_usual_view(tab: HardwareTab, dat
     updates = linked(tab, SimpleNamespace(_data=data))
     message = json.loads(updates[tab.board])
     is_named = isinstance(data, dict)
-    assert ("is not in this browser" in (message.get("notice") or "")) == is_named
+    assert ("is not saved in this browser" in (message.get("notice") or "")) == is_named
     assert message["view"]["profile"]["name"]
 
 

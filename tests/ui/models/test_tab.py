@@ -368,7 +368,7 @@ def test_visitors_of_a_public_page_load_nothing(
     monkeypatch.setattr(LoadJob, "start", lambda *_: pytest.fail("loading was begun"))
     tab = built(model_host, PUBLIC)
     for data in (own(tab, folders), filled(tab), filled(tab, pair="smollm2-1.7b")):
-        assert "serves the bundled pair only" in refusal(tab, tab.change(data, request()))
+        assert "serves only the bundled pair" in refusal(tab, tab.change(data, request()))
     tabs = [
         block.label
         for block in page.page(model_host, PUBLIC).blocks.values()

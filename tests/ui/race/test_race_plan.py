@@ -141,7 +141,7 @@ def test_a_chain_that_was_typed_twice_is_raced_twice(pair: Pair) -> None:
 
 def test_a_race_of_one_tree_with_itself_is_refused(pair: Pair, rates: dict[str, Any]) -> None:
     rates["acceptance"] = Acceptance((0.8,))
-    with pytest.raises(BadSamplingParams, match=r"raced once\. That leaves nothing to compare"):
+    with pytest.raises(BadSamplingParams, match=r"raced once\. This leaves nothing to compare"):
         plan_race(pair, asked(TUNED, PLANNED), LOCAL.nodes)
 
 
