@@ -7,9 +7,10 @@ from typing import Any
 
 import gradio as gr
 
-from ui.hardware import menu_entries, view
+from ui.hardware import menu_entries
 from ui.hardware.own_form import OwnForm, own_form
 from ui.shared import saved_profiles
+from ui.shared.acceptance_rates import rates_of
 from ui.shared.events import FormData, Updates
 from ui.shared.layout import busy_buttons, link_button, menu, start_button, stop_button
 
@@ -50,9 +51,7 @@ class HardwareForm:
             self.profile = menu(shipped, "Hardware profile", "hw-profile")
             self.against = menu([("nothing", NONE), *shipped], "Compare with", "hw-against")
         with gr.Group(elem_classes="pg-group"):
-            self.rates = menu(
-                menu_entries.rate_choices(view.rates_of(None)), "Acceptance", "hw-rates"
-            )
+            self.rates = menu(menu_entries.rate_choices(rates_of(None)), "Acceptance", "hw-rates")
             # no Number, because Gradio shows an empty one as 0
             self.nodes = gr.Textbox(
                 label="Max nodes",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import Any
 
-from ui.hardware.view import Rates
+from ui.shared.acceptance_rates import Rates
 from ui.shared.saved_profiles import Entry
 
 

@@ -19,13 +19,14 @@ from ui.hardware import menu_entries, view
 from ui.hardware.form import NONE, FormValues, HardwareForm
 from ui.hardware.own_profile import BadField, own_profile
 from ui.hardware.profile_job import ProfileJob
-from ui.hardware.view import Rates, notice_message
+from ui.hardware.view import notice_message
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import saved_profiles
+from ui.shared.acceptance_rates import Rates, rates_of
 from ui.shared.call_modules import call
 from ui.shared.events import (
     QUIET,
@@ -170,7 +171,7 @@ class HardwareTab(SessionView[ProfileJob]):
         """Updates of the board, with a notice, and of the menus. If a value is refused, only an
         error is shown."""
         entries = self._entries(asked.store)
-        vectors = view.rates_of(pair_now(self._model_host))
+        vectors = rates_of(pair_now(self._model_host))
         profile = menu_entries.known(asked.profile, entries, next(iter(entries), None))
         same = menu_entries.with_the_same_times(entries, profile)
         against = menu_entries.known(asked.against, entries, NONE)

@@ -4,15 +4,14 @@ run. Independent of Gradio."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sequoia import Acceptance, DecodeStats, HardwareProfile, Pair, Run, SequoiaError, best_plan
+from sequoia import DecodeStats, HardwareProfile, Run, SequoiaError, best_plan
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.loading.pair_catalog import BUNDLED_NAME
-from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, depth_verdict
+from sequoia.measuring.acceptance_by_level import AcceptanceByLevel
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.explain_plan import (
     compare,
@@ -23,57 +22,16 @@ from sequoia.planning.explain_plan import (
     time_words,
     why,
 )
-from sequoia.planning.paper_results import paper_acceptance
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
 from sequoia.saved_files.run_file import clock_of
 from ui.decode import recordings
 from ui.hardware import figures
+from ui.shared.acceptance_rates import Rates
+from ui.shared.acceptance_table import by_level_table
 from ui.shared.message_text import message_text
 from ui.shared.saved_profiles import Entry
 
 SIZES = {2**k for k in range(11)} | {3 * 2**k for k in range(9)}  # 1, 2, 3, 4, 6, 8 ... 768, 1024
-# size limits of a table of acceptance by level
-MAX_RANKS = 10
-MAX_DEPTHS = 14
-# from appendix E of the paper
-PAPER = paper_acceptance()
-PAPER_MODELS = ("Llama3-70B-Instruct", "Llama3-8B-Instruct")
-
-
-@dataclass(frozen=True)
-class Rates:
-    """An acceptance vector. label: "recorded", "measured" or "paper". temperature: at which it was
-    counted, None if not known. models: names of (target, draft), None for the loaded pair."""
-
-    name: str
-    label: str
-    acceptance: Acceptance
-    temperature: float | None = None
-    models: tuple[str, str] | None = None
-
-
-def rates_of(pair: Pair | None) -> dict[str, Rates]:
-    """The vectors to plan with, by key: those shipped with the pair, those measured for it, and
-    the one of the paper."""
-    found: dict[str, Rates] = {}
-    if pair is None:
-        return {"paper": Rates("Llama3-70B with 8B, CNN", "paper", PAPER, models=PAPER_MODELS)}
-    for known in pair.known:
-        kind = known.kind and f" {known.kind}"
-        key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
-        # "fitted" tells it from the raw counts in the lab
-        name = f"{pair.name} pair,{kind} T {known.temperature:g}, fitted"
-        found[key] = Rates(name, "recorded", known.acceptance, known.temperature)
-    for how, findings in (("", pair.measured), (", as a chat", pair.measured.chats)):
-        for (temperature, top_p, verifier), acceptance in dict(
-            findings.acceptances if findings else {}
-        ).items():
-            rule = how if verifier == DEFAULT_VERIFIER else f"{how}, {verifier}"
-            name = f"this pair, T {temperature:g}, top-p {top_p:g}{rule}"
-            found[f"T{temperature:g}/{top_p:g}{rule}"] = Rates(
-                name, "measured", acceptance, temperature
-            )
-    return {**found, **rates_of(None)}
 
 
 def message(
@@ -355,35 +313,6 @@ def _is_usual(run: Run) -> bool:
     """Whether a run has the default verifier and the bundled draft."""
     draft = str(run.meta.get("draft", ""))
     return run.meta.get("verifier") == DEFAULT_VERIFIER and draft.startswith(BUNDLED_NAME)
-
-
-def by_level_table(
-    name: str, label: str, temperature: float, runs: int, by_level: AcceptanceByLevel
-) -> dict[str, Any]:
-    """A table of acceptance by rank and level, as the browser draws it (ui/shared/web/
-    acceptance_table.js)."""
-    cells = [
-        [depth, rank, cell.visits, cell.accepted, *cell.interval]
-        for (depth, rank), cell in sorted(by_level.cells.items())
-        if depth < MAX_DEPTHS and rank < MAX_RANKS
-    ]
-    totals = [by_level.by_rank(rank) for rank in range(min(by_level.ranks, MAX_RANKS))]
-    verdict = depth_verdict(by_level)
-    doubtful = None if verdict.holds is None else [verdict.depth, verdict.rank]
-    return {
-        "name": name,
-        "label": label,
-        "temperature": temperature,
-        "runs": runs,
-        "depths": min(by_level.depths, MAX_DEPTHS),
-        "ranks": min(by_level.ranks, MAX_RANKS),
-        "of": [by_level.depths, by_level.ranks],
-        "cells": cells,
-        "all": [[cell.visits, cell.accepted, *cell.interval] for cell in totals],
-        "holds": verdict.holds,
-        "doubtful": doubtful,
-        "sentence": verdict.sentence,
-    }
 
 
 def _text(value: Mapping[str, Any]) -> str:

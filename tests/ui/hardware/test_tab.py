@@ -28,6 +28,7 @@ from ui.hardware.tab import HERE, HardwareTab
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared import saved_profiles
+from ui.shared.acceptance_rates import PAPER, rates_of
 from ui.shared.saved_profiles import Entry
 
 PROFILE = HardwareProfile(
@@ -163,7 +164,7 @@ def test_without_a_size_the_planners_own_bound_holds(
     )
     shown = view(tab, updates)
     wanted = [
-        best_plan(hardware_view.PAPER, profile, min(bounds(profile)[0], most)).predicted_speedup
+        best_plan(PAPER, profile, min(bounds(profile)[0], most)).predicted_speedup
         for profile in (profiles[paper].profile, profiles[other].profile)
     ]
     assert shown["plan"]["speedup"] == pytest.approx(wanted[0])
@@ -198,7 +199,7 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
     assert sum(trace["mode"] == "lines+markers" for trace in both["figures"]["small"]["data"]) == 4
     vectors = {
         rates.name: rates.acceptance
-        for rates in hardware_view.rates_of(tab._model_host.pair(lambda: True)).values()
+        for rates in rates_of(tab._model_host.pair(lambda: True)).values()
     }
     plan = best_plan(vectors[both["rates"]["name"]], saved_profiles.shipped()[key].profile, 64)
     assert f"{plan.predicted_speedup:.2f}× plain decoding" in both["there"]
