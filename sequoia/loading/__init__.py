@@ -1,5 +1,6 @@
-"""Loading a pair: found, checked, downloaded, loaded, tested.
+"""Finds, checks, downloads, loads and tests a pair of models.
 
-load (the whole way), find_pair, pair_catalog, model_checks (every refusal), model_families (which
-types cannot run a tree), model_types (the list that ships), config_bounds, folder_check.
+load (all of these steps), find_pair, pair_catalog, model_checks (name, device, dtype, config and
+weight files of one model), model_families (types that cannot run a tree), model_types (the bundled
+list of types and whether they run), config_bounds, folder_check.
 """

@@ -1,8 +1,8 @@
-"""Bounds of the numbers in a model's config, checked before any library builds something of that
-size.
+"""Bounds for the numbers in a model's config, checked before any library allocates memory of those
+sizes.
 
-The bounds are well above every published model: none has 1,024 layers, a million pieces or rows a
-million wide.
+The bounds are well above every published model: none has 1,024 layers, a vocabulary of a million
+tokens or hidden states with a million dimensions.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from sequoia.errors import BadModel
 from sequoia.validate_input import shown
 
 MOST_IN_A_LIST = 2**16
-# Fields by a part of their name, the first that matches, with their least and greatest value.
+# A pattern for part of a field's name, and the field's lowest and highest value. The first pattern
+# that matches a name counts.
 BOUNDS = tuple(
     (re.compile(words), low, high)
     for words, low, high in (
         (r"num_labels|num_classes", 0, 2**16),
-        (r"vocab", -1, 2**25),  # some count pairs of pieces as well
+        (r"vocab", -1, 2**25),  # some fields count bigrams too
         (r"theta|base$|_id$|_ids$|token|seed", -(2**63), 2**63),
         (r"size|dim|width|rank|embd|d_model|d_ff|ffn|inner|hidden$|channels", -1, 2**20),
         (r"position|length|context|window|ctx|seq|chunk", -1, 2**25),
@@ -31,7 +32,8 @@ BOUNDS = tuple(
     )
 )
 ANYTHING = (-(2**53), 2**53)
-# What every config must state, by the names that models use for it, with its upper bound.
+# Upper bounds of the fields that set a model's size, under each name that models use. Where a
+# config has the field, it must be a whole number of at least 1.
 _WIDEST = 2**20
 _LAYERS = 2**10
 _HEADS = 2**12
@@ -42,12 +44,13 @@ NUMBERS = {
     **dict.fromkeys(("num_attention_heads", "n_head", "n_heads", "num_heads"), _HEADS),
     "vocab_size": 2**21,
 }
+# The same for fields that may also be null.
 OPTIONAL = {
     **dict.fromkeys(("intermediate_size", "n_inner", "head_dim"), _WIDEST),
     **dict.fromkeys(("max_position_embeddings", "n_positions"), _LONGEST),
     "num_key_value_heads": _HEADS,
 }
-# These may be lists, with a value for each layer.
+# Fields that may be a list, with one value for each layer.
 DIFFER = {
     *("num_attention_heads", "num_heads", "num_key_value_heads"),
     *("intermediate_size", "head_dim"),
@@ -58,10 +61,10 @@ _TEXT = re.compile(r"text|llm|language|decoder")
 
 
 def check_config(config: dict[str, Any], title: str) -> None:
-    """Raises BadModel for a config whose numbers are out of bounds, or that refers to other files,
-    quantised weights or code.
+    """Raises BadModel if a number in the config is out of bounds, or if the config refers to other
+    files, to code, or to quantised weights.
 
-    config: the object in config.json. title: the model's name for messages.
+    config: the parsed config.json. title: the model's name in messages.
     """
     _refuse_references(config, title)
     for part in _parts(config):
@@ -72,29 +75,30 @@ def check_config(config: dict[str, Any], title: str) -> None:
 
 
 def check_token_ids(config: dict[str, Any], title: str, file: str) -> None:
-    """Raises BadModel if a token that begins, ends or pads a text is not a whole number, nor a
-    list of whole numbers."""
+    """Raises BadModel if a field such as eos_token_id is neither a whole number nor a list of whole
+    numbers. file: the config's file name in messages."""
     for name, value in config.items():
         if name.endswith("_token_id"):
             for one in value if isinstance(value, list) else [value]:
                 if one is not None and not _is_whole(one, -1, 2**31):
                     raise BadModel(
-                        f"{title}: {name} in its {file} is {shown(one)}, which is not a token id"
+                        f"{title}: {name} in its {file} is {shown(one)}, which is not a token id "
+                        f"(a whole number from -1 to {2**31:,})"
                     )
 
 
 def _refuse_references(config: dict[str, Any], title: str) -> None:
-    """Raises BadModel for fields by which a config leads libraries to other files, other formats of
-    weights, or code."""
+    """Raises BadModel if a field of the config would make libraries open other files, read
+    quantised weights, or run code."""
     if config.get("transformers_weights") is not None:
         raise BadModel(
-            f"{title}: its config names a file of weights itself (transformers_weights), which is "
-            "not followed"
+            f"{title}: its config names a weight file (transformers_weights), which is not "
+            "allowed; remove this field"
         )
     if "configuration_files" in config:
         raise BadModel(
-            f"{title}: its config names other config files (configuration_files), which are not "
-            "followed"
+            f"{title}: its config names other config files (configuration_files), which is not "
+            "allowed; remove this field"
         )
     for part in _parts(config):
         for name in ("quantization_config", "compression_config"):
@@ -102,7 +106,7 @@ def _refuse_references(config: dict[str, Any], title: str) -> None:
     for name, value in _values(config):
         if OWN_ATTENTION.fullmatch(name) and isinstance(value, str) and "/" in value:
             raise BadModel(
-                f"{title}: its config asks for code from {shown(value)}; only installed code is run"
+                f"{title}: its config refers to code at {shown(value)}; only installed code is run"
             )
 
 
@@ -154,7 +158,7 @@ def _check_value(name: str, value: Any, title: str) -> None:
         low, high = next(bounds, ANYTHING)
         if not low <= value <= high:
             raise BadModel(
-                f"{title}: {name} in its config is {shown(value)}; it may be {low:,} to {high:,}"
+                f"{title}: {name} in its config is {shown(value)}; it must be {low:,} to {high:,}"
             )
 
 
@@ -163,7 +167,7 @@ def _is_whole(value: Any, low: int, high: int) -> bool:
 
 
 def _parts(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The config, and the configs of language models inside it."""
+    """The config itself and the configs of language models nested in it."""
     yield config
     for name, value in config.items():
         if isinstance(value, dict) and _TEXT.search(name):
@@ -171,8 +175,8 @@ def _parts(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _values(value: Any, name: str = "config") -> Iterator[tuple[str, Any]]:
-    """Every value in a config, with the name of its field. The depth was bounded when the file was
-    read."""
+    """Every value in a config, at any depth, with the name of its field. Recursion is safe: the
+    depth was bounded when the file was read (see json_file.py)."""
     yield name, value
     if isinstance(value, dict):
         for key, inner in value.items():

@@ -1,8 +1,8 @@
-"""Finding a pair: its models are looked up, downloaded where they are missing, and their configs
-and tokenizers compared.
+"""Finds a pair: looks up both models, downloads missing files, checks the configs and compares the
+tokenizers.
 
-Every refusal for which these are enough comes before any weights are downloaded. Loads no weights
-(see load.py).
+Configs and tokenizers are downloaded and checked first, so a pair that they rule out is refused
+before any weights are downloaded. Loads no weights (see load.py).
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from sequoia.loading.model_checks import (
 from sequoia.loading.pair_request import PairRequest, Ref
 from sequoia.loading.tokenizers.compare_tokenizers import matching_tokenizer
 
-# progress of a download, a check that was passed, or what is being done now
+# progress of a download, a passed check, or a sentence about the current step
 LoadNews = Progress | PassedCheck | str
 OnProgress = Callable[[LoadNews], None]
 
 
 @dataclass(frozen=True)
 class FoundPair:
-    """A pair whose configs can run a tree and whose tokenizers match. fetch: downloads weights that
-    are missing."""
+    """A pair whose configs allow trees and whose tokenizers match. tokenizer: the target's, used
+    for both. fetch: downloads the weights that are missing."""
 
     target: Source
     draft: Source
@@ -50,8 +50,8 @@ def found_pair(
     on_progress: OnProgress,
     should_stop: ShouldStop,
 ) -> Iterator[FoundPair]:
-    """The target and the draft that `request` names. Raises BadModel, BadPair, NotDownloaded or
-    Stopped. A download ends with the context."""
+    """The target and the draft that `request` names, as a context manager; leaving it ends any
+    download. Raises BadModel, BadPair, NotDownloaded or Stopped."""
     refs = request.models
     with Downloads(on_progress, should_stop, online) as downloads:
         places = [downloads.locate(checked_name(ref.name), ref.revision) for ref in refs]
@@ -78,7 +78,7 @@ def _report_other_revision(ref: Ref, place: Path | Listing, on_progress: OnProgr
     if ref.revision and isinstance(place, Path) and place.name != ref.revision:
         words = (
             f"{ref.name}: commit {place.name[:12]} is on this machine and is used; the list of "
-            f"pairs names {ref.revision[:12]}, read from the hub on {ref.date}"
+            f"pairs names {ref.revision[:12]} (looked up on the hub on {ref.date})"
         )
         on_progress(PassedCheck("revision", words))
 
@@ -91,7 +91,8 @@ def _source(name: str, place: Path | Listing, downloads: Downloads) -> Source:
 
 
 def printer() -> OnProgress:
-    """Prints downloads to the standard error, a line for each further twentieth of a model."""
+    """A callback that prints the progress of downloads to standard error, one line for every 5% of
+    a model."""
     printed = dict[str, int]()
 
     def on_progress(news: LoadNews) -> None:

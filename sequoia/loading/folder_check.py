@@ -1,9 +1,9 @@
-"""Checks of a model's folder before any library opens a file in it.
+"""Checks a model's folder before any library opens a file in it.
 
-Libraries look for many files by many names, so every entry of the folder has to be a plain file or
-folder inside it. The hub's cache is the exception: there a snapshot contains links to the model's
-`blobs`, which may in turn be links to blobs shared between models. Reads small files only; the
-weights are checked by weights/check_files.py.
+Libraries look for files under many names, so every entry of the folder must be a plain file or a
+folder, and no link may lead out of the folder. The hub's cache is the exception: its snapshot
+folders contain links to the model's `blobs`, which may in turn be links to blobs shared between
+models. Only small files are read here; weights/check_files.py checks the weights.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ CONFIG = "config.json"
 GENERATION = "generation_config.json"
 TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
-# Largest size of small files in bytes: of those read as JSON here, and of those only measured.
+# Size limits in bytes: of the files parsed here as JSON, and below of files whose size alone is
+# checked.
 _JSON = {
     CONFIG: 4_000_000,
     GENERATION: 1_000_000,
@@ -32,7 +33,7 @@ _JSON = {
     "added_tokens.json": 16_000_000,
 }
 _MOST_TEMPLATE = 1_000_000
-_MOST_OTHER = 128_000_000  # such as vocabularies; the largest published ones have a third of it
+_MOST_OTHER = 128_000_000  # such as vocabularies; the largest published one is a third of this
 _SMALL = re.compile(r".*\.(json|txt|model|bpe|jinja|tiktoken)")
 _FILE = re.compile(r".*\.(json|safetensors)")
 _TEMPLATES = "additional_chat_templates"
@@ -47,12 +48,15 @@ _KINDS = (
 
 
 def check_folder(folder: Path, title: str) -> dict[str, Any]:
-    """Check all of `folder` but its weights; returns the object in its config.json. Raises BadModel
-    if a file is not a plain file of this folder, is too large or damaged, or refers to files or
-    code elsewhere, and where the config is out of bounds."""
+    """Check everything in `folder` except the weights. Returns the parsed config.json.
+
+    Raises BadModel if an entry is not a plain file or leads out of the folder, if a file is too
+    large, damaged, or refers to files or code elsewhere, or if a number in the config is out of
+    bounds. title: the model's name in messages.
+    """
     names = _check_entries(folder, title)
     if CONFIG not in names:
-        raise BadModel(f"{title} has no {CONFIG}, which says what kind of model it is")
+        raise BadModel(f"{title} has no {CONFIG}, the file that names the model's type")
     for name in names:
         _check_name(folder / name, title)
     found = {
@@ -68,8 +72,8 @@ def check_folder(folder: Path, title: str) -> dict[str, Any]:
 
 
 def _check_entries(folder: Path, title: str) -> set[str]:
-    """Names of the files in `folder`. Raises BadModel if an entry is neither file nor folder, or
-    a link to somewhere else."""
+    """Names of the files in `folder`. Raises BadModel if an entry is neither a file nor a folder,
+    or is a link that leads out of the folder."""
     home = Path(os.path.realpath(folder))
     files = set[str]()
     try:
@@ -85,35 +89,37 @@ def _check_entries(folder: Path, title: str) -> set[str]:
 
 
 def _checked(path: Path, home: Path, title: str) -> set[str]:
-    """The name of a plain file in the folder `home`, nothing for a folder in it."""
+    """A set with the name of the file at `path`, empty if `path` is a folder. Raises BadModel for
+    any other kind of entry, and for links out of `home`."""
     if path.is_symlink():
         _check_link(path, home, title)
     mode = path.stat().st_mode
     kind = next((words for is_one, words in _KINDS if is_one(mode)), None)
     if kind:
-        raise BadModel(f"{title}: {path.name[:80]} is {kind} and not a file")
+        raise BadModel(f"{title}: {path.name[:80]} is {kind}, not a file")
     if stat.S_ISDIR(mode) and _FILE.fullmatch(path.name):
-        raise BadModel(f"{title}: {path.name[:80]} is a folder and not a file")
+        raise BadModel(f"{title}: {path.name[:80]} is a folder, not a file")
     return {path.name} if stat.S_ISREG(mode) else set()
 
 
 def _check_link(path: Path, home: Path, title: str) -> None:
-    """Raises BadModel if a link leads out of its folder, unless to the blobs where the hub's
-    client keeps the content of that model's files."""
+    """Raises BadModel if the link at `path` leads out of the folder `home`. Links to the blobs in
+    which the hub's cache stores the content of this model's files are allowed."""
     what = f"{title}: {path.name[:80]} is a link"
     try:
         real = Path(os.path.realpath(path, strict=True))
     except OSError:
-        raise BadModel(f"{what} that leads nowhere") from None
+        raise BadModel(f"{what} to a file that does not exist") from None
     if not real.is_relative_to(home) and not _is_blob(real, home):
         raise BadModel(
-            f"{what} out of the model's folder, to {shown(str(real))}; put the file itself there"
+            f"{what} that leads out of the model's folder, to {shown(str(real))}; copy the file "
+            "into the folder"
         )
 
 
 def _is_blob(real: Path, snapshot: Path) -> bool:
-    """Whether `real` is among the blobs of the model of this `snapshot`, or among those that the
-    cache shares."""
+    """Whether `real` is a blob of the model that the hub's folder `snapshot` belongs to, or a blob
+    that the cache shares between models."""
     model = snapshot.parent.parent
     if snapshot.parent.name != "snapshots" or not model.name.startswith("models--"):
         return False
@@ -126,17 +132,17 @@ def _is_blob(real: Path, snapshot: Path) -> bool:
 
 
 def _check_name(path: Path, title: str) -> None:
-    """Raises BadModel for files that would change what is loaded, and for small files that are too
-    large."""
+    """Raises BadModel if the file at `path` would change which model is loaded (an adapter, or a
+    shard of a training run), or if it is not a weight file and too large."""
     name = path.name
     if name == "adapter_config.json":
         raise BadModel(
-            f"{title} has an adapter ({name}); merge it into the model and load the saved result"
+            f"{title} contains an adapter ({name}); merge it into the model, save, and load that"
         )
     if _TRAINING.fullmatch(name):
         raise BadModel(
-            f"{title} has weights of a distributed training run ({name}); save the whole model "
-            "first"
+            f"{title} contains a shard of a distributed training run ({name}); save the whole "
+            "model and load that"
         )
     most = (
         _MOST_TEMPLATE if name.endswith(".jinja") or name == "chat_template.json" else _MOST_OTHER
@@ -149,16 +155,16 @@ def _check_name(path: Path, title: str) -> None:
 
 
 def _check_tokenizer_config(config: dict[str, Any], title: str) -> None:
-    """Raises BadModel for fields by which a tokenizer's config leads libraries to other files, or
-    that have another type than libraries expect."""
+    """Raises BadModel if a field of the tokenizer's config would make libraries open other files,
+    or has a type that libraries do not expect."""
     for name in ("fast_tokenizer_files", "init_inputs", "gguf_file"):
         if config.get(name):
             raise BadModel(
-                f"{title}: its {TOKENIZER_CONFIG} names other files or arguments ({name}), which "
-                "are not followed"
+                f"{title}: its {TOKENIZER_CONFIG} refers to other files or passes arguments "
+                f"({name}), which is not allowed; remove this field"
             )
     for name, kinds, what in (
-        ("tokenizer_class", str, "a word"),
+        ("tokenizer_class", str, "a string"),
         ("auto_map", dict | list, "a table"),
         ("added_tokens_decoder", dict, "a table"),
     ):

@@ -1,7 +1,7 @@
-"""Untrusted JSON files: size and depth are checked before any other library opens them.
+"""Reads untrusted JSON files, and checks their size and depth before any other library opens them.
 
-An object with the same key twice is rejected: Python keeps one of the two values, and another
-parser may keep the other.
+An object with a repeated key is rejected: Python uses the last of the values, but another parser
+may use the first.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ MAX_DEPTH = 64  # levels of lists and objects
 def read_object(
     path: Path, what: str, most_bytes: int, error: type[SequoiaError]
 ) -> dict[str, Any]:
-    """The JSON object in the file at `path`, which may have at most `most_bytes`. Error messages
-    call the file `what`. Raises `error`."""
+    """The JSON object in the file at `path`, of at most `most_bytes` bytes. Raises `error` if there
+    is none; `what` names the file in the message."""
     return object_of(read_bytes(path, what, most_bytes, error), what, error)
 
 
 def read_bytes(path: Path, what: str, most_bytes: int, error: type[SequoiaError]) -> bytes:
-    """The content of the file at `path`, which may have at most `most_bytes`. Raises `error`."""
+    """The content of the file at `path`. Raises `error` if it cannot be read or has more than
+    `most_bytes` bytes; `what` names the file in the message."""
     try:
         with path.open("rb") as file:
             data = file.read(most_bytes + 1)
@@ -37,7 +38,8 @@ def read_bytes(path: Path, what: str, most_bytes: int, error: type[SequoiaError]
 
 
 def object_of(data: bytes, what: str, error: type[SequoiaError]) -> dict[str, Any]:
-    """The JSON object in `data`. Raises `error` for anything else."""
+    """The JSON object in `data`. Raises `error` if `data` is anything else, is nested too deeply or
+    repeats a key; `what` names the data in the message."""
     try:
         found = json.loads(data.decode("utf-8"), object_pairs_hook=_unique_keys)
     except UnicodeDecodeError as problem:

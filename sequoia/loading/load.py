@@ -1,7 +1,7 @@
-"""Loads a pair by name, or two models by folder or Hugging Face id: checked, loaded, tested.
+"""Loads a pair by name, or two models by folder or Hugging Face id.
 
-Whatever cannot run is refused with the reason: before the weights are loaded where config and files
-show it (see model_checks.py), afterwards by a self-test.
+A pair that cannot run is refused with the reason. What the config and the files show is checked
+before the weights are loaded (see model_checks.py); the rest is found by a self-test afterwards.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ from sequoia.this_machine.dtypes import narrowest_dtype, usual_dtype
 from sequoia.this_machine.memory import ROOM, require, require_possible
 from sequoia.validate_input import whole
 
-# Bytes per parameter: the file as it is, both copies to choose from, and each one's packed weights.
+# Bytes per parameter while the faster dtype is chosen: the weights as stored, copies in both
+# dtypes, and the packed weights of each copy.
 _BYTES_TO_CHOOSE = 16
-_ROWS = (16, 2)  # tokens in a usual pass of the target and of the draft
+_ROWS = (16, 2)  # tokens in a typical pass of the target, and of the draft
 _Where = torch.device | SpreadPlacement | OffloadPlacement
 
 
@@ -57,13 +58,14 @@ def load_pair(
     on_progress: OnProgress | None = None,
     should_stop: ShouldStop = lambda: False,
 ) -> Pair:
-    """The pair called `name` (see pair_catalog.py), or the one of two given models, downloaded
-    where it is missing, checked and ready to decode.
+    """The pair called `name` (see pair_catalog.py), or the pair of the models `draft` and `target`:
+    checked, ready to decode, and downloaded first if it is not on this machine.
 
-    For the first six arguments see PairRequest. online: whether the hub may be used; None means yes
-    unless HF_HUB_OFFLINE is set. on_progress is called with progress and passed checks; by default
-    downloads are printed to the standard error. should_stop is polled; True cancels the load.
-    Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped with the reason.
+    For the first six arguments see PairRequest. online: whether to use the hub; None means yes
+    unless HF_HUB_OFFLINE is set. on_progress: called with the progress of downloads and with passed
+    checks; by default, downloads are printed to standard error. should_stop: polled, and True
+    cancels the load. Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped with the
+    reason.
     """
     request = PairRequest(name, target, draft, device, dtype, offload)
     return load(request, online, on_progress or printer(), should_stop)
@@ -75,7 +77,7 @@ def load(
     on_progress: OnProgress,
     should_stop: ShouldStop = lambda: False,
 ) -> Pair:
-    """`load_pair` for a request."""
+    """`load_pair` with the arguments as one PairRequest."""
     where = checked_device(request.device)
     dtype = checked_dtype(request.dtype)
     transformers_logging.disable_progress_bar()
@@ -110,9 +112,11 @@ def fetch(
     on_progress: OnProgress,
     should_stop: ShouldStop = lambda: False,
 ) -> None:
-    """Do the part of `load` that needs a network, so that `load` then finds everything on this
-    machine. Memory that is in use now may be free by then, so only what this machine can never hold
-    is refused. Raises as `load_pair` does."""
+    """Download everything that `load` needs, so that `load` then runs without a network.
+
+    Raises the same errors as `load_pair`, but OutOfMemory only if the pair exceeds the machine's
+    total memory: memory in use now may be free when the pair is loaded.
+    """
     where = checked_device(request.device)
     dtype = checked_dtype(request.dtype)
     with found_pair(request, online, on_progress, should_stop) as found:
@@ -132,8 +136,8 @@ def _plan(
     where: torch.device,
     dtype: torch.dtype | None,
 ) -> SpreadPlacement | OffloadPlacement | None:
-    """The placement of a target that is too large for `where`, None if both models fit
-    there."""
+    """The placement of a target that is to be spread or streamed, None if both models go to
+    `where`. Raises OutOfMemory if they do not fit."""
     target, draft = sources
     sizes = [loaded_bytes(source, where, dtype) for source in sources]
     plan = refused(
@@ -169,23 +173,24 @@ def _loaded(
 
 
 def _template(tokenizer: Any, on_progress: OnProgress) -> ChatTemplate | None:
-    """The chat template, tested once; None if there is none, or it fails."""
+    """The tokenizer's chat template, None if it has none or fails to render one message."""
     template = chat_template(tokenizer)
-    words = "none comes with these models: prompts are used verbatim"
+    words = "the tokenizer has none: prompts are used verbatim"
     try:
         if template:
             rendered = len(template("Hello"))
-            words = f"renders one word as {rendered} characters; prompts can be chat messages"
+            words = f"works (one word becomes {rendered} characters): prompts can be chat messages"
     except BadPrompt as problem:
         template = None
-        words = f"not used, as it does not work ({problem}): prompts are used verbatim"
+        words = f"fails and is not used ({problem}): prompts are used verbatim"
     on_progress(PassedCheck("chat template", words))
     return template
 
 
 def loaded_bytes(source: Source, device: torch.device, dtype: torch.dtype | None) -> int:
-    """Bytes of the weights once loaded in `dtype`, None for the one chosen on this machine. A
-    bfloat16 file loaded as float32 takes twice its size."""
+    """Bytes of memory for the weights of `source` in `dtype`: a bfloat16 file loaded as float32
+    takes twice its size. None means that this machine chooses the dtype; the copies needed for that
+    choice are then included."""
     stored = source.stored_dtype.itemsize
     used = (dtype or narrowest_dtype(device)).itemsize
     measured = device.type == "cpu" and source.weight_bytes // stored <= MEASURED_UP_TO
@@ -194,10 +199,10 @@ def loaded_bytes(source: Source, device: torch.device, dtype: torch.dtype | None
 
 
 def check_memory(weight_bytes: int, device: torch.device) -> None:
-    """Raises OutOfMemory if the weights, and some room for everything else, exceed what is
-    free."""
+    """Raises OutOfMemory if the weights and some room for everything else exceed the free memory of
+    `device`."""
     advice = (
-        "; offload=True (--offload) leaves most of the target in host memory"
+        "; offload=True (--offload) keeps most of the target in host memory"
         if device.type == "cuda"
         else ""
     )
@@ -211,14 +216,17 @@ def load_model(
     draft: bool,
     on_progress: OnProgress,
 ) -> TreeModel:
-    """The model with its weights in the given dtype, or in the one in which a usual pass is
-    fastest; self-tested. Unused tensors are reported to `on_progress`."""
+    """The model of `source` with weights in `dtype`, self-tested. None means the dtype in which a
+    typical pass is fastest. Unused tensors are reported to `on_progress`."""
     device = where if isinstance(where, torch.device) else where.output
     weights = _weights(source, where, dtype or usual_dtype(device, source.stored_dtype))
     refuse_not_finite(weights.hf, source.title)
     if weights.unused.words:
         on_progress(
-            PassedCheck("unused tensors", f"{source.title}: not used are {weights.unused.words}")
+            PassedCheck(
+                "unused tensors",
+                f"{source.title} does not use these tensors in its files: {weights.unused.words}",
+            )
         )
     return refused(
         BadModel,
@@ -228,8 +236,8 @@ def load_model(
 
 
 def _weights(source: Source, where: _Where, dtype: torch.dtype) -> Weights:
-    """The weights on the device or devices of `where`, or on the CPU where layers are to be
-    streamed from there."""
+    """The weights on the device or devices of `where`, or on the CPU if layers will be streamed
+    from host memory."""
     devices = {"device_map": where.where} if isinstance(where, SpreadPlacement) else {}
 
     def read() -> Weights:
@@ -257,25 +265,29 @@ def _tested(
 
 
 def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:
-    """Cut tokens that only pad the vocabulary of one model, so that both have the same tokens.
-    Returns what was done, in words."""
+    """Limit both models to their common vocabulary by cutting the padding tokens of the larger one.
+    Returns what was done, in words. Raises BadPair if the common vocabulary is smaller than
+    `pieces`, the number of the tokenizer's tokens."""
     ours, its = target.vocab, draft.vocab
     common = min(ours, its)
     if common < pieces:
-        raise BadPair(f"the tokenizer has {pieces} tokens, but the models have {ours} and {its}")
+        raise BadPair(
+            f"the tokenizer has {pieces:,} tokens, but the target has {ours:,} and the draft "
+            f"{its:,}"
+        )
     target.vocab = draft.vocab = common
     if ours == its:
-        padding = f", of which the last {common - pieces:,} only pad" if common > pieces else ""
-        return f"both models have {common:,} tokens for {pieces:,} pieces{padding}"
+        padding = f"; the last {common - pieces:,} are padding" if common > pieces else ""
+        return f"both models have {common:,} tokens, the tokenizer {pieces:,}{padding}"
     return (
-        f"the {'target' if ours > its else 'draft'} has {abs(ours - its):,} more tokens, which "
-        f"only pad its vocabulary; they are left out, so that both have {common:,}"
+        f"the {'target' if ours > its else 'draft'} has {abs(ours - its):,} more tokens; these are "
+        f"padding and are not used, so both models have {common:,}"
     )
 
 
 def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
-    """End-of-text ids from the generation config and the tokenizer. With none, a run ends at the
-    token limit only. Raises BadModel if one is not a whole number."""
+    """End-of-text token ids from the generation config and the tokenizer. If there are none, runs
+    end at the token limit only. Raises BadModel if an id is not a whole number."""
     configured = getattr(hf.generation_config, "eos_token_id", None)
     ids = configured if isinstance(configured, list) else [configured]
     what = "an end-of-text id (eos_token_id) of the target"
@@ -287,8 +299,9 @@ def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
 
 
 def recorded_acceptances(path: Path) -> tuple[RecordedAcceptance, ...]:
-    """Acceptance vectors from the file at `path`, fitted to trees where a fit was recorded; none
-    where the file is missing."""
+    """The acceptance rates recorded in the file at `path`, one for each temperature and kind of
+    text; empty if the file is missing. Rates fitted to whole trees are used if they were
+    recorded."""
     if not path.is_file():
         return ()
     rows = load_json(path)["measured"]

@@ -1,5 +1,5 @@
-"""Checks of one model by its name, config and files, and why it is refused, before any weights are
-loaded."""
+"""Checks one model's name, config and files before any weights are loaded, and refuses it with the
+reason."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sequoia.validate_input import shown
 
 @dataclass(frozen=True)
 class PassedCheck:
-    """A check that was passed: what was checked, and the result in words."""
+    """A passed check. what: the thing that was checked. words: the result."""
 
     what: str
     words: str
@@ -33,9 +33,11 @@ class PassedCheck:
 
 @dataclass(frozen=True)
 class Source:
-    """A model whose config and small files passed all checks; its weights have not been loaded.
-    name: as it was asked for; folder: of its files. weight_bytes: of the weight files, which may
-    not be downloaded yet."""
+    """A model whose config and small files passed all checks, before its weights are loaded.
+
+    name: the folder or hub id that was requested. folder: contains its files. config: a
+    `transformers` config. weight_bytes: size of the weight files, which may still be on the hub.
+    """
 
     name: str
     folder: Path
@@ -44,19 +46,19 @@ class Source:
 
     @property
     def attention(self) -> str:
-        """The fastest attention of its class that takes a ready-made mask: PyTorch's fused one,
-        else the eager one."""
+        """The fastest attention implementation of the model's class that accepts a ready-made mask:
+        PyTorch's fused "sdpa" if the class supports it, else "eager"."""
         made = AutoModelForCausalLM._model_mapping[type(self.config)]
         return "sdpa" if getattr(made, "_supports_sdpa", False) else "eager"
 
     @property
     def stored_dtype(self) -> torch.dtype:
-        """The dtype of its weight files, as the config states it."""
+        """The dtype of the weight files according to the config, float32 if it names none."""
         return getattr(self.config.get_text_config(), "dtype", None) or torch.float32
 
     @property
     def title(self) -> str:
-        """Its name for people: the folder's name if a folder was given."""
+        """The model's name in messages: the hub id, or the last part of a folder's path."""
         return _title(self.name, self.folder)
 
 
@@ -65,17 +67,20 @@ def _title(name: str, folder: Path) -> str:
 
 
 def checked_name(ref: Any) -> str:
-    """`ref` where it can name a model. Raises BadModel for anything else."""
+    """`ref` if it could name a model: text of 1 to 500 characters. Raises BadModel otherwise."""
     if not isinstance(ref, str) or not ref.strip() or len(ref) > 500:
-        raise BadModel(f"a model is named by a folder or a Hugging Face id, not {shown(ref)}")
+        raise BadModel(
+            f"a model is named by a folder or a Hugging Face id (1 to 500 characters), not "
+            f"{shown(ref)}"
+        )
     refused(BadModel, "not the name of a folder", Path(ref).is_dir)
     return ref
 
 
 def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> Source:
-    """Check the files in `folder` of the model called `name`, its config, and its weight files
-    unless `weight_bytes` is given. Raises BadModel if they are missing, unsafe or of a kind that
-    cannot run a tree."""
+    """Check the small files and the config of the model `name` in `folder`. The weight files are
+    checked as well, unless `weight_bytes` is given because they are not downloaded yet. Raises
+    BadModel if files are missing or unsafe, or if the type cannot run a tree."""
     title = _title(name, folder)
     refuse_unknown(title, check_folder(folder, title))
     config = refused(
@@ -92,8 +97,8 @@ def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> So
 
 
 def check_weights(source: Source) -> None:
-    """Raises BadModel if the weight files, which are all there, are damaged or do not match the
-    config. Reads headers only."""
+    """Raises BadModel if a weight file is missing, damaged, or does not match the config. Reads
+    headers only."""
     tensors = stored_tensors(source.folder, source.title)
     refused(
         BadModel,
@@ -103,12 +108,12 @@ def check_weights(source: Source) -> None:
 
 
 def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
-    """Raises BadModel if `config`, the object in a config.json, names no type of model that
-    transformers knows without the model's own code."""
+    """Raises BadModel unless `config`, a parsed config.json, names a model type that the installed
+    `transformers` implements itself."""
     kind = config.get("model_type")
     if not isinstance(kind, str) or not kind:
         raise BadModel(
-            f"{title}: its config names no model_type, which says what kind of model it is"
+            f"{title}: its config has no model_type, the field that names the model's type"
         )
     if kind not in CONFIG_MAPPING:
         own = "; the code that comes with it is never run" if config.get("auto_map") else ""
@@ -119,8 +124,9 @@ def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
 
 
 def checked_device(device: str) -> torch.device:
-    """The device named by `device`, the first of several for "spread". "auto" is the CPU where the
-    graphics card runs nothing. Raises BadModel if it does not exist."""
+    """The device that `device` names, a GPU with its index. "auto" and "spread" mean the first
+    GPU, or the CPU if there is no working GPU. Raises BadModel for an unknown name or a GPU that
+    does not exist."""
     if device in ("auto", "spread"):
         device = "cuda" if torch.cuda.is_available() and not unusable_gpu() else "cpu"
     if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:\d{1,2})?", device):
@@ -134,26 +140,27 @@ def checked_device(device: str) -> torch.device:
             f"device {device!r} does not exist: this machine has {torch.cuda.device_count()} CUDA "
             "devices"
         )
-    # with its index, as the device of a model has one, too
+    # with the index, to compare equal to the device of a loaded model
     return torch.device("cuda", index)
 
 
 def checked_dtype(dtype: str) -> torch.dtype | None:
-    """The dtype called `dtype`, None for "auto". Raises BadModel for anything else."""
+    """The dtype called `dtype`, None for "auto". Raises BadModel for an unknown name."""
     if not isinstance(dtype, str) or dtype not in ("auto", *DTYPES):
         raise BadModel(f"dtype {shown(dtype)} is not one of auto, {', '.join(DTYPES)}")
     return DTYPES.get(dtype)
 
 
 def local_bytes(folder: Path, title: str = "") -> int:
-    """Bytes of the weights in `folder`. Raises BadModel if it has no complete set of
-    safetensors."""
+    """Total bytes of the weight files in `folder`. Raises BadModel if no complete set of
+    safetensors files is there."""
     return sum(path.stat().st_size for path in weight_paths(folder, title or folder.name))
 
 
 def refused(error: type[SequoiaError], what: str, load: Callable[[], Any]) -> Any:
-    """The result of `load()`. Whatever it raises becomes `error` with the reason in one sentence:
-    other libraries raise anything."""
+    """The result of `load()`. Other libraries raise all kinds of exceptions: any that `load`
+    raises is turned into `error`, whose message is `what` and the reason. SequoiaErrors pass
+    unchanged, and running out of memory becomes OutOfMemory."""
     try:
         return load()
     except SequoiaError:

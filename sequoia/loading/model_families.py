@@ -1,7 +1,7 @@
-"""Which models cannot run a token tree, and why, from the config alone: one function for each rule.
+"""Refuses models that cannot run a token tree, from their config alone. Each rule is one function.
 
-What no rule covers is found by the self-test (models/self_test.py), at the cost of loading the
-weights.
+Models that no rule covers are caught by the self-test (models/self_test.py), but only after their
+weights were loaded.
 """
 
 from __future__ import annotations
@@ -13,28 +13,29 @@ from transformers import AutoModelForCausalLM
 from sequoia.errors import BadModel
 from sequoia.models.layer_configs import layer_configs
 
-_FULL = "only full attention can hold the branches of a tree"
+# The ends of messages that begin with the model's name and type.
+_FULL = "a tree works only with full attention"
 
-_SOUND = "writes sound; a model that predicts the next token of a text is needed"
-_ASSISTANT = "drafts from the hidden states of its large model; alone it predicts nothing"
+_SOUND = "generates audio; a model that predicts the next token of a text is needed"
+_ASSISTANT = "drafts from the hidden states of its large model and cannot run without it"
 
-# Types that load as causal language models but whose code has no way to run a tree.
+# Types that load as causal language models but whose code cannot run a tree.
 _KINDS = {
-    "blt": "reads bytes in patches whose borders depend on the text; a tree has single tokens",
-    "cpmant": "puts a prompt of its own before every pass and takes distances from the order of "
-    "tokens, but the tokens of a tree do not all follow each other",
+    "blt": "groups bytes into patches that depend on the text; a tree needs single tokens",
+    "cpmant": "prepends a prompt of its own to every pass and derives distances from the order of "
+    "tokens, but neighbouring tokens of a tree can be on different branches",
     "gemma4_assistant": _ASSISTANT,
     "gemma4_unified_assistant": _ASSISTANT,
     "musicgen": _SOUND,
     "musicgen_melody": _SOUND,
-    "openai-gpt": "has no KV cache, so nothing computed for a text can be kept",
+    "openai-gpt": "has no KV cache, so every pass would have to recompute the whole text",
     "reformer": f"attends within chunks and hash buckets of a text; {_FULL}",
-    "xlm": "makes its own attention mask and takes none; a tree needs one for its branches",
-    "xlnet": "keeps a memory of its own, not a KV cache; a rejected branch would stay in it",
-    "xmod": "has weights for each human language, one of which has to be chosen beforehand",
+    "xlm": "builds its own attention mask and accepts no other; a tree needs a mask of its own",
+    "xlnet": "has a memory instead of a KV cache; rejected branches could not be removed from it",
+    "xmod": "has separate weights for each human language and needs one chosen beforehand",
 }
 
-# Encoders: causal only where their config says so.
+# Encoders, which are causal only if their config sets is_decoder.
 _ENCODERS = frozenset(
     {
         "bert",
@@ -57,7 +58,8 @@ _ENCODERS = frozenset(
 
 
 def refuse_unfit(name: str, config: Any) -> None:
-    """Raises BadModel if a model of the whole `config` cannot run a tree."""
+    """Raises BadModel if a model with this `config` cannot run a tree. name: the model's name in
+    messages."""
     kind = getattr(config, "model_type", "?")
     if type(config) not in AutoModelForCausalLM._model_mapping and not _is_encoder_decoder(config):
         raise BadModel(
@@ -70,10 +72,10 @@ def refuse_unfit(name: str, config: Any) -> None:
     if reason := next(filter(None, (rule(layer) for rule in _RULES for layer in layers)), None):
         raise BadModel(f"{name} ({getattr(text, 'model_type', kind)}) {reason}")
     stateful = getattr(AutoModelForCausalLM._model_mapping[type(config)], "_is_stateful", False)
-    # where the config lists all layer types, the rules above have refused any recurrent one
+    # if the config lists its layer types, the rules above have already refused recurrent layers
     if stateful and not _layer_types(text):
         raise BadModel(
-            f"{name} ({kind}) keeps a recurrent state, which cannot hold the branches of a tree"
+            f"{name} ({kind}) has a recurrent state, which cannot represent the branches of a tree"
         )
 
 
@@ -90,7 +92,7 @@ def _encoder_decoder(config: Any) -> str:
 def _encoder(config: Any) -> str:
     if config.model_type in _ENCODERS and not getattr(config, "is_decoder", False):
         return (
-            "is an encoder: its tokens also see those that follow them, unless the config says "
+            "is an encoder: its tokens attend to later tokens too, because its config does not set "
             "is_decoder"
         )
     return ""
@@ -107,9 +109,12 @@ def _local_layers(config: Any) -> str:
     if "local" in (getattr(config, "attention_layers", None) or ()):
         return f"has layers of local attention; {_FULL}"
     if config.model_type == "gpt_neo":
-        return "has its own causal mask, which ends at its context; a tree needs room beyond it"
+        return (
+            "has its own causal mask, which ends at its context length; the nodes of a tree need "
+            "rows beyond it"
+        )
     if getattr(config, "attention_type", None) == "block_sparse":
-        return f"attends to blocks of a text; {_FULL}"
+        return f"attends to only some blocks of a text; {_FULL}"
     return ""
 
 
@@ -117,15 +122,15 @@ def _alibi(config: Any) -> str:
     inner = getattr(config, "attn_config", None)
     if config.model_type == "bloom" or any(getattr(one, "alibi", False) for one in (config, inner)):
         return (
-            "takes positions from the order of tokens (ALiBi), but the tokens of a tree do not all "
-            "follow each other"
+            "derives positions from the order of tokens (ALiBi), but neighbouring tokens of a tree "
+            "can be on different branches"
         )
     return ""
 
 
 def _window(config: Any) -> str:
-    """For a window shorter than the context. A config that lists its layer types uses none, as all
-    of them are full attention."""
+    """Refuses a sliding window that is shorter than the context. If the config lists its layer
+    types, none of them uses the window: `_other_layers` has accepted full attention only."""
     window = getattr(config, "sliding_window", None)
     used = getattr(config, "use_sliding_window", True) and not _layer_types(config)
     if window and used and window < getattr(config, "max_position_embeddings", 0):
@@ -135,24 +140,21 @@ def _window(config: Any) -> str:
 
 def _headless(config: Any) -> str:
     if not getattr(config, "num_attention_heads", None):
-        return "has no attention heads: a recurrent state cannot hold the branches of a tree"
+        return "has no attention heads; a recurrent state cannot represent the branches of a tree"
     return ""
 
 
 def _indexed(config: Any) -> str:
     if count := getattr(config, "index_topk", None):
-        return (
-            f"keeps an index beside its KV cache, which chooses the {count} tokens that a token "
-            f"attends to; {_FULL}"
-        )
+        return f"attends to only {count} tokens, chosen by an index outside its KV cache; {_FULL}"
     return ""
 
 
 def _mixed_experts(config: Any) -> str:
     if config.model_type == "doge" and getattr(config, "is_moe", False):
         return (
-            "chooses the experts of a token by the other tokens of the same pass, so its output "
-            "depends on how a text is divided into passes"
+            "chooses a token's experts depending on the other tokens of the same pass, so its "
+            "output depends on how a text is divided into passes"
         )
     return ""
 

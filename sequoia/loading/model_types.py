@@ -1,5 +1,5 @@
-"""Which model types of `transformers` can run a token tree: the list in assets, written by
-`python -m sequoia.sweep`."""
+"""Reads and writes assets/model_types.json, the list of `transformers` model types and whether
+they can run a token tree. `python -m sequoia.sweep` makes the list."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MOST_CHARS = 1_000_000
 
 @dataclass(frozen=True)
 class ModelType:
-    """One type. result: "runs"; "partly" (only under `condition`); "refused"; or "not built" where
-    `transformers` itself cannot build it. reason: why the type's default config does not run, ""
-    where it does. tried: number of configs that were decoded and compared. without: options that
-    are refused, each with its reason."""
+    """A model type and the outcome of its tests. result: "runs"; "partly" (runs only under
+    `condition`); "refused"; or "not built" (`transformers` itself could not build it). reason: why
+    the type's default config does not run, "" if it does. tried: number of configs whose output was
+    compared with plain decoding. without: config options that are refused, each with the reason."""
 
     name: str
     result: str
@@ -33,16 +33,17 @@ class ModelType:
 
 @dataclass(frozen=True)
 class KnownTypes:
-    """All causal model types of one version of `transformers`, by name."""
+    """All causal model types of one version of `transformers`, sorted by name."""
 
     transformers: str
     types: tuple[ModelType, ...]
 
     def count(self, result: str) -> int:
+        """Number of types with this result."""
         return sum(one.result == result for one in self.types)
 
     def to_text(self) -> str:
-        """The list as the text of a file."""
+        """The list as the text of its file."""
         rows = [asdict(one) for one in self.types]
         content = as_file({"transformers": self.transformers, "types": rows}, "model-types")
         return write_file(content, "model-types", _MOST_CHARS, BadModel)

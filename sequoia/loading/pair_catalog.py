@@ -1,6 +1,6 @@
-"""Tested pairs that can be loaded by name, by the machine they are for.
+"""Tested pairs that can be loaded by name, grouped by the kind of machine they need.
 
-Data: assets/pair_catalog.json. Loads nothing.
+The data is in assets/pair_catalog.json. This module loads no models.
 """
 
 from __future__ import annotations
@@ -21,10 +21,14 @@ BUNDLED_NAME = "bundled"
 
 @dataclass(frozen=True)
 class Model:
-    """Published facts of a model. bytes: of its safetensors files. gated: its licence has to be
-    accepted on its page first. chat: its tokenizer has a chat template. source: where `bytes` is
-    from. revision: the commit that is used, as read from the hub on `revision_date`; "" for the
-    newest one. pickle: it is published only as a pickle, which is refused."""
+    """Published facts about a model.
+
+    id: on the Hugging Face hub. bytes: total size of its safetensors files. licence: its name.
+    gated: the licence must be accepted on the model's page before a download. chat: the tokenizer
+    has a chat template. source: where the figure in `bytes` was found. revision: the commit to use,
+    looked up on the hub on `revision_date`; "" means the newest commit. pickle: the model is
+    published only as a pickle file, which is refused.
+    """
 
     id: str
     parameters: int
@@ -40,8 +44,8 @@ class Model:
 
 @dataclass(frozen=True)
 class Preset:
-    """A pair by name. tier: the machine it is for. needs: its requirements in words. note: anything
-    else to know. offload: the target's layers are streamed from host memory."""
+    """A named pair. tier: the kind of machine it needs. needs: its requirements in words. note:
+    anything else worth knowing. offload: the target's layers are streamed from host memory."""
 
     name: str
     tier: str
@@ -53,13 +57,14 @@ class Preset:
 
     @property
     def models(self) -> tuple[Model, Model]:
+        """The target and the draft."""
         return self.target, self.draft
 
 
 @cache
 def presets() -> tuple[Preset, ...]:
-    """All pairs that have a name, except the bundled one. A damaged file, or pairs of it, are
-    skipped."""
+    """All named pairs except the bundled one. Damaged entries of the file are skipped; a damaged
+    file gives no pairs."""
     return read_each([(FILE.name, FILE)], _read).get(FILE.name, ())
 
 
@@ -81,10 +86,10 @@ def find(name: Any) -> Preset | None:
 
 
 def preset(name: Any) -> Preset:
-    """The pair called `name`. Raises BadModel, which lists the known ones."""
+    """The pair called `name`. Raises BadModel with a list of all names if it is unknown."""
     if found := find(name):
         return found
     known = ", ".join([BUNDLED_NAME, *(one.name for one in presets())])
     raise BadModel(
-        f"unknown pair {shown(name)}; known: {known}; for other models give draft= and target="
+        f"unknown pair {shown(name)}; known: {known}; to load other models, pass draft= and target="
     )

@@ -1,4 +1,5 @@
-"""Which pair to load, and how: one value for the API, the commands and the page."""
+"""A request to load a pair: which models, on which device, in which dtype. The API, the commands
+and the page all use it."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from sequoia.validate_input import shown
 
 @dataclass(frozen=True)
 class Ref:
-    """A model as it is asked for: a folder or a hub id. revision: its commit, read from the hub on
-    `date`; "" for any."""
+    """A reference to a model. name: a folder or a hub id. revision: the commit to use, looked up on
+    the hub on `date`; "" accepts any commit."""
 
     name: str
     revision: str = ""
@@ -22,14 +23,14 @@ class Ref:
 
 @dataclass(frozen=True)
 class PairRequest:
-    """A pair by name, or two models: local folders or Hugging Face ids. Raises BadPair for half a
-    pair, or for a name beside two models.
+    """A named pair, or two models given as local folders or Hugging Face ids. Raises BadPair if
+    only one model is given, or both a name and two models.
 
-    device: "auto" (CUDA where there is any; of several devices, as few as can hold the pair),
-    "spread" (the target over all CUDA devices), "cpu", "cuda", "cuda:1"... dtype: "auto" (the
-    faster one for each model on this machine), "float32", "bfloat16" or "float16". offload: True to
-    stream from host memory those of the target's layers that do not fit the device beside all else,
-    or the number of layers that stay on the device (see large/offload.py).
+    device: "auto" (GPUs if there are any, as few of them as have room for the pair), "spread" (the
+    target over all GPUs), "cpu", "cuda", "cuda:1" and so on. dtype: "auto" (chosen for each model
+    by speed on this machine), "float32", "bfloat16" or "float16". offload: True streams those of
+    the target's layers from host memory that do not fit on the device; a number sets how many
+    layers stay on the device (see large/offload.py).
     """
 
     name: str = BUNDLED_NAME
@@ -42,23 +43,23 @@ class PairRequest:
     def __post_init__(self) -> None:
         if (self.draft is None) != (self.target is None):
             raise BadPair(
-                f"a draft and a target must be given together; given were "
-                f"draft={shown(self.draft)} and target={shown(self.target)}"
+                f"draft and target must be given together, but got draft={shown(self.draft)} and "
+                f"target={shown(self.target)}"
             )
         if self.target is not None and self.name != BUNDLED_NAME:
             raise BadPair(
-                f"give either the name of a pair or its two models, not both; given were the name "
+                f"give either the name of a pair or two models, not both; got the name "
                 f"{shown(self.name)} and target={shown(self.target)}"
             )
 
     @property
     def is_bundled(self) -> bool:
-        """Whether it asks for the pair that comes with the program."""
+        """Whether this is a request for the pair that comes with the program."""
         return self.target is None and self.name == BUNDLED_NAME
 
     @property
     def models(self) -> tuple[Ref, Ref]:
-        """The target and the draft. Raises BadModel for an unknown name."""
+        """The target and the draft. Raises BadModel if no pair has this name."""
         if self.target is not None and self.draft is not None:
             return Ref(self.target), Ref(self.draft)
         if self.is_bundled:
@@ -68,13 +69,13 @@ class PairRequest:
 
     @property
     def streamed(self) -> bool | int:
-        """`offload`, or True where the pair of this name needs its target's layers streamed."""
+        """`offload`, or True if the catalog says that this pair needs offloading."""
         one = find(self.name)
         return bool(one and one.offload) if self.offload is False else self.offload
 
     @property
     def title(self) -> str:
-        """Its name in messages."""
+        """The pair's name in messages."""
         return f"{self.target} with {self.draft}" if self.target else self.name
 
 

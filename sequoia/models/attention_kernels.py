@@ -1,5 +1,5 @@
-"""Which of torch's attention kernels a pass may use. The setting is process-wide, so it is changed
-around each pass and then restored."""
+"""Selects the attention kernels of torch that a pass may use. torch's setting is process-wide, so
+it is changed for the duration of a pass and then restored."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from torch.backends import cuda
 
 @contextmanager
 def without_cudnn_attention() -> Iterator[None]:
-    """A context in which torch does not use cuDNN's attention. cuDNN makes a new plan for every
-    number of columns, which takes time, and the number of columns differs at almost every step."""
+    """A context in which torch does not use cuDNN's attention. cuDNN spends time on a new plan for
+    every number of columns, and that number changes in almost every step."""
     usual = cuda.cudnn_sdp_enabled()
     cuda.enable_cudnn_sdp(False)
     try:

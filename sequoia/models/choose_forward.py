@@ -1,5 +1,5 @@
-"""Chooses the forward of a model: a faster one, where there is one that gives the same logits as
-that of `transformers` on this machine."""
+"""Chooses the forward of a model: a faster one if it gives the same logits on this machine as the
+forward of `transformers`."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ from sequoia.models.graph_check import graph_problem
 from sequoia.models.grouped_attention import has_groups, with_grouped_attention
 from sequoia.models.tree_forward import TreeModel, transformers_forward
 
-# what the fast forward raises for a model that is built differently from the rest of its family
+# raised by the fast forward for a model that is built differently from the rest of its family
 _BUILT_DIFFERENTLY = (RuntimeError, AttributeError, TypeError, IndexError)
 _log = logging.getLogger(__name__)
 
 
 def use_fast_forward(model: TreeModel, int8: bool = False) -> TreeModel:
-    """Use the fast forward, or on CUDA the one with graphs, where `model` has one and it gives the
-    same logits as the `transformers` one; for a model on several devices, the one with grouped
-    attention. Where it doesn't, `no_fast_forward` and the log say why. Returns `model`.
+    """Make `model` use a faster forward if there is one with the same logits as the forward of
+    `transformers`, and return `model`. If a faster forward is rejected, `no_fast_forward` and the
+    log say why.
 
-    int8: the one with rounded weights, for drafts. Its logits may differ by more, as verification
-    is exact for any draft distribution.
+    On a CPU the faster forward is FastLlama, on one GPU CUDA graphs, and for a model whose weights
+    are in several places grouped attention. int8: use weights rounded to int8, for drafts only. The
+    logits may then differ by more, because verification is exact for any draft distribution.
     """
     usual = model.forward
     bound = INT8_TOLERANCE if int8 else tolerance(model.dtype)
     why = ""
     for make in _faster_forwards(model, int8):
         if why:
-            _log.warning("%s: another faster forward is tried, as %s", model.name, why)
+            _log.warning("%s: trying another faster forward, because %s", model.name, why)
         why = _problem_with(model, make, usual, bound)
         if not why:
             return model
@@ -45,14 +46,16 @@ def use_fast_forward(model: TreeModel, int8: bool = False) -> TreeModel:
 
 
 def use_no_graphs(model: TreeModel, why: str) -> None:
-    """Use the plain forward from now on, where `model` uses CUDA graphs."""
+    """If `model` uses CUDA graphs, make it use the plain forward from now on. why: the reason, for
+    the log."""
     if model.graphs:
         _use(model, partial(transformers_forward, model.hf), f"CUDA graphs off: {why}")
 
 
 def _faster_forwards(model: TreeModel, int8: bool) -> list[Callable[[], Forward | None]]:
-    """Makes the faster forwards that may exist for `model`, the fastest first."""
-    if model.placement:  # its weights are in several places: neither captured nor packed
+    """Functions that make the faster forwards to try for `model`, the fastest first. Each returns
+    None if that forward does not support the model."""
+    if model.placement:  # weights in several places can be neither captured nor packed
         return [partial(_grouped, model)]
     if not model.may_use_graphs:
         return [partial(fast_forward, model.hf, int8)]
@@ -62,12 +65,12 @@ def _faster_forwards(model: TreeModel, int8: bool) -> list[Callable[[], Forward 
 
 
 def _with_graphs(forward: Forward, device: torch.device) -> GraphedForward:
-    """`forward` as CUDA graphs."""
+    """`forward`, run through CUDA graphs."""
     return GraphedForward(forward, CudaCapture(device))
 
 
 def _grouped(model: TreeModel) -> Forward | None:
-    """The forward with grouped attention; None for a model without groups."""
+    """The forward with grouped attention, None if `model` has one query head per key head."""
     return partial(grouped_forward, model.hf) if has_groups(model.config) else None
 
 
@@ -80,8 +83,8 @@ def grouped_forward(hf: Any, *given: Any) -> torch.Tensor:
 def _problem_with(
     model: TreeModel, make: Callable[[], Forward | None], usual: Forward, bound: float
 ) -> str:
-    """Use the forward that `make` makes, if it makes one. Returns why it must not be used, or
-    ""."""
+    """Make `model` use the forward that `make` returns, or `usual` if it returns None. Returns why
+    that forward must not be used, "" if it may."""
     try:
         model.forward = make() or usual
         return _disagreement(model, usual, bound)
@@ -90,8 +93,8 @@ def _problem_with(
 
 
 def _disagreement(model: TreeModel, usual: Forward, bound: float) -> str:
-    """How the logits of the forward in use differ from those of `usual` by more than `bound` of
-    their spread; "" where they don't."""
+    """How the forward in use fails its comparison with `usual`, "" if it passes. bound: the largest
+    difference of logits allowed, divided by their standard deviation."""
     if model.forward is usual:
         return ""
     plain = model.with_forward(usual)
@@ -99,12 +102,13 @@ def _disagreement(model: TreeModel, usual: Forward, bound: float) -> str:
         return graph_problem(model, plain, bound)
     for found in map(distance, sample_logits(model), sample_logits(plain)):
         if not found <= bound:
-            return f"its logits differ by {found:.2g} of their spread, {bound:g} is allowed"
+            return f"its logits differ by {found:.2g} of their spread (allowed: {bound:g})"
     return ""
 
 
 def _use(model: TreeModel, plain: Forward, why: str) -> None:
-    """Use the plain forward, and say why in `no_fast_forward` and in the log."""
+    """Make `model` use the forward `plain`, and note the reason in `no_fast_forward` and the
+    log."""
     model.forward = plain
     model.no_fast_forward = why
     _log.warning("%s runs without its faster forward: %s", model.name, why)

@@ -1,5 +1,9 @@
-"""Logits of a model compared with others of the same text: those of a tree, of the tokens in a row,
-of the bare model; and how far apart rounding alone may put them."""
+"""Computes the same logits of a model in different ways (with a tree, or with the bare model),
+compares them, and says how far apart rounding alone may put them.
+
+The bare model is the model of `transformers` without our cache and mask. The spread of logits is
+their standard deviation over the vocabulary.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +16,20 @@ from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import whole_tree_layout
 
-INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
+# of the logits' spread; enough for rounded weights, but less than a wrong mask or position causes
+INT8_TOLERANCE = 0.5
 
 
 def branched(
     model: TreeModel, tokens: Sequence[int], before: Sequence[int] = (), first: int = 0
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Two rows of logits (vocab,) for a tree of three `tokens`, a root with two children, after the
-    tokens `before`, or after the same three where none are given: after the second child, and after
-    the first token once that branch is kept. first: the position of the text's first token."""
+    """Two rows of float64 logits (vocab,) from a tree of the three `tokens`: a root and its two
+    children. The first row is at the second child. The second row is at the root's token, appended
+    once more after the branch with the second child was kept.
+
+    before: the tokens before the tree; if there are none, `tokens`. first: the position of the
+    first token before the tree.
+    """
     before = before or tokens
     context = model.open(len(before) + 13, first)
     context.extend(before)
@@ -30,14 +39,13 @@ def branched(
 
 
 def own_logits(model: TreeModel, tokens: Sequence[int]) -> torch.Tensor:
-    """(vocab,) float64 logits after `tokens` from the bare model: batch of one, no cache, mask or
-    positions of ours."""
+    """Logits (vocab,) in float64 after `tokens`, from the bare model with its own positions."""
     return _bare_logits(model, tokens, 1)[-1]
 
 
 def own_logits_from(model: TreeModel, tokens: Sequence[int], first: int, keep: int) -> torch.Tensor:
-    """(keep, vocab) float64 logits after the last `keep` of `tokens`, the first of which is at
-    position `first`, from the bare model: batch of one, no cache or mask of ours."""
+    """Logits (keep, vocab) in float64 at the last `keep` of `tokens`, from the bare model. first:
+    the position of the first token."""
     positions = torch.arange(first, first + len(tokens), device=model.device)[None]
     return _bare_logits(model, tokens, keep, position_ids=positions)
 
@@ -53,28 +61,29 @@ def _bare_logits(
 
 
 def is_half(dtype: torch.dtype) -> bool:
-    """Whether numbers of `dtype` have fewer digits than float32."""
+    """Whether `dtype` is less precise than float32."""
     return dtype not in (torch.float32, torch.float64)
 
 
 def tolerance(dtype: torch.dtype) -> float:
-    """The difference of logits that rounding explains, as a share of their spread."""
+    """The largest difference of logits that rounding explains, as a fraction of their spread."""
     return 0.1 if is_half(dtype) else 1e-3
 
 
 def sample_tokens(model: TreeModel) -> list[int]:
-    """Three tokens to try `model` with, which any vocabulary has."""
+    """Three token ids for tests, which exist in any vocabulary."""
     return [token % model.vocab for token in (1, 2, 3)]
 
 
 def sample_logits(model: TreeModel) -> list[torch.Tensor]:
-    """(vocab,) logits of a tree's branch after three tokens and after seven; only the first where
-    the weights are in several places, as passes are slow there."""
+    """Logits (vocab,) at a branch of a tree: after three tokens, and after seven. The second is
+    omitted if the weights are in several places, because passes are slow then."""
     tokens = sample_tokens(model)
     texts = [(), (tokens * 3)[:7]]
     return [branched(model, tokens, text)[0] for text in texts[: 1 if model.placement else 2]]
 
 
 def distance(one: torch.Tensor, other: torch.Tensor) -> float:
-    """The greatest difference of two logit rows (vocab,), relative to the spread of the second."""
+    """The largest difference between two rows of logits (vocab,), divided by the spread of
+    `other`."""
     return float((one - other).abs().max() / other.std().clamp(min=1e-9))

@@ -1,10 +1,10 @@
-"""The longest text a model can hold, and the lengths at which its forward pass changes, from its
-config alone.
+"""The longest text a model can process, and the text lengths at which its forward pass changes.
+Both come from its config alone.
 
-Some models compute differently once a text is longer than a number in their config. LongRoPE (Phi-3
-with 128 k tokens of context) is the worst of them: one token past the original context gives all
-tokens of its pass other rotary frequencies, while tokens in the KV cache keep the old ones. A tree
-across that limit would change the output, so such a model is used up to it only.
+Some models compute differently when a text is longer than a number in their config. The worst case
+is LongRoPE (Phi-3 with 128k tokens of context): once a pass goes beyond the original context, all
+tokens of that pass get other rotary frequencies, while tokens in the KV cache have the old ones. A
+tree across that limit would change the output, so such a model is used only up to the limit.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 
 from sequoia.models.layer_configs import layer_configs
 
-UNSTATED = 2**20  # tokens, where the config states no context
+UNSTATED = 2**20  # tokens, if the config states no context length
 
-# Fields of a config that give a length beyond which something changes.
+# Fields of a config with a text length beyond which the computation may change.
 _LENGTHS = (
     "original_max_position_embeddings",
     "sliding_window",
@@ -31,16 +31,16 @@ _LENGTHS = (
 
 @dataclass(frozen=True)
 class ContextLength:
-    """Tokens of prompt and output together. reason: why they are fewer than the config's own
-    context, "" where they are not."""
+    """The greatest number of tokens of prompt and output together. reason: why it is less than the
+    context that the config states, "" if it is not."""
 
     tokens: int
     reason: str = ""
 
 
 def context_length(config: Any) -> ContextLength:
-    """The longest text for which a model of this (text) `config` gives the same logits one token at
-    a time, all at once or as a tree."""
+    """The longest text for which a model gives the same logits one token at a time, all at once, or
+    as a tree. config: of the model's text part."""
     return min(map(_of_layer, layer_configs(config)), key=lambda limit: limit.tokens)
 
 
@@ -51,14 +51,14 @@ def _of_layer(config: Any) -> ContextLength:
 
 
 def changes_at(config: Any, limit: int) -> tuple[int, ...]:
-    """The lengths below `limit` that the config gives as those beyond which something changes, the
-    shortest first. Not all of them change the logits of every model."""
+    """Text lengths below `limit` beyond which, according to the config, the computation may change,
+    the shortest first. Not all of them change the logits of every model."""
     found = {_count(length) for layer in layer_configs(config) for length in _stated(layer)}
     return tuple(sorted(length for length in found if 0 < length < limit))
 
 
 def _stated(config: Any) -> list[Any]:
-    """The values of all lengths in the config of a layer, None for those it leaves open."""
+    """The values of all such lengths in the config of a layer, None for those not set."""
     found = [getattr(config, name, None) for name in _LENGTHS]
     return [*found, *(_original_context(rope) for rope in rope_parameters(config))]
 
@@ -68,8 +68,8 @@ def _original_context(rope: Mapping[str, Any]) -> Any:
 
 
 def rope_parameters(config: Any) -> tuple[Mapping[str, Any], ...]:
-    """The parameters of every kind of rotary position embedding in the model; some models have one
-    for each kind of layer."""
+    """The parameters of the model's rotary position embeddings. Some models have a different
+    embedding for each kind of layer, and one set of parameters for each."""
     found = getattr(config, "rope_parameters", None)
     if not isinstance(found, Mapping):
         return ()
@@ -84,16 +84,16 @@ def _limits(config: Any) -> Iterator[ContextLength]:
         if original and (rope.get("rope_type") == "longrope" or "long_mscale" in rope):
             yield ContextLength(
                 original,
-                "its rotary positions change for all tokens of a longer text (LongRoPE, original "
+                "in a longer text its rotary positions change for all tokens (LongRoPE, original "
                 f"context {original})",
             )
     if window := _count(getattr(config, "keep_window_size", None)):
         yield ContextLength(
             window,
-            f"in a longer text each token sees only some tokens (keep_window_size {window})",
+            f"in a longer text each token attends to only some tokens (keep_window_size {window})",
         )
 
 
 def _count(value: Any) -> int:
-    """`value` where it is a positive whole number, else 0."""
+    """`value` if it is a positive whole number, otherwise 0."""
     return value if type(value) is int and value > 0 else 0

@@ -1,10 +1,10 @@
-"""CUDA graphs of the model's own forward, one for each size of its input. A tree level has few
-nodes, so launching the kernels one by one would take longer than running them.
+"""CUDA graphs of the model's own forward, one for each input size. A tree level has few nodes, so
+launching the kernels one by one would take longer than running them.
 
-A graph reads ids, positions, mask and the cache slots to write from tensors whose addresses never
-change. It attends to a fixed number of cache slots, its reach: the length of prefix and input
-rounded up to 1, 2, 3, 4, 6, 8, 12, ... times STEP (at most the capacity). Unused slots are masked
-out, so one graph serves every prefix within its reach.
+A graph reads its inputs (ids, positions, mask, and the indices of the cache slots to write) from
+tensors whose addresses never change. It attends to a fixed number of cache slots, its reach: the
+length of prefix and input, rounded up to 1, 2, 3, 4, 6, 8, 12, ... times STEP (but not beyond the
+capacity). Unused slots are masked out, so one graph works for every prefix within its reach.
 """
 
 from __future__ import annotations
@@ -26,31 +26,33 @@ from sequoia.this_machine.step_timer import as_current_device
 _log = logging.getLogger(__name__)
 
 Forward = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, KVCache, bool], torch.Tensor]
-# does the work again and returns the tensor that holds its result
+# runs the captured work and returns the tensor that contains its result
 Replay = Callable[[], torch.Tensor]
+# captures work, and returns the function that replays it
 Capture = Callable[[Replay], Replay]
 _Size = tuple[int, int, bool]  # rows, reach, last_only
 
-STEP = 512  # columns of the shortest reach
+STEP = 512  # slots in the shortest reach
 MOST_ROWS = 1024  # larger passes keep the GPU busy without a graph
-# graphs of one KV cache: each holds its mask, and dynamic trees have many sizes
+# graphs for one KV cache; limited, as each has a mask of its own and dynamic trees have many sizes
 MOST_SIZES = 32
-MOST_SPARES = 4  # KV caches of finished runs that are kept: a race has so many
-_MOST_TOO_LARGE = 4  # a run may get a cache with so many times the slots it asks for
+MOST_SPARES = 4  # KV caches kept from finished runs: the number that a race uses
+_MOST_TOO_LARGE = 4  # a run may get a cache with up to this many times the slots it asks for
 # Many sizes occur only once or twice; capturing those would not pay.
 PASSES_BEFORE_CAPTURE = 2
-PASSES_BEFORE_CAPTURE_WHEN_FULL = 16  # the same where another graph has to be dropped for it
-_LEAST_ROWS = 64  # of the memory for logits
-# libraries choose kernels and allocate during the first passes, which must not be captured
+PASSES_BEFORE_CAPTURE_WHEN_FULL = 16  # if the new graph replaces another one
+_LEAST_ROWS = 64  # rows of the smallest buffer for logits
+# passes before a capture: in the first ones, libraries choose kernels and allocate memory
 _WARM_UPS = 3
 
 
 class GraphedForward:
-    """Runs `forward` through CUDA graphs where that is faster; has the signature of Forward: (ids,
-    positions, mask, kv_cache, last_only).
+    """A Forward (ids, positions, mask, kv_cache, last_only) that runs `forward` through CUDA graphs
+    if that is faster.
 
-    plain: the forward itself. `failed`: why capturing was abandoned, or None. Once it is set, the
-    plain forward is always used. Graphs are dropped together with the KV cache they write to.
+    plain: `forward` itself. failed: why capturing was abandoned, None if it was not; once it is
+    set, the plain forward is always used. Graphs are dropped together with the KV cache that they
+    write to.
     """
 
     def __init__(self, forward: Forward, capture: Capture) -> None:
@@ -62,13 +64,14 @@ class GraphedForward:
             WeakKeyDictionary()
         )
         self._passes: WeakKeyDictionary[KVCache, Counter[_Size]] = WeakKeyDictionary()
-        # rows and last_only of sizes that are known to recur
+        # (rows, last_only) of sizes that are known to recur
         self._recurring: WeakKeyDictionary[KVCache, set[tuple[int, bool]]] = WeakKeyDictionary()
         self._results = _Results()
-        self._spares: list[KVCache] = []  # of finished runs, the first released first
+        self._spares: list[KVCache] = []  # KV caches of finished runs, the oldest first
 
     @property
     def name(self) -> str:
+        """The forward in words."""
         if self.failed:
             return f"transformers (no CUDA graphs: {self.failed})"
         return "transformers, as CUDA graphs"
@@ -81,8 +84,8 @@ class GraphedForward:
         kv_cache: KVCache,
         last_only: bool,
     ) -> torch.Tensor:
-        """Logits (rows, vocab), or (1, vocab) with `last_only`. The next call may overwrite
-        them."""
+        """Logits (rows, vocab), or (1, vocab) with `last_only`, which the next call may
+        overwrite."""
         rows = ids.shape[1]
         captured = None
         # each prompt length occurs only once, so prefills are not captured
@@ -93,13 +96,14 @@ class GraphedForward:
         return captured(ids, positions, mask, kv_cache)
 
     def count(self, kv_cache: KVCache) -> int:
-        """How many graphs write to `kv_cache`."""
+        """Number of graphs that write to `kv_cache`."""
         return len(self._graphs.get(kv_cache, ()))
 
     def acquire(self, layers: int, capacity: int, alike: bool = False) -> KVCache:
-        """A KV cache of at least `capacity` slots: one released by an earlier run, with its graphs,
-        or a new one, for which a stored one is dropped. So there are never more than were in use at
-        the same time. The capacity is rounded up, so that many runs ask for the same."""
+        """A KV cache of at least `capacity` slots. An earlier run's cache is reused with its graphs
+        if one fits; otherwise a new one is made and the oldest spare is dropped, so that there are
+        never more caches than were in use at the same time. The capacity is rounded up to a
+        multiple of STEP, so that more runs fit the same cache. For `alike` see KVCache."""
         rounded = -(-capacity // STEP) * STEP
         fitting = [
             spare
@@ -116,8 +120,8 @@ class GraphedForward:
         return spare
 
     def release(self, kv_cache: KVCache | None) -> None:
-        """Keep the KV cache of a finished run for a later one, and a few others. Pass None to free
-        all of them."""
+        """Keep the KV cache of a finished run as a spare for a later run; beyond MOST_SPARES, the
+        oldest is freed. None frees all spares."""
         if kv_cache is None:
             self._spares.clear()
             return
@@ -125,8 +129,8 @@ class GraphedForward:
         del self._spares[:-MOST_SPARES]
 
     def ahead(self, kv_cache: KVCache, columns: int) -> list[tuple[int, bool]]:
-        """Rows and last_only of recurring sizes that a pass over `columns` columns would have to
-        capture first."""
+        """The recurring sizes (rows, last_only) whose graphs do not exist yet for passes over
+        `columns` slots."""
         if self.failed is not None:
             return []
         reach = reach_of(columns, kv_cache.capacity)
@@ -137,15 +141,15 @@ class GraphedForward:
     def capture_ahead(
         self, kv_cache: KVCache, rows: int, last_only: bool, columns: int, like: torch.Tensor
     ) -> None:
-        """Capture one of those sizes, for which `kv_cache` has reserved rows. like: any mask of the
-        model."""
+        """Capture one of the sizes that `ahead` returned. The caller has reserved `rows` slots of
+        `kv_cache`. like: any mask of the model, for its dtype and device."""
         size = (rows, reach_of(columns, kv_cache.capacity), last_only)
         self._add(self._graphs.setdefault(kv_cache, {}), kv_cache, size, like)
 
     @contextmanager
     def capturing(self) -> Iterator[None]:
-        """A context in which every size is captured at its first pass, because it is known to
-        recur. Later it is captured at its first pass of every other reach, too."""
+        """A context in which every size counts as recurring: it is captured at its first pass here,
+        and later at its first pass with every other reach."""
         self._capturing = True
         try:
             yield
@@ -158,13 +162,14 @@ class GraphedForward:
         graphs = self._graphs.setdefault(kv_cache, {})
         size = (rows, reach_of(mask.shape[-1], kv_cache.capacity), last_only)
         if size in graphs:
-            graphs[size] = graphs.pop(size)  # moved to the end: used last
+            graphs[size] = graphs.pop(size)  # moved to the end, as the most recently used one
         elif self._due(kv_cache, size, len(graphs)):
             self._add(graphs, kv_cache, size, mask)
         return graphs.get(size)
 
     def _due(self, kv_cache: KVCache, size: _Size, graphs: int) -> bool:
-        """Whether to capture a pass of this size now, given that `graphs` graphs already exist."""
+        """Whether to capture this pass of the given size. graphs: the number of graphs that
+        exist for `kv_cache`."""
         rows, _, last_only = size
         recurring = self._recurring.setdefault(kv_cache, set())
         if self._capturing:
@@ -185,8 +190,8 @@ class GraphedForward:
         size: _Size,
         mask: torch.Tensor,
     ) -> None:
-        """Capture one more size. Where there are too many graphs, the least recently used one is
-        dropped."""
+        """Capture one more size and, if there are then too many graphs, drop the least recently
+        used one."""
         try:
             graphs[size] = _CapturedForward(
                 self.plain, self._capture_work, self._results, kv_cache, size, mask
@@ -194,17 +199,18 @@ class GraphedForward:
         except RuntimeError as problem:
             if is_out_of_memory(problem):
                 _log.warning(
-                    "no memory to capture a CUDA graph of %d rows; this pass runs without one",
+                    "no memory to capture a CUDA graph for %d rows; this pass runs without one",
                     size[0],
                 )
-                self._recurring.get(kv_cache, set()).discard((size[0], size[2]))  # try less often
+                # so that the next attempt comes only after several passes
+                self._recurring.get(kv_cache, set()).discard((size[0], size[2]))
             else:  # the model does something that CUDA cannot capture
                 self._abandon(problem)
         if len(graphs) > MOST_SIZES:
             del graphs[next(iter(graphs))]
 
     def _abandon(self, problem: RuntimeError) -> None:
-        """Use the plain forward from now on."""
+        """Drop all graphs and use the plain forward from now on."""
         self.failed = " ".join(str(problem).split())[:200]
         self._graphs.clear()
         _log.warning(
@@ -215,27 +221,30 @@ class GraphedForward:
 
 
 def reach_of(columns: int, capacity: int) -> int:
-    """Columns that the graph for a pass over `columns` attends to. Two reaches for each doubling:
-    every new one costs a capture of each size, and columns that are masked out cost little."""
+    """The reach of the graph for a pass over `columns` slots. There are two reaches for each
+    doubling: more would need more captures, and slots that are masked out cost little."""
     steps = -(-columns // STEP)
-    dropped = max(0, steps.bit_length() - 2)  # binary digits after the first two
+    dropped = max(0, steps.bit_length() - 2)  # `steps` is rounded up to its first two binary digits
     return min((-(-steps >> dropped) << dropped) * STEP, capacity)
 
 
 def result_rows(rows: int) -> int:
-    """Rows of the memory for the logits of a pass over `rows` rows."""
+    """Rows of the buffer for the logits of a pass over `rows` rows: a power of two, at least
+    _LEAST_ROWS."""
     return max(_LEAST_ROWS, 1 << (rows - 1).bit_length())
 
 
 class _Results:
-    """Memory outside the graphs for the logits of all of them, as a result holds only until the
-    next pass. It grows in powers of two, so that all of it is at most twice the last part."""
+    """One buffer for the logits of all graphs, since a result is valid only until the next pass. A
+    larger graph replaces the buffer by one of twice the size or more. The graphs captured before
+    keep the old buffers alive, but all of them together are at most twice as large as the last."""
 
     def __init__(self) -> None:
         self._logits: torch.Tensor | None = None
 
     def of(self, logits: torch.Tensor) -> torch.Tensor:
-        """Where `logits` (rows, vocab) go. Called in passes before the capture first."""
+        """The part of the buffer for `logits` (rows, vocab). Called in the warm-up passes first, so
+        that nothing is allocated during the capture."""
         rows = len(logits)
         found = self._logits
         if found is None or len(found) < rows or found.dtype != logits.dtype:
@@ -244,7 +253,7 @@ class _Results:
 
 
 class _CapturedForward:
-    """The graph of one size for one KV cache. It holds no reference to the cache, which would
+    """The graph of one input size for one KV cache. It has no reference to the cache, which would
     otherwise never be freed."""
 
     def __init__(
@@ -263,7 +272,7 @@ class _CapturedForward:
         self._positions = torch.zeros_like(self._ids)
         self._indices = torch.arange(rows, device=like.device) + kv_cache.start
         self._mask = like.new_full((1, 1, rows, reach), self._closed)
-        self._mask[..., :1] = 0  # a row with every column closed would give NaN during the capture
+        self._mask[..., :1] = 0  # a row without any open column would give NaN during the capture
 
         def work() -> torch.Tensor:
             logits = forward(self._ids, self._positions, self._mask, kv_cache, last_only)
@@ -287,17 +296,17 @@ class _CapturedForward:
 
 
 class CudaCapture:
-    """Captures work as CUDA graphs of one device. The graphs share the memory of their intermediate
-    results, so they are replayed one after the other, and a result holds until the next replay of
-    any of them."""
+    """Captures work as CUDA graphs on one device. The graphs share the memory for their
+    intermediate results, so only one may be replayed at a time, and a result is valid until the
+    next replay of any of them."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
         with as_current_device(device):
             self._pool = torch.cuda.graph_pool_handle()
             self._side = torch.cuda.Stream()
-            # The pool ends for good with its last graph. This one keeps it alive when all graphs
-            # of a run are dropped at once.
+            # A pool is closed for good with its last graph. This graph keeps it open when all
+            # graphs of a run are dropped at once.
             self._keeper = self._capture(partial(torch.zeros, 1, device=device))
 
     def __call__(self, work: Replay) -> Replay:
@@ -319,14 +328,14 @@ class CudaCapture:
                 for _ in range(_WARM_UPS):
                     work()
         finally:
-            # also after an error: the plain forward comes next, and the passes that were begun
-            # here still write to the same cache slots
+            # also after an error: the plain forward then writes to the same cache slots as the
+            # passes that were started here
             here.wait_stream(self._side)
         graph = torch.cuda.CUDAGraph()
         # The outer context restores the current stream, because a failed capture leaves torch on
-        # the side stream. We capture on our own side stream because it belongs to this device and
-        # already has the libraries' workspaces; torch's default belongs to whichever device
-        # captured first. "thread_local" lets other threads use CUDA meanwhile.
+        # the side stream. The capture is on our own side stream, which belongs to this device and
+        # already has the libraries' workspaces; torch's default stream for captures belongs to the
+        # device that captured first. "thread_local" allows other threads to use CUDA meanwhile.
         first: list[Exception] = []
         try:
             with (
@@ -336,13 +345,13 @@ class CudaCapture:
             ):
                 result = _noting_errors(work, first)
         except RuntimeError as last:
-            raise first[0] if first else last  # noqa: B904  the last one has it as its context
+            raise first[0] if first else last  # noqa: B904  `last` has it as its context
         return graph, result
 
 
 def _noting_errors(work: Replay, errors: list[Exception]) -> torch.Tensor:
-    """The result of `work`. An error is added to `errors` too: ending a failed capture raises
-    another one, which says only that the capture failed."""
+    """The result of `work`. If it raises an error, the error is also added to `errors`: the end of
+    the failed capture raises another error, which says only that the capture failed."""
     try:
         return work()
     except Exception as problem:
@@ -352,7 +361,7 @@ def _noting_errors(work: Replay, errors: list[Exception]) -> torch.Tensor:
 
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """A context without garbage collection. In a capture, the end of an object that waits for the
+    """A context without garbage collection. During a capture, freeing an object that waits for the
     device, such as pinned memory, would make the capture fail."""
     enabled = gc.isenabled()
     gc.disable()

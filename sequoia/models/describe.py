@@ -1,4 +1,4 @@
-"""The machine and a pair on it, in words."""
+"""Describes the machine, and a pair on it, in words."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ def describe(device: torch.device) -> str:
 
 
 def place_of(model: TreeModel) -> str:
-    """The device `model` runs on, in words, and how its weights are placed where not all of them
-    are on it."""
+    """The device `model` runs on, in words. If some weights are elsewhere, also where they are."""
     return ", ".join(filter(None, (describe(model.device), model.placement)))
 
 
@@ -40,13 +39,13 @@ def _cpu_names() -> Iterator[str]:
 
 
 def dtype_name(pair: Pair) -> str:
-    """The dtypes of target and draft."""
+    """The dtypes of target and draft in words, as "bfloat16, draft int8"."""
     names = [model.numbers for model in (pair.target, pair.draft)]
     return names[0] if names[0] == names[1] else f"{names[0]}, draft {names[1]}"
 
 
 def versions() -> tuple[tuple[str, str], ...]:
-    """Versions of Python and of the libraries that a pass's speed depends on."""
+    """Name and version of Python and of the libraries that affect the speed of a pass."""
     return (
         ("python", platform.python_version()),
         *((name, importlib.metadata.version(name)) for name in _LIBRARIES),

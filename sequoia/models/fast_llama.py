@@ -1,12 +1,12 @@
-"""A fast forward for Llama-like models: the same arithmetic as in `transformers`, with a
-fraction of its small operations.
+"""A fast forward for Llama-like models on a CPU: the same arithmetic as in `transformers`, with
+far fewer small operations.
 
-Small models on a CPU spend most of a pass outside their matrix products. Here one product makes
-queries, keys and values, and another makes gate and up. Weights are packed once in oneDNN's own
-layout. Attention runs in float32 whatever the weights are: torch's attention over a bfloat16 cache
-takes five times as long for one row. Rotary positions are one complex product. The reference is
-tree_forward.transformers_forward: choose_forward.py compares the two when a model is loaded and
-uses this one only where they agree.
+Small models on a CPU spend most of a pass outside their matrix products. Here one product computes
+queries, keys and values, and another one gate and up. Weights are packed once, in oneDNN's own
+layout. Attention runs in float32 whatever the dtype of the weights, because torch's attention over
+a bfloat16 cache takes five times as long for one row. One complex product applies the rotary
+positions. The reference is tree_forward.transformers_forward: choose_forward.py compares the two
+when a model is loaded and uses this one only if they agree.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ from sequoia.this_machine.dtypes import narrowest_dtype
 Linear = Callable[[torch.Tensor], torch.Tensor]
 
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
-# Up to so many rows a pass is bound by reading weights, which int8 halves; beyond, by arithmetic.
+# In passes over up to this many rows, reading the weights takes longest, and int8 halves that time.
+# In larger passes arithmetic takes longest.
 INT8_ROWS = 8
-# inputs that torch's int8 kernel reads at a time; shorter rows are padded with zeros
+# torch's int8 kernel reads this many inputs at a time; shorter rows are padded with zeros
 INT8_STEP = 16
-_POSITIONS = 1024  # positions whose rotations are made at first
-_PACKED_UP_TO = 2**30  # bytes of weights; the packed copy needs as many again
+_POSITIONS = 1024  # positions in the first table of rotations
+_PACKED_UP_TO = 2**30  # bytes of weights; the packed copy needs as many bytes again
 
 
 def fast_forward(hf: Any, int8: bool = False) -> FastLlama | None:
-    """The fast forward of `hf`, or None if there is none: for another family, activation or
-    position scheme, or a model that is too large.
+    """The fast forward of `hf`, or None if its family, activation, rotary positions, device, dtype
+    or size are not supported.
 
-    int8: with weights rounded to int8, for a bfloat16 draft. Verification is exact for any draft
-    distribution, so a draft may be rounded; a target may not.
+    int8: round the weights to int8, for a bfloat16 draft only. Verification is exact for any draft
+    distribution, so rounding a draft is allowed; rounding a target would change the output.
     """
     if int8 and hf.dtype != torch.bfloat16:
         return None
@@ -56,8 +57,8 @@ def fast_forward(hf: Any, int8: bool = False) -> FastLlama | None:
 
 
 class FastLlama:
-    """The fast forward, called as every Forward: (ids, positions, mask, kv_cache, last_only). Batch
-    size 1; keys and values are written to the KV cache."""
+    """The fast forward, a Forward like any other: (ids, positions, mask, kv_cache, last_only). The
+    batch size is 1. Keys and values are written to the KV cache."""
 
     name = "fast"
     mask_dtype = torch.float32
@@ -74,11 +75,12 @@ class FastLlama:
         self._norm = _Norm(body.norm.weight, config.rms_norm_eps)
         self._head = pack([hf.lm_head])
         self._rotations = _Rotations(body.rotary_emb, self._heads, self._kv_heads, self._dim)
-        self.takes_temperature = hf.lm_head.bias is None  # a bias would have to be divided, too
+        # only without a bias, which would have to be divided too
+        self.takes_temperature = hf.lm_head.bias is None
 
     def at_temperature(self, temperature: float) -> FastLlama:
-        """This forward with logits divided by `temperature`, at no cost: the weights of the final
-        norm are divided."""
+        """A copy of this forward whose logits are divided by `temperature`. It costs no time,
+        because the weights of the final norm are divided once."""
         other = copy(self)
         other._norm = self._norm.divided(temperature)
         return other
@@ -109,8 +111,8 @@ class FastLlama:
 
 
 class _Rotations:
-    """The rotation of the heads at each position, in a table that grows with the highest position
-    so far. All runs share it."""
+    """A table with the rotations of the heads at each position, shared by all runs. It grows when a
+    higher position is needed."""
 
     def __init__(self, rotary: Any, heads: int, kv_heads: int, dim: int) -> None:
         self._rotary = rotary
@@ -120,17 +122,17 @@ class _Rotations:
         self._table = self._made(_POSITIONS)
 
     def __call__(self, positions: torch.Tensor, reach: int) -> torch.Tensor:
-        """(rows, heads + 2 * kv_heads, head_dim / 2) complex64 for `positions` (rows,),
-        all below `reach`."""
+        """The rotations (rows, heads + 2 * kv_heads, head_dim / 2), complex64, for `positions`
+        (rows,), which must all be below `reach`."""
         table = self._table
         if reach > len(table):
-            # several threads may do this at once: each uses its own table, and the last one stays
+            # safe in several threads: each uses the table it made, and the last one remains
             self._table = table = self._made(max(reach, 2 * len(table)))
         return table[positions]
 
     def _made(self, positions: int) -> torch.Tensor:
-        """The table for the first `positions`, from the model's own module. Values are not rotated:
-        their factor is 1."""
+        """The table for positions below `positions`, computed by the model's own module. The factor
+        for values, which are not rotated, is 1."""
         # (1, positions, head_dim), both halves alike
         cos, sin = self._rotary(torch.zeros(1, 1), torch.arange(positions)[None])
         rotated = torch.complex(
@@ -141,11 +143,11 @@ class _Rotations:
 
 
 class _Layer:
-    """One decoder layer over (rows, hidden) float32, which it changes in place.
+    """One decoder layer. It changes the residual stream (rows, hidden), float32, in place.
 
-    In queries and keys the two numbers that a rotary position rotates together are adjacent, not
-    half a head apart: the rows of their weights are reordered, which changes no product of a query
-    with a key.
+    Rotary positions rotate pairs of numbers in queries and keys. In `transformers` the two numbers
+    are half a head apart; here they are adjacent, because the rows of the weights are reordered.
+    This does not change the product of a query with a key.
     """
 
     def __init__(self, layer: Any, config: Any, pack: Callable[..., Linear]) -> None:
@@ -157,7 +159,7 @@ class _Layer:
         self._heads = attention.q_proj.out_features // self._dim
         self._kv_heads = attention.k_proj.out_features // self._dim
         self._scale = attention.scaling
-        # 0, half a head, 1, half a head and 1, ...
+        # 0, head_dim / 2, 1, head_dim / 2 + 1, ...
         pairs = torch.arange(self._dim).view(2, -1).T.flatten()
         self._qkv = pack(
             [attention.q_proj, attention.k_proj, attention.v_proj], self._paired(pairs)
@@ -182,8 +184,9 @@ class _Layer:
         keys: torch.Tensor,
         values: torch.Tensor,
     ) -> None:
-        """Adds to x (rows, hidden). into: the cache slots of the new keys and values,
-        (2, 1, kv_heads, rows, head_dim); keys, values: all slots so far."""
+        """Add the layer's output to x (rows, hidden). into: the cache slots for the new keys and
+        values, (2, 1, kv_heads, rows, head_dim). keys, values: all slots including these, each
+        (1, kv_heads, columns, head_dim)."""
         heads = self._qkv(self._before(x).to(self._dtype)).view(len(x), -1, self._dim).float()
         x += self._out(self._attend(heads, rotation, mask, into, keys, values))
         gate, up = self._gate_up(self._after(x).to(self._dtype)).chunk(2, dim=-1)
@@ -198,7 +201,8 @@ class _Layer:
         keys: torch.Tensor,
         values: torch.Tensor,
     ) -> torch.Tensor:
-        """heads: (rows, heads + 2 * kv_heads, head_dim) float32 -> (rows, heads * head_dim)."""
+        """The attention's output (rows, heads * head_dim). heads: queries, keys and values of the
+        new rows, (rows, heads + 2 * kv_heads, head_dim), float32."""
         # (heads + 2 * kv_heads, rows, head_dim)
         heads = _rotate(self._normed(heads), rotation).transpose(0, 1)
         into.copy_(heads[self._heads :].view(into.shape))
@@ -213,14 +217,15 @@ class _Layer:
         return seen.transpose(1, 2).reshape(seen.shape[2], -1).to(self._dtype)
 
     def _normed(self, heads: torch.Tensor) -> torch.Tensor:
-        """`heads` with the norms of queries and keys where the model has them."""
+        """`heads` with queries and keys normalised, if the model has norms for them."""
         if self._head_norm is None:
             return heads
         rotated = self._heads + self._kv_heads
         return torch.cat((self._head_norm(heads[:, :rotated]), heads[:, rotated:]), 1)
 
     def _paired(self, pairs: torch.Tensor) -> torch.Tensor:
-        """The order of the weights' rows for queries, keys and values."""
+        """The new order of the rows of the weights for queries, keys and values: queries and keys
+        in the order `pairs` within each head, values unchanged."""
         order = torch.arange((self._heads + 2 * self._kv_heads) * self._dim).view(-1, self._dim)
         rotated = self._heads + self._kv_heads
         order[:rotated] = order[:rotated, pairs]
@@ -228,19 +233,20 @@ class _Layer:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """heads, kv_heads, head_dim."""
+        """(heads, kv_heads, head_dim)."""
         return self._heads, self._kv_heads, self._dim
 
     def _head_norms(self, attention: Any) -> torch.Tensor:
-        """(heads + kv_heads, head_dim) weights of the norms that Qwen3 puts on queries and keys."""
+        """The weights (heads + kv_heads, head_dim) of the norms that Qwen3 applies to queries and
+        keys."""
         query = attention.q_norm.weight.expand(self._heads, -1)
         key = attention.k_norm.weight.expand(self._kv_heads, -1)
         return torch.cat((query, key))
 
 
 class _Norm:
-    """x * weight / sqrt(mean(x * x) + eps) over the last dimension, in float32: four operations,
-    where torch takes ten on a CPU and, for a few rows, twice as long."""
+    """x * weight / sqrt(mean(x * x) + eps) over the last dimension, in float32, with four
+    operations. torch needs ten on a CPU, and twice the time for a few rows."""
 
     def __init__(self, weight: torch.Tensor, eps: float) -> None:
         size = weight.shape[-1]
@@ -248,7 +254,7 @@ class _Norm:
         self._least = torch.tensor((size * eps) ** 0.5)
 
     def divided(self, by: float) -> _Norm:
-        """This norm with its output divided `by`."""
+        """A copy of this norm whose output is divided by `by`."""
         other = copy(self)
         other._weight = self._weight / by
         return other
@@ -260,21 +266,23 @@ class _Norm:
 
 
 def _rotate(heads: torch.Tensor, rotation: torch.Tensor) -> torch.Tensor:
-    """Rotary positions on (rows, heads, head_dim), in which pairs are adjacent."""
+    """`heads` (rows, heads, head_dim) with rotary positions applied. The two numbers of each pair
+    are adjacent. rotation: as `_Rotations` returns it."""
     pairs = torch.view_as_complex(heads.unflatten(-1, (-1, 2)))
     return torch.view_as_real(pairs * rotation).flatten(-2)
 
 
 def packed(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None) -> Linear:
-    """One product for linear layers with the same input: (rows, in) -> (rows, sum of outs), with
-    weights in oneDNN's layout. order: of the outputs."""
+    """One product for all linear layers `modules`, which have the same input: (rows, in) ->
+    (rows, sum of outs). The weights are in oneDNN's layout. order: the indices of the outputs in
+    their new order, None to leave them as they are."""
     return _product(*_joint(modules, order))
 
 
 def _joint(
     modules: Sequence[torch.nn.Linear], order: torch.Tensor | None
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Weight (sum of outs, in) and bias of all `modules` as one layer."""
+    """Weight (sum of outs, in) and bias (sum of outs,) of one layer that replaces `modules`."""
     weight = torch.cat([module.weight for module in modules])
     bias = torch.cat([module.bias for module in modules]) if modules[0].bias is not None else None
     if order is None:
@@ -293,12 +301,12 @@ def _product(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
 
 
 def packed_int8(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None) -> Linear:
-    """`packed` with weights rounded to int8, one scale for each output, for up to INT8_ROWS rows.
-    More rows are multiplied with unrounded weights, in a type the processor supports: on a CPU
-    without bfloat16 it takes four times as long as float32.
+    """`packed`, with weights rounded to int8 (one scale for each output) for up to INT8_ROWS rows.
 
-    The AVX-512 kernel of torch 2.13 reads past the end of rows whose length is not a multiple of
-    16: it returns garbage, or kills the process. Any number of rows and of outputs is safe.
+    More rows are multiplied with unrounded weights, in a dtype that the processor supports: on a
+    CPU without bfloat16 instructions, bfloat16 takes four times as long as float32. Inputs are
+    padded to a multiple of 16, because the AVX-512 kernel of torch 2.13 would read past the end of
+    other rows and return garbage or crash. Any number of rows and outputs is safe.
     """
     exact, bias = _joint(modules, order)
     weight = exact.float()

@@ -1,4 +1,5 @@
-"""The dtype in which a model runs fastest on this device, by measuring where that is cheap."""
+"""Chooses the dtype in which a model runs fastest on this device. Small models on a CPU are
+measured."""
 
 from __future__ import annotations
 
@@ -11,20 +12,19 @@ from sequoia.models.choose_forward import use_fast_forward
 from sequoia.models.pass_times import Pass, opened
 from sequoia.models.tree_forward import TreeModel
 
-MEASURED_UP_TO = 200_000_000  # parameters; beyond, the second copy is not worth its memory
+MEASURED_UP_TO = 200_000_000  # parameters; for larger models a second copy takes too much memory
 _ROUNDS = 8
 
 
 def best_dtype(
     hf: Any, read: Callable[[torch.dtype], Any], name: str, width: int, draft: bool = False
 ) -> TreeModel:
-    """`hf` in the dtype in which a pass over `width` rows is fastest: measured for small
-    models on a CPU, elsewhere the dtype it was loaded in. A draft may also have its weights rounded
-    to int8.
+    """`hf` in the dtype in which a pass over `width` rows is fastest. This is measured for small
+    models on a CPU; other models stay in the dtype in which they were loaded. A draft may also get
+    weights rounded to int8.
 
-    read: loads the model in another dtype. It is loaded again and not converted, as
-    `transformers` keeps some of its numbers in float32 whatever the others are (rotary frequencies,
-    some routers), which `hf.to(dtype)` would round.
+    read: loads the model again in another dtype. Converting it with `hf.to(dtype)` would also round
+    the numbers that `transformers` always keeps in float32 (rotary frequencies, some routers).
     """
     if hf.device.type != "cpu" or hf.num_parameters() > MEASURED_UP_TO:
         return use_fast_forward(TreeModel(hf, name))
@@ -37,16 +37,17 @@ def best_dtype(
 
 
 def fastest(models: list[TreeModel], width: int) -> TreeModel:
-    """The model with the smallest time for `width` rows after a short prefix."""
+    """The model whose pass over `width` rows after a short prefix takes the shortest time."""
     times = least_seconds(models, width)
     return models[min(range(len(models)), key=times.__getitem__)]
 
 
 def least_seconds(models: list[TreeModel], width: int) -> list[float]:
-    """The smallest time of each model for `width` rows after a short prefix, in interleaved rounds.
+    """Seconds of the shortest pass of each model over `width` rows after a short prefix. The models
+    are timed in turn, several times each.
 
-    The smallest and not the median: other work on the machine only ever adds time, and the choice
-    made here holds for as long as the model is loaded.
+    The shortest, not the median: other work on the machine can only add time, and the choice made
+    here stays in effect until the model is unloaded.
     """
     trials = [_trial(model, width) for model in models]
     for _ in range(_ROUNDS):

@@ -1,8 +1,8 @@
-"""When a model is loaded, its CUDA graphs are compared with its plain forward: a graph that was
-captured after one prefix must give the same logits after others, and must free its memory.
+"""Compares a model's CUDA graphs with its plain forward when the model is loaded. A graph captured
+after one prefix must give the right logits after other prefixes too, and must free its memory.
 
-What a graph may get wrong is whatever the model's code decides once, in Python, and not at every
-pass: the length of the cache, for example.
+A graph repeats whatever the model's Python code decided during the capture. If the code decides by
+the length of the cache, for example, the replay is wrong for other lengths.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.this_machine.memory import allocated_bytes, size
 
 _TREE = Tree((-1, 0, 0, 1, 1, 2, 5))
-_PATH = (0, 2, 5, 6)  # from the root to its deepest node
-# prefixes: graphs are captured after the first, and replayed after all of them
+_PATH = (0, 2, 5, 6)  # from the root to the deepest node
+# lengths of prefixes: graphs are captured after the first, and replayed after all of them
 _PREFIXES = (3, 7, 41)
-# added to the reach of those graphs: prefixes that need graphs with a longer reach
+# further prefixes, by how much they exceed the reach of those graphs; they need other graphs
 _BEYOND = (3, 29)
-_ROOM = 2 * len(_PATH) + len(_PATH)  # positions that two trees and a token after them take
+_ROOM = 2 * len(_PATH) + len(_PATH)  # enough positions for two trees and the token after them
 _SEED = 1
-_MOST_KEPT = 100e6  # bytes; workspaces of libraries, which stay allocated for all passes
+# bytes that may stay allocated after the graphs are dropped: workspaces that libraries reuse
+_MOST_KEPT = 100e6
 
 
 def graph_problem(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
-    """What is wrong with the CUDA graphs of `graphed`, as the end of a sentence; "" if nothing is.
-    plain: the same model without graphs. bound: the difference of logits that rounding explains, as
-    a share of their spread."""
+    """What is wrong with the CUDA graphs of `graphed`, as the end of a sentence, "" if nothing is.
+    plain: the same model without graphs. bound: the largest difference of logits that rounding
+    explains, divided by their standard deviation."""
     if graphed.limit < _ROOM:
-        return f"its context of {graphed.limit} tokens is too short to try them"
+        return f"its context of {graphed.limit} tokens is too short to test them; {_ROOM} needed"
     before = allocated_bytes(graphed.device)
     found = _difference(graphed, plain, bound)
     graphed.forget()
@@ -47,7 +48,8 @@ def graph_problem(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
 
 @torch.inference_mode()
 def _difference(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
-    capacity = 2 * cuda_graphs.STEP  # the rounded size of both caches: the noise depends on it
+    # a multiple of STEP, so that both caches have the same size and get the same noise
+    capacity = 2 * cuda_graphs.STEP
     context, other = (model.open(capacity) for model in (graphed, plain))
     for prefix in (*_PREFIXES, *(cuda_graphs.STEP + more for more in _BEYOND)):
         for one in (context, other):
@@ -59,8 +61,8 @@ def _difference(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
                 difference = float((found - expected).abs().max() / spread)
                 if not difference <= bound:
                     return (
-                        f"replay differed by {difference:.2g} at node {node} after {prefix} tokens "
-                        f"({bound:g} of the logits' spread is allowed)"
+                        f"replay differed by {difference:.2g} of the logits' spread at node {node} "
+                        f"after {prefix} tokens (allowed: {bound:g})"
                     )
         if reason := _unused(graphed, context):
             return reason
@@ -68,16 +70,16 @@ def _difference(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
 
 
 def _unused(graphed: TreeModel, context: Context) -> str:
-    """Why the passes so far were not replays, "" if they were."""
+    """Why the passes so far did not replay graphs, "" if they did."""
     graphs = graphed.graphs
     if graphs is None or graphs.failed:
         return f"a pass cannot be captured: {graphs.failed if graphs else ''}"
-    return "" if graphs.count(context.kv_cache) else "no memory was left to try them"
+    return "" if graphs.count(context.kv_cache) else "no memory was left to test them"
 
 
 def _set_prefix(context: Context, prefix: int) -> None:
-    """Give `context` a prefix of so many cache slots. The slots hold the same noise in every
-    context, as nothing but the length of the prefix matters here."""
+    """Give `context` a prefix of `prefix` cache slots. The slots contain noise, the same in every
+    context: only the length of the prefix matters here."""
     if not context.kv_cache.allocated:
         context.extend([1 % context.model.vocab])
     noise: dict[torch.device, torch.Generator] = {}
@@ -89,13 +91,13 @@ def _set_prefix(context: Context, prefix: int) -> None:
             tensor.normal_(generator=noise[device])
     context.kv_cache.keep([])
     context.kv_cache.length = prefix
-    # positions that any model has, whatever the number of slots
+    # positions that exist even if the model's context is shorter than the prefix
     context.first = min(prefix, context.model.limit - _ROOM) - prefix
 
 
 def _logits(context: Context) -> Iterator[torch.Tensor]:
-    """The logits (nodes, vocab) of three passes: over a tree, over one with other tokens after a
-    path of the first was kept, and over a single token after a path of the second."""
+    """The logits (nodes, vocab) of three passes: over a tree; over a second tree with other tokens,
+    after keeping a path of the first; and over one token, after keeping a path of the second."""
     vocab = context.model.vocab
     layout = whole_tree_layout(context, _TREE)
     for first in (3, 90):
@@ -107,6 +109,6 @@ def _logits(context: Context) -> Iterator[torch.Tensor]:
 def _numbered(
     pairs: Iterator[tuple[torch.Tensor, torch.Tensor]],
 ) -> Iterator[tuple[int, Sequence[torch.Tensor]]]:
-    """The rows of each pair of logits, with the number of their node."""
+    """Node number and two rows of logits (vocab,) for each node of each pair of passes."""
     for pair in pairs:
         yield from enumerate(zip(*pair, strict=True))

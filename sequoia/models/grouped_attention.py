@@ -1,8 +1,8 @@
-"""Attention of several query heads to each key head, without a copy of keys and values for each.
+"""Grouped-query attention that does not copy keys and values for every query head.
 
-With a mask, `transformers` repeats keys and values for every query head: at each pass and in each
-layer, for all slots that a CUDA graph attends to. Here the query heads of a key head become further
-rows instead, and the mask is repeated, which is far smaller. The reference is
+With a mask, `transformers` repeats keys and values for every query head, in each layer of each
+pass, for all slots that a CUDA graph attends to. Here the query heads that share a key head become
+additional rows instead, and only the mask, which is far smaller, is repeated. The reference is
 `sdpa_attention_forward` of `transformers`; the two are compared when a model is loaded.
 """
 
@@ -34,17 +34,18 @@ def grouped_attention(
     **others: Any,
 ) -> tuple[torch.Tensor, None]:
     """query: (1, heads, rows, head_dim); key, value: (1, kv_heads, columns, head_dim);
-    attention_mask: (1, 1, rows, columns). Returns (1, rows, heads, head_dim). What it has no form
-    for is left to `transformers`."""
+    attention_mask: (1, 1, rows, columns). Returns (1, rows, heads, head_dim) and None. Cases that
+    this function does not support are passed on to `transformers`."""
     heads, rows = query.shape[1:3]
     kv_heads = key.shape[1]
     if heads == kv_heads or rows == 1 or not _plain(attention_mask, others):
         return sdpa_attention_forward(
             module, query, key, value, attention_mask, scaling=scaling, **others
         )
-    assert attention_mask is not None  # _plain
+    assert attention_mask is not None  # checked by _plain
     found = F.scaled_dot_product_attention(
-        query.reshape(1, kv_heads, -1, query.shape[3]),  # (1, kv_heads, heads a group * rows, dim)
+        # (1, kv_heads, heads per key head * rows, head_dim)
+        query.reshape(1, kv_heads, -1, query.shape[3]),
         key,
         value,
         attn_mask=aligned(attention_mask, heads // kv_heads),
@@ -54,7 +55,8 @@ def grouped_attention(
 
 
 def _plain(mask: torch.Tensor | None, others: dict[str, Any]) -> bool:
-    """Whether a pass has one mask for all heads, and none of the additions of some families."""
+    """Whether a pass has one mask for all heads, and none of the extra inputs of some model
+    families."""
     special = ("softcap", "position_bias", "cache", "s_aux")
     return (
         mask is not None
@@ -65,8 +67,8 @@ def _plain(mask: torch.Tensor | None, others: dict[str, Any]) -> bool:
 
 
 def has_groups(config: Any) -> bool:
-    """Whether a model of the text `config` has several query heads for each key head, and the
-    attention that this one replaces."""
+    """Whether a model with the text `config` has several query heads for each key head, and uses
+    the attention implementation that this one replaces."""
     heads = getattr(config, "num_attention_heads", 0)
     kv_heads = getattr(config, "num_key_value_heads", None) or heads
     return kv_heads < heads and config._attn_implementation == _USUAL
@@ -74,7 +76,7 @@ def has_groups(config: Any) -> bool:
 
 @contextmanager
 def with_grouped_attention(config: Any) -> Iterator[None]:
-    """A context in which passes of the model with the text `config` use it."""
+    """A context in which the model with the text `config` uses `grouped_attention`."""
     config._attn_implementation = _NAME
     try:
         yield

@@ -1,8 +1,8 @@
-"""The KV cache of one run, preallocated: a run writes slots after its prefix, then keeps some of
+"""The preallocated KV cache of one run. A run writes slots after its prefix, then keeps some of
 them. Independent of the model.
 
-`transformers` calls `update(k, v, layer_idx)` on it as on any of its caches. Nothing is allocated
-after a layer's first call.
+`transformers` calls `update(k, v, layer_idx)`, as on its own caches. A layer allocates memory only
+in its first call.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from contextlib import contextmanager
 import torch
 from transformers.cache_utils import Cache, CacheLayerMixin
 
-# (keys, values) of a pass -> zeros for those of all slots
+# (keys, values) of one pass -> zero tensors for (keys, values) of all slots
 Allocate = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
 
 
 class CacheLayer(CacheLayerMixin):
-    """Keys and values of one layer, (1, kv_heads, capacity, head_dim) each. Slots up to `end` are
-    in use, and the next update writes those from `start` on."""
+    """Keys and values of one layer, each (1, kv_heads, capacity, head_dim). The next update writes
+    the slots [start, end) and returns the slots [0, end)."""
 
     is_sliding = False
     keys: torch.Tensor
@@ -31,20 +31,20 @@ class CacheLayer(CacheLayerMixin):
         self.capacity = capacity
         self.start = 0
         self.end = 0
-        # the slots to write, where only the device knows them
+        # the slots to write instead of [start, end): a tensor, as a CUDA graph needs
         self.indices: torch.Tensor | None = None
         self.allocate: Allocate = self.own
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
-        # Zero-initialised: a captured forward also reads slots not written yet. Their attention
-        # weight is 0, but 0 * NaN would still be NaN.
+        # Zeros, because a captured forward also reads slots that are not written yet. Their
+        # attention weight is 0, but 0 * NaN would be NaN.
         self.keys, self.values = self.allocate(key_states, value_states)
         self.is_initialized = True
 
     def own(
         self, key_states: torch.Tensor, value_states: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Zeros for the keys and the values of all slots."""
+        """Zero tensors for the keys and the values of all slots."""
         keys, values = (
             states.new_zeros((*states.shape[:2], self.capacity, states.shape[3]))
             for states in (key_states, value_states)
@@ -54,8 +54,8 @@ class CacheLayer(CacheLayerMixin):
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *_: object, **__: object
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Write the new keys and values to the slots [start, end); returns all slots up to
-        `end`."""
+        """Write the new keys and values to the slots [start, end), or to `indices` if set. Returns
+        keys and values of the slots [0, end)."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         keys = self.keys[:, :, : self.end]
@@ -79,10 +79,13 @@ class CacheLayer(CacheLayerMixin):
 
 
 class KVCache(Cache):
-    """All layers of one model for one run. The first `length` slots are the prefix; the `written`
-    slots after it are not kept yet. alike: all layers have the same shape, dtype and device. Their
-    keys are then one tensor and their values another, so that accepted slots of all layers are
-    moved at once: launches for each layer would take longer than the moves."""
+    """The KV cache of all layers of a model for one run. The first `length` slots are the prefix;
+    the `written` slots after it have not been kept yet.
+
+    alike: all layers have the same shape, dtype and device. The keys of all layers are then one
+    tensor, and the values another, so that accepted slots of all layers are moved at once. On a
+    GPU, launching a kernel for each layer would take longer than the moves.
+    """
 
     def __init__(self, layers: int, capacity: int, alike: bool = False) -> None:
         self.cache_layers = [CacheLayer(capacity) for _ in range(layers)]
@@ -90,19 +93,19 @@ class KVCache(Cache):
         self.capacity = capacity
         self.length = 0
         self.written = 0
-        self.has_damaged_slots = False  # see `drop_values` of Context
-        self._joint: torch.Tensor | None = None
-        # keys and values of all layers that are alike, (layers, 1, kv_heads, capacity, head_dim)
+        self.has_damaged_slots = False  # see Context.drop_values
+        self._joint: torch.Tensor | None = None  # see `joint`
+        # keys and values of layers that are alike, each (layers, 1, kv_heads, capacity, head_dim)
         self._stacked: tuple[torch.Tensor, ...] = ()
-        self._apart: list[int] = []  # layers that are not in them
+        self._apart: list[int] = []  # indices of layers with tensors of their own
         for i, layer in enumerate(self.cache_layers if alike else ()):
             layer.allocate = _part_of(weakref.ref(self), i)
 
     def part(
         self, i: int, key_states: torch.Tensor, value_states: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Keys and values of layer `i` in the tensors of all layers, which are made at the first
-        call; its own ones where it is not like the first layer after all."""
+        """Keys and values of layer `i`, as views of the tensors for all layers, which the first
+        call allocates. A layer that differs from the first one gets tensors of its own."""
         if not self._stacked:
             self._stacked = tuple(
                 states.new_zeros(
@@ -119,8 +122,8 @@ class KVCache(Cache):
 
     def joint(self, kv_heads: int, head_dim: int, like: torch.Tensor) -> torch.Tensor:
         """Keys and values of all layers as one tensor (layers, 2, 1, kv_heads, capacity, head_dim)
-        of the dtype and device of `like`, made at the first call. For the fast forward: accepted
-        slots of all layers are then moved at once."""
+        with the dtype and device of `like`, allocated by the first call. The fast forward uses it,
+        so that accepted slots of all layers are moved at once."""
         if self._joint is None:
             self._joint = like.new_empty(
                 (len(self.cache_layers), 2, 1, kv_heads, self.capacity, head_dim)
@@ -133,13 +136,13 @@ class KVCache(Cache):
 
     @property
     def allocated(self) -> bool:
-        """Whether memory is allocated. Layers that share the keys of another layer never allocate
-        any."""
+        """Whether any layer has allocated memory. Layers that use another layer's keys and values
+        never do."""
         return any(layer.is_initialized for layer in self.cache_layers)
 
     @torch.inference_mode()
     def clear(self) -> None:
-        """Reset for another run. All slots are zeros again, as in a new cache."""
+        """Empty the cache for another run: all slots are zero again, as in a new cache."""
         self.length = self.written = 0
         for tensor in self._tensors():
             tensor.zero_()
@@ -152,9 +155,9 @@ class KVCache(Cache):
     @contextmanager
     def fixed_window(self, indices: torch.Tensor, length: int) -> Iterator[None]:
         """A context in which updates write the slots `indices` (rows,) and return the first
-        `length` slots, whatever was reserved. All tensors keep their addresses, so a CUDA graph
-        captured in it is right for every prefix."""
-        end = self.cache_layers[0].end  # of every layer, see `reserve`
+        `length` slots, whatever was reserved. No tensor changes its address, so a CUDA graph
+        captured here is valid for every prefix."""
+        end = self.cache_layers[0].end  # the same for every layer
         self._set_window(indices, length)
         try:
             yield
@@ -167,7 +170,7 @@ class KVCache(Cache):
             layer.end = end
 
     def reserve(self, rows: int) -> None:
-        """Reserve the next `rows` slots; every layer's next update writes them."""
+        """Reserve the next `rows` slots: the next update of every layer writes them."""
         start = self.length + self.written
         for layer in self.cache_layers:
             layer.start = start
@@ -175,9 +178,9 @@ class KVCache(Cache):
         self.written += rows
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Make the written slots `rows` (increasing, counted from the prefix's end) part of the
-        prefix; the others are dropped."""
-        # those before it are in place already
+        """Add the written slots `rows` (increasing, counted from the end of the prefix) to the
+        prefix, and drop the other written slots."""
+        # the first slot that has to move; those before it are already in place
         moved = next((i for i, row in enumerate(rows) if row != i), len(rows))
         if moved < len(rows):
             self._move([row + self.length for row in rows[moved:]], self.length + moved)
@@ -190,12 +193,12 @@ class KVCache(Cache):
                 tensor[..., self.length : end, :] = 0
 
     def _move(self, slots: Sequence[int], to: int) -> None:
-        """Copy the given slots, in order, to `to` and after."""
+        """Copy `slots`, in order, to the slots from `to` on."""
         elsewhere = []
         for tensor in self._tensors():
             if tensor.is_cpu:
-                # numpy takes a third of torch's time for a few slots; `take` copies all of them
-                # before any is written: source and destination overlap
+                # for a few slots numpy needs a third of torch's time; `take` copies all slots
+                # before any is written, because source and destination may overlap
                 numbers = (
                     tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor
                 ).numpy()
@@ -205,7 +208,7 @@ class KVCache(Cache):
         _move_on_devices(elsewhere, slots, to)
 
     def _tensors(self) -> list[torch.Tensor]:
-        """All keys and values, (..., capacity, head_dim) each."""
+        """The tensors that contain all keys and values, each (..., capacity, head_dim)."""
         if self._joint is not None:
             return [self._joint]
         layers = [layer for layer in self.cache_layers if layer.is_initialized]
@@ -216,18 +219,19 @@ class KVCache(Cache):
 
 
 def _shape(states: torch.Tensor) -> tuple[int, ...]:
-    """Of keys or values (1, kv_heads, tokens, head_dim), but for the tokens."""
+    """The shape of keys or values (1, kv_heads, tokens, head_dim) without the tokens."""
     return (*states.shape[:2], states.shape[3])
 
 
 def _part_of(kv_cache: weakref.ref[KVCache], i: int) -> Allocate:
-    """Allocates layer `i` of `kv_cache`, which its layers must not keep alive."""
+    """A function that allocates layer `i` of `kv_cache`. It has a weak reference, because a layer
+    must not keep its cache alive."""
 
     def allocate(
         key_states: torch.Tensor, value_states: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         whole = kv_cache()
-        assert whole is not None  # its own layer is in use
+        assert whole is not None  # the cache is in use: this layer is being written
         return whole.part(i, key_states, value_states)
 
     return allocate
@@ -235,8 +239,8 @@ def _part_of(kv_cache: weakref.ref[KVCache], i: int) -> Allocate:
 
 @torch.inference_mode()
 def _move_on_devices(tensors: Sequence[torch.Tensor], slots: Sequence[int], to: int) -> None:
-    """`_move` for tensors that are not on the CPU. The slot numbers are copied to each device only
-    once, as it has to wait for them."""
+    """`_move` for tensors that are not on the CPU. The slot numbers are copied only once to each
+    device, because every such copy makes the device wait."""
     index = {
         device: torch.tensor(slots, device=device)
         for device in {tensor.device for tensor in tensors}

@@ -1,5 +1,5 @@
-"""Configs whose layers differ: `transformers` raises where such a field is read from the whole
-config."""
+"""The configs of single layers, for models whose layers differ. `transformers` raises an error if a
+field that differs between layers is read from the whole config."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 
 def layer_configs(config: Any) -> tuple[Any, ...]:
-    """The config of every layer of the text model `config`, or just `config` where all layers have
-    the same."""
+    """The config of each layer of the text model `config`. If all layers have the same config, a
+    tuple with only `config`."""
     if getattr(config, "is_heterogeneous", False):
         return tuple(config.per_layer_config)
     return (config,)

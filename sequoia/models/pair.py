@@ -1,4 +1,4 @@
-"""Pair: a target, its draft and their tokenizer, and the conversion of text to token ids. Loads
+"""Pair: a target, a draft and their tokenizer, and the conversion of prompts to token ids. Loads
 nothing and runs no model."""
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ MAX_PROMPT_CHARS = 20_000
 
 @dataclass(frozen=True)
 class RecordedAcceptance:
-    """An acceptance vector shipped with a pair to plan with: counted over texts of one `kind` at
-    one temperature, and fitted to what trees accepted on them (see planning/fit_acceptance.py).
+    """An acceptance vector that comes with a pair, for planning trees. It was measured on texts of
+    one `kind` at one temperature, and fitted to the numbers of tokens that trees accepted there
+    (see planning/fit_acceptance.py).
 
-    agreement: the mean overlap of p and q over those texts' own tokens (see `agreement` in
-    measuring/acceptance_teacher_forced.py); by it the kind of another text is recognised. None
-    if it was not counted. own_paths: the vector counted along the final paths of Traversal and
-    fitted to its tokens per step (see measuring/path_acceptance.py), None if it was not.
+    agreement: the mean overlap of p and q along those texts (see `agreement` in
+    measuring/acceptance_teacher_forced.py), by which the kind of another text is recognised; None
+    if it was not measured. own_paths: another vector for the verifier Traversal, measured along its
+    final paths and fitted to its tokens per step (see measuring/path_acceptance.py); None if it was
+    not measured.
     """
 
     temperature: float
@@ -38,13 +40,13 @@ class RecordedAcceptance:
 
 @dataclass(frozen=True)
 class Pair:
-    """What decoding needs. `begin` is put before every prompt, and each of `stop` ends a run;
-    `known` are shipped acceptance vectors, those of the usual kind of text first; `measured` keeps
-    what measuring/defaults.py finds out about this very pair, so that it measures only once.
-    `template` wraps a prompt as a chat message, None if the models have none; with `chats` every
-    prompt is wrapped.
+    """The models and data that decoding needs. Raises BadPair if the two vocabularies differ in
+    size.
 
-    Raises BadPair if the two vocabularies differ in size.
+    begin: token ids put before every prompt. stop: token ids that end a run. known: acceptance
+    vectors that come with the pair, those for the usual kind of text first. measured: a cache for
+    measurements of this pair (see measuring/defaults.py). template: wraps a prompt as a chat
+    message; None if the models have no chat template. chats: whether every prompt is wrapped.
     """
 
     name: str
@@ -61,32 +63,32 @@ class Pair:
     def __post_init__(self) -> None:
         if self.target.vocab != self.draft.vocab:
             raise BadPair(
-                f"the target has {self.target.vocab} tokens and the draft {self.draft.vocab}; "
-                "they must be the same"
+                f"the target has {self.target.vocab:,} tokens and the draft {self.draft.vocab:,}; "
+                "the numbers must be equal"
             )
 
     @property
     def limit(self) -> int:
-        """The most tokens that both models can hold."""
+        """The longest text, in tokens, that both models can process."""
         return min(self.target.limit, self.draft.limit)
 
     @property
     def limit_reason(self) -> str:
-        """Why that is less than the models' configs state, "" where it is not."""
+        """Why `limit` is less than the models' configs state, "" if it is not."""
         reasons = [one.limit_reason for one in (self.target, self.draft) if one.limit == self.limit]
         return next(filter(None, reasons), "")
 
     def as_chat(self) -> Pair:
-        """The same pair with every prompt a chat message. Its acceptance differs and is measured
-        separately."""
+        """The same pair with every prompt wrapped as a chat message. The acceptance is different
+        then, so its measurements are cached separately."""
         return self if self.chats else replace(self, chats=True, measured=self.measured.as_chat())
 
     def encode(self, prompt: str, chat: bool | None = None) -> tuple[int, ...]:
-        """Token ids of `prompt`, or with `chat` of the chat message made of it, up to where the
-        answer begins. None: as `chats` says.
+        """Token ids of `prompt`. chat: whether to wrap it as a chat message first, whose text ends
+        where the answer begins; None means as `chats` says.
 
-        Raises BadPrompt if it is empty, not text, too long, leaves no room for an answer or
-        makes the chat template fail.
+        Raises BadPrompt if the prompt is empty, is not text, is too long, leaves no room for an
+        answer, or makes the chat template fail.
         """
         if not isinstance(prompt, str) or not prompt.strip():
             raise BadPrompt("the prompt is empty; type some text for the models to continue")
@@ -104,26 +106,27 @@ class Pair:
         )
         if not ids:
             raise BadPrompt(
-                "the prompt has no tokens: this pair's tokenizer covers none of its characters"
+                "the prompt has no tokens: this pair's tokenizer has no token for any of its "
+                "characters; type another text"
             )
         if len(ids) >= self.limit:
             why = f": {self.limit_reason}" if self.limit_reason else ""
             raise BadPrompt(
-                f"the prompt has {len(ids)} tokens; the models' context holds {self.limit}, and at "
-                f"least one must be new{why}"
+                f"the prompt has {len(ids)} tokens; the limit is {self.limit - 1}, as the models' "
+                f"context of {self.limit} must have room for a new token{why}"
             )
         return ids
 
     def require_room(self, prompt: str, new: int) -> None:
-        """Raises BadPrompt if `prompt` and `new` tokens are more than the models can be used
-        for, although a config states a longer context. Without such a limit a run just ends at the
-        end of the context."""
+        """Raises BadPrompt if `prompt` and `new` tokens together exceed a limit that is below the
+        context of a config. Without such a limit nothing is raised: a run just ends at the end of
+        the context."""
         tokens = len(self.encode(prompt))
         total = tokens + new
         if total > self.limit and self.limit_reason:
             raise BadPrompt(
-                f"the prompt's {tokens} tokens and {new} new ones are {total}; the models' "
-                f"context holds {self.limit}: {self.limit_reason}"
+                f"the prompt's {tokens} tokens and {new} new ones are {total}; the models' limit "
+                f"is {self.limit}: {self.limit_reason}"
             )
 
     def _text(self, prompt: str) -> tuple[int, ...]:
@@ -131,7 +134,8 @@ class Pair:
         return ids if ids[: len(self.begin)] == self.begin else self.begin + ids
 
     def _message(self, prompt: str) -> tuple[int, ...]:
-        """Tokens of the rendered template, which writes special tokens itself."""
+        """Tokens of the rendered chat message. No special tokens are added, because the template
+        contains them."""
         if self.template is None:
             raise BadPrompt(
                 "these models have no chat template; a prompt can only be used verbatim"
@@ -139,7 +143,8 @@ class Pair:
         return self._ids(self.template(prompt), add_special_tokens=False)
 
     def _ids(self, text: str, **options: Any) -> tuple[int, ...]:
-        """Every text is tokenised here. The tokenizer was tried with texts of up to MOST_CHARS
+        """Token ids of `text`. All texts are tokenised here, so that none is longer than
+        MOST_CHARS, the length with which the tokenizer was tested
         (loading/tokenizers/try_tokenizer.py)."""
         if len(text) > MOST_CHARS:
             raise BadPrompt(
@@ -155,8 +160,9 @@ class Pair:
 
     @cached_property
     def pieces(self) -> Pieces:
+        """The texts of single tokens."""
         return Pieces(self.tokenizer)
 
     def piece(self, token: int) -> str:
-        """The text of one token inside a text."""
+        """The text of one token as it appears inside a text."""
         return self.pieces.of(token)

@@ -1,4 +1,4 @@
-"""What was measured of a pair on this machine, kept so that it is measured only once."""
+"""Measurements of a pair on this machine, cached so that each is made only once."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ T = TypeVar("T")
 
 @dataclass
 class PairCache:
-    """Filled by measuring/defaults.py and by finer measurements of the machine; any of it may still
-    be missing.
+    """Cached measurements of one pair, filled mainly by measuring/defaults.py. Any of them may
+    still be missing.
 
-    profile: times of this machine with the pair. acceptances: by temperature, top-p and verifier.
-    kind: the texts last asked about, and their kind. chats: the cache for chat messages, which have
-    another acceptance on the same machine. other: what else was made of the pair once, such as the
-    plans of an experiment, by keys that say what it is.
+    profile: this machine's step times with the pair. acceptances: by temperature, top-p and
+    verifier. kind: the texts classified last, and the kind of text found. chats: the cache for chat
+    messages, whose acceptance is different. other: anything else computed once for the pair, by
+    descriptive keys, such as the plans of an experiment.
     """
 
     profile: HardwareProfile | None = None
@@ -30,13 +30,13 @@ class PairCache:
     other: dict[Hashable, Any] = field(default_factory=dict)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` returned the first time it was asked for `key`."""
+        """The cached value for `key`. The first call for a key gets it from `make`."""
         if key not in self.other:
             self.other[key] = make()
         return self.other[key]
 
     def as_chat(self) -> PairCache:
-        """The cache for chat messages, always the same one, with the newest profile."""
+        """The cache for chat messages, always the same object, updated to the newest profile."""
         self.chats = self.chats or PairCache()
         self.chats.profile = self.profile or self.chats.profile
         return self.chats

@@ -1,4 +1,4 @@
-"""A forward pass of a model over a number of tokens, timed repeatedly after the same prefix."""
+"""Times a model's forward pass over a given number of tokens, repeatedly after the same prefix."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sequoia.this_machine.step_timer import synchronize
 
 
 class Pass:
-    """A forward pass over `size` tokens after the prefix of `context`, which can be repeated.
-    `times` are in seconds."""
+    """A repeatable forward pass over a tree of `size` tokens after the prefix of `context`. times:
+    seconds of each timed run."""
 
     def __init__(self, context: Context, size: int) -> None:
         self.size = size
@@ -26,7 +26,7 @@ class Pass:
         context.capture([size])
 
     def quick(self, progress: Progress) -> float:
-        """Seconds of the second of two passes, which do not count in `times`."""
+        """Run two passes and return the seconds of the second. Neither is added to `times`."""
         for _ in range(2):
             self.run()
             progress(0.0)
@@ -35,8 +35,8 @@ class Pass:
         return found
 
     def run(self, times: int = 1) -> None:
-        """Time one pass, or the mean of `times` in a row: a median over single passes would ignore
-        one of them that is always slow."""
+        """Run `times` passes in a row and add their mean time to `times`. With more than one pass,
+        a regularly slow pass counts, which a median over single passes would ignore."""
         start = time.perf_counter()
         for _ in range(times):
             synchronize(self._context.forward(self._tokens, self._layout).device)
@@ -45,7 +45,7 @@ class Pass:
 
 
 def opened(model: TreeModel, most: int, prefix: int) -> Context:
-    """A context with a prefix of `prefix` tokens and room for `most` more."""
+    """A context with a prefix of `prefix` tokens and free slots for `most` more."""
     context = model.open(prefix + most)
     context.extend([i % model.vocab for i in range(prefix)])
     return context

@@ -1,5 +1,5 @@
-"""A cache of what is computed for a tree, for the latest tree only: masks are large, and most steps
-of a run share one tree."""
+"""A cache of a value computed for a tree. It keeps the value of the latest tree only, because masks
+are large and most steps of a run use the same tree."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 
 class PerTree(Generic[T]):
-    """`make(tree)`, or the latest result where it serves this tree too: serves(tree, latest
-    tree)."""
+    """A cached function of a tree. It returns the latest result if serves(tree, latest tree) is
+    true, otherwise make(tree)."""
 
     def __init__(
         self, make: Callable[[Tree], T], serves: Callable[[Tree, Tree], bool] = operator.eq

@@ -1,7 +1,7 @@
-"""Whether a model has a router, which sends each token to a few of many experts by its activations.
+"""Detects whether a model has a router, which sends each token to a few of many experts.
 
-Detected from a forward pass, because configs name experts inconsistently, and some list experts
-that no layer has.
+A forward pass is observed, because configs name experts inconsistently, and some configs list
+experts that no layer has.
 """
 
 from __future__ import annotations
@@ -19,21 +19,23 @@ _CONVERSIONS = ("aten::_to_copy", "aten::to", "aten::copy_")
 
 
 def has_router(model: TreeModel) -> bool:
-    """Whether `model` selects items such as experts by comparing activations; rounding can then
-    change the selection and make the output jump. Runs one pass over three tokens."""
+    """Whether `model` selects experts, or anything else, by comparing activations. If it does,
+    rounding can change the selection and thereby the output a lot. Runs one pass over three
+    tokens."""
     with _Choices() as choices:
         own_logits(model, sample_tokens(model))
     return choices.made
 
 
 class _Choices(TorchDispatchMode):
-    """Watches for integers that are computed from floating-point numbers and then used: what
-    `topk`, `argmax` or `sort` picked. made: whether there were any."""
+    """Watches for integers that are computed from floating-point numbers and then used, such as the
+    indices from `topk`, `argmax` or `sort`. made: whether there were any."""
 
     def __init__(self) -> None:
         super().__init__()
         self.made = False
-        self._picked: list[torch.Tensor] = []  # kept alive, as they are recognised by identity
+        # kept alive, because tensors are recognised by identity
+        self._picked: list[torch.Tensor] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         given = _tensors((args, kwargs))

@@ -1,9 +1,9 @@
-"""The self-test of a model when it is loaded: a token tree must give the same logits as the bare
-model.
+"""Tests a model when it is loaded: a token tree must give the same logits as the bare model, which
+is the model of `transformers` without our cache and mask.
 
-The test runs at the start of a text, and around each length at which something changes according
-to the config. There, a few tokens are given positions of that height; no text of that length is
-processed.
+The test runs at the start of a text, and around each text length at which the computation may
+change according to the config. For those lengths a few tokens are given such high positions; no
+text of that length is processed.
 """
 
 from __future__ import annotations
@@ -33,21 +33,24 @@ from sequoia.models.fast_llama import FastLlama
 from sequoia.models.routers import has_router
 from sequoia.models.tree_forward import TreeModel, transformers_forward
 
-SECONDS = 5.0  # for all positions but the start; one pass of an offloaded target may take longer
+# limit for all positions except the start; one pass of an offloaded target may take longer
+SECONDS = 5.0
 _PASSES_AT_START = 6
 _PASSES_ELSEWHERE = 4
-# Tokens before a tree; a different number from that at the start, which code may have cached.
+# Tokens before a tree. Not three as at the start, because a model's code may have cached that
+# number.
 _PREFIX = 7
 _BRANCH = "its logits for a branch of a tree differ from those for the same tokens in a row"
-_ALONE = "its logits for a text with the mask and positions given to it differ from those without"
+_ALONE = "its logits for a text with an explicit mask and positions differ from those without"
 _IGNORES_MASK = "; it ignores the mask or the positions that a tree needs"
 _OVERFLOWS = ", or they overflow in float16: choose float32"
-_OWN_POSITIONS = "; it counts positions in its own way, or lets tokens see those that follow"
+_OWN_POSITIONS = "; it counts positions in its own way, or lets tokens attend to later ones"
 
 
 def self_test(model: TreeModel) -> None:
-    """Compare a tree with the same tokens in a row and with the bare model. Raises BadModel if
-    the logits differ. CUDA graphs with which they differ are switched off first."""
+    """Compare a tree with the same tokens in a row and with the bare model. Sets `model.tested`, or
+    raises BadModel if the logits differ. If they differ while the model uses CUDA graphs, the
+    graphs are switched off and the test is repeated."""
     try:
         _test(model)
     except BadModel as problem:
@@ -74,9 +77,9 @@ def _test(model: TreeModel) -> None:
 
 
 def _allowed(model: TreeModel) -> float:
-    """The difference of logits that rounding explains, as a share of their spread. In half
-    precision a router may choose another expert after rounding; a wrong mask or position moves
-    logits by their whole spread."""
+    """The largest difference of logits that rounding explains, divided by their standard deviation.
+    It is larger for int8 and for routers in half precision, where rounding may select another
+    expert. A wrong mask or position would change logits by about one standard deviation."""
     allowed = tolerance(model.dtype)
     if model.numbers == "int8" or (is_half(model.dtype) and has_router(model)):
         return INT8_TOLERANCE
@@ -84,15 +87,16 @@ def _allowed(model: TreeModel) -> float:
 
 
 def _where(tested: Sequence[int]) -> str:
-    """The positions `tested`, as the end of the result's sentence."""
+    """The positions `tested` besides the start, as the end of a sentence."""
     if not tested:
         return ", at the start; a pass takes too long here to test other positions"
     return f", at the start and around position {' and '.join(f'{one:,}' for one in tested)}"
 
 
 def _at_the_start(model: TreeModel, allowed: float) -> float:
-    """The largest difference between a three-token tree, the same tokens one after the other, and
-    those on the bare model, as a share of the logits' spread."""
+    """Compare three computations of the same logits: with a tree of three tokens, with the tokens
+    in a row, and with the bare model. Returns the largest difference, divided by the logits'
+    standard deviation. Raises BadModel if it is more than `allowed`."""
     tokens = sample_tokens(model)
     text = [*tokens, tokens[0], tokens[2]]
     with model.capturing():
@@ -109,8 +113,9 @@ def _at_the_start(model: TreeModel, allowed: float) -> float:
 def _checked(
     model: TreeModel, what: str, why: str, found: Sequence[float], allowed: float
 ) -> float:
-    """The largest of the differences `found`. Raises BadModel if it is more than `allowed`."""
-    worst = float(torch.tensor(found).max())  # NaN if any is, which Python's max would lose
+    """The largest of the differences `found`. Raises BadModel if it is more than `allowed`; the
+    message contains `what` differs and the probable cause `why`."""
+    worst = float(torch.tensor(found).max())  # NaN if any is NaN; Python's max may ignore a NaN
     if math.isnan(worst):
         raise BadModel(
             f"{model.name} cannot run a tree: its logits are NaN or infinite, so its weights or "
@@ -125,16 +130,17 @@ def _checked(
 
 
 def _exact(model: TreeModel) -> TreeModel:
-    """`model` with the forward of `transformers` in place of the fast one. The two have been
-    compared already, and the fast one would make rotations for all positions up to the highest."""
+    """`model` with the forward of `transformers` instead of the fast one, for high positions. The
+    fast forward would build a table of rotations up to the highest position, and the two forwards
+    have already been compared."""
     if not isinstance(model.forward, FastLlama):
         return model
     return model.with_forward(partial(transformers_forward, model.hf))
 
 
 def _around_changes(model: TreeModel, seconds: float) -> Iterator[tuple[int, list[float]]]:
-    """Each position tested, and the differences there. Stops where the time left is shorter than
-    the `seconds` that one position takes."""
+    """Each tested position with the differences of logits there. Stops when the time left is less
+    than `seconds`, the expected time for one position."""
     end = time.perf_counter() + SECONDS
     for position, prefix in _positions(model):
         if time.perf_counter() + seconds > end:
@@ -143,20 +149,20 @@ def _around_changes(model: TreeModel, seconds: float) -> Iterator[tuple[int, lis
 
 
 def _positions(model: TreeModel) -> Iterator[tuple[int, int]]:
-    """Positions to test, and how many tokens come before each."""
+    """Positions to test, each with the number of tokens before it."""
     last = model.limit - 2 if model.limit < UNSTATED else _PREFIX + 1
     positions = {*changes_at(model.config, model.limit - 1), last}
     for position in sorted(positions):
         if position > 1:
             yield position, min(_PREFIX, position - 1)
-    beyond = cuda_graphs.STEP + _PREFIX  # columns: beyond the reach of the first graph
+    beyond = cuda_graphs.STEP + _PREFIX  # slots; more than the reach of the first graph
     if model.graphs and beyond + 2 < model.limit:
         yield beyond + 1, beyond
 
 
 def _around(model: TreeModel, position: int, prefix: int) -> list[float]:
-    """Differences from the bare model of a tree whose root is right before `position`, and of the
-    token after one of its branches, which is right after it. `prefix` tokens come before."""
+    """Differences from the bare model at a node at `position`, and at the next token after that
+    node's branch was kept. The tree's root is right before `position`, after `prefix` tokens."""
     first = position - 1 - prefix
     tokens = sample_tokens(model)
     before = [tokens[i % 3] for i in range(prefix)]

@@ -1,19 +1,19 @@
-"""Token ids to text, one token at a time. Knows a tokenizer and no models.
+"""Converts token ids to text one token at a time, with a tokenizer alone.
 
-The texts of all tokens together are what the tokenizer's `decode` makes of all ids, and every
-character comes with the token that completes it. There are two kinds of tokens:
+The texts of all tokens together equal the tokenizer's `decode` of all ids, and every character is
+returned with the token that completes it. There are two kinds of tokens:
 
-- Tokens that stand for bytes of UTF-8: all tokens of a byte-level tokenizer (GPT-2, Llama 3, Qwen),
-  and the 256 tokens <0x00> to <0xFF> that others (Llama 2, Mistral, Gemma) use for characters they
-  have no token for. Bytes are collected until they are a whole character. Those that never become
-  one turn into replacement characters, as many as `decode` writes.
-- All other tokens are whole characters. They are decoded together with the tokens before them,
-  because many tokenizers write a token differently at the start of a text.
+- Tokens that represent UTF-8 bytes: all tokens of a byte-level tokenizer (GPT-2, Llama 3, Qwen),
+  and the 256 tokens <0x00> to <0xFF> with which other tokenizers (Llama 2, Mistral, Gemma) spell
+  characters that have no token. Bytes are collected until they form a character. Bytes that never
+  do become replacement characters, as many as `decode` would write.
+- Tokens that represent whole characters: all others. They are decoded together with the tokens
+  before them, because many tokenizers write a token differently at the start of a text.
 
-In one case the result differs from `decode`: where a sequence of tokens like <0xE4> is not valid
-UTF-8 as a whole, `decode` replaces every byte of it, even those of whole characters. Here these
-were shown already, so they stay, and only the other bytes are replaced. Encoding a text never makes
-such a sequence.
+The result differs from `decode` in one case. If a sequence of tokens like <0xE4> is not valid UTF-8
+as a whole, `decode` replaces all of its bytes, even those that form characters. Here such
+characters were already returned, so only the other bytes are replaced. Encoding a text never
+produces such a sequence.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from tokenizers import decoders, models
 REPLACEMENT = "\ufffd"
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
 _ENOUGH = 8  # tokens; a character has at most four bytes
-# What `transformers` shortens when it cleans up spaces (its `clean_up_tokenization`).
+# Texts that `transformers` shortens when it cleans up spaces (its `clean_up_tokenization`).
 _CLEANED = (" .", " ?", " !", " ,", " ' ", " n't", " 'm", " 's", " 've", " 're")
 _BEGINNINGS = {text[:n] for text in _CLEANED for n in range(1, len(text))}
-# " n ' t" becomes " n't", and that "n't", so " n '" is one of them.
+# " n ' t" becomes " n't" and then "n't", so " n '" is such a beginning too.
 _BEGUN = (" n '", *sorted(_BEGINNINGS, key=len, reverse=True))
 
 
 class TokenBytes:
-    """The bytes of UTF-8 that tokens stand for. level: whether all tokens of the tokenizer do
-    (byte-level)."""
+    """The UTF-8 bytes that tokens represent. level: whether the tokenizer is byte-level, so that
+    all tokens represent bytes."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
@@ -45,15 +45,15 @@ class TokenBytes:
         self._found: dict[int, bytes | None] = {}
 
     def of(self, token: int) -> bytes | None:
-        """The bytes of `token`, none for an id that is not a token; None for a token of whole
-        characters."""
+        """The bytes of `token`, b"" if there is no such token, and None for a token that represents
+        whole characters."""
         if token not in self._found:
             self._found[token] = self._look(token)
         return self._found[token]
 
     def replaced(self, broken: bytes) -> str:
-        """What `decode` writes for bytes that make no character: one replacement character with a
-        byte-level tokenizer, else one for each byte."""
+        """The text that `decode` writes for the bytes `broken`, which form no character: one
+        replacement character for a byte-level tokenizer, otherwise one for each byte."""
         return REPLACEMENT if self.level else REPLACEMENT * len(broken)
 
     def _look(self, token: int) -> bytes | None:
@@ -69,15 +69,15 @@ class TokenBytes:
 
 
 def _level_bytes(name: str) -> bytes:
-    """The bytes of a byte-level token, as its decoder reads its name."""
+    """The bytes of the byte-level token called `name`."""
     if all(character in _LEVEL for character in name):
         return bytes(_LEVEL[character] for character in name)
     return name.encode("utf-8")
 
 
 def _level_alphabet() -> dict[str, int]:
-    """The byte behind each character in the names of byte-level tokens. Visible characters stand
-    for themselves; the other bytes are numbered from 256 on."""
+    """The byte that each character in the names of byte-level tokens represents. Bytes of visible
+    characters are written as themselves, the others as the characters from 256 on."""
     visible = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(0x100) if byte not in visible]
     shifted = {chr(0x100 + i): byte for i, byte in enumerate(others)}
@@ -88,7 +88,7 @@ _LEVEL = _level_alphabet()
 
 
 class Pieces:
-    """The texts of single tokens."""
+    """The text of each token by itself."""
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
@@ -96,7 +96,8 @@ class Pieces:
         self._before = tuple(tokenizer("a", add_special_tokens=False)["input_ids"])
 
     def of(self, token: int) -> str:
-        """The text of one token inside a text, with bytes of incomplete characters as <0xE4>."""
+        """The text of `token` as it appears inside a text. Bytes of an incomplete character are
+        written like <0xE4>."""
         data = self._bytes.of(token)
         if data is None:
             stream = TextStream(self.tokenizer, self._before)
@@ -110,16 +111,16 @@ def _named(data: bytes) -> str:
 
 
 class TextStream:
-    """Token ids to text. `context`: the tokens before the first one, whose text was shown
-    already."""
+    """Converts the tokens passed to `add` to text. context: the tokens before the first of them,
+    whose text is not returned."""
 
     def __init__(self, tokenizer: Any, context: Sequence[int] = ()) -> None:
         self._tokenizer = tokenizer
         self._bytes = TokenBytes(tokenizer)
         self._cleans = _cleans(tokenizer)
-        self._incomplete = b""  # bytes of a character so far
+        self._incomplete = b""  # the bytes so far of an incomplete character
         self._window: list[int] = []  # the last ids, which are decoded together
-        self._shown = 0  # characters of their text that were returned already
+        self._shown = 0  # characters of the window's text that were already returned
         for token in context[-_ENOUGH:]:
             self.add(token)
         before = self._decoded()
@@ -137,8 +138,8 @@ class TextStream:
 
     @property
     def pending(self) -> str:
-        """What a text that ends here adds to what was returned, such as the replacement of an
-        incomplete character."""
+        """The rest of the text if it ends here: the text held back so far, and the replacement of
+        an incomplete character."""
         return self._held() + self._broken()
 
     def _held(self) -> str:
@@ -175,12 +176,13 @@ class TextStream:
         return int(text.endswith(REPLACEMENT) and not self._has_replacement(self._window[-1]))
 
     def _has_replacement(self, token: int) -> bool:
-        """Whether the token itself contains a replacement character: its text is complete then."""
+        """Whether a replacement character is part of the token's own text, which is then
+        complete."""
         return REPLACEMENT in self._tokenizer.convert_ids_to_tokens(token)
 
     def _forget(self, held: int) -> None:
-        """Drop ids that later text does not depend on: all but the last one, or all but the last
-        few while `held` characters are held back."""
+        """Drop ids on which later text does not depend: all but the last one, or all but the last
+        eight if `held` characters of the text are held back."""
         if held and len(self._window) <= 2 * _ENOUGH:
             return
         self._window = self._window[-_ENOUGH if held else -1 :]
@@ -191,15 +193,15 @@ class TextStream:
 
 
 def ending(tokenizer: Any, ids: Sequence[int], count: int) -> str:
-    """The text of the last `count` of `ids`."""
+    """The text of the last `count` of `ids`, as it appears after the earlier ones."""
     cut = max(len(ids) - count, 0)
     stream = TextStream(tokenizer, ids[:cut])
     return "".join(stream.add(token) for token in ids[cut:]) + stream.pending
 
 
 def characters(data: bytes, broken: Callable[[bytes], str]) -> tuple[str, bytes]:
-    """The text of `data`, in which broken(bytes) replaces bytes that make no character; and the
-    bytes of an incomplete character at its end."""
+    """The text of `data`, and the bytes of an incomplete character at its end. Bytes that form no
+    character are replaced with the result of broken(bytes)."""
     texts = list[str]()
     while True:
         try:
@@ -213,11 +215,11 @@ def characters(data: bytes, broken: Callable[[bytes], str]) -> tuple[str, bytes]
 
 
 def _cleans(tokenizer: Any) -> bool:
-    """Whether `decode` finally removes some spaces, which it never does for BPE."""
+    """Whether `decode` removes some spaces at the end, which it never does for BPE."""
     asked = bool(getattr(tokenizer, "clean_up_tokenization_spaces", False))
     return asked and not isinstance(_backend(tokenizer, "model"), models.BPE)
 
 
 def _backend(tokenizer: Any, part: str) -> Any:
-    """That part of the `tokenizers` object behind `tokenizer`; None if there is none."""
+    """The attribute `part` of the `tokenizers` object inside `tokenizer`, None if there is none."""
     return getattr(getattr(tokenizer, "backend_tokenizer", None), part, None)

@@ -1,8 +1,8 @@
-"""A causal language model that can run a tree: the nodes go through it in one forward pass after a
-prefix, and the accepted ones are kept.
+"""A causal language model that can run a tree: one forward pass processes the tree's nodes after a
+prefix, and then the accepted nodes are added to the prefix.
 
-The model is Hugging Face's and stays untouched; the cache and the mask are ours. Independent of
-drafts and verification.
+The model is an unmodified one of Hugging Face; the KV cache and the mask are ours. Independent of
+drafting and verification.
 """
 
 from __future__ import annotations
@@ -33,28 +33,25 @@ from sequoia.models.tree_mask import (
 )
 from sequoia.this_machine.memory import DeviceBytes
 
-_COLDEST = 0.05  # down to this temperature, divided logits stay well within any dtype
-# tokens; the mask grows with the square of them, so a longer prompt takes several passes
+_COLDEST = 0.05  # lowest temperature at which the divided logits cannot overflow in any dtype
+# tokens per pass; a longer prompt takes several passes, as the mask grows with their square
 PREFILL_CHUNK = 1024
-_AHEAD = 64  # columns: so many tokens before they are needed, CUDA graphs are captured
+_AHEAD = 64  # CUDA graphs with a longer reach are captured this many tokens before they are needed
 
 
 class TreeModel:
-    """A full-attention causal LM of `transformers`, shared by any number of runs; each run
-    opens its own Context. Passes are made one after the other: with CUDA graphs, logits are valid
-    only until the next one.
+    """A causal LM of `transformers` with full attention, shared by any number of runs; each run
+    opens a Context of its own. Only one pass may run at a time, and with CUDA graphs its logits are
+    valid only until the next pass.
 
-    vocab: logits are cut to so many tokens, for models whose vocabulary is padded. limit: tokens it
-    can hold at most, and limit_reason: why that is less than its config states, "" where it is not
-    (see context_length.py).
-    forward: the forward in use, the model's own unless `use_fast_forward` found a faster one;
-    forward_name says which. no_fast_forward: why the faster one for this family cannot be used, ""
-    where none was tried or it is in use. no_gpu_verification: the same of the kernel that verifies
-    trees on the GPU, for a target.
-    device: where token ids go in and logits come out. layer_devices: where each layer's KV cache
-    is. placement: in words how the weights are placed, "" where all of them are on `device`.
-    tested: the result of the self-test, in words. temperature: what its logits are divided by
-    already.
+    vocab: the number of logits used; those beyond are padding. limit: the longest text in tokens.
+    limit_reason: why that is less than the config states, "" if it is not (see context_length.py).
+    forward: the forward in use; it is the model's own unless `use_fast_forward` replaced it.
+    no_fast_forward: why a faster forward was rejected, "" if none was. no_gpu_verification: for a
+    target, why the kernel that verifies trees on the GPU was rejected, "" if it was not.
+    device: the device of token ids and logits. layer_devices: the device of each layer's KV cache.
+    placement: where the weights are, in words, "" if all are on `device`. tested: the result of the
+    self-test, in words. temperature: the number by which the forward already divides the logits.
     """
 
     def __init__(
@@ -89,35 +86,36 @@ class TreeModel:
 
     @property
     def numbers(self) -> str:
-        """The dtype of the weights in use, by name."""
+        """The name of the dtype of the weights in use, such as "bfloat16" or "int8"."""
         if getattr(self.forward, "int8", False):
             return "int8"
         return str(self.dtype).removeprefix("torch.")
 
     @property
     def mask_dtype(self) -> torch.dtype:
-        """The dtype of the additive masks that the forward in use takes."""
+        """The dtype that the forward in use requires for additive masks."""
         return getattr(self.forward, "mask_dtype", self.dtype)
 
     @property
     def graphs(self) -> GraphedForward | None:
-        """The forward in use, where it uses CUDA graphs."""
+        """The forward in use if it uses CUDA graphs, otherwise None."""
         return self.forward if isinstance(self.forward, GraphedForward) else None
 
     def open(self, capacity: int, first: int = 0) -> Context:
-        """A run's own state, with a KV cache of `capacity` slots, the first of which is at position
-        `first`."""
+        """The state of one run, with a KV cache of `capacity` slots. first: the position of the
+        first token."""
         return Context(self, capacity, first)
 
     def with_forward(self, forward: Forward) -> TreeModel:
-        """This model with another forward in use; they share all else."""
+        """A copy of this model that uses another forward and shares everything else."""
         other = copy(self)
         other.forward = forward
         return other
 
     def at_temperature(self, temperature: float) -> TreeModel:
-        """This model with its logits divided by `temperature`, where its forward can do that at no
-        cost; else the model itself. The `temperature` of the result says which."""
+        """A copy of this model whose forward divides the logits by `temperature`, if the forward
+        can do that at no cost; otherwise the model itself. The `temperature` of the result tells
+        which of the two it is."""
         if not (
             isinstance(self.forward, FastLlama)
             and self.forward.takes_temperature
@@ -129,18 +127,18 @@ class TreeModel:
         return other
 
     def capturing(self) -> AbstractContextManager[None]:
-        """A context in which every pass is captured as a CUDA graph, where the model uses them."""
+        """A context in which every pass is captured as a CUDA graph, if the model uses graphs."""
         return self.graphs.capturing() if self.graphs else nullcontext()
 
     def kv_cache(self, capacity: int) -> KVCache:
-        """The KV cache of one run."""
+        """A KV cache for one run, with at least `capacity` slots."""
         make = self.graphs.acquire if self.graphs and capacity else KVCache
         return make(self.config.num_hidden_layers, capacity, self._layers_are_alike)
 
     @property
     def _layers_are_alike(self) -> bool:
-        """Whether the KV caches of all layers have the same shape and device, and none is that of
-        another layer."""
+        """Whether the KV caches of all layers have the same shape and device, and no layer uses
+        the cache of another."""
         return (
             self.placement == ""
             and len({*self.layer_devices}) == 1
@@ -155,7 +153,7 @@ class TreeModel:
 
     @property
     def may_use_graphs(self) -> bool:
-        """Whether the whole model is on one graphics card."""
+        """Whether the whole model is on one GPU."""
         return (
             self.device.type == "cuda"
             and {*self.layer_devices} == {self.device}
@@ -164,8 +162,8 @@ class TreeModel:
 
 
 class Context:
-    """One run's state on one model. `extend` and `forward` write to the KV cache; `keep` makes
-    what was written part of the prefix."""
+    """The state of one run on one model. `extend` appends tokens to the prefix. `forward` writes
+    the nodes of a tree to the KV cache; `keep` then adds some of them to the prefix."""
 
     def __init__(self, model: TreeModel, capacity: int, first: int = 0) -> None:
         self.model = model
@@ -179,6 +177,7 @@ class Context:
 
     @property
     def length(self) -> int:
+        """Tokens in the prefix."""
         return self.kv_cache.length
 
     @property
@@ -191,19 +190,19 @@ class Context:
         return self.model.mask_dtype
 
     def needs(self, nodes: int) -> DeviceBytes:
-        """Bytes by device that this run will keep allocated with trees of `nodes` nodes: KV cache,
-        mask and logits."""
+        """Bytes on each device that this run needs with trees of `nodes` nodes, for KV cache, mask
+        and logits."""
         if not self.capacity:
             return Counter()
         model = self.model
         beside = mask_and_logit_bytes(self.capacity, nodes, model.vocab, model.mask_dtype.itemsize)
         if model.graphs:
-            rows = 2 * result_rows(nodes)  # with what they had when trees were smaller
+            rows = 2 * result_rows(nodes)  # including the buffers used while trees were smaller
             beside += rows * model.vocab * model.mask_dtype.itemsize
         return Counter({model.device: beside}) + self._cache_bytes()
 
     def held(self) -> DeviceBytes:
-        """Those of them that are allocated already: the KV cache of an earlier run."""
+        """The part of `needs` that is allocated already: a KV cache reused from an earlier run."""
         return self._cache_bytes() if self.kv_cache.allocated else Counter()
 
     def _cache_bytes(self) -> DeviceBytes:
@@ -213,11 +212,12 @@ class Context:
 
     @torch.inference_mode()
     def extend(self, tokens: Sequence[int]) -> torch.Tensor:
-        """Append `tokens` to the prefix; logits after the last, (vocab,)."""
+        """Append `tokens` to the prefix. Returns the logits (vocab,) after the last of them. Raises
+        BadPrompt if there are not enough cache slots."""
         n = len(tokens)
         if self.length + n > self.capacity:
             raise BadPrompt(
-                f"{self.length + n} tokens do not fit the {self.capacity} cache slots of this run"
+                f"{self.length + n:,} tokens do not fit in this run's {self.capacity:,} cache slots"
             )
         for start in range(0, n - PREFILL_CHUNK, PREFILL_CHUNK):
             self._extend(tokens[start : start + PREFILL_CHUNK])
@@ -235,34 +235,37 @@ class Context:
     def forward(
         self, tokens: Sequence[int] | torch.Tensor, layout: TreeLayout | DynamicTreeLayout
     ) -> torch.Tensor:
-        """Logits (nodes, vocab) after each of the next `len(tokens)` nodes of `layout`, which are
-        written but not kept. Tokens that are on the device already, (nodes,), stay there."""
+        """Process the next nodes of `layout`, one for each of `tokens`. Returns the logits (nodes,
+        vocab) after each node. The nodes are written to the KV cache, but not added to the prefix.
+        Tokens given as a tensor (nodes,) on the device are not copied to the host."""
         first = self.kv_cache.written
         last = first + len(tokens)
         mask = layout.mask.view(self.length, first, last)
         return self._pass(tokens, layout.depths[first:last], mask)
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Make the written slots `rows` (increasing) part of the prefix and drop the others."""
+        """Add the written slots `rows` (increasing, counted from the end of the prefix) to the
+        prefix, and drop the other written slots."""
         self.kv_cache.keep(rows)
 
     def drop_values(self) -> None:
-        """Some of the written slots hold numbers that overflowed: the next `keep` sets those it
-        drops to zero. A captured pass reads them too, with weight 0, and 0 times infinity is not
-        0."""
+        """Mark the written slots as damaged by an overflow. The next `keep` then zeroes the slots
+        that it drops: a captured pass reads them too, with weight 0, but 0 times infinity is
+        NaN."""
         self.kv_cache.has_damaged_slots = True
 
     @torch.inference_mode()
     def capture(self, sizes: Iterable[int], ends: Iterable[int] = ()) -> None:
-        """Capture CUDA graphs of passes over so many tokens, where the model uses graphs, so that
-        no step has to wait for it. ends: sizes of passes that give the last token's logits only."""
+        """If the model uses CUDA graphs, capture them before the first step, so that no step has to
+        wait. sizes: numbers of tokens in passes over trees. ends: numbers of tokens in passes that
+        return only the last token's logits."""
         if not self.model.graphs or self.model.graphs.failed:
             return
         passes = [*((rows, False) for rows in sizes), *((rows, True) for rows in ends)]
         for rows, last_only in passes:
             if self.length + rows <= self.capacity:
                 mask = causal(rows, self, self.length).view(self.length, 0, rows)
-                # depth 0: the only position that is sure to lie within the model's context
+                # depth 0: the only position that is certainly within the model's context
                 depths = torch.zeros(rows, dtype=torch.long, device=self.device)
                 with self.model.capturing():
                     self._pass([0] * rows, depths, mask, last_only)
@@ -270,8 +273,8 @@ class Context:
 
     @torch.inference_mode()
     def capture_ahead(self, most: int) -> None:
-        """Between steps: if trees of `most` nodes soon leave the reach of the graphs in use,
-        capture those of the next one now, so that no step has to."""
+        """Called between steps. If trees of `most` nodes will soon exceed the reach of the graphs
+        in use, capture those with the next reach now, so that no step has to wait."""
         graphs = self.model.graphs
         columns = min(self.length + most + _AHEAD, self.capacity)
         if not graphs or columns <= self._captured_up_to:
@@ -307,7 +310,7 @@ def transformers_forward(
     last_only: bool,
 ) -> torch.Tensor:
     """Logits (rows, vocab), or (1, vocab) with `last_only`, from the model's own forward. ids,
-    positions: (1, rows)."""
+    positions: (1, rows). mask: additive, (1, 1, rows, columns)."""
     mask = aligned(mask) if mask.is_cuda else mask
     with without_cudnn_attention():
         return hf(

@@ -1,8 +1,8 @@
-"""The tree attention mask, and the positions of a tree's nodes. Independent of the model's
-forward and of tokens.
+"""The tree attention mask, and the positions of a tree's nodes. Independent of the model's forward
+and of tokens.
 
-A layout lists the nodes that go through a model after the prefix. Not every node does: the draft
-model never processes leaves.
+A layout lists the nodes that a model processes after the prefix. This need not be the whole tree:
+the draft model never processes leaves.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import torch
 
 from sequoia.algorithm.tree import Tree
 
-_ALIGNED = 8  # numbers; 16 bytes of the narrowest type
+_ALIGNED = 8  # elements; 16 bytes in the narrowest dtype
 
 
 class MaskSpec(Protocol):
-    """What a mask has to fit: the prefix's greatest length, and the dtype and device of the
-    model's masks."""
+    """What a mask is made for. capacity: the greatest length of the prefix, in cache slots.
+    mask_dtype, device: of the model's masks."""
 
     @property
     def capacity(self) -> int: ...
@@ -32,12 +32,12 @@ class MaskSpec(Protocol):
 
 
 class TreeMask:
-    """The additive mask of n nodes: each sees the whole prefix, and those of the n nodes that
-    `seen` (n, n) says.
+    """The additive attention mask of n nodes. Each node attends to the whole prefix, and to the
+    nodes for which its row of `seen` (n, n) is true.
 
-    The mask is built once, with `capacity` open columns before the nodes' own; the mask for any
-    prefix is a view of it. own: the nodes' columns (n, n), 0 where the row's node sees the
-    column's and the least number of the dtype elsewhere.
+    The mask is built once, with `capacity` open columns on the left; the mask for any shorter
+    prefix is a view of it. own: the columns of the nodes (n, n), 0 where the row's node attends to
+    the column's node, and the dtype's lowest value elsewhere.
     """
 
     def __init__(
@@ -51,21 +51,21 @@ class TreeMask:
         self.own = self._mask[:, capacity:]
 
     def view(self, prefix: int, first: int, last: int) -> torch.Tensor:
-        """(1, 1, last - first, prefix + last) for the nodes first..last after `prefix` kept
-        slots."""
+        """The mask (1, 1, last - first, prefix + last) of the nodes in range(first, last) after a
+        prefix of `prefix` slots."""
         return self._mask[None, None, first:last, self._capacity - prefix : self._capacity + last]
 
 
 def causal(n: int, spec: MaskSpec, capacity: int) -> TreeMask:
-    """The usual causal mask of `n` tokens after a prefix of up to `capacity`."""
+    """The ordinary causal mask of `n` tokens after a prefix of up to `capacity` slots."""
     return TreeMask(torch.ones(n, n).tril().bool(), capacity, spec.mask_dtype, spec.device)
 
 
 class TreeLayout:
-    """Mask and positions of fixed nodes of a tree on one model, made once and used at every step.
+    """Mask and positions of fixed nodes of a tree on one model, built once and used in every step.
 
-    `below` levels of the tree belong to the prefix already. depths: (nodes,) levels below the
-    prefix's end.
+    below: the number of the tree's top levels that are part of the prefix already. depths: (nodes,)
+    the position of each node, counted from the end of the prefix.
     """
 
     def __init__(self, tree: Tree, nodes: Sequence[int], spec: MaskSpec, below: int = 0) -> None:
@@ -77,17 +77,17 @@ class TreeLayout:
 
 
 def whole_tree_layout(spec: MaskSpec, tree: Tree) -> TreeLayout:
-    """The layout of all nodes of `tree`. The nodes of a cut of it come first, so it serves cuts
-    too."""
+    """The layout of all nodes of `tree`. A cut of the tree has its first nodes, so the layout can
+    be used for cuts too."""
     return TreeLayout(tree, range(len(tree)), spec)
 
 
 class DynamicTreeLayout:
-    """A TreeLayout that grows level by level: a new node sees what its parent sees, and itself.
-    Allocated once for at most `most` nodes and used again by every tree."""
+    """A TreeLayout that grows level by level: a new node attends to itself and to whatever its
+    parent attends to. Allocated once, for up to `most` nodes, and reused for every tree."""
 
     def __init__(self, spec: MaskSpec, most: int) -> None:
-        # the last row is never changed: the parent of the first nodes
+        # the last row never changes: it serves as the parent of the first nodes
         nothing = torch.zeros(most + 1, most + 1, dtype=torch.bool)
         self.mask = TreeMask(nothing, spec.capacity, spec.mask_dtype, spec.device)
         self.depths = torch.full((most + 1,), -1, dtype=torch.long, device=spec.device)
@@ -97,12 +97,12 @@ class DynamicTreeLayout:
         return self._count
 
     def clear(self) -> None:
-        """Start another tree."""
+        """Remove all nodes, to start another tree."""
         self._count = 0
 
     def add(self, parents: Sequence[int | None]) -> None:
-        """Add a node below each of `parents`, which are positions in this layout, or None for right
-        after the prefix."""
+        """Add one node below each of `parents`: numbers of nodes in this layout, or None for a node
+        right after the prefix."""
         first = self._count
         last = self._count + len(parents)
         above = torch.tensor(
@@ -115,11 +115,11 @@ class DynamicTreeLayout:
 
 
 def aligned(mask: torch.Tensor, times: int = 1) -> torch.Tensor:
-    """A copy of `mask` (1, 1, rows, columns), so many times one below the other, with rows aligned
-    to 16 bytes, which attention kernels load at once. Our views begin anywhere, and torch checks
-    only their strides."""
+    """(1, 1, times * rows, columns): copies of `mask` (1, 1, rows, columns), one below the other,
+    with rows aligned to 16 bytes. Attention kernels load 16 bytes at once, our views can start at
+    any element, and torch checks only the strides."""
     rows, columns = mask.shape[2:]
-    # the columns that are added are never attended to, but a kernel may read them
+    # nothing attends to the added columns, but a kernel may read them
     padded = mask.new_zeros((1, times, rows, -(-columns // _ALIGNED) * _ALIGNED))
     padded[..., :columns] = mask
     return padded.view(1, 1, times * rows, -1)[..., :columns]

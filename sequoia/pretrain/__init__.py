@@ -1,9 +1,10 @@
-"""The training of the bundled pair, or of another one: `python -m sequoia.pretrain --help`.
+"""Trains the bundled pair, or another pair: `python -m sequoia.pretrain --help`. Decoding needs
+none of this.
 
-Reading order. The text: sources (where it comes from), clean, prose and near (what is kept of it),
-prepare (all of that together), corpus (your own text instead), tokenizer, encoded (text to tokens).
-The training: recipe (sizes and schedule), model (networks, optimisers and the two objectives), feed
-(the tokens of each step), train (the loop and its checkpoints), stage (one model from start to
-saved folder). In addition: sample (text that a target writes for its draft), excerpts (texts to
-evaluate a pair on). Decoding needs none of this.
+Reading order. The text: sources (where it comes from), clean, prose and near (which parts of it are
+kept), prepare (runs all of these), corpus (your own text instead), tokenizer, encoded (text to
+tokens). The training: recipe (sizes and schedule), model (networks, optimisers and the two
+objectives), feed (the tokens of each step), train (the loop and its checkpoints), stage (one model
+from start to saved folder). In addition: sample (text that a target writes for its draft), excerpts
+(texts to evaluate a pair on).
 """

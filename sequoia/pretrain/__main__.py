@@ -1,4 +1,4 @@
-"""Command line of the training: `python -m sequoia.pretrain --help`."""
+"""The command that trains a pair: `python -m sequoia.pretrain --help`."""
 
 from __future__ import annotations
 
@@ -23,43 +23,47 @@ from .recipe import DECAY_SHARE, DRAFT, DRAFT_TOKENS, TARGET, TARGET_TOKENS, Rec
 from .stage import Stage, load_teacher, run, stop_on_signals
 from .tokenizer import VOCAB, load_tokenizer, train_tokenizer
 
-STOPPED = 130  # exit status after Ctrl-C, as shells expect it
+STOPPED = 130  # the usual exit status after Ctrl-C
 KINDS = ("code", "prose")
 SAMPLES = "samples.u16"
-EXCERPTS = {"code": 50, "prose": 20}
+EXCERPTS = {"code": 50, "prose": 20}  # maximum number of each kind
 DESCRIPTION = "Train a target and a draft distilled from it, step by step or all at once."
-EPILOG = """steps, each in the folder --out:
+EPILOG = """steps, all of which write to the folder --out:
   text           collect, clean and encode the text
-  target         train the target at a constant learning rate, up to --tokens in all
+  target         train the target at a constant learning rate, up to --tokens tokens in total
   target-decay   start from the target's checkpoint and reduce the learning rate to zero over
-                 --tokens more; saves OUT/target
-  samples        let OUT/target write --tokens tokens for the draft to learn from (optional)
-  draft          distil the draft at a constant learning rate
-  draft-decay    reduce its learning rate to zero; saves OUT/draft
-  excerpts       write prompts and their continuations from texts that are never trained on, to
-                 evaluate pairs
-  all            all of these except samples and excerpts, with --tokens for the target and a third
-                 of that for the draft
+                 --tokens more tokens; saves OUT/target
+  samples        optional: sample from OUT/target until there are --tokens tokens for the draft to
+                 learn from
+  draft          distil the draft at a constant learning rate, up to --tokens tokens in total
+  draft-decay    start from the draft's checkpoint and reduce the learning rate to zero over
+                 --tokens more tokens; saves OUT/draft
+  excerpts       write prompts and their continuations, from texts that are never trained on, for
+                 evaluating pairs
+  all            every step except samples and excerpts, with --tokens tokens for the target and a
+                 third as many for the draft
 
 Ctrl-C or a TERM signal writes a checkpoint and stops; the same command with --resume continues from
-it. A checkpoint is also written every ten minutes, and the previous one is kept. The process can be
-paused (signals STOP and CONT) without losing anything."""
+that checkpoint. A checkpoint is also written every ten minutes, and the one before it is kept. The
+process can be paused and continued (signals STOP and CONT) without losing anything."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return the exit status. A user's mistake is printed in one line, without
-    a traceback."""
+    """Run the command and return the exit status. An expected error, such as a wrong argument, is
+    printed in one line without a traceback."""
     try:
         return _main(parser().parse_args(argv))
     except SequoiaError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:  # before the training loop, or a second one inside it: not saved
+    # Ctrl-C outside the training loop, or a second one inside it: nothing is saved
+    except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return STOPPED
 
 
 def parser() -> ArgumentParser:
+    """The parser of the command's arguments."""
     flags = ArgumentParser(
         "python -m sequoia.pretrain",
         description=DESCRIPTION,
@@ -68,9 +72,14 @@ def parser() -> ArgumentParser:
     )
     add = flags.add_argument
     add("step", choices=[*STEPS, "all"])
-    add("--out", type=Path, default=Path("runs/pretrain"), help="folder of the run (runs/pretrain)")
+    add(
+        "--out",
+        type=Path,
+        default=Path("runs/pretrain"),
+        help="folder of the run (default: runs/pretrain)",
+    )
     add("--resume", action="store_true", help="continue from the checkpoints in --out")
-    add("--tokens", type=int, help="tokens of the step")
+    add("--tokens", type=int, help="length of the step in tokens (see below)")
     _text_flags(flags)
     _model_flags(flags)
     add("--device", default="auto", help="auto, cpu or cuda")
@@ -78,9 +87,9 @@ def parser() -> ArgumentParser:
     add(
         "--compile",
         action="store_true",
-        help="use torch.compile; needs a C++ compiler on a CPU",
+        help="use torch.compile, which on a CPU needs a C++ compiler",
     )
-    add("--quiet", action="store_true", help="no progress bar")
+    add("--quiet", action="store_true", help="show no progress bar")
     return flags
 
 
@@ -92,7 +101,7 @@ def _text_flags(flags: ArgumentParser) -> None:
         type=Path,
         default=[],
         metavar="DIR",
-        help="more folders of Python packages (pip install --no-deps --target DIR)",
+        help="further folders of Python packages (made with pip install --no-deps --target DIR)",
     )
     add(
         "--docs",
@@ -100,11 +109,21 @@ def _text_flags(flags: ArgumentParser) -> None:
         type=Path,
         default=[],
         metavar="DIR",
-        help="folders of unpacked documentation packages, DIR/PACKAGE/...",
+        help="folders with unpacked documentation packages, as DIR/PACKAGE/...",
     )
-    add("--text", nargs="+", type=Path, metavar="FILE", help="train on these text files instead")
-    add("--tokenizer", type=Path, metavar="DIR", help="use this tokenizer instead of training one")
-    add("--vocab", type=int, default=VOCAB, help=f"vocabulary of a new tokenizer ({VOCAB})")
+    add("--text", nargs="+", type=Path, metavar="FILE", help="train on these text files only")
+    add(
+        "--tokenizer",
+        type=Path,
+        metavar="DIR",
+        help="use the tokenizer in this folder instead of training one",
+    )
+    add(
+        "--vocab",
+        type=int,
+        default=VOCAB,
+        help=f"number of tokens of a new tokenizer (default: {VOCAB})",
+    )
 
 
 def _model_flags(flags: ArgumentParser) -> None:
@@ -119,30 +138,39 @@ def _model_flags(flags: ArgumentParser) -> None:
         "--warm",
         type=Path,
         metavar="DIR",
-        help="start from the weights in this folder instead of fresh ones",
+        help="start from the weights in this folder instead of random ones",
     )
     for name, recipe in (("target", TARGET), ("draft", DRAFT)):
         size = recipe.size
         shape = f"{size.hidden},{size.layers},{size.heads},{size.mlp}"
-        add(f"--{name}-size", default=shape, help=f"hidden,layers,heads,mlp ({shape})")
+        add(
+            f"--{name}-size",
+            default=shape,
+            help=f"size of the {name} as hidden,layers,heads,mlp (default: {shape})",
+        )
         add(
             f"--{name}-peak",
             type=float,
             default=recipe.peak,
-            help=f"highest learning rate ({recipe.peak})",
+            help=f"highest learning rate of the {name} (default: {recipe.peak})",
         )
-    add("--batch", type=int, default=TARGET.batch, help=f"sequences per step ({TARGET.batch})")
+    add(
+        "--batch",
+        type=int,
+        default=TARGET.batch,
+        help=f"sequences per step (default: {TARGET.batch}); half as many in a decay",
+    )
     add(
         "--context",
         type=int,
         default=TARGET.context,
-        help=f"tokens per sequence ({TARGET.context}); twice as many in a decay",
+        help=f"tokens per sequence (default: {TARGET.context}); twice as many in a decay",
     )
     add(
         "--seed",
         type=int,
         default=TARGET.seed,
-        help=f"seed of the weights and the order of the text ({TARGET.seed})",
+        help=f"seed for the weights and the order of the text (default: {TARGET.seed})",
     )
 
 
@@ -162,7 +190,7 @@ def _main(args: Namespace) -> int:
 
 
 def _all(tokens: int) -> dict[str, int]:
-    """The tokens of each step of `all`."""
+    """The number of tokens for each step of `all`. tokens: for the target."""
     third = max(1, tokens // 3)
     return {
         "text": 0,
@@ -177,11 +205,11 @@ def _decay(tokens: int) -> int:
     return max(1, int(DECAY_SHARE * tokens))
 
 
-# -- steps: each takes the flags and its tokens, and returns whether it was finished ---------------
+# -- steps: each gets the flags and its number of tokens, and returns whether it has finished ------
 
 
 def text_step(args: Namespace, _tokens: int | None) -> bool:
-    """Collect and encode the text; with --resume, keep the text that exists."""
+    """Collect and encode the text. With --resume, a text that exists is used unchanged."""
     if args.resume and (args.out / encoded.MANIFEST).exists():
         return True
     if args.text:
@@ -211,7 +239,7 @@ def _collected(
 
 
 def _write_kept_out(folder: Path, prepared: Prepared) -> None:
-    """Write the texts of the sources that are never trained on, one file each."""
+    """Write the texts of the sources that are never trained on, one file for each text."""
     for kind in KINDS:
         for number, text in enumerate(prepared.of(kind, "kept")):
             path = folder / kind / text.source / f"{number:04d}-{text.name.replace('/', '-')}"
@@ -230,7 +258,11 @@ def _new_tokenizer(args: Namespace, train: Sequence[str]) -> PreTrainedTokenizer
 def training_step(
     args: Namespace, tokens: int | None, name: str, usual: int, is_decay: bool = False
 ) -> bool:
-    """Train the target or the draft on `tokens`, by default `usual`, or decay its rate."""
+    """Train the model `name`, "target" or "draft", or decay its learning rate.
+
+    tokens: length of the step, None for the default. usual: default length of a run with a constant
+    rate, from which that of a decay follows.
+    """
     stage = _stage(args, name, tokens or (_decay(usual) if is_decay else usual), is_decay)
     if not run(stage, args.resume, args.compile, args.quiet):
         return False
@@ -265,7 +297,7 @@ def _stage(args: Namespace, name: str, tokens: int, is_decay: bool) -> Stage:
 
 
 def samples_step(args: Namespace, tokens: int | None) -> bool:
-    """Let the target write samples; they are appended to those that exist."""
+    """Sample texts from the target, appending them to the samples that exist."""
     text = _text(args)
     recipe = recipe_of(args, "target")
     prompts = Blocks(text.train, recipe.seed + 1)
@@ -282,6 +314,7 @@ def samples_step(args: Namespace, tokens: int | None) -> bool:
 
 
 def excerpts_step(args: Namespace, _tokens: int | None) -> bool:
+    """Write the excerpts of each kind to judge-KIND.json."""
     known = {entry["name"]: entry for entry in _text(args).manifest.get("sources", ())}
     for kind, count in EXCERPTS.items():
         found = excerpts.pick(args.out / "kept-out", kind, count)
@@ -318,6 +351,7 @@ STEPS: dict[str, Callable[[Namespace, int | None], bool]] = {
 
 
 def recipe_of(args: Namespace, name: str) -> Recipe:
+    """The recipe for the model `name`, "target" or "draft", with the given flags."""
     base = TARGET if name == "target" else DRAFT
     return replace(
         base,
@@ -330,12 +364,13 @@ def recipe_of(args: Namespace, name: str) -> Recipe:
 
 
 def device_of(name: str) -> torch.device:
+    """The device called auto, cpu or cuda. Raises BadTraining if it is unknown or missing."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if name not in ("cpu", "cuda"):
         raise BadTraining(f"device {name[:40]!r} is not one of auto, cpu, cuda")
     if name == "cuda" and not torch.cuda.is_available():
-        raise BadTraining("device 'cuda': torch finds no CUDA device; use --device cpu")
+        raise BadTraining("device 'cuda' does not exist on this machine; use --device cpu")
     return torch.device(name)
 
 

@@ -1,5 +1,5 @@
-"""Which Python files are good enough to train on, and what is removed from them. Looks at one file
-at a time."""
+"""Decides which Python files are good enough to train on, and removes licence headers from them.
+Looks at one file at a time."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import re
 import warnings
 import zlib
 
-MIN_CHARS = 200
+MIN_CHARS = 200  # in a file
 MAX_CHARS = 400_000
-MIN_ASCII = 0.98
-MAX_LINE = 400
+MIN_ASCII = 0.98  # fraction of the characters
+MAX_LINE = 400  # characters in a line
 MIN_PACKED = 0.13  # compressed size over size; tables and generated code have less
-MAX_DIGITS = 0.20  # of the characters that are not white space
-MAX_DATA_LINES = 0.30
-HEADER_CHARS = 3000
+MAX_DIGITS = 0.20  # fraction of the characters that are not white space
+MAX_DATA_LINES = 0.30  # fraction of the lines that are not blank
+HEADER_CHARS = 3000  # characters searched for a header
 
 LEGAL = re.compile(
     r"copyright|licen[sc]e|spdx-|all rights reserved|warranty|redistribut"
@@ -39,7 +39,7 @@ DATA_LINE = re.compile(r"[\s\[\](){},'\"+\-:.0-9xXeEjA-Fa-f_]*")
 
 
 def is_wanted(text: str) -> bool:
-    """Neither tiny nor huge, nearly all ASCII, no overlong line."""
+    """Whether `text` is neither tiny nor huge, is nearly all ASCII, and has no very long line."""
     if not MIN_CHARS <= len(text) <= MAX_CHARS:
         return False
     ascii_chars = len(text.encode("ascii", "ignore"))
@@ -47,8 +47,8 @@ def is_wanted(text: str) -> bool:
 
 
 def python_text(text: str) -> str | None:
-    """`text` without its licence header, or None if the file is generated, a table, or too short
-    or too long."""
+    """`text` without its licence header, or None if the file is generated, is a table, or is not
+    wanted (see `is_wanted`)."""
     if not is_wanted(text) or is_generated(text):
         return None
     text = without_header(text)
@@ -56,12 +56,12 @@ def python_text(text: str) -> str | None:
 
 
 def is_generated(text: str) -> bool:
-    """Whether the start of the file says that a program wrote it."""
+    """Whether the start of the file says that a program generated it."""
     return bool(GENERATED.search(_leading_comment(text)[:HEADER_CHARS]))
 
 
 def _leading_comment(text: str) -> str:
-    """Comments and blank lines before the first statement, and the first lines of a docstring."""
+    """The first line, and the comments, blank lines and starts of docstrings that follow it."""
     lines = []
     for line in text[:HEADER_CHARS].splitlines():
         if lines and not line.lstrip().startswith(("#", '"""', "'''")) and line.strip():
@@ -71,8 +71,8 @@ def _leading_comment(text: str) -> str:
 
 
 def without_header(text: str) -> str:
-    """`text` without legal comments, technical comments at its top, and legal lines in its
-    docstring."""
+    """`text` without legal comments, without technical comments at the top (such as the encoding),
+    and without legal lines in the module's docstring."""
     text = LEGAL_COMMENT.sub(_unless_legal, text.lstrip("\ufeff\n"))
     text = TECHNICAL.sub("", text).lstrip("\n")
     if LEGAL.search(text[:HEADER_CHARS]):
@@ -85,7 +85,8 @@ def _unless_legal(block: re.Match[str]) -> str:
 
 
 def _without_legal_docstring(text: str) -> str:
-    """Remove the module's docstring if it is a licence, else its lines about copyright."""
+    """`text` without the module's docstring if that is a licence, otherwise without the
+    docstring's lines about copyright."""
     tree = parsed(text)
     first = tree.body[0] if tree is not None and tree.body else None
     if not (
@@ -102,7 +103,7 @@ def _without_legal_docstring(text: str) -> str:
 
 
 def is_table(text: str) -> bool:
-    """Whether the file is mostly data: digits, rows of literals, or repetitions."""
+    """Whether the file has too many digits, rows of literals, or repetitions, as tables have."""
     solid = re.sub(r"\s", "", text)
     if sum(map(str.isdigit, solid)) > MAX_DIGITS * len(solid):
         return True
@@ -114,7 +115,7 @@ def is_table(text: str) -> bool:
 
 
 def parsed(text: str) -> ast.Module | None:
-    """The syntax tree, or None if this Python version cannot parse it."""
+    """The syntax tree of `text`, or None if this Python version cannot parse it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

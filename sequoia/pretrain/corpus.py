@@ -1,6 +1,6 @@
-"""Training text from the user's own files, cut into passages, some of which are held out.
+"""Training text from the user's own files. It is cut into passages, and some passages are held out.
 
-The same files always give the same texts, in the same order and with the same split.
+The same files always give the same passages, in the same order and with the same split.
 """
 
 from __future__ import annotations
@@ -12,20 +12,21 @@ from pathlib import Path
 from ..errors import BadTraining
 from .prepare import HELD_OUT, content_hash
 
-PASSAGE_CHARS = 20_000
+PASSAGE_CHARS = 20_000  # maximum characters of a passage
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Texts to train on and texts held out; no text is in both, and none occurs twice."""
+    """Texts to train on, and held-out texts. No text is in both, and no text occurs twice."""
 
     train: tuple[str, ...]
     held: tuple[str, ...]
 
 
 def text_corpus(files: Sequence[Path | str]) -> Corpus:
-    """UTF-8 text files, cut into passages of at most PASSAGE_CHARS characters, so that a part of a
-    single file can be held out."""
+    """The text of UTF-8 `files`, cut into passages of at most PASSAGE_CHARS characters, so that a
+    part of even a single file can be held out. Raises BadTraining if a file cannot be read, or if
+    there are fewer than two different passages."""
     texts = []
     for path in map(Path, files):
         try:
@@ -37,7 +38,7 @@ def text_corpus(files: Sequence[Path | str]) -> Corpus:
 
 
 def passages(text: str, size: int = PASSAGE_CHARS) -> list[str]:
-    """`text` cut into pieces of at most `size` characters, at ends of lines where possible."""
+    """`text` cut into pieces of at most `size` characters, at line ends if possible."""
     pieces = []
     start = 0
     while start < len(text):
@@ -50,18 +51,18 @@ def passages(text: str, size: int = PASSAGE_CHARS) -> list[str]:
 
 
 def split(texts: Iterable[str], share: float = HELD_OUT) -> Corpus:
-    """Split `texts` without duplicates; about `share` of them are held out by a hash of their
-    content.
+    """Remove duplicates from `texts`, and hold out about the fraction `share` of the rest, chosen
+    by a hash of each text.
 
-    The side of a text depends only on the text, so adding files moves none to the other side. If no
-    text has a low enough hash, the one with the lowest is held out. Raises BadTraining for fewer
-    than two different texts.
+    Whether a text is held out depends only on that text, so adding files does not change it. The
+    exception: if no hash is low enough, the text with the lowest hash is held out. Raises
+    BadTraining if there are fewer than two different texts.
     """
     unique = {content_hash(text): text for text in texts if text.strip()}
     if len(unique) < 2:
         raise BadTraining(
-            f"a corpus of {len(unique)} different texts; at least 2 are needed, one of them to "
-            "hold out"
+            "at least 2 different passages of text are needed, one of them to hold out; the files "
+            f"contain {len(unique)}"
         )
     held = {key for key in unique if key < share * 2**64} or {min(unique)}
     train = tuple(text for key, text in unique.items() if key not in held)

@@ -1,7 +1,8 @@
-"""The text of a training run as token ids: written to its folder once, then read as a memory map.
+"""The text of a training run as token ids: written to the run's folder once, then read as a memory
+map.
 
-The files: train.u16, held-KIND.u16 for each kind of text, and text.json with the counts by source
-and the tokenizer's fingerprint.
+The files are train.u16, held-KIND.u16 for each kind of text, and text.json with the counts of each
+source and the tokenizer's fingerprint.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ TRAIN = "train.u16"
 
 @dataclass(frozen=True)
 class Encoded:
-    """train: (tokens,) uint16 to train on. held: held-out tokens by kind of text. manifest: the
-    contents of text.json."""
+    """A training text as token ids. train: the tokens to train on, (tokens,) uint16. held: the
+    held-out tokens of each kind of text. manifest: the content of text.json."""
 
     train: np.ndarray
     held: Mapping[str, np.ndarray]
@@ -34,6 +35,7 @@ class Encoded:
 
     @property
     def fingerprint(self) -> str:
+        """SHA-256 of the tokens to train on."""
         return hashlib.sha256(self.train.data).hexdigest()
 
 
@@ -44,8 +46,8 @@ def write(
     held: Mapping[str, Sequence[str]],
     notes: Mapping[str, Any],
 ) -> Encoded:
-    """Encode and write the texts. text.json is written last, so a folder that has it is
-    complete."""
+    """Encode the texts and write them to the folder `out`. notes: further values for text.json,
+    which is written last, so that a folder with a text.json is complete."""
     out.mkdir(parents=True, exist_ok=True)
     (out / MANIFEST).unlink(missing_ok=True)
     encode(tokenizer, train).tofile(out / TRAIN)
@@ -57,8 +59,8 @@ def write(
 
 
 def read(out: Path, tokenizer: PreTrainedTokenizerBase) -> Encoded:
-    """The text that `write` wrote; raises BadTraining if there is none or it was encoded with
-    another tokenizer."""
+    """The text that `write` wrote to `out`. Raises BadTraining if there is none, or if it was
+    encoded with another tokenizer."""
     try:
         manifest = json.loads((out / MANIFEST).read_text())
         train = np.memmap(out / TRAIN, np.uint16, "r")

@@ -1,7 +1,7 @@
-"""Excerpts of texts that no pair was trained on, each in two parts: a prompt, and the rest.
+"""Excerpts of texts that no pair was trained on, each divided into a prompt and the rest.
 
-The choice depends on the texts alone. The files lie in folders KIND/SOURCE, where the step `text`
-writes them.
+The choice of excerpts depends on the texts alone. The texts are in folders KIND/SOURCE, written by
+the step `text`.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from pathlib import Path
 from .clean import parsed
 from .prepare import content_hash
 
-EXCERPT = 1500  # most characters; about 450 tokens
-MIN_EXCERPT = 900
-PROMPT = (250, 600)  # characters of a prompt, least and most
-MIN_PARAGRAPH = 200
+EXCERPT = 1500  # maximum characters; about 450 tokens
+MIN_EXCERPT = 900  # characters
+PROMPT = (250, 600)  # minimum and maximum characters of a prompt of code
+MIN_PARAGRAPH = 200  # characters of the paragraph that an excerpt of prose starts with
 
 Excerpt = tuple[str, str]  # prompt, rest
 
 
 def pick(folder: Path, kind: str, count: int) -> list[dict[str, str]]:
-    """At most `count` excerpts, each from another file. Sources take turns, so none dominates."""
+    """At most `count` excerpts of the `kind` "code" or "prose", one per file: {"source", "file",
+    "prompt", "rest"}. The sources take turns, so that none dominates."""
     find = {"code": code_excerpt, "prose": prose_excerpt}[kind]
     queues = [_of_source(source, find) for source in sorted((folder / kind).iterdir())]
     found: list[dict[str, str]] = []
@@ -35,7 +36,8 @@ def pick(folder: Path, kind: str, count: int) -> list[dict[str, str]]:
 
 
 def _of_source(folder: Path, find: Callable[[str], Excerpt | None]) -> Iterator[dict[str, str]]:
-    """Excerpts from a source's files, in the order of a hash of their names."""
+    """The excerpt that `find` returns for each file in `folder`, in the order of a hash of the
+    files' names. Files without an excerpt are skipped."""
     for path in sorted(folder.iterdir(), key=lambda path: content_hash(path.name[5:])):
         parts = find(path.read_text())
         if parts is not None:
@@ -44,8 +46,9 @@ def _of_source(folder: Path, find: Callable[[str], Excerpt | None]) -> Iterator[
 
 
 def code_excerpt(text: str) -> Excerpt | None:
-    """An excerpt that starts with a top-level definition. The prompt ends after a line at which
-    the code is complete, or only lacks the body of a block."""
+    """An excerpt that starts with a top-level definition, None if there is none of a suitable
+    length. The prompt ends after a line at which the code is complete, or only lacks the body of a
+    block."""
     lines = text.split("\n")
     tree = parsed(text)
     starts = (
@@ -64,8 +67,8 @@ def _whole_lines(text: str, most: int) -> str:
 
 
 def _code_cut(excerpt: str) -> int | None:
-    """Length of the prompt: chosen by a hash among the ends of lines where no statement is
-    incomplete."""
+    """The length of the prompt in characters, None if there is no suitable one. It ends at a line
+    end where no statement is incomplete, chosen by a hash."""
     cuts = [
         i + 1
         for i in range(PROMPT[0], min(PROMPT[1], len(excerpt) - 1))
@@ -75,7 +78,8 @@ def _code_cut(excerpt: str) -> int | None:
 
 
 def _is_complete(prompt: str) -> bool:
-    """Whether it is valid Python, by itself or with a body for the block that it ends with."""
+    """Whether `prompt` is valid Python, by itself or with a body added to the block that it ends
+    with."""
     last = prompt.rstrip("\n").split("\n")[-1]
     if not last.strip():
         return False
@@ -84,7 +88,8 @@ def _is_complete(prompt: str) -> bool:
 
 
 def prose_excerpt(text: str) -> Excerpt | None:
-    """An excerpt that starts with a long paragraph. The prompt ends inside it, after a word."""
+    """An excerpt that starts with a long paragraph, None if there is none. The prompt ends inside
+    that paragraph, after a word."""
     paragraphs = text.split("\n\n")
     long = [
         i

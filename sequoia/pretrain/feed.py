@@ -1,5 +1,5 @@
-"""The tokens that each step trains on. They depend only on the seed and the number of tokens
-trained on so far, so a run can be resumed without any other record of its position."""
+"""Selects the tokens that each step trains on. They depend only on the seed and on the number of
+tokens trained on so far, so resuming a run needs no other record of its position in the text."""
 
 from __future__ import annotations
 
@@ -10,51 +10,50 @@ import torch
 
 from ..errors import BadTraining
 
-BLOCK = 512  # consecutive tokens of the text that make one row, or several shorter ones
-EXTRA_ROWS = 4  # one row in this many comes from the second feed of a mixture
+BLOCK = 512  # consecutive tokens of the text that become one row, or several shorter rows
+EXTRA_ROWS = 4  # in a mixture, one in this many rows comes from the second feed
 
 
 class Feed(Protocol):
-    """Rows of tokens for each step."""
+    """Provides the rows of tokens for each step."""
 
     def take(self, done: int, rows: int, context: int) -> torch.Tensor:
-        """(rows, context + 1) int64: the rows of the step after `done` tokens."""
+        """The rows (rows, context + 1), int64, for the step after `done` tokens."""
         ...
 
 
 class Blocks:
-    """All blocks of a text in random order, once in each pass over the text. Every pass cuts the
+    """All blocks of a text in random order, each once in a pass over the text. Every pass cuts the
     text into blocks at other positions and has another order.
 
-    text: (tokens,) uint16, may be a memory map. Rows are whole blocks or equal parts of them, so a
-    run can change its context in the middle of a pass and still see no token twice.
+    text: (tokens,) uint16; it may be a memory map. A row is a whole block or an equal part of one,
+    so a run can change its context in the middle of a pass without using any token twice.
     """
 
     def __init__(self, text: np.ndarray, seed: int, block: int = BLOCK) -> None:
         self._text = text
         self._seed = seed
         self._block = block
-        self._count = (
-            len(text) - 1
-        ) // block - 1  # one less, as the first block may start later by up to a block
+        # one block fewer, because the first one may start up to a block after the text does
+        self._count = (len(text) - 1) // block - 1
         if self._count < 1:
             raise BadTraining(
-                f"a text of {len(text)} tokens is too short for rows of {block}; at least "
-                f"{2 * block + 1} are needed"
+                f"the text has {len(text):,} tokens, too few for rows of {block}; at least "
+                f"{2 * block + 1:,} are needed"
             )
         self._pass: tuple[int, np.ndarray] | None = None
 
     def take(self, done: int, rows: int, context: int) -> torch.Tensor:
         if self._block % context:
             raise BadTraining(
-                f"context {context}: a row must be {self._block} tokens or an equal part of them"
+                f"context {context}: it must divide {self._block}, the number of tokens in a block"
             )
         starts = np.array([self._start(done + row * context, context) for row in range(rows)])
         positions = starts[:, None] + np.arange(context + 1)
         return torch.from_numpy(self._text[positions].astype(np.int64))
 
     def _start(self, tokens: int, context: int) -> int:
-        """First token of the row that comes after `tokens` tokens of rows."""
+        """The position in the text of the row that starts after `tokens` tokens of this feed."""
         number, inside = divmod(tokens, self._block)
         turn, rank = divmod(number, self._count)
         if self._pass is None or self._pass[0] != turn:
@@ -62,16 +61,17 @@ class Blocks:
         return int(self._pass[1][rank]) + inside // context * context
 
     def _order(self, turn: int) -> np.ndarray:
-        """(count,) first tokens of the blocks of one pass over the text."""
+        """The positions (count,) at which the blocks start, in the order of pass number `turn`."""
         random = np.random.default_rng([self._seed, turn])
         shift = int(random.integers(self._block))
         return random.permutation(self._count) * self._block + shift
 
 
 class Samples:
-    """Texts of one length that a target wrote, repeated in random orders.
+    """Texts of equal length that a target wrote, in random order. When all have been used, they are
+    repeated in another order.
 
-    rows: (texts, width) uint16; each row of a step is the start of one of them.
+    rows: the texts, (texts, width) uint16. Each row of a step is the start of one of them.
     """
 
     def __init__(self, rows: np.ndarray, seed: int) -> None:
@@ -81,7 +81,8 @@ class Samples:
     def take(self, done: int, rows: int, context: int) -> torch.Tensor:
         if context >= self._rows.shape[1]:
             raise BadTraining(
-                f"context {context}: the samples are texts of {self._rows.shape[1]} tokens"
+                f"context {context}: it must be less than {self._rows.shape[1]}, the number of "
+                "tokens in each sample"
             )
         turn, first = divmod(done // context, len(self._rows))
         order = np.random.default_rng([self._seed, turn]).permutation(len(self._rows))
@@ -90,7 +91,7 @@ class Samples:
 
 
 class Mixture:
-    """Rows of `main`, with one row in EXTRA_ROWS from `extra`."""
+    """Rows of `main` and `extra`: one in EXTRA_ROWS rows comes from `extra`."""
 
     def __init__(self, main: Feed, extra: Feed) -> None:
         self._main = main

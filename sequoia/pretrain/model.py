@@ -1,6 +1,6 @@
 """The networks, their optimisers and their training objectives.
 
-An objective takes a network and windows of tokens and returns one loss.
+An objective is a function of a network and windows of tokens that returns one loss.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTra
 
 from .recipe import MAX_POSITIONS, Size
 
-# plain matrix products: with short rows, training is a third faster than with the fused kernel
+# attention as plain matrix products; for short rows it trains a third faster than the fused kernel
 CPU_ATTENTION = "eager"
 Forward = Callable[..., Any]
 # (network, (rows, context + 1) tokens) -> mean loss
@@ -22,8 +22,8 @@ Objective = Callable[[Forward, torch.Tensor], torch.Tensor]
 
 
 def new_model(size: Size, vocab: int, end: int, seed: int) -> LlamaForCausalLM:
-    """A float32 Llama network with random weights that depend only on the arguments. end: the token
-    used as bos, eos and padding."""
+    """A float32 Llama network with random weights that depend only on the arguments. vocab: number
+    of tokens. end: the id of the token used as bos, eos and padding."""
     config = LlamaConfig(
         vocab_size=vocab,
         hidden_size=size.hidden,
@@ -43,8 +43,8 @@ def new_model(size: Size, vocab: int, end: int, seed: int) -> LlamaForCausalLM:
 
 
 def quick(model: PreTrainedModel, compile_: bool) -> Forward:
-    """The model, or its compiled form, with the attention that trains fastest on its device. The
-    choice of attention is not saved with the model."""
+    """`model`, or with `compile_` its compiled form, with the attention that trains fastest on its
+    device. The choice of attention is not saved with the model."""
     if model.device.type == "cpu":
         model.set_attn_implementation(CPU_ATTENTION)
     return torch.compile(model) if compile_ else model
@@ -53,8 +53,8 @@ def quick(model: PreTrainedModel, compile_: bool) -> Forward:
 def optimisers(
     model: PreTrainedModel, peak: float
 ) -> tuple[torch.optim.Optimizer, torch.optim.Optimizer]:
-    """Muon for the matrices inside the layers, AdamW for the embedding and the norms; both use the
-    same learning rate."""
+    """Muon for the matrices inside the layers, and AdamW for the embedding and the norms. Both use
+    the learning rate `peak`."""
     inner = []
     rest = []
     for name, weight in model.named_parameters():
@@ -66,9 +66,9 @@ def optimisers(
 
 
 def logits(network: Forward, tokens: torch.Tensor) -> torch.Tensor:
-    """(rows * context, vocab) float32: the logits at every position of `tokens`, (rows, context).
+    """The logits (rows * context, vocab), float32, at every position of `tokens` (rows, context).
 
-    Matrix products run in bfloat16 on CPU and GPU.
+    Matrix products run in bfloat16 on both CPU and GPU.
     """
     with torch.autocast(tokens.device.type, dtype=torch.bfloat16):
         out = network(input_ids=tokens, use_cache=False).logits
@@ -100,8 +100,9 @@ def distillation(teacher: Forward) -> Objective:
 def overlap(
     teacher: Forward, network: Forward, windows: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean of sum min(p, q), the probability that one drafted token is accepted at temperature 1,
-    and mean top-1 agreement."""
+    """Means over all positions of `windows` (rows, context + 1): of sum min(p, q), the probability
+    that one drafted token is accepted at temperature 1; and of top-1 agreement, the fraction of
+    positions where the most probable token is the same."""
     tokens = windows[:, :-1]
     target = logits(teacher, tokens)
     draft = logits(network, tokens)

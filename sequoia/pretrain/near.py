@@ -1,8 +1,9 @@
-"""Near-duplicates: files and definitions most of whose lines were seen before in the same order.
+"""Removes near-duplicates: files and definitions most of whose lines occurred before, in the same
+order.
 
-Spans of three lines are compared, without indentation and with all capitalised names replaced by
-one, so that a class copied under another name counts as a copy. Later copies are removed, so add
-the best sources first.
+Spans of three lines are compared. Indentation is ignored and all capitalised names are replaced
+with the same one, so that a class copied under another name counts as a copy. The later copy is the
+one removed, so add the best sources first.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from collections.abc import Iterator
 from .clean import parsed
 
 SPAN = 3  # lines that are compared together
-FILE_SEEN = 0.5  # a file with at least this share of known spans is a copy
+FILE_SEEN = 0.5  # a file is a copy if at least this fraction of its spans occurred before
 PART_SEEN = 0.7  # the same for a function or class
-MIN_SPANS = 4  # parts with fewer spans can be equal by chance
+MIN_SPANS = 4  # files and definitions with fewer spans can be equal by chance
 NAME = re.compile(r"\b_?[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*\b")
 
 MIN_PARAGRAPH = 40  # letters and digits; shorter paragraphs can be equal by chance
@@ -25,15 +26,16 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Seen:
-    """All spans of lines so far. `keep` returns the new part of a text and adds its spans."""
+    """All spans and paragraphs so far. `keep` and `keep_paragraphs` return the new parts of a text,
+    and add its spans or paragraphs."""
 
     def __init__(self) -> None:
         self._spans: set[int] = set()
         self._paragraphs: set[int] = set()
 
     def keep(self, text: str) -> str | None:
-        """`text` without the definitions that were seen before; None if the whole file is a copy
-        or not Python."""
+        """`text`, a Python file, without the definitions that occurred before. None if the whole
+        file is a copy, is not valid Python, or would not be without those definitions."""
         lines = [_plain(line) for line in text.split("\n")]
         if self._share(lines, 0, len(lines)) >= FILE_SEEN:
             return None
@@ -46,8 +48,8 @@ class Seen:
         return _cut(text, cuts) if cuts else text
 
     def keep_paragraphs(self, text: str) -> str:
-        """`text` without paragraphs that were seen before, also in docstrings and with other line
-        breaks or markup."""
+        """`text` without the paragraphs that occurred before, in a text or in a docstring. Line
+        breaks and markup are ignored."""
         kept = []
         for paragraph in text.split("\n\n"):
             mark = _paragraph_mark(paragraph)
@@ -70,8 +72,8 @@ class Seen:
         return sum(span in self._spans for span in spans) / len(spans)
 
     def _copied(self, parent: ast.AST, lines: list[str]) -> Iterator[tuple[int, int]]:
-        """(first, end) line ranges of definitions directly in `parent` that are copies; of other
-        classes, those of copied methods."""
+        """The line ranges (first, end) of definitions directly in `parent` that are copies. For a
+        class that is not a copy, the ranges of its methods that are copies."""
         for node in getattr(parent, "body", ()):
             if not isinstance(node, DEFINITIONS):
                 continue
@@ -84,7 +86,8 @@ class Seen:
 
 
 def _is_emptied(node: ast.ClassDef, cuts: int) -> bool:
-    """Whether a class without `cuts` of its definitions has only docstrings left."""
+    """Whether the class `node` has only docstrings left when `cuts` of its definitions are
+    removed."""
     return cuts == sum(not _is_docstring(child) for child in node.body)
 
 
@@ -103,24 +106,24 @@ def _plain(line: str) -> str:
 
 
 def _spans(lines: list[str], start: int, end: int) -> Iterator[int]:
-    """A hash of every SPAN consecutive lines that are not blank."""
+    """A hash of each span of SPAN consecutive lines; blank lines do not count."""
     solid = [line for line in lines[start:end] if line]
     for i in range(len(solid) - SPAN + 1):
         yield hash((solid[i], solid[i + 1], solid[i + 2]))
 
 
 def _paragraph_mark(paragraph: str) -> int | None:
-    """A hash of the paragraph's letters and digits; None if there are few."""
+    """A hash of the paragraph's letters and digits, None if it has fewer than MIN_PARAGRAPH."""
     solid = "".join(filter(str.isalnum, paragraph)).lower()
     return hash(solid) if len(solid) >= MIN_PARAGRAPH else None
 
 
 def _cut(text: str, cuts: list[tuple[int, int]]) -> str | None:
-    """`text` without the line ranges; None if the rest is not valid Python."""
+    """`text` without the line ranges `cuts`, None if the rest is not valid Python."""
     lines = [line + "\n" for line in text.split("\n")]
     for start, end in reversed(cuts):
         while start and not lines[start - 1].strip():
             start -= 1
-        lines[start:end] = []  # blank lines after it stay
+        lines[start:end] = []  # the blank lines after the range remain
     left = "".join(lines).strip("\n") + "\n"
     return left if parsed(left) is not None else None

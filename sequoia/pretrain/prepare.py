@@ -1,5 +1,5 @@
-"""From sources to the training text: cleaned, without near-duplicates, partly held out, and counted
-by source."""
+"""Makes the training text from the sources: cleans it, removes near-duplicates, holds some of it
+out, and counts it by source."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from .near import Seen
 from .prose import joined, page
 from .sources import Manual, Source, installed, manuals, standard_library
 
-HELD_OUT = 0.02
-MAX_CHARS = 12_000_000  # limit for a source this project does not require, so that none dominates
-MIN_SPLIT = 4000  # characters; texts at least this long are split in two
+HELD_OUT = 0.02  # fraction of the files
+# limit for a source of code that this project does not require, so that none dominates
+MAX_CHARS = 12_000_000
+MIN_SPLIT = 4000  # characters; texts of at least this length are split in two
 
+# places where a text can be split: before a definition, or before a paragraph
 STARTS = {
     "code": re.compile(r"(?<=\n\n)(?:@[^\n]*\n)*(?:def |class |async def )"),
     "prose": re.compile(r"(?<=\n\n)[A-Z][^\n]{200}"),
@@ -28,8 +30,8 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Text:
-    """One file's text. side: "train", "held" (held out by its hash) or "kept" (its whole source is
-    kept out of the training)."""
+    """The text of one file. name: its path below the source's folder. side: "train", "held" (held
+    out by a hash of the file) or "kept" (its whole source is kept out of the training)."""
 
     source: str
     name: str
@@ -40,7 +42,8 @@ class Text:
 
 @dataclass
 class Count:
-    """How many files of a source there are, were kept and held out. chars: of texts to train on."""
+    """Counts of one source. files: all files. kept: files whose text was used. held: files of these
+    that are held out. chars: characters to train on."""
 
     name: str
     version: str
@@ -60,11 +63,12 @@ class Prepared:
     counts: list[Count] = field(default_factory=list)
 
     def of(self, kind: str, side: str) -> list[Text]:
+        """The texts of one kind and side."""
         return [text for text in self.texts if (text.kind, text.side) == (kind, side)]
 
     @property
     def prose_share(self) -> float:
-        """Share of prose in the characters to train on."""
+        """The fraction of the characters to train on that are prose."""
         code, prose = (
             sum(len(text.text) for text in self.of(kind, "train")) for kind in ("code", "prose")
         )
@@ -74,8 +78,12 @@ class Prepared:
 def prepare(
     packages: Sequence[Path | str], docs: Sequence[Path | str], on_progress: Report = print
 ) -> Prepared:
-    """Read all sources. Those that are kept out come first, so that copies of their texts in other
-    sources are dropped."""
+    """Read and clean all sources. Sources that are kept out are read first, so that copies of their
+    texts in other sources are removed.
+
+    packages: folders of Python packages. docs: folders of documentation packages. on_progress is
+    called with a sentence about each source.
+    """
     prepared = Prepared()
     seen = Seen()
     code = [standard_library(), *installed(packages)]
@@ -120,8 +128,9 @@ def _prose(source: Source, manual: Manual, seen: Seen) -> Iterator[Text]:
 
 
 def parts(text: Text) -> list[str]:
-    """The texts to train on: a long one is split in two before a definition or paragraph, chosen by
-    a hash. So a model also learns texts that start like a prompt, not only like a file."""
+    """`text` as one or two texts to train on. A long text is split before a definition or a
+    paragraph, chosen by a hash, so that a model also learns texts that start like a prompt and not
+    only like a file."""
     marks = [mark.start() for mark in STARTS[text.kind].finditer(text.text)]
     if len(text.text) < MIN_SPLIT or not marks:
         return [text.text]
@@ -130,8 +139,8 @@ def parts(text: Text) -> list[str]:
 
 
 def _mixed(source: Source) -> Sequence[Path]:
-    """The files of a source; if it may be cut off at MAX_CHARS, in the order of a hash of their
-    names, so that the cut is unbiased."""
+    """The files of a source. If the source may be cut off at MAX_CHARS, they are in the order of a
+    hash of their names, so that the choice is unbiased."""
     if source.is_required:
         return source.files
     return sorted(
@@ -140,7 +149,7 @@ def _mixed(source: Source) -> Sequence[Path]:
 
 
 def _short(path: Path, source: Source) -> str:
-    """The path below the source's folder."""
+    """The path of a file below its source's folder."""
     return path.relative_to(source.root).as_posix()
 
 
@@ -152,8 +161,8 @@ def _read(path: Path) -> str | None:
 
 
 def _side(source: Source, text: str) -> str:
-    """The side of a file: that of its source, else by a hash of the original text, so that it is
-    always the same."""
+    """The side of a file: "kept" if its source is kept out, otherwise chosen by a hash of `text`,
+    so that it is always the same."""
     if source.is_kept_out:
         return "kept"
     return "held" if content_hash(text) < HELD_OUT * 2**64 else "train"

@@ -1,5 +1,5 @@
-"""English text from documentation: a page of HTML, POD or plain text becomes paragraphs, each on
-one line. Looks at one page at a time."""
+"""Extracts English text from documentation: turns a page of HTML, POD or plain text into
+paragraphs, each on one line. Looks at one page at a time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-MAX_PARAGRAPH = 2500
-MIN_PROSE = 0.6  # share of a page's characters that are English sentences
-MIN_PAGE = 400
+MAX_PARAGRAPH = 2500  # characters
+MIN_PROSE = 0.6  # fraction of a page's characters that are in English sentences
+MIN_PAGE = 400  # characters
 MAX_EXAMPLE_LINES = 25
 COMMON_WORDS = """the of and to a in is that for it with as be are this on or by not an if can from
 you which will when at have has was but all use used one may"""
@@ -79,7 +79,7 @@ def _raw(path: Path) -> str | None:
 
 
 def joined(blocks: Iterable[str]) -> str | None:
-    """The usable blocks as one text; None if it is too short or has too few sentences."""
+    """The usable blocks as one text, None if it is too short or has too few sentences."""
     kept = [block for block in blocks if is_fit(block)]
     while kept and not is_sentence(kept[-1]) and "\n" not in kept[-1]:
         kept.pop()  # a heading with nothing below it
@@ -91,7 +91,7 @@ def joined(blocks: Iterable[str]) -> str | None:
 
 
 def is_fit(block: str) -> bool:
-    """Whether a block contains letters, is short enough and nearly all ASCII."""
+    """Whether a block contains letters, is short enough, and is nearly all ASCII."""
     ascii_chars = len(block.encode("ascii", "ignore"))
     if not re.search("[A-Za-z]", block):
         return False
@@ -99,8 +99,8 @@ def is_fit(block: str) -> bool:
 
 
 def is_sentence(block: str) -> bool:
-    """Whether a block looks like English: at least eight words, enough common ones, mostly
-    letters."""
+    """Whether a block looks like an English sentence: it has at least eight words, enough of them
+    are common English words, and it is mostly letters."""
     words = re.findall(r"[A-Za-z']+", block)
     if len(words) < 8:
         return False
@@ -110,7 +110,8 @@ def is_sentence(block: str) -> bool:
 
 
 def html_blocks(raw: str, has_python: bool) -> Iterator[str]:
-    """Headings, paragraphs and list items in order, and examples if they are Python."""
+    """Headings, paragraphs and list items of an HTML page, in order. has_python: also the examples,
+    because they are Python code."""
     body = COMMENT.sub("", DROPPED.sub("", PERMALINK.sub("", raw)))
     body = SIDEBAR.sub("", body)
     kind = ""
@@ -126,7 +127,8 @@ def html_blocks(raw: str, has_python: bool) -> Iterator[str]:
 
 
 def _next_kind(kind: str, mark: re.Match[str]) -> str:
-    """The kind of block after a tag. Inside <pre>, all tags except its end are ignored."""
+    """The kind of block (a tag's name, or "") after the tag `mark`. Inside <pre>, all tags except
+    its end are ignored."""
     name = mark[2].lower()
     closes = bool(mark[1])
     if kind == "pre" and not (closes and name == "pre"):
@@ -149,7 +151,7 @@ def _block(kind: str, piece: str, has_python: bool) -> str:
 
 
 def _ends(words: str) -> bool:
-    """Whether it ends like a sentence, or with a colon before an example."""
+    """Whether `words` end like a sentence, or with a colon as before an example."""
     return words.endswith((".", ":", "!", "?", ".)", '."', ".'")) and len(words) > 15
 
 
@@ -161,7 +163,7 @@ def _example(words: str) -> str:
 
 
 def pod_blocks(raw: str) -> Iterator[str]:
-    """Headings and paragraphs of Perl's POD, without its other commands and examples."""
+    """Headings and paragraphs of a page in Perl's POD format, without examples and commands."""
     for part in re.split(r"\n\s*\n", raw):
         if part.startswith((" ", "\t")) or not part.strip():
             continue
@@ -181,7 +183,7 @@ def _pod_plain(part: str) -> str:
 
 
 def text_blocks(raw: str) -> Iterator[str]:
-    """Paragraphs of plain text with manual line breaks."""
+    """Paragraphs of a plain text page whose lines have manual breaks."""
     for part in re.split(r"\n\s*\n", raw):
         words = " ".join(part.translate(PLAIN).split())
         if is_sentence(words):

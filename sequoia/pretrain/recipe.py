@@ -1,8 +1,8 @@
 """The settings of a training run: model size, learning rate, batch, length and schedule.
 
-The length of a run is a number of tokens. Its learning rate stays constant after warm-up, so a run
-can be stopped, paused and extended at any time. The decay to zero is a separate run that starts
-from a checkpoint.
+The length of a run is a number of tokens. The learning rate stays constant after the warm-up, so a
+run can be paused, stopped and extended at any time. The decay of the learning rate to zero is a
+separate run that starts from a checkpoint.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ MAX_POSITIONS = 2048
 
 
 def whole(what: str, value: Any, low: int, high: int) -> int:
-    """`value` if it is a whole number from `low` to `high`; else raises BadTraining."""
+    """`value` if it is a whole number from `low` to `high`. Raises BadTraining otherwise; `what`
+    is its name in the message."""
     return validate_input.whole(value, what, low, high, BadTraining)
 
 
 @dataclass(frozen=True)
 class Size:
-    """A Llama network. `hidden` must be `heads` times an even head size, because rotary positions
-    rotate pairs."""
+    """The size of a Llama network. `hidden` must be `heads` times an even number, the head size,
+    because rotary positions rotate pairs."""
 
     hidden: int
     layers: int
@@ -38,13 +39,14 @@ class Size:
             whole(f"{name} of the model", getattr(self, name), 1, high)
         if self.hidden % (2 * self.heads):
             raise BadTraining(
-                f"hidden {self.hidden} is not a multiple of {2 * self.heads}, twice the "
-                f"{self.heads} heads"
+                f"hidden {self.hidden} is not a multiple of {2 * self.heads}, which is twice the "
+                "number of heads"
             )
 
     @classmethod
     def parse(cls, text: str) -> Size:
-        """From "hidden,layers,heads,mlp"."""
+        """The size in `text`, four numbers "hidden,layers,heads,mlp". Raises BadTraining for other
+        text."""
         parts = text.split(",")
         if len(parts) != 4 or not all(part.strip().isdecimal() for part in parts):
             raise BadTraining(
@@ -55,10 +57,11 @@ class Size:
 
 @dataclass(frozen=True)
 class Schedule:
-    """The end of a run and its learning rate.
+    """When a run ends, and its learning rate at each step.
 
-    end: tokens trained on at the end, counted from the very first step. decay_from: the number of
-    tokens at which the decay starts; None in a run at a constant rate.
+    Tokens are counted from the very first step, including those before a decay. end: the number of
+    tokens at which the run ends. decay_from: the number at which the decay starts, None in a run
+    with a constant rate.
     """
 
     end: int
@@ -69,14 +72,15 @@ class Schedule:
         whole("tokens", self.end, low, 10**12)
 
     def is_done(self, tokens: int) -> bool:
+        """Whether a run ends after `tokens` tokens."""
         return tokens >= self.end
 
     def share(self, step: int, tokens: int) -> float:
-        """Share of the peak learning rate for step number `step`, counted from 1, after `tokens`
-        tokens.
+        """The learning rate of a step, as a fraction of the peak. step: its number, from 1. tokens:
+        trained on before it.
 
-        Constant after warm-up. In a decay 1 - sqrt(share done), which ends at a lower loss than a
-        linear decay (Haegele et al. 2024, arXiv 2405.18392).
+        The fraction is 1 after the warm-up. In a decay it is 1 - sqrt(fraction of the decay done),
+        which ends at a lower loss than a linear decay (Haegele et al. 2024, arXiv 2405.18392).
         """
         if self.decay_from is None:
             return min(1.0, step / WARMUP_STEPS)
@@ -88,8 +92,8 @@ class Schedule:
 class Recipe:
     """All settings of a training run except the text, the tokenizer and the length.
 
-    peak: learning rate after warm-up. batch: rows per step. context: tokens per row. seed: of the
-    weights and the order of the text.
+    peak: learning rate after the warm-up. batch: rows per step. context: tokens per row. seed:
+    determines the initial weights and the order of the text.
     """
 
     size: Size
@@ -105,8 +109,8 @@ class Recipe:
         whole("seed", self.seed, 0, 2**63 - 1)
 
     def longer(self) -> Recipe:
-        """The recipe of the decay: the same tokens per step, in half as many rows of twice the
-        length if possible."""
+        """The recipe for the decay: half as many rows of twice the length, so the number of tokens
+        per step is the same. The recipe itself if that is not possible."""
         if self.batch == 1 or 2 * self.context > MAX_POSITIONS:
             return self
         return replace(self, batch=self.batch // 2, context=2 * self.context)
@@ -116,4 +120,4 @@ TARGET = Recipe(Size(384, 8, 6, 1024), peak=3e-3)
 DRAFT = Recipe(Size(256, 2, 4, 688), peak=4e-3)
 TARGET_TOKENS = 60_000_000
 DRAFT_TOKENS = 20_000_000
-DECAY_SHARE = 0.25  # of the tokens at the constant rate
+DECAY_SHARE = 0.25  # tokens of the decay, as a fraction of the tokens at the constant rate

@@ -1,8 +1,8 @@
-"""Texts that a target writes for its draft to learn from: starts of real texts, continued at
-several temperatures.
+"""Texts for a draft to learn from: the target continues the starts of real texts at several
+temperatures.
 
-They are rows in a file to which batches are appended, so the work can be stopped and resumed; an
-incomplete batch is removed.
+The texts are rows of a file. They are appended in batches, so the work can be stopped and resumed;
+an incomplete batch at the end of the file is then removed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .feed import BLOCK, Feed
 
 TEMPERATURES = (0.3, 0.6, 0.8, 1.0)
 PROMPT = 64  # tokens of real text at the start of each row
-ROWS = 128  # rows of a batch
+ROWS = 128  # rows in a batch
 
 
 @torch.no_grad()
@@ -29,8 +29,8 @@ def continued(
     temperatures: torch.Tensor,
     random: torch.Generator,
 ) -> torch.Tensor:
-    """(rows, length) int64: `prompts`, (rows, tokens), each continued by sampling from `model` at
-    its temperature, (rows, 1)."""
+    """`prompts` (rows, tokens), continued to (rows, length), int64, by sampling from `model`.
+    temperatures: (rows, 1), one for each prompt."""
     cache = DynamicCache()
     rows = prompts
     new = prompts
@@ -47,8 +47,9 @@ def continued(
 def extend(
     path: Path, model: PreTrainedModel, feed: Feed, width: int, tokens: int, seed: int
 ) -> Iterator[int]:
-    """Append batches of rows of `width` tokens to `path` until it has `tokens`; yields the number
-    of tokens after each batch. Batch number i depends only on the seed and i."""
+    """Append batches of rows of `width` tokens to the file at `path` until it contains at least
+    `tokens` tokens. Yields the number of tokens in the file after each batch. Batch number i
+    depends only on `model`, `feed`, `width`, `seed` and i."""
     batch = ROWS * width
     path.touch()
     with path.open("r+b") as file:
@@ -72,7 +73,7 @@ def _batch(model: PreTrainedModel, feed: Feed, width: int, seed: int, number: in
 
 
 def read(path: Path, width: int) -> np.ndarray | None:
-    """(texts, width) uint16, or None if there are none."""
+    """The texts in the file at `path`, (texts, width) uint16, or None if there are none."""
     if not path.exists():
         return None
     flat = np.fromfile(path, np.uint16)

@@ -1,5 +1,5 @@
-"""The sources of text: the standard library, installed packages and documentation, each with its
-licence. Does not look into the files."""
+"""Finds the sources of text: the standard library, installed packages and documentation, each with
+its licence. Does not open the text files."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ SKIPPED_FOLDERS = frozenset(
         "alembic_migrations",
     }
 )
-SKIPPED_NAMES = ("bad_", "badsyntax_")  # test files with intentional errors
+SKIPPED_NAMES = ("bad_", "badsyntax_")  # beginnings of names of test files with intentional errors
 TEST_FOLDERS = frozenset({"test", "tests", "_tests", "testing", "unit_tests", "benchmarks"})
 SKIPPED_PAGES = frozenset(
     {
@@ -77,11 +77,11 @@ SKIPPED_PAGES = frozenset(
 
 @dataclass(frozen=True)
 class Source:
-    """One distribution or documentation package.
+    """One distribution of Python code, or one documentation package.
 
-    kind: "code" or "prose". root: folder of the files. files: in alphabetical order. is_kept_out:
-    none of its text is trained on, so that pairs can be evaluated on it. is_required: this project
-    depends on it.
+    kind: "code" or "prose". root: the folder that contains the files. files: sorted paths.
+    is_kept_out: no pair is trained on its text, so that pairs can be evaluated on it. is_required:
+    this project depends on it.
     """
 
     name: str
@@ -98,8 +98,8 @@ class Source:
 class Manual:
     """A documentation package and its licence.
 
-    has_python: its examples are Python, so they are kept. globs: its pages with English text.
-    skipped: folders of pages that only list an interface.
+    has_python: its examples are Python code, so they are kept. is_kept_out: as in Source. globs:
+    patterns for the pages with English text. skipped: folders whose pages only list an interface.
     """
 
     package: str
@@ -185,8 +185,8 @@ def standard_library() -> Source:
 
 
 def installed(folders: Sequence[Path | str] = ()) -> Iterator[Source]:
-    """The distributions that this project requires, then those in other `folders` with a permissive
-    licence. One that is in both is listed once, as required."""
+    """The distributions that this project requires, then those in `folders` that have a permissive
+    licence. A distribution found in both is listed once, as required."""
     seen: set[str] = set()
     for distribution in required():
         seen.add(_name(distribution))
@@ -202,7 +202,8 @@ def installed(folders: Sequence[Path | str] = ()) -> Iterator[Source]:
 
 
 def required(roots: Iterable[str] = ROOT_REQUIREMENTS) -> list[metadata.Distribution]:
-    """The installed distributions that `roots` depend on, directly or indirectly, by name."""
+    """The installed distributions among `roots` and all that they depend on, directly or
+    indirectly, sorted by name. Those with a copyleft licence are left out."""
     found: dict[str, metadata.Distribution] = {}
     waiting = list(roots)
     while waiting:
@@ -220,7 +221,8 @@ def required(roots: Iterable[str] = ROOT_REQUIREMENTS) -> list[metadata.Distribu
 
 
 def _is_copyleft(text: str) -> bool:
-    """Whether a licence has a copyleft part that cannot be avoided by choosing another part."""
+    """Whether the licence `text` has a copyleft part, and no "OR" that allows another licence
+    instead."""
     has_choice = " OR " in text.upper() and FREE.search(text)
     return bool(NOT_FREE_ENOUGH.search(text)) and not has_choice
 
@@ -234,8 +236,8 @@ def _name(distribution: metadata.Distribution) -> str:
 
 
 def licence(distribution: metadata.Distribution) -> str:
-    """The licence in the metadata: the expression, else the classifiers, else the start of the
-    text."""
+    """The licence that the metadata gives: its expression, or else its classifiers, or else the
+    start of its licence text."""
     known = distribution.metadata
     if "License-Expression" in known:
         return known["License-Expression"]
@@ -249,7 +251,7 @@ def licence(distribution: metadata.Distribution) -> str:
 
 
 def is_free(text: str) -> bool:
-    """Whether a licence is permissive, without any copyleft part."""
+    """Whether the licence `text` is permissive and has no copyleft part."""
     return bool(FREE.search(text)) and not NOT_FREE_ENOUGH.search(text)
 
 
@@ -274,7 +276,8 @@ def _source(distribution: metadata.Distribution, is_required: bool) -> Source:
 
 
 def is_allowed(parts: Sequence[str]) -> bool:
-    """Whether a file below a source's root is the source's own and meant to be correct."""
+    """Whether the file with the path `parts` below a source's root belongs to the source itself (it
+    is not a copy of another project) and has no intentional errors."""
     return (
         SKIPPED_FOLDERS.isdisjoint(parts)
         and not parts[-1].startswith(SKIPPED_NAMES)
@@ -283,6 +286,7 @@ def is_allowed(parts: Sequence[str]) -> bool:
 
 
 def is_test(parts: Sequence[str]) -> bool:
+    """Whether the file with the path `parts` below a source's root belongs to the tests."""
     return (
         not TEST_FOLDERS.isdisjoint(parts[:-1])
         or parts[-1].startswith("test_")
@@ -291,14 +295,14 @@ def is_test(parts: Sequence[str]) -> bool:
 
 
 def code_files(root: Path) -> tuple[Path, ...]:
-    """The allowed Python files below `root`, those of tests included, sorted."""
+    """The allowed Python files below `root`, including tests, sorted."""
     found = (path for path in root.rglob("*.py") if is_allowed(path.relative_to(root).parts))
     return tuple(sorted(found))
 
 
 def manuals(folders: Sequence[Path | str]) -> Iterator[tuple[Manual, Source]]:
-    """Documentation unpacked as FOLDER/PACKAGE/..., one source for each package of `MANUALS` that
-    is there."""
+    """A manual and its source for each package of MANUALS that is unpacked as FOLDER/PACKAGE/... in
+    one of `folders`."""
     for folder in map(Path, folders):
         if not folder.is_dir():
             raise BadTraining(f"{str(folder)[:200]!r} is not a folder of documentation packages")

@@ -1,8 +1,9 @@
-"""One model from start to saved folder: the training loop with its progress bar, log, held-out
-checks and checkpoints.
+"""Trains one model from start to saved folder: the training loop with its progress bar, log,
+held-out checks and checkpoints.
 
 Files in the run's folder: NAME.ckpt (the run at a constant rate, which a decay does not change),
-NAME-decay.ckpt, NAME-training.log and NAME/ (the finished model).
+NAME-decay.ckpt, NAME-training.log, NAME-constant/ (the model without a decay) and NAME/ (the
+finished model).
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ SAVE_SECONDS = 600.0  # between checkpoints
 
 
 class Stop:
-    """Whether the run should stop after the current step."""
+    """A request to stop after the current step. requested: whether it was made."""
 
     requested = False
 
 
 @contextmanager
 def stop_on_signals() -> Iterator[Stop]:
-    """Turn the first Ctrl-C (or TERM signal) into a request to stop; a second Ctrl-C interrupts
-    immediately, as usual."""
+    """A context that turns the first Ctrl-C or TERM signal into a request to stop. A second one
+    interrupts immediately, as usual. Outside the main thread, signals are left alone."""
     stop = Stop()
     if threading.current_thread() is not threading.main_thread():
         yield stop
@@ -67,10 +68,11 @@ def stop_on_signals() -> Iterator[Stop]:
 class Stage:
     """One model to train, with its data and objective.
 
-    tokens: to train on, in all or in the decay. text: fingerprint of the text of `feed`. held:
-    held-out text by kind. teacher: the target that a draft learns from, None for a target. warm: a
-    folder with weights for a new run to start from. is_decay: whether to reduce the learning rate
-    of the run at a constant rate to zero.
+    tokens: the number to train on, in total, or in a decay from its start. text: fingerprint of the
+    text of `feed`. held: held-out tokens of each kind of text. teacher: the target that a draft
+    learns from, None for a target. warm: a folder with weights that a new run starts from.
+    is_decay: whether this stage continues the run at a constant rate and reduces its learning rate
+    to zero.
     """
 
     name: str
@@ -98,20 +100,22 @@ class Stage:
 
     @property
     def folder(self) -> Path:
-        """Folder of the finished model; without a decay its name ends with "-constant"."""
+        """The folder for the trained model. Without a decay its name ends with "-constant"."""
         return self.out / self.name if self.is_decay else self.out / f"{self.name}-constant"
 
     @property
     def log(self) -> Path:
+        """The file of the log."""
         return self.out / f"{self.name}-training.log"
 
     def objective(self, compile_: bool) -> Objective:
-        """Next-token prediction, or distillation from the teacher."""
+        """Distillation from the teacher if there is one, otherwise next-token prediction."""
         return next_token if self.teacher is None else distillation(quick(self.teacher, compile_))
 
     def identity(self) -> dict[str, Any]:
-        """The settings that a checkpoint and the run resuming from it must share. A draft's target
-        is not one of them, as it may have been trained further, nor is the shape of a step."""
+        """The settings that must be the same in a checkpoint and in the run that resumes from it. A
+        draft's target may differ, as it may have been trained further, and so may the batch and the
+        context."""
         recipe = self.recipe
         return {
             "size": asdict(recipe.size),
@@ -122,7 +126,8 @@ class Stage:
         }
 
     def held_line(self, network: Forward, windows: Mapping[str, torch.Tensor]) -> str:
-        """The log line of a held-out check: a target's loss; a draft's acceptance and agreement."""
+        """The log line of a held-out check. For each kind of text it has a target's loss, or a
+        draft's acceptance and agreement."""
         return " ".join(
             ["VAL", *(f"{kind} {self._held(network, rows)}" for kind, rows in windows.items())]
         )
@@ -137,8 +142,8 @@ class Stage:
 
 
 def run(stage: Stage, resume: bool, compile_: bool = False, quiet: bool = False) -> bool:
-    """Train and save the model. Returns False if stopped before the end, with a checkpoint to
-    resume from."""
+    """Train and save the model. Returns False if the run was stopped before its end; a checkpoint
+    to resume from was then written."""
     windows = {kind: held_windows(held, stage.recipe.context) for kind, held in stage.held.items()}
     stage.out.mkdir(parents=True, exist_ok=True)
     state = _start(stage, resume)
@@ -156,7 +161,7 @@ def run(stage: Stage, resume: bool, compile_: bool = False, quiet: bool = False)
 
 @dataclass(frozen=True)
 class Watch:
-    """Log and progress bar of a run."""
+    """The log and the progress bar of a run."""
 
     log: TextIO
     bar: tqdm
@@ -170,7 +175,8 @@ def _train(
     watch: Watch,
     compile_: bool,
 ) -> bool:
-    """The loop with its log lines, held-out checks and checkpoints; False if it was stopped."""
+    """Run the training loop with log lines, held-out checks and checkpoints. Returns False if it
+    was stopped."""
     identity = stage.identity()
     network = quick(state.model, compile_)
     objective = stage.objective(compile_)
@@ -198,8 +204,8 @@ def _train(
 
 
 def _schedule(stage: Stage, state: State) -> Schedule:
-    """The schedule: `tokens` in all at the constant rate; in a decay, `tokens` more from its
-    start."""
+    """The schedule for `stage.tokens` tokens: in total at the constant rate, or in a decay from the
+    decay's start, which is noted in `state`."""
     if not stage.is_decay:
         return Schedule(stage.tokens)
     if state.decay_from is None:
@@ -216,13 +222,13 @@ def _end_of_text(tokenizer: PreTrainedTokenizerBase) -> int:
 
 
 def _start(stage: Stage, resume: bool) -> State:
-    """The state to start from: this stage's checkpoint, the one that a decay starts from, given
-    weights, or random ones."""
+    """The state to start from: that of this stage's checkpoint, or of the checkpoint that a decay
+    starts from, or one with the given or with random weights."""
     state = fresh(stage.recipe, len(stage.tokenizer), _end_of_text(stage.tokenizer), stage.device)
     if stage.checkpoint.exists() and not resume:
         raise BadTraining(
-            f"{str(stage.checkpoint)[:200]!r} is the checkpoint of an earlier run; continue from "
-            "it with --resume, or delete it to start again"
+            f"{str(stage.checkpoint)[:200]!r} is the checkpoint of an earlier run; continue that "
+            "run with --resume, or delete the checkpoint to start again"
         )
     if stage.checkpoint.exists():
         restore(state, stage.checkpoint, stage.identity())
@@ -234,13 +240,14 @@ def _start(stage: Stage, resume: bool) -> State:
 
 
 def warm(model: PreTrainedModel, folder: Path) -> None:
-    """Load the weights in `folder` into `model`; raises BadTraining if their shapes differ."""
+    """Load the weights in `folder` into `model`. Raises BadTraining if their shapes differ from the
+    model's."""
     other = load_teacher(folder, model.device).state_dict()
     shapes = {name: tuple(weight.shape) for name, weight in model.state_dict().items()}
     if shapes != {name: tuple(weight.shape) for name, weight in other.items()}:
         raise BadTraining(
             f"the weights in {str(folder)[:200]!r} have other shapes than the model to train; set "
-            "--target-size or --draft-size to theirs"
+            "--target-size or --draft-size to the size of that model"
         )
     model.load_state_dict(other)
 
@@ -284,21 +291,22 @@ def _millions(state: State) -> str:
 
 
 def export(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
-    """Write weights in bfloat16 safetensors, configuration and tokenizer to a folder that
-    AutoModelForCausalLM and AutoTokenizer can load."""
+    """Write the weights (bfloat16, safetensors), the config and the tokenizer to `folder`, from
+    which AutoModelForCausalLM and AutoTokenizer can load them."""
     copied = copy.deepcopy(model).bfloat16().cpu()  # pyright: ignore[reportCallIssue]
     copied.eval().save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
 def load_teacher(folder: Path | str, device: torch.device) -> PreTrainedModel:
-    """A trained target from a local folder, float32, frozen."""
+    """The trained model in a local folder, in float32, with frozen weights. Raises BadTraining if
+    there is none."""
     try:
         model = AutoModelForCausalLM.from_pretrained(
             str(folder), local_files_only=True, use_safetensors=True, dtype=torch.float32
         )
     except (OSError, ValueError) as error:
         raise BadTraining(
-            f"no target to distil from in {str(folder)[:200]!r}: {str(error)[:200]}"
+            f"no trained model in {str(folder)[:200]!r}: {str(error)[:200]}"
         ) from None
     return model.to(device).eval().requires_grad_(False)  # pyright: ignore[reportArgumentType]

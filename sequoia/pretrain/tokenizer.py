@@ -1,7 +1,8 @@
-"""From text to token ids: a byte-level BPE for code, trained here or loaded from a folder.
+"""Converts text to token ids with a byte-level BPE for code, which is trained here or loaded from a
+folder.
 
-A newline and the indentation after it are one piece, so the start of a line of code costs one
-token.
+Text is split so that a newline and the indentation after it are one piece, which usually becomes a
+single token.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ BATCH = 256  # texts encoded at a time
 
 
 def train_tokenizer(texts: Sequence[str], vocab: int = VOCAB) -> PreTrainedTokenizerFast:
-    """A tokenizer with at most `vocab` tokens (fewer if the text has no more pairs to merge). END
-    has id 0 and is bos, eos and padding."""
+    """A tokenizer with `vocab` tokens, or fewer if `texts` contain no more pairs to merge. END has
+    id 0 and is used as bos, eos and padding."""
     whole("vocabulary", vocab, MIN_VOCAB, MAX_VOCAB)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
@@ -53,8 +54,8 @@ def train_tokenizer(texts: Sequence[str], vocab: int = VOCAB) -> PreTrainedToken
 
 
 def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
-    """The tokenizer in a local folder. It must have an end-of-text token, and ids of 16 bits must
-    be enough."""
+    """The tokenizer in a local folder. Raises BadTraining if there is none, if it has no
+    end-of-text token, or if its ids do not fit in 16 bits."""
     try:
         tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
     except (OSError, ValueError) as error:
@@ -69,7 +70,7 @@ def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
 
 
 def encode(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> np.ndarray:
-    """(tokens,) uint16: all texts, each with an end-of-text token before it."""
+    """The token ids of all texts, (tokens,) uint16, with an end-of-text token before each text."""
     parts = [np.fromiter(ids, np.uint16) for ids in _ids(tokenizer, texts)]
     return np.concatenate(parts) if parts else np.empty(0, np.uint16)
 
@@ -84,7 +85,7 @@ def _ids(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> Iterator[l
 
 
 def fingerprint(tokenizer: PreTrainedTokenizerBase) -> str:
-    """Equal for two tokenizers if and only if all their tokens have the same ids, including the end
-    of text."""
+    """A SHA-256 that is equal for two tokenizers if and only if all their tokens have the same ids,
+    including the end of text."""
     pieces = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
     return hashlib.sha256(repr((pieces, tokenizer.eos_token_id)).encode()).hexdigest()

@@ -1,5 +1,5 @@
-"""The training loop and its checkpoints. The text, the progress bar and the log are handled
-elsewhere (stage.py)."""
+"""The training loop and its checkpoints. stage.py handles the text, the progress bar and the
+log."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ from .model import Forward, Objective, new_model, optimisers
 from .recipe import Recipe, Schedule
 
 VERSION = 2
-CPU_TOKENS = 2048  # per pass; larger activations do not fit the caches and need new pages each step
-HELD_WINDOWS = 64
-COUNTERS = ("step", "tokens", "seconds", "decay_from")  # fields of State in a checkpoint
+# tokens per pass on a CPU; with more, activations exceed the caches and are allocated in every step
+CPU_TOKENS = 2048
+HELD_WINDOWS = 64  # maximum number of windows of held-out text
+COUNTERS = ("step", "tokens", "seconds", "decay_from")  # fields of State saved in a checkpoint
 
 
 @dataclass
 class State:
-    """The state of a run, exactly what a checkpoint contains.
+    """The state of a run, all of which a checkpoint contains.
 
-    The rows of a step depend only on `tokens`, and nothing else is random, so there is no random
-    state to save. decay_from: number of tokens at which the decay started, None before it.
+    There is no random state to save: the rows of a step depend only on `tokens`, and nothing else
+    is random. step: number of steps so far. tokens: number of tokens so far. seconds: training time
+    so far. decay_from: the number of tokens at which the decay started, None before it.
     """
 
     model: PreTrainedModel
@@ -49,7 +51,8 @@ class State:
 
 
 def fresh(recipe: Recipe, vocab: int, end: int, device: torch.device | str = "cpu") -> State:
-    """The state before the first step."""
+    """The state before the first step, with random weights. vocab: number of tokens. end: id of the
+    end-of-text token."""
     model = new_model(recipe.size, vocab, end, recipe.seed)
     model = model.to(device)  # pyright: ignore[reportArgumentType]
     return State(model, optimisers(model, recipe.peak))
@@ -63,12 +66,12 @@ def fit(
     schedule: Schedule,
     network: Forward | None = None,
 ) -> Iterator[float]:
-    """Train to the end of the schedule and yield the loss of each step; `state` is consistent
-    whenever this yields. Raises BadTraining if the loss is not finite.
+    """Train until the end of `schedule`, and yield the loss of each step. `state` is complete
+    whenever this yields, so it can be saved then. Raises BadTraining if the loss is not finite.
 
-    network: used instead of the model for computing, such as its compiled form. Only the time spent
-    in here is added to the state's seconds, and nothing depends on it: a paused run continues as if
-    it had not been paused.
+    network: computes the logits instead of `state.model`, such as its compiled form. Only the time
+    spent in this function is added to `state.seconds`, and nothing depends on it, so a run that was
+    paused gives the same result.
     """
     state.model.train()
     while not schedule.is_done(state.tokens):
@@ -90,8 +93,8 @@ def fit(
 def _step(
     state: State, objective: Objective, rows: torch.Tensor, network: Forward, rate: float
 ) -> float:
-    """One update of all weights with the mean loss over `rows`, computed in parts that suit the
-    device."""
+    """Update all weights once, with the mean loss over `rows`, which is returned. The rows are
+    processed in parts that suit the device."""
     total = torch.zeros((), device=rows.device)
     for part in rows.split(_part(rows)):
         loss = objective(network, part) * (len(part) / len(rows))
@@ -106,19 +109,20 @@ def _step(
 
 
 def _part(rows: torch.Tensor) -> int:
-    """How many of `rows` are processed in one pass."""
+    """The number of `rows` to process in one pass."""
     return len(rows) if rows.is_cuda else max(1, CPU_TOKENS // (rows.shape[1] - 1))
 
 
 def to_device(rows: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """`rows` on `device`. A copy to a GPU is asynchronous."""
     return rows.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else rows
 
 
 def held_windows(held: np.ndarray, context: int) -> torch.Tensor:
-    """(rows, context + 1) int64: at most HELD_WINDOWS windows spread evenly over the held-out text;
-    shorter ones if the text is short."""
+    """At most HELD_WINDOWS windows (rows, context + 1), int64, spread evenly over the held-out
+    text. If the text has fewer tokens than that, the windows are shorter."""
     if len(held) < 2:
-        raise BadTraining(f"a held-out text of {len(held)} tokens; at least 2 are needed")
+        raise BadTraining(f"the held-out text has {len(held)} tokens; at least 2 are needed")
     length = min(context, len(held) - 1)
     rows = min(HELD_WINDOWS, (len(held) - 1) // length)
     starts = np.linspace(0, len(held) - length - 1, rows).astype(np.int64)[:, None]
@@ -131,7 +135,8 @@ def held_mean(
     windows: torch.Tensor,
     device: torch.device,
 ) -> list[float]:
-    """Means over `windows` of the values that `measure` returns for a part of them."""
+    """The means over all `windows` of the values that `measure` returns. measure: returns the means
+    over the rows that it is called with."""
     weighted = [
         torch.stack(measure(to_device(part, device))) * len(part)
         for part in windows.split(_part(windows))
@@ -143,15 +148,15 @@ def held_mean(
 
 
 def previous(path: Path) -> Path:
-    """Path of the checkpoint before the one at `path`."""
+    """The path under which the checkpoint before the one at `path` is kept."""
     return path.with_name(path.name + ".previous")
 
 
 def save(state: State, path: Path, identity: dict[str, Any]) -> None:
     """Write `state` to `path` atomically: if writing fails, the old checkpoint is still there.
+    Afterwards the old checkpoint is kept beside the new one (see `previous`).
 
-    The old one is also kept beside the new one (see `previous`). identity: the settings that a run
-    resuming from this checkpoint must share.
+    identity: the settings that must be the same in a run that resumes from this checkpoint.
     """
     data = {
         "version": VERSION,
@@ -172,8 +177,8 @@ def save(state: State, path: Path, identity: dict[str, Any]) -> None:
 
 
 def restore(state: State, path: Path, identity: dict[str, Any]) -> None:
-    """Load the checkpoint at `path` into a fresh `state`; raises BadTraining if the file is not a
-    checkpoint, or one of another run."""
+    """Load the checkpoint at `path` into `state`. Raises BadTraining if the file is not a
+    checkpoint, or if its identity differs from `identity`."""
     try:
         data = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError) as error:
@@ -186,8 +191,8 @@ def restore(state: State, path: Path, identity: dict[str, Any]) -> None:
         found = data["identity"].get(name)
         if found != value:
             raise BadTraining(
-                f"the checkpoint was made with {name} {str(found)[:80]}, this run has "
-                f"{str(value)[:80]}; start a new run, or use the same value"
+                f"the checkpoint was made with {name} {str(found)[:80]}, but this run has "
+                f"{str(value)[:80]}; use the same value, or start a new run"
             )
     state.model.load_state_dict(data["model"])
     for optimiser, saved in zip(state.optimisers, data["optimisers"], strict=True):

@@ -1,1 +1,2 @@
-"""Runs and races as files: run_file, race_file, check_fields (what both check in a file)."""
+"""Runs and races as files: run_file, race_file, pooled_runs (a race's further runs), check_fields
+(checks that they share)."""

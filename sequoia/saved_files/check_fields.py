@@ -1,4 +1,4 @@
-"""Checks that the fields of run files and race files share. They raise BadTrace."""
+"""Checks of fields, used for run files and race files alike. A field that fails raises BadTrace."""
 
 from __future__ import annotations
 
@@ -10,36 +10,39 @@ from sequoia.errors import BadTrace
 from sequoia.validate_input import number, short_text, shown, whole
 
 MAX_TEXT = 1000
-MAX_EXPECTED_TEXTS = 4  # texts of a race, one of each lane
+MAX_EXPECTED_TEXTS = 4  # a race has at most one text for each lane
 MAX_TEXT_TOKENS = 1_000_000
 
 
 def list_of(values: Any, what: str, most: int) -> list[Any]:
-    """`values`, which must be a list of at most `most` entries."""
+    """`values` if it is a list of at most `most` entries. what: its name in messages."""
     if not isinstance(values, list) or len(values) > most:
         raise BadTrace(f"{what}: {shown(values)}; expected a list of at most {most}")
     return values
 
 
 def text_of(value: Any, what: str, most: int = MAX_TEXT) -> str:
-    """`value`, which must be a string of at most `most` characters, all of them whole."""
+    """`value` if it is a string of at most `most` characters without lone surrogates. what: its
+    name in messages."""
     short_text(value, what, most, BadTrace)
     if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
         raise BadTrace(
-            f"{what}: {value[:40]!a} contains half a character (a lone surrogate), which no page "
-            "can show"
+            f"{what}: {value[:40]!a} contains half a character (a lone surrogate), which a page "
+            "cannot show"
         )
     return value
 
 
 def expected_to_dict(expected: ExpectedSteps) -> dict[str, Any]:
-    """In a file: {tokens: of each text, steps: in each segment of each text}."""
+    """`expected` as JSON values: {tokens: [number of tokens of each text], steps: [[expected steps
+    in each segment] for each text]}."""
     steps = [[round(value, 4) for value in of_text] for of_text in expected.steps]
     return {"tokens": list(expected.tokens), "steps": steps}
 
 
 def expected_of(data: Mapping[str, Any], what: str) -> ExpectedSteps:
-    """The steps that a file expects of a lane. Raises BadTrace, or KeyError for a missing field."""
+    """The expected steps of a lane, from the values that `expected_to_dict` writes. Raises
+    BadTrace, or KeyError for a missing field."""
     tokens = list_of(data["tokens"], f"{what}: tokens of texts", MAX_EXPECTED_TEXTS)
     steps = list_of(data["steps"], f"{what}: expected steps", MAX_EXPECTED_TEXTS)
     found = ExpectedSteps(
@@ -47,7 +50,10 @@ def expected_of(data: Mapping[str, Any], what: str) -> ExpectedSteps:
         tuple(_segments(of_text, f"{what}: expected steps") for of_text in steps),
     )
     if not tokens or len(tokens) != len(steps) or not all(map(sum, found.steps)):
-        raise BadTrace(f"{what}: {len(tokens)} texts and expected steps for {len(steps)}")
+        raise BadTrace(
+            f"{what}: {len(tokens)} texts and expected steps for {len(steps)}; expected the same "
+            "number, at least 1, and some steps for each text"
+        )
     return found
 
 

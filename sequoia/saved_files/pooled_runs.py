@@ -1,9 +1,9 @@
-"""The further runs of a race, over other prompts and seeds, as its file keeps them: tokens and
-seconds of every step of each lane, and the ids of its tokens. Needs no models.
+"""The further runs of a race, with other prompts and seeds, as its file contains them: for each
+lane the tokens and seconds of every step, and the ids of all tokens. Needs no models.
 
-In a race file: {runs: [{prompt, seed, lanes: [{tokens: of each step, seconds: of each step, text:
-token ids, expected}], second_prompt}], verdicts, stopped}. `second_prompt` is missing in a race of
-one; `expected` where it is not known, see check_fields.py.
+In a race file: {runs: [{prompt, seed, lanes: [{tokens: number in each step, seconds: of each step,
+text: token ids, expected}], second_prompt}], verdicts, stopped}. `second_prompt` is missing in a
+race with one prompt. `expected` (see check_fields.py) is missing if it is not known.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from sequoia.saved_files.check_fields import expected_of, expected_to_dict, list
 from sequoia.saved_files.run_file import MAX_ID, MAX_META_CHARS, MAX_STEPS
 from sequoia.validate_input import number, truth, whole
 
-MOST_RUNS = 40  # of one race, the first one included
+MOST_RUNS = 40  # of one race, including its first run
 _LONGEST = 1e6  # seconds of a step
 
 
 @dataclass(frozen=True)
 class PooledLane:
-    """One lane of a further run. steps: (tokens, seconds) of each. text: ids of all tokens.
-    expected: None where it is not known."""
+    """One lane of a further run. steps: (number of tokens, seconds) of each step. text: ids of all
+    tokens. expected: the expected steps, None if they are not known."""
 
     steps: tuple[tuple[int, float], ...]
     text: tuple[int, ...]
     expected: ExpectedSteps | None = None
 
     def to_dict(self) -> dict[str, Any]:
+        """The lane as JSON values, in the format of a race file."""
         return {
             "tokens": [tokens for tokens, _ in self.steps],
             "seconds": [round(seconds, 7) for _, seconds in self.steps],
@@ -43,8 +44,8 @@ class PooledLane:
 
 @dataclass(frozen=True)
 class PooledRun:
-    """One further run: all lanes with one seed, on one prompt or, in a race of two prompts, each on
-    its own."""
+    """One further run: all lanes with the same seed. In a race of two prompts each lane uses one of
+    them; otherwise all lanes use `prompt`."""
 
     prompt: str
     seed: int
@@ -52,6 +53,7 @@ class PooledRun:
     second_prompt: str = ""
 
     def to_dict(self) -> dict[str, Any]:
+        """The run as JSON values, in the format of a race file."""
         lanes = [lane.to_dict() for lane in self.lanes]
         second = {"second_prompt": self.second_prompt} if self.second_prompt else {}
         return {"prompt": self.prompt, "seed": self.seed, "lanes": lanes, **second}
@@ -59,21 +61,23 @@ class PooledRun:
 
 @dataclass(frozen=True)
 class Pool:
-    """The further runs of a race. verdicts: how many verdicts with p-values there are on its runs,
-    the first race's included. stopped: whether the last series of runs ended before all were made,
-    so that its verdict has no p."""
+    """The further runs of a race. verdicts: the number of verdicts with a p-value so far, including
+    that of the first run. stopped: whether the last series of runs was stopped early, so that its
+    verdict has no p-value."""
 
     runs: tuple[PooledRun, ...] = ()
     verdicts: int = 1
     stopped: bool = False
 
     def to_dict(self) -> dict[str, Any]:
+        """The pool as JSON values, in the format of a race file."""
         runs = [run.to_dict() for run in self.runs]
         return {"runs": runs, "verdicts": self.verdicts, "stopped": self.stopped}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], lanes: int) -> Pool:
-        """The pool of a race of `lanes` lanes. Raises BadTrace, or KeyError for a missing field."""
+        """The pool, from the values that `to_dict` writes. lanes: the number of lanes in the race.
+        Raises BadTrace, or KeyError for a missing field."""
         runs = list_of(data["runs"], "further runs", MOST_RUNS - 1)
         return cls(
             tuple(_run(run, f"further run {i + 1}", lanes) for i, run in enumerate(runs)),
@@ -102,8 +106,9 @@ def _lane(data: Mapping[str, Any], what: str) -> PooledLane:
     seconds = [number(one, f"{what}: seconds", 0, _LONGEST, BadTrace) for one in times]
     if not tokens or len(tokens) != len(seconds) or sum(tokens) != len(text):
         raise BadTrace(
-            f"{what}: {len(tokens)} steps of {sum(tokens)} tokens, {len(seconds)} times and a text "
-            f"of {len(text)}; expected one time for each step, and all tokens of the text"
+            f"{what}: {len(tokens)} steps with {sum(tokens)} tokens in total, {len(seconds)} times "
+            f"and a text of {len(text)} tokens; expected one time for each step, and as many "
+            "tokens in the text as in the steps"
         )
     ids = tuple(whole(one, f"{what}: token id", 0, MAX_ID, BadTrace) for one in text)
     expected = data.get("expected")

@@ -1,11 +1,12 @@
-"""A race as one JSON file: every lane's run, step by step, and the results of the analysis after
-it. Needs no models.
+"""A race as one JSON file: the run of every lane, step by step, and the results of the analysis
+after the race. Needs no models.
 
 A file: {format: "sequoia-race", version: 1, meta, lanes: [{name, how, verifier, plain, most,
-changes, on, run}], results, pool, expected}. `run` is a run file (see run_file.py). `on` is missing
-in older files. `results` is null, or has a result (see `checked`) or null for each lane. `pool` is
-missing, or null, or has further runs (see pooled_runs.py). `expected` is missing, or null, or has
-the expected steps (see check_fields.py) or null for each lane.
+changes, on, run}], results, pool, expected}. `run` is the content of a run file (see run_file.py).
+`on` is missing in older files and in races of one prompt. `results` is null, or a list with a
+result (see `checked`) or null for each lane. `pool` is missing, null, or contains the further runs
+(see pooled_runs.py). `expected` is missing, null, or a list with the expected steps (see
+check_fields.py) or null for each lane.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ from sequoia.validate_input import (
 )
 
 MOST_LANES = 4
-# verdicts on whether decoding was lossless, as they are written in files
+# names in files of the verdicts on whether decoding was lossless
 KINDS = ("exact", "tie", "bug", "undecided", "law", "poor", "blind", "none")
-# where the speed-up of a suggestion comes from
+# labels in files that say where the speed-up of a suggestion comes from
 LABELS = ("predicted", "predicted, what if", "measured", "recorded", "simulated")
 MAX_WORDS = 2000
 MAX_NAME = 200
@@ -51,9 +52,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class LaneLog:
-    """One lane. how: its tree in words. plain: whether every step has one node. most: maximum nodes
-    of a tree. changes: whether the tree changes from step to step. on: in a race of two prompts,
-    the name of the lane's, such as "code"; else empty."""
+    """One lane of a race. how: its tree in words. plain: whether every step has only one node.
+    most: the largest number of nodes in a tree. changes: whether the tree changes from step to
+    step. on: in a race of two prompts, the name of this lane's prompt, such as "code"; otherwise
+    ""."""
 
     name: str
     how: str
@@ -66,31 +68,34 @@ class LaneLog:
 
     @property
     def prompt(self) -> str:
+        """The prompt of the run."""
         return str(self.run.meta.get("prompt"))
 
     @property
     def full_name(self) -> str:
-        """The name, with that of its prompt in a race of two."""
+        """The lane's name, followed in a race of two prompts by the prompt's name."""
         return f"{self.name} on {self.on}" if self.on else self.name
 
     @property
     def without_run(self) -> dict[str, Any]:
-        """All fields except the run."""
+        """All fields except the run, by name."""
         names = [field.name for field in fields(self) if field.name != "run"]
         return {name: getattr(self, name) for name in names}
 
     @property
     def fields_of_a_file(self) -> dict[str, Any]:
-        """All fields except the run, and without the name of the only prompt."""
+        """All fields except the run, by name. `on` is omitted in a race of one prompt."""
         return {name: value for name, value in self.without_run.items() if value or name != "on"}
 
 
 @dataclass(frozen=True)
 class RaceLog:
-    """A finished race. meta: what all lanes share. results: the analysis of each lane, None if
-    there is none. pool: its further runs. expected: of each lane, None where it is not known.
-    Raises BadTrace if the lanes' times are of different
-    clocks."""
+    """A finished race. Raises BadTrace if the lanes' times are of different clocks.
+
+    meta: the description that all lanes share. results: the analysis of each lane, None for a lane
+    without one. pool: the further runs. expected: the expected steps of each lane, None for a lane
+    where they are not known.
+    """
 
     meta: Mapping[str, Any]
     lanes: tuple[LaneLog, ...]
@@ -103,13 +108,13 @@ class RaceLog:
         clocks = sorted({clock_of(lane.run.meta) for lane in self.lanes})
         if len(clocks) > 1:
             raise BadTrace(
-                f"lanes with the clocks {', '.join(map(shown, clocks))}; all lanes of a race must "
-                "have one clock"
+                f"the lanes have the clocks {', '.join(map(shown, clocks))}; all lanes of a race "
+                "must have the same clock"
             )
 
     def in_order(self) -> Iterator[tuple[int, int]]:
-        """All steps as (lane, step), in the order of the race: the lane with the least decode time
-        makes the next step, the first of several that tie."""
+        """All steps as (lane, step), in the order of the race: the next step is always that of the
+        lane with the least decode time so far, or of the first such lane."""
         seconds = [0.0] * len(self.lanes)
         made = [0] * len(self.lanes)
         while running := [
@@ -131,14 +136,14 @@ class RaceLog:
 
     @classmethod
     def from_dict(cls, data: Any) -> RaceLog:
-        """The race in the JSON values of a race file. Raises BadTrace, and nothing else, for other
-        values."""
+        """The race that the JSON values of a race file describe. Raises BadTrace, and nothing else,
+        for any other values."""
         return read_dict(data, "race", BadTrace, _race)
 
     @classmethod
     def from_json(cls, text: str) -> RaceLog:
-        """The race in `text`. Raises BadTrace, and nothing else, for anything but a complete and
-        valid race file."""
+        """The race in `text`, the content of a race file. Raises BadTrace, and nothing else, if it
+        is not complete and valid."""
         return read_file(text, "race", MAX_CHARS, BadTrace, _race)
 
 
@@ -151,7 +156,7 @@ def _race(data: Mapping[str, Any]) -> RaceLog:
         for i, lane in enumerate(list_of(data["lanes"], "lanes", MOST_LANES))
     )
     if not lanes:
-        raise BadTrace(f"a race of no lanes; expected 1 to {MOST_LANES}")
+        raise BadTrace(f"the race has 0 lanes; expected 1 to {MOST_LANES}")
     meta = checked_meta(data["meta"])
     return RaceLog(
         meta,
@@ -164,7 +169,7 @@ def _race(data: Mapping[str, Any]) -> RaceLog:
 
 def _all_expected(values: Any, lanes: int) -> tuple[ExpectedSteps | None, ...]:
     if len(list_of(values, "expected steps", MOST_LANES)) != lanes:
-        raise BadTrace(f"expected steps of {len(values)} lanes for {lanes}")
+        raise BadTrace(f"expected steps for {len(values)} lanes in a race of {lanes}")
     return tuple(_optional(one, expected_of, f"lane {i}") for i, one in enumerate(values, 1))
 
 
@@ -184,19 +189,19 @@ def _lane(data: Mapping[str, Any], what: str) -> LaneLog:
     widest = max((len(step.tree) for step in run.steps), default=1)
     if widest > (1 if plain else most):
         raise BadTrace(
-            f"{what}: a tree of {widest} nodes in a lane of at most {1 if plain else most}"
+            f"{what}: a tree has {widest} nodes; the limit of this lane is {1 if plain else most}"
         )
     on = text_of(data.get("on", ""), f"{what}: on", MAX_NAME)
     return LaneLog(name, how, verifier, plain, most, changes, run, on)
 
 
 def checked(result: Any) -> dict[str, Any]:
-    """A lane's result with every known field checked and all others dropped. Raises BadTrace, or
-    KeyError for a missing field.
+    """A lane's result with every known field checked and all other fields dropped. Raises BadTrace,
+    or KeyError for a missing field.
 
     {waterfall: {bars: [{name, value, loss, words}]} or null, doctor: {speedup, loss, words,
-    remedies: [{words, predicted, label of LABELS, parents: [...] or null}]} or null,
-    lossless: {kind of KINDS, words, at: token index or null, p: 0 to 1 or null, count: see
+    remedies: [{words, predicted, label: one of LABELS, parents: [...] or null}]} or null,
+    lossless: {kind: one of KINDS, words, at: token index or null, p: 0 to 1 or null, count: see
     `counted`, or null} or null}
     """
     parts = {"waterfall": _time_breakdown, "doctor": _what_to_try, "lossless": _lossless}
@@ -248,13 +253,14 @@ def _lossless(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def counted(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Counts of first tokens with every field checked.
+    """The counts of sampled tokens at one position, with every field checked.
 
-    {draws, wanted: draws in total, going: whether more are being drawn, at: tokens of lane `lane`
-    before the position, bits: entropy there, rule: why this position, context: the text before it,
-    statistic: chi-square or null, freedom: its degrees of freedom, sight: smallest detectable
-    difference of a probability, or null, cells: [{text: of a token, null for all rarer ones; more:
-    whether rarer ones are included; share: expected, seen: drawn}]}
+    {draws: number drawn so far, wanted: number to draw in total, going: whether more are being
+    drawn, at: number of tokens of lane `lane` before the position, bits: entropy there, rule: why
+    this position was chosen, context: the text before it, statistic: chi-square or null, freedom:
+    its degrees of freedom, sight: smallest detectable difference of a probability, or null, cells:
+    [{text: the token's text, null for all rarer tokens, more: whether rarer tokens are included,
+    share: expected probability, seen: number drawn}]}
     """
 
     def count(name: str, most: int = MAX_DRAWS) -> int:
@@ -286,7 +292,7 @@ def _cell(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _optional(value: Any, read: Callable[..., T], *rest: Any) -> T | None:
-    """`read(value, *rest)`, or None for None."""
+    """`read(value, *rest)`, but None if `value` is None."""
     return None if value is None else read(value, *rest)
 
 

@@ -1,6 +1,6 @@
 """A run as one JSON file, and its steps as messages to the page.
 
-The file contains the text of its tokens, so it can be replayed without the models.
+The file contains the texts of all its tokens, so the run can be replayed without the models.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ MAX_CHARS = 64 * 1024 * 1024
 MAX_ID = 2**31
 MAX_CLOCK = 200  # characters of the name of a clock
 MAX_META_CHARS = 100_000  # of one text in a run's meta
-MAX_META_DEPTH = 6  # of its lists and objects
-MAX_META_SIZE = 1_000_000  # characters of all its texts, each value counted as ten more
+MAX_META_DEPTH = 6  # levels of lists and objects in the meta
+MAX_META_SIZE = 1_000_000  # characters of all texts in the meta, plus ten for each value
 MAX_PIECES = 300_000  # texts of tokens; no tokenizer has more tokens
 
 
@@ -41,12 +41,13 @@ MAX_PIECES = 300_000  # texts of tokens; no tokenizer has more tokens
 class Run:
     """A recorded run.
 
-    meta: what was run (models, device, sampling parameters, prompt, ...). pieces: the text of each
-    token id on its own. texts: texts[i] has the text that each token emitted by step i added, ""
-    while a character is incomplete.
+    meta: a description of the run (models, device, sampling parameters, prompt and so on). pieces:
+    the text of each token by itself, by token id. texts: texts[i] contains the text that each token
+    emitted in step i added, "" while a character is incomplete.
 
-    A run with simulated times has the name of its clock in `meta["clock"]`, and the label
-    "simulated". Raises BadTrace if a step is of another clock.
+    The clock is the machine for which times were simulated, "" if they were measured. A simulated
+    run has its name in `meta["clock"]`, and "simulated" in `meta["label"]`. Raises BadTrace if a
+    step has another clock.
     """
 
     meta: Mapping[str, Any]
@@ -59,11 +60,11 @@ class Run:
         if other := [step for step in self.steps if step.clock != clock]:
             raise BadTrace(
                 f"step {other[0].index} has the clock {shown(other[0].clock)}, but the run has "
-                f"{shown(clock)}; all times of a run must be of one clock"
+                f"{shown(clock)}; all steps of a run must have the run's clock"
             )
 
     def to_dict(self) -> dict[str, Any]:
-        """The run as JSON values. `Packer` describes the format of a step."""
+        """The run as JSON values. For the format of a step see `Packer`."""
         packer = Packer()
         steps = [
             packer.pack(trace, text) for trace, text in zip(self.steps, self.texts, strict=True)
@@ -74,7 +75,8 @@ class Run:
 
     @classmethod
     def from_dict(cls, data: Any) -> Run:
-        """The run that `to_dict` wrote. Raises BadTrace, and nothing else, for other values."""
+        """The run, from the values that `to_dict` writes. Raises BadTrace, and nothing else, for
+        any other values."""
         return read_dict(data, "run", BadTrace, _run)
 
     def to_json(self) -> str:
@@ -83,14 +85,14 @@ class Run:
 
     @classmethod
     def from_json(cls, text: str) -> Run:
-        """The run in `text`. Raises BadTrace, and nothing else, for anything but a complete and
-        valid run file."""
+        """The run in `text`, the content of a run file. Raises BadTrace, and nothing else, if it is
+        not complete and valid."""
         return read_file(text, "run", MAX_CHARS, BadTrace, _run)
 
 
 def clock_of(meta: Mapping[str, Any]) -> str:
-    """The machine that the times of a run with this meta were simulated for. Empty if they were
-    measured. Raises BadTrace if the label does not say simulated."""
+    """The clock of a run with this meta: the machine for which its times were simulated, "" if they
+    were measured. Raises BadTrace if there is a clock but the label is not "simulated"."""
     clock = text_of(meta.get("clock", ""), "meta: clock", MAX_CLOCK)
     if clock and meta.get("label") != "simulated":
         raise BadTrace(
@@ -101,16 +103,16 @@ def clock_of(meta: Mapping[str, Any]) -> str:
 
 
 class Packer:
-    """Converts steps to JSON values, one after another. Each tree is written once; steps refer to
-    it by number.
+    """Converts the steps of a run to JSON values, one after another. Each different tree is added
+    to `trees` once, and steps refer to it by its index there.
 
-    A step: {i, at: prefix_len, tree: number, tokens, q and p: by node, or null, trials: [[node, p,
-    q, u, accepted, mass], ...], path, bonus, emitted, text: by emitted token, seconds: {draft,
-    verify, overhead}, finish}. Probabilities have six digits.
+    A step: {i: index, at: prefix_len, tree: index, tokens, q and p: a number or null for each node,
+    trials: [[node, p, q, u, accepted, mass], ...], path, bonus, emitted, text: of each emitted
+    token, seconds: {draft, verify, overhead}, finish}. Probabilities have six digits.
 
-    Where they were recorded, also level_seconds: [seconds of each draft pass, ...], residuals:
-    [[tokens, p, q], ...], as in `StepTrace.residual_heads`, and expected: `expected_accepted`, with
-    four digits. The last of the residuals has no q.
+    If they were recorded, a step also has level_seconds: [seconds of each draft pass, ...],
+    residuals: [[tokens, p, q], ...] (see `StepTrace.residual_heads`; the last has no q) and
+    expected: `StepTrace.expected_accepted`. These have four digits.
     """
 
     def __init__(self) -> None:
@@ -118,6 +120,7 @@ class Packer:
         self._numbers: dict[Tree, int] = {}
 
     def pack(self, trace: StepTrace, text: Sequence[str]) -> dict[str, Any]:
+        """The step `trace` as JSON values. text: the text that each emitted token added."""
         number = self._numbers.setdefault(trace.tree, len(self.trees))
         if number == len(self.trees):
             self.trees.append(list(trace.tree.parents))
@@ -175,7 +178,7 @@ def _run(data: Mapping[str, Any]) -> Run:
         replace(_step(step, index, trees), clock=clock) for index, step in enumerate(steps)
     )
     if unnamed := {token for trace in traces for token in trace.shown_tokens} - pieces.keys():
-        raise BadTrace(f"token {min(unnamed)} has no text among the pieces")
+        raise BadTrace(f"token {min(unnamed)} is in a step, but its text is not among the pieces")
     texts = tuple(tuple(text_of(text, "text") for text in step["text"]) for step in steps)
     return Run(meta, pieces, traces, texts)
 
@@ -190,9 +193,10 @@ def _pieces(pieces: Mapping[str, Any]) -> dict[int, str]:
 
 
 def checked_meta(meta: Any) -> dict[str, Any]:
-    """The description of a run or race in its file. Raises BadTrace if a page could not show it."""
+    """`meta`, the description of a run or race in its file. Raises BadTrace if a page could not
+    show it."""
     if _check_meta(_object(meta, "meta")) > MAX_META_SIZE:
-        raise BadTrace(f"meta is too large; expected at most {MAX_META_SIZE} characters")
+        raise BadTrace(f"meta is too large; the limit is {MAX_META_SIZE:,} characters")
     return meta
 
 
@@ -222,7 +226,8 @@ def _step(step: Mapping[str, Any], index: int, trees: Sequence[Tree]) -> StepTra
         or len(list_of(step["text"], "text", len(follows))) != len(emitted)
     ):
         raise BadTrace(
-            f"{what}: emitted tokens are not the accepted path and the bonus, each with its text"
+            f"{what}: the emitted tokens must be the accepted path and the bonus token, or the "
+            "first of them, each with its text"
         )
     finish = step["finish"]
     if finish is not None:
@@ -267,7 +272,8 @@ def _residual_heads(step: Mapping[str, Any], trials: int, what: str) -> tuple[Re
     rows = list_of(step.get("residuals", []), "residuals", trials + 1)
     if rows and len(rows) != trials + 1:
         raise BadTrace(
-            f"{what}: {len(rows)} residuals for {trials} trials and the token after them"
+            f"{what}: {len(rows)} residuals; expected {trials + 1}, one for each trial and one for "
+            "the token after them"
         )
     return tuple(_residual_head(row, what) for row in rows)
 
@@ -306,14 +312,15 @@ def _verdict(step: Mapping[str, Any], tree: Tree, tokens: Sequence[int], what: s
 
 
 def _walks_down(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> bool:
-    """Whether the trials are those of a walk from the root: of children of the path alone."""
+    """Whether the trials are those of a walk down from the root: every tried node has its parent on
+    the path, and exactly the nodes of the path were accepted."""
     accepted = [trial.node for trial in trials if trial.accepted]
     return accepted == [*path[1:]] and all(tree.parents[trial.node] in path for trial in trials)
 
 
 def _comes_up(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> bool:
-    """Whether the trials are those of a traversal from the leaves: every node was rejected before
-    its parent, until the end of the path was taken."""
+    """Whether the trials are those of a traversal up from the leaves: every node was rejected
+    before its parent was tried, and only the end of the path, if anything, was accepted."""
     above = [*path]
     for trial in reversed(trials):
         if trial.accepted and (trial is not trials[-1] or trial.node != path[-1]):
@@ -347,8 +354,8 @@ def _ids(values: Any, what: str) -> tuple[int, ...]:
 
 
 def _check_meta(value: Any, depth: int = 0) -> int:
-    """Raises BadTrace unless a page can show `value`: short texts, finite numbers, little
-    nesting. Returns its size, as MAX_META_SIZE counts it."""
+    """The size of `value`, as MAX_META_SIZE counts it. Raises BadTrace unless a page can show it:
+    short texts, finite numbers, little nesting."""
     if depth > MAX_META_DEPTH:
         raise BadTrace(f"meta is nested more than {MAX_META_DEPTH} levels deep")
     size = 10

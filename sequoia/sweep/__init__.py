@@ -4,7 +4,7 @@ installed `transformers` and decodes with it.
     python -m sequoia.sweep                    all types; writes the list that the Models tab shows
     python -m sequoia.sweep --only llama phi3  only these types; writes nothing
 
-Reading order: toy_configs (a small config of any type), variants (the changes to it), toy_models,
-trial (one toy pair decoded and compared), children (trials in separate processes), summary (the
-outcomes of a type as a line of the list), __main__.
+Reading order: toy_configs (a small config of any type), variants (changes to that config),
+toy_models, trial (decodes with one toy pair and compares), children (runs trials in separate
+processes), summary (turns the outcomes of a type into an entry of the list), __main__.
 """

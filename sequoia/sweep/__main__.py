@@ -1,5 +1,5 @@
-"""Command line of the sweep: `python -m sequoia.sweep`. Tests the types, prints the outcomes and
-writes the list."""
+"""The command `python -m sequoia.sweep`: tests the model types, prints the outcomes and writes the
+list."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from sequoia.sweep.variants import condition
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return the exit status: 1 if a model decodes wrongly or crashes."""
+    """Run the command. Returns the exit status: 1 if a model decodes wrongly or crashes, otherwise
+    0. With status 1 the list is not written."""
     options = _parser().parse_args(argv)
     start = time.monotonic()
     found = dict(_tried(options))
@@ -35,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def known(found: Mapping[str, Mapping[str, Outcome]]) -> KnownTypes:
-    """The list to write, from the outcomes by type and variant."""
+    """The list to write. found: the outcomes by type and variant."""
     types = tuple(summary(kind, one, _condition(kind)) for kind, one in sorted(found.items()))
     return KnownTypes(transformers.__version__, types)
 
@@ -50,7 +51,7 @@ def _condition(kind: str) -> str:
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         "python -m sequoia.sweep",
-        description="Test every causal model type with a toy model.",
+        description="Test which causal model types can run a token tree, with toy models.",
         formatter_class=ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument(
@@ -58,21 +59,21 @@ def _parser() -> ArgumentParser:
         nargs="+",
         metavar="TYPE",
         choices=kinds(),
-        help="test only these types, and write nothing",
+        help="test only these types, and do not write the list",
     )
     parser.add_argument(
         "--variants",
         type=int,
         metavar="N",
-        help="maximum variants of each type (default: all)",
+        help="test at most N variants of each type (default: all)",
     )
-    parser.add_argument("--jobs", type=int, default=1, help="types tested at the same time")
-    parser.add_argument("--out", type=Path, default=FILE, help="the list to write")
+    parser.add_argument("--jobs", type=int, default=1, help="number of types tested in parallel")
+    parser.add_argument("--out", type=Path, default=FILE, help="file to write the list to")
     return parser
 
 
 def _tried(options: Namespace) -> Iterator[tuple[str, dict[str, Outcome]]]:
-    """Each type with the outcomes of its variants; prints a line for each."""
+    """Each type with the outcomes of its variants. Prints a line for each type."""
     chosen = options.only or kinds()
     with ThreadPoolExecutor(options.jobs) as pool:
         for kind, found in zip(

@@ -1,4 +1,4 @@
-"""Trials in separate processes, so that a crash or an endless loop in a model's code is just
+"""Runs trials in separate processes, so that a crash or an endless loop in a model's code is just
 another outcome."""
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from transformers.utils import logging as transformers_logging
 from sequoia.sweep.trial import Outcome, try_config
 from sequoia.sweep.variants import Changes, variants
 
-SECONDS = 120.0  # for one variant; most take less than one
+SECONDS = 120.0  # limit for one variant; most take less than a second
 Trial = Callable[[str, Mapping[str, Any], Path], Outcome]
 
 
 def outcomes(kind: str, most: int | None = None, trial: Trial = try_config) -> dict[str, Outcome]:
-    """The outcome of `trial` for each variant of `kind`, or for the first `most` variants."""
+    """The outcome of `trial` for each variant of the type `kind`, by the variant's name. most: test
+    only this many variants."""
     try:
         left = list(variants(kind).items())[:most]
     except Exception as problem:  # the type's own validation
@@ -36,8 +37,8 @@ def outcomes(kind: str, most: int | None = None, trial: Trial = try_config) -> d
 def _in_a_child(
     trial: Trial, kind: str, tasks: Sequence[tuple[str, Changes]]
 ) -> Iterator[tuple[str, Outcome]]:
-    """Outcomes of `tasks`, as far as one child process gets. If it does not get to the end, the
-    last outcome is a crash."""
+    """Run `tasks` in one child process, and yield each name and outcome. If the process ends or
+    hangs before it has finished, the last outcome is "crashed", and later tasks have none."""
     ours, its = multiprocessing.Pipe()
     with tempfile.TemporaryDirectory() as folder:
         child = _context().Process(
@@ -55,7 +56,7 @@ def _in_a_child(
 
 
 def _received(ours: Connection) -> Outcome | None:
-    """The next outcome, or None if there is none in time."""
+    """The next outcome, None if the process sends none within SECONDS."""
     try:
         return ours.recv() if ours.poll(SECONDS) else None
     except EOFError:
@@ -63,7 +64,7 @@ def _received(ours: Connection) -> Outcome | None:
 
 
 def _end(child: Any) -> str:
-    """Why `child` sent no outcome."""
+    """Why `child` sent no outcome, in words."""
     child.join(1)
     if child.exitcode is None:
         return f"no result within {SECONDS:g} s"
@@ -81,7 +82,8 @@ def _work(
 
 
 def _context() -> Any:
-    """Child processes start with everything imported, if the system supports that."""
+    """A multiprocessing context. If the system supports it, child processes are forked from a
+    server that has already imported everything."""
     methods = multiprocessing.get_all_start_methods()
     if "forkserver" not in methods:
         return multiprocessing.get_context("spawn")

@@ -1,4 +1,4 @@
-"""The outcomes of a type's variants, summed up for someone who wants to use a model of that
+"""Summarises the outcomes of a type's variants for someone who wants to use a model of that
 type."""
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ _NO_MODEL = ("no config", "no model")
 
 
 def summary(kind: str, found: Mapping[str, Outcome], condition: str) -> ModelType:
-    """The type's line of the list. condition: the name of the variant that all others except "base"
-    include, or empty."""
+    """The entry of the type `kind` in the list. condition: the name of the variant whose changes
+    all others except "base" include, "" if there is none."""
     base = found["base"]
     result = _result(base, found.get(condition, base))
     if result not in ("runs", "partly"):
@@ -25,18 +25,18 @@ def summary(kind: str, found: Mapping[str, Outcome], condition: str) -> ModelTyp
 
 
 def faults(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
-    """The variants that decode wrongly or crash."""
+    """The outcomes of variants that decode wrongly or crash."""
     return {name: one for name, one in found.items() if one.status in FAULTS}
 
 
 def not_built(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
-    """The variants that `transformers` itself cannot build or run."""
+    """The outcomes of variants that `transformers` itself cannot build or run."""
     return {name: one for name, one in found.items() if one.status in _NO_MODEL}
 
 
 def _result(base: Outcome, changed: Outcome) -> str:
-    """The result of a type with the outcomes `base`, unchanged, and `changed`, under its
-    condition."""
+    """The type's result. base: the outcome of the default config. changed: the outcome under the
+    type's condition."""
     if base.status in _NO_MODEL:
         return "not built"
     if base.status == "runs":
@@ -45,6 +45,6 @@ def _result(base: Outcome, changed: Outcome) -> str:
 
 
 def _without(found: Mapping[str, Outcome], condition: str) -> tuple[tuple[str, str], ...]:
-    """The options that are refused, while the type runs without them: (name, message)."""
+    """(name, message) of each option that is refused although the type runs without it."""
     refused = {name: one for name, one in found.items() if one.status == "refused"}
     return tuple((name, refused[name].words) for name in refused if name not in ("base", condition))

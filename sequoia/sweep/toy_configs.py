@@ -1,6 +1,6 @@
 """A small config for any causal model type: the type's defaults with all sizes reduced.
 
-Contains the sizes that must fit each other in some types. Builds no model.
+Where sizes must be consistent with each other, they are listed here for the type. Builds no models.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HEADS = 4
 
 _ORIGINAL = "original_max_position_embeddings"
 
-# The values of fields with these names, in every type.
+# Values for fields with these names, in every type.
 _SIZES: tuple[tuple[Any, str], ...] = (
     (VOCAB, "vocab_size vocab_size_per_layer_input decoder_vocab_size"),
     (CONTEXT, "max_position_embeddings n_positions max_seq_len n_ctx max_target_positions"),
@@ -71,7 +71,7 @@ _NOTHING_PER_LAYER = {"hidden_size_per_layer_input": 0, "vocab_size_per_layer_in
 _ASSISTANT = {"num_kv_shared_layers": LAYERS, "layer_types": ["full_attention"] * LAYERS}
 _DRAFTING = {"backbone_hidden_size": WIDTH, "num_centroids": 16}
 
-# Fields of single types that must fit each other.
+# Fields that must be consistent with each other in one type.
 BY_TYPE: dict[str, dict[str, Any]] = {
     "bamba": {**_MAMBA, "attn_layer_indices": [1]},
     "blt": {"encoder_hash_byte_group_vocab": 100, "encoder_hash_byte_group_size": [3]},
@@ -141,8 +141,8 @@ BY_TYPE: dict[str, dict[str, Any]] = {
 
 
 def toy_config(kind: str, changes: Mapping[str, Any] | None = None) -> Any:
-    """A small config of the type `kind`, with `changes` to the fields of its text part. Raises
-    whatever the type's own validation raises."""
+    """A small config of the type `kind`, with the fields of its text part updated by `changes`.
+    Raises whatever the type's own validation raises."""
     changes = changes or {}
     config = _built(kind, changes)
     ropes = getattr(config, "rope_parameters", None) or {}
@@ -179,7 +179,7 @@ def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _part(spec: Any) -> dict[str, Any]:
-    """The fields of a small config for one part of a composite config."""
+    """The fields of a small config for the part `spec` of a composite config."""
     kind = spec.model_type or spec.config_class.model_type
     known = kind in CONFIG_MAPPING  # its `get` finds only types that are already imported
     part_class = CONFIG_MAPPING[kind] if known else spec.config_class
@@ -187,5 +187,5 @@ def _part(spec: Any) -> dict[str, Any]:
 
 
 def kinds() -> tuple[str, ...]:
-    """Every type with a causal language model in the installed `transformers`."""
+    """All types with a causal language model in the installed `transformers`, sorted."""
     return tuple(sorted({config.model_type for config in AutoModelForCausalLM._model_mapping}))

@@ -1,4 +1,4 @@
-"""Random toy models on disk: a target, a draft that nearly agrees with it, and a tokenizer for
+"""Toy models with random weights: a target, a draft that nearly agrees with it, and a tokenizer for
 both."""
 
 from __future__ import annotations
@@ -14,20 +14,19 @@ from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 from sequoia.sweep.toy_configs import VOCAB, WIDTH
 
 MOST_PARAMETERS = 5_000_000
-_NOISE = 0.03  # of each weight's spread, added to the draft: its first guess is often accepted
+# noise in the draft, as a fraction of each tensor's spread: its first guess is often accepted
+_NOISE = 0.03
 _STOP = "<|endoftext|>"  # some tokenizer classes add a token of this name if it is missing
 _START = "<|start|>"
 
 
 class TooLarge(Exception):
-    """A toy config whose model is still large."""
+    """The model of a toy config has more than MOST_PARAMETERS parameters."""
 
 
 def random_model(config: Any, seed: int = 0) -> Any:
-    """A model of `config` in float32 whose logits have a spread of about 2 and depend on positions.
-
-    Raises TooLarge, or whatever the model's code raises.
-    """
+    """A model of `config` in float32 with random weights. Its logits have a standard deviation of
+    about 2 and depend on positions. Raises TooLarge, or whatever the model's code raises."""
     _refuse_large(config)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -56,7 +55,7 @@ def _draw(name: str, weight: torch.Tensor) -> None:
 
 
 def noisy(model: Any, seed: int = 1) -> Any:
-    """A copy of `model` with a little noise added to every weight."""
+    """A copy of `model` with a little noise added to every weight, for use as its draft."""
     copied = copy.deepcopy(model)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -67,7 +66,8 @@ def noisy(model: Any, seed: int = 1) -> Any:
 
 
 def toy_tokenizer() -> PreTrainedTokenizerFast:
-    """A tokenizer of single bytes, with two special tokens, and unused ones up to VOCAB."""
+    """A tokenizer with one token for each byte, two special tokens, and unused tokens up to
+    VOCAB."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     pieces = [_STOP, _START, *alphabet]
     pieces += [f"<unused{number}>" for number in range(VOCAB - len(pieces))]
@@ -78,8 +78,8 @@ def toy_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def save(model: Any, config: Any, folder: Path) -> str:
-    """Write `model` and a tokenizer in the format of the Hub, and return the folder's name.
-    config: the complete one, as some types build their language model from a part of it."""
+    """Write `model` and a tokenizer to `folder` in the format of the hub, and return its path.
+    config: the complete config; some types build their language model from a part of it."""
     model.save_pretrained(folder)
     config.architectures = [type(model).__name__]
     config.save_pretrained(folder)

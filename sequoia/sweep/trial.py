@@ -1,4 +1,4 @@
-"""One toy pair: loaded as a visitor's would be, decoded with a tree, and compared with
+"""Tests one toy pair: loads it as any other pair, decodes with a tree, and compares the output with
 `transformers`."""
 
 from __future__ import annotations
@@ -27,19 +27,20 @@ from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.sweep.toy_configs import CONTEXT, toy_config
 from sequoia.sweep.toy_models import noisy, random_model, save
 
-TOKENS = 20  # decoded at the end of the context, to exercise code that depends on the length
+TOKENS = 20  # decoded up to the end of the context, to exercise code that depends on the length
 TREE = Tree.kary(2, 3)
-TOLERANCE = 1e-4  # allowed difference of logits, relative to their spread, in float32
-_PARTS = 13  # tokens per pass where a text is fed to the model in parts
+TOLERANCE = 1e-4  # allowed difference of float32 logits, divided by their standard deviation
+_PARTS = 13  # tokens per pass when a text is given to the model in parts
 
 
 @dataclass(frozen=True)
 class Outcome:
     """The outcome of one toy config.
 
-    status: "runs", "refused" (words: the message), "no config" or "no model" (`transformers`
-    itself cannot build it), "differs" or "crashed" (faults). distance: the largest difference of
-    logits, relative to their spread. accepted: drafted tokens.
+    status: "runs", "refused", "no config" or "no model" (`transformers` itself cannot build it), or
+    one of the faults "differs" and "crashed". words: the error message or the difference, "" if it
+    runs. distance: the largest difference of logits, divided by their standard deviation. accepted:
+    number of accepted draft tokens.
     """
 
     status: str
@@ -49,8 +50,8 @@ class Outcome:
 
 
 def try_config(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
-    """Build, load, decode and compare one toy pair in `folder`. A faulty model is an outcome, not
-    an exception."""
+    """Build one toy pair in `folder`, load it, decode with it and compare. A faulty model is an
+    outcome, not an exception. changes: to the fields of the toy config."""
     try:
         config = toy_config(kind, changes)
     except Exception as problem:  # the validation of any library
@@ -81,7 +82,7 @@ def try_config(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
 
 
 def _refused_config(kind: str, config: Any, folder: Path) -> str:
-    """The message if the config alone is refused, else ""."""
+    """The message if the config is refused before any weights are loaded, otherwise ""."""
     config.save_pretrained(folder)
     try:
         check_source(kind, folder, weight_bytes=0)
@@ -91,14 +92,15 @@ def _refused_config(kind: str, config: Any, folder: Path) -> str:
 
 
 def _reason(kind: str, problem: SequoiaError) -> str:
-    """The message without the model's name (here its type) and without measured figures."""
+    """The message of `problem` without the model's name, which here is its type, and without
+    measured figures."""
     words = re.sub(rf"^{re.escape(kind)}( \([\w-]+\))? ", "", str(problem))
     return re.sub(r" by [\d.e+-]+ of their spread; the limit is [\d.e+-]+", "", words)
 
 
 def _compared(pair: Pair, folder: str) -> Outcome:
-    """Decode with and without a tree to the end of the context, and compare with the model in
-    `folder` in `transformers`."""
+    """Decode up to the end of the context, with a tree and without, and compare tokens and logits
+    with those of `transformers` for the model in `folder`."""
     reference = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     length = min(pair.limit, CONTEXT)
     new = min(TOKENS, length // 2)
@@ -109,24 +111,26 @@ def _compared(pair: Pair, folder: str) -> Outcome:
     ids = list(pair.encode(prompt))
     own = generated(reference, ids, length)
     found = distances(pair.target, reference, [*ids, *own])
-    distance = float(torch.tensor(found).max())  # NaN if any is
+    distance = float(torch.tensor(found).max())  # NaN if any is NaN
     words = _difference(runs, own, distance)
     return Outcome("differs" if words else "runs", words, distance, new - len(steps))
 
 
 def _difference(runs: Mapping[str, Sequence[int]], own: Sequence[int], distance: float) -> str:
-    """How the tokens or logits differ from those of `transformers`, or ""."""
+    """How the tokens or logits differ from those of `transformers`, "" if they are the same. runs:
+    the tokens of each way of decoding, by name. own: those of `generate()`. distance: of the
+    logits."""
     for name, tokens in runs.items():
         at = compare(tokens, own)
         if at is not None or len(tokens) != len(own):
-            return f"token {(at or 0) + 1} of {name} decoding is not generate()'s"
+            return f"token {(at or 0) + 1} of {name} decoding differs from that of generate()"
     return "" if distance <= TOLERANCE else f"logits off by {distance:.2g} of their spread"
 
 
 @torch.inference_mode()
 def generated(model: Any, ids: Sequence[int], length: int) -> list[int]:
-    """The tokens that greedy `generate()` of `transformers` adds to `ids`, up to `length` in
-    all."""
+    """The tokens that the greedy `generate()` of `transformers` appends to `ids`, up to a total
+    length of `length` tokens."""
     model.generation_config.eos_token_id = None
     found = model.generate(
         torch.tensor([ids]),
@@ -139,9 +143,9 @@ def generated(model: Any, ids: Sequence[int], length: int) -> list[int]:
 
 
 def distances(model: TreeModel, reference: Any, text: Sequence[int]) -> list[float]:
-    """Differences from the logits of `reference` without a cache, relative to their spread: of
-    trees at several positions of `text`, of the token after a kept path, and of the text fed to the
-    model in parts."""
+    """Differences between the logits of `model` and those of `reference` without a cache, divided
+    by their standard deviation: for trees at several positions of `text`, for the token after a
+    kept path, and for the text given to `model` in parts."""
     found = []
     for prefix in {1, len(text) // 2, len(text) - TREE.levels}:
         found += _around(model, reference, text, prefix)

@@ -1,8 +1,8 @@
-"""Variants of a toy config, with one change each: heads, biases, rotary positions, experts and so
-on.
+"""Variants of a toy config, each with one change: other heads, biases, rotary positions, experts
+and so on.
 
-All changes are derived from the fields of the type's config, so a new type of `transformers` needs
-no code here.
+All changes are derived from the fields of the type's config, so a new type in `transformers` needs
+no new code here.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ Changes = dict[str, Any]
 NamedChanges = Iterator[tuple[str, Changes]]
 
 FULL = {"full_attention"}
-WINDOW = 16  # tokens; shorter than the toy context, so that the window has an effect
-ORIGINAL = CONTEXT // 2  # the context length before rotary scaling
+WINDOW = 16  # tokens; shorter than the toy context, so that windows have an effect
+ORIGINAL = CONTEXT // 2  # the context length before rotary scaling, in tokens
 
-# Booleans that do not affect the computation, or are changed elsewhere.
+# Booleans that do not affect the computation, or that other variants change.
 _NO_CHOICES = frozenset(
     (
         *("use_cache", "return_dict", "output_attentions", "output_hidden_states", "torchscript"),
@@ -30,8 +30,8 @@ _NO_CHOICES = frozenset(
 )
 _HEAD_FIELDS = ("num_key_value_heads", "num_kv_heads")
 _EXPERT_FIELDS = ("num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k")
-# Values to test: numbers of key heads, of layers that use the keys of others, of experts for each
-# token, and of layers without experts.
+# Values to test for the number of key heads, of layers that use another layer's keys, of experts
+# per token, and of layers without experts.
 _NUMBERS: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(_HEAD_FIELDS, (1, HEADS)),
     "num_kv_shared_layers": (1,),
@@ -47,12 +47,13 @@ _WINDOW_FIELDS = (
     "index_topk",
 )
 _ROTARY_FIELDS = {"rotary_pct": 0.5, "rotary_dim": 8, "partial_rotary_factor": 0.5}
-_SCALES = ("multiplier", "scaling", "scale", "softcap")  # in the names of factors
+_SCALES = ("multiplier", "scaling", "scale", "softcap")  # parts of the names of factors
 
 
 def variants(kind: str) -> dict[str, Changes]:
-    """Changes to the text part of a toy config of `kind`, by name. "base" changes nothing. If the
-    base is not causal or has layers without full attention, all other variants change that too."""
+    """The changes of each variant to the text part of a toy config of `kind`, by the variant's
+    name. "base" changes nothing. If the base is not causal, or has layers without full attention,
+    all other variants also change that."""
     if not has_text(kind):
         return {"base": {}}
     name, needed = condition(kind)
@@ -75,8 +76,8 @@ def has_text(kind: str) -> bool:
 
 
 def condition(kind: str) -> tuple[str, Changes]:
-    """The changes to the defaults that a model of `kind` needs to run a tree: in words, and as
-    fields. Both are empty if it needs none, or the type does not allow them."""
+    """The changes to its defaults that a model of `kind` needs to run a tree, in words and as
+    fields. Both are empty if it needs no changes, or if the type does not allow them."""
     if not has_text(kind):
         return "", {}
     config = toy_config(kind).get_text_config()
@@ -87,7 +88,8 @@ def condition(kind: str) -> tuple[str, Changes]:
 
 
 def _working(kind: str, name: str, changes: Changes) -> tuple[str, Changes]:
-    """`name` and `changes` if there are any and they make a valid config, else empty ones."""
+    """`name` and `changes` if there are changes and the config is valid with them; otherwise both
+    empty."""
     try:
         toy_config(kind, changes)
     except Exception:  # the type's own validation
@@ -96,7 +98,8 @@ def _working(kind: str, name: str, changes: Changes) -> tuple[str, Changes]:
 
 
 def _booleans(fields: Mapping[str, Any]) -> NamedChanges:
-    """Each switch reversed: biases, tied embeddings, norms, parallel attention..."""
+    """One variant for each switch, with the switch reversed: biases, tied embeddings, norms,
+    parallel attention and so on."""
     for name, value in fields.items():
         if isinstance(value, bool) and name not in _NO_CHOICES:
             heads = (
@@ -108,8 +111,8 @@ def _booleans(fields: Mapping[str, Any]) -> NamedChanges:
 
 
 def _numbers(fields: Mapping[str, Any]) -> NamedChanges:
-    """Other numbers of heads, experts and special layers."""
-    # in latent attention the keys of all heads come from one vector, and heads cannot share them
+    """Variants with other numbers of heads, experts and special layers."""
+    # in latent attention the keys of all heads come from one vector, so heads cannot share keys
     fixed = _HEAD_FIELDS if fields.get("kv_lora_rank") else ()
     for name, values in _NUMBERS.items():
         if isinstance(fields.get(name), int) and name not in fixed:
@@ -119,7 +122,7 @@ def _numbers(fields: Mapping[str, Any]) -> NamedChanges:
 
 
 def _factors(fields: Mapping[str, Any]) -> NamedChanges:
-    """All factors different from 1, and the logits soft-capped."""
+    """One variant with all factors different from 1 and soft-capped logits."""
     changed = {
         name: _factor(name)
         for name, value in fields.items()
@@ -138,7 +141,7 @@ def _is_factor(name: str, value: Any) -> bool:
 
 
 def _rotary_parts(fields: Mapping[str, Any]) -> NamedChanges:
-    """Another share of each head with rotary positions."""
+    """Variants in which rotary positions apply to another fraction of each head."""
     for name, value in _ROTARY_FIELDS.items():
         if name in fields:
             yield f"{name}={value}", {name: value}
@@ -148,14 +151,15 @@ def _rotary_parts(fields: Mapping[str, Any]) -> NamedChanges:
 
 
 def _windows(fields: Mapping[str, Any]) -> NamedChanges:
-    """Windows shorter than the context, for types without a list of layer types."""
+    """Variants with windows shorter than the context, for types without a list of layer types."""
     for name in _WINDOW_FIELDS:
         if name in fields and not fields.get("layer_types"):
             yield f"{name}={WINDOW}", {name: WINDOW}
 
 
 def _full_attention(config: Any) -> Changes:
-    """Full attention in every layer; windows are still set, but then never used."""
+    """The changes that give every layer full attention. Windows are still set, but then no layer
+    uses them."""
     fields = config.to_dict()
     if "attention_types" in fields:
         return {"attention_types": [[["global"], fields["num_layers"]]]}
@@ -174,15 +178,15 @@ def _full_attention(config: Any) -> Changes:
 
 
 def _narrow(fields: Mapping[str, Any]) -> Changes:
-    """Windows shorter than the context for layers that have one."""
+    """The changes that make all windows shorter than the context."""
     return {
         name: WINDOW for name in _WINDOW_FIELDS if name in fields and name != "keep_window_size"
     }
 
 
 def _one_rope(fields: Mapping[str, Any]) -> Changes:
-    """Only the rotary parameters of layers with full attention, where each kind of layer has its
-    own."""
+    """If each kind of layer has rotary parameters of its own, the change that leaves only those of
+    layers with full attention."""
     ropes = fields.get("rope_parameters")
     if isinstance(ropes, Mapping) and "full_attention" in ropes:
         return {"rope_parameters": {"full_attention": ropes["full_attention"]}}
@@ -190,7 +194,7 @@ def _one_rope(fields: Mapping[str, Any]) -> Changes:
 
 
 def _ropes(config: Any, fields: Mapping[str, Any]) -> NamedChanges:
-    """Every scaling of rotary positions, from ORIGINAL to CONTEXT tokens."""
+    """A variant for each scaling of rotary positions, from ORIGINAL to CONTEXT tokens."""
     ropes = fields.get("rope_parameters")
     if not ropes or "hidden_size" not in fields:
         return
@@ -204,8 +208,8 @@ def _ropes(config: Any, fields: Mapping[str, Any]) -> NamedChanges:
 
 
 def _share(config: Any) -> float:
-    """The share of a head with rotary positions: all of it, or at least half if it is a part, as
-    the heads of toy models are small."""
+    """The fraction of a head that rotary positions apply to: 1, or if it is smaller at least a
+    half, because the heads of toy models are small."""
     rope = rope_parameters(layer_configs(config)[0])[0]
     part = rope.get("partial_rotary_factor") or 1.0
     if rope.get("rope_type") == "proportional":  # handles a partial head in its own way
@@ -214,7 +218,8 @@ def _share(config: Any) -> float:
 
 
 def _with(ropes: Mapping[str, Any], scaled: Mapping[str, Any]) -> dict[str, Any]:
-    """`ropes` with `scaled` added: to each part, if each kind of layer has its own."""
+    """`ropes` with `scaled` added. If each kind of layer has rotary parameters of its own, it is
+    added to each of them."""
     if not any(isinstance(part, Mapping) for part in ropes.values()):
         return {**ropes, **scaled}
     parts = {name: part for name, part in ropes.items() if isinstance(part, Mapping)}
@@ -227,6 +232,7 @@ def _head_size(config: Any) -> int:
 
 
 def _scalings(pairs: int) -> dict[str, dict[str, Any]]:
+    """The rotary parameters of each scaling, by its name. pairs: rotated dimensions / 2."""
     stretched = {"factor": CONTEXT / ORIGINAL, "original_max_position_embeddings": ORIGINAL}
     factors = {
         "short_factor": [1.0 + 0.1 * i for i in range(pairs)],

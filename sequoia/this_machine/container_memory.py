@@ -1,5 +1,6 @@
-"""The memory limit of the container that the program runs in, which the machine's own figures do
-not show. A program that exceeds it is killed. From the files of Linux's control groups."""
+"""The memory limit of the container that the program runs in, read from the files of Linux's
+control groups. The machine's own figures do not include it, but a program that exceeds it is
+killed."""
 
 from __future__ import annotations
 
@@ -8,32 +9,34 @@ from pathlib import Path
 
 GROUPS = Path("/sys/fs/cgroup")
 OWN = Path("/proc/self/cgroup")
-# limit and use, in version 2 and in version 1
+# names of the files with limit and use, in version 2 and in version 1 of control groups
 _FILES = (
     ("memory.max", "memory.current"),
     ("memory.limit_in_bytes", "memory.usage_in_bytes"),
 )
-_CACHES = ("inactive_file", "total_inactive_file")  # of files, which are dropped when needed
+# fields of memory.stat with the bytes of cached files, which the system frees when necessary
+_CACHES = ("inactive_file", "total_inactive_file")
 
 
 def most(total: int) -> int:
-    """Bytes that this program can have at most on a machine with `total`."""
+    """The most bytes that this program can use, on a machine with `total` bytes of memory."""
     return min([total, *(limit for limit, _ in _limits())])
 
 
 def available(free: int) -> int:
-    """Bytes that it can still have where the machine has `free`."""
+    """The bytes that this program can still allocate, on a machine with `free` bytes free."""
     return max(0, min([free, *(limit - used for limit, used in _limits())]))
 
 
 def _limits() -> Iterator[tuple[int, int]]:
-    """Limit and use of each group that the program is in, as far as they can be read."""
+    """Limit and use, in bytes, of each control group that the program is in. Groups without a limit
+    or with unreadable files are omitted."""
     for folder in _folders():
         for names in _FILES:
             try:
                 limit, used = (int((folder / name).read_text("ascii")) for name in names)
                 yield limit, max(0, used - _file_cache(folder))
-            except (OSError, ValueError):  # no such version, or "max": no limit
+            except (OSError, ValueError):  # another version, or the limit is "max", which is none
                 continue
 
 
@@ -47,8 +50,8 @@ def _file_cache(folder: Path) -> int:
 
 
 def _folders() -> Iterator[Path]:
-    """The folders of the program's group and of all around it. Inside a container its own group is
-    often the top one."""
+    """The folders of the program's control group and of all groups that contain it. Inside a
+    container its own group is often the top one."""
     try:
         lines = OWN.read_text("utf-8").splitlines()
     except OSError:

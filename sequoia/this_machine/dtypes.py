@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import torch
 
-# of a card, before the point: below, bfloat16 is emulated, at a tenth of the speed
+# Major CUDA compute capability from which a GPU computes with the dtype itself. Below, bfloat16 is
+# emulated, at a tenth of the speed.
 _BF16_FROM = 8
 _FP16_FROM = 7
 
 
 def narrowest_dtype(device: torch.device) -> torch.dtype:
-    """The narrowest dtype that this device computes with. Narrower ones would have to be
-    converted, which takes many times longer."""
+    """The narrowest dtype that `device` computes with in hardware. Narrower dtypes would have to be
+    converted for every operation, which takes many times longer."""
     if device.type == "cuda":
         return _narrowest_of_gpu(device)
-    # missing in a build of torch without oneDNN
+    # this function does not exist in a build of torch without oneDNN
     supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)
     return torch.bfloat16 if supported and supported() else torch.float32
 
 
 def usual_dtype(device: torch.device, stored: torch.dtype) -> torch.dtype:
-    """The dtype on `device` of weights whose files have `stored`, where nobody chose one. float16
-    files stay float16 on a GPU: bfloat16 has three bits less."""
+    """The default dtype on `device` for weights whose files have the dtype `stored`. On a GPU,
+    float16 files stay float16, because bfloat16 has three significant bits fewer."""
     narrowest = narrowest_dtype(device)
     if device.type == "cuda" and stored == torch.float16 and narrowest.itemsize == 2:
         return torch.float16
@@ -29,8 +30,8 @@ def usual_dtype(device: torch.device, stored: torch.dtype) -> torch.dtype:
 
 
 def _narrowest_of_gpu(device: torch.device) -> torch.dtype:
-    """By the capability of this very card; torch's own question is about the current one, and
-    counts emulation."""
+    """The narrowest dtype by the compute capability of this GPU. torch's own test asks about the
+    current GPU instead, and accepts emulation."""
     if torch.version.hip:
         return torch.bfloat16
     major = torch.cuda.get_device_capability(device)[0]

@@ -1,5 +1,5 @@
-"""Whether a graphics card runs anything: torch lists some for which this build has no kernels, and
-after some errors a card runs nothing more until the program is started again."""
+"""Tests whether a GPU works. torch also lists GPUs for which it was built without kernels, and
+after some errors a GPU runs no kernels until the program is restarted."""
 
 from __future__ import annotations
 
@@ -12,34 +12,33 @@ _log = logging.getLogger(__name__)
 
 
 def gpu_problem(device: torch.device) -> str:
-    """Why `device` runs no kernel, in one line; "" where it runs one, and for a CPU."""
+    """Why `device` cannot run a kernel, in one line; "" if it can, and for a CPU."""
     if device.type != "cuda":
         return ""
     try:
         (torch.ones(1, device=device) + 1).item()
     except torch.OutOfMemoryError:
-        return ""  # full, but it works
+        return ""  # its memory is full, but it works
     except Exception as problem:
-        # of several lines, the others give advice to programmers
+        # only the first line: the others are advice for programmers
         return (str(problem).strip().splitlines() or [type(problem).__name__])[0][:200]
     return ""
 
 
 @cache
 def unusable_gpu() -> str:
-    """Why the first graphics card, though torch lists it, runs nothing; "" where it does, and where
-    there is none. A card that is too old for this build of torch is such a one. Tried once."""
+    """Why the first GPU that torch lists cannot be used, for instance because it is too old for
+    this build of torch. "" if it works, or if there is no GPU. Tested only once."""
     if not torch.cuda.is_available():
         return ""
     if problem := gpu_problem(torch.device("cuda", 0)):
-        _log.warning("the graphics card is not used, as it runs nothing: %s", problem)
+        _log.warning("the graphics card is not used, because it runs no kernel: %s", problem)
     return problem
 
 
 def free_unused_gpu_memory() -> None:
-    """Give memory that torch has reserved but does not use back to the GPUs. It is called where
-    work ends, perhaps because the card failed, so it never raises: after such an error torch's own
-    call raises the same error again."""
+    """Free GPU memory that torch has reserved but does not use. Never raises: it is also called
+    after work ended because a GPU failed, when torch's own call raises the same error again."""
     if not torch.cuda.is_available():
         return
     try:

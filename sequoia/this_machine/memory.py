@@ -14,19 +14,19 @@ from sequoia.this_machine import container_memory
 # bytes by device
 DeviceBytes = Counter[torch.device]
 
-_USUAL_POOL = (0, 0)  # of memory that does not belong to graphs
-# on a CPU; from CUDA itself, for memory that torch does not manage; from its matrix library
+_USUAL_POOL = (0, 0)  # id of the memory pool that does not belong to CUDA graphs
+# parts of error messages: on a CPU; of CUDA, for memory that torch does not manage; of cuBLAS
 _OUT_OF_MEMORY = (
     "can't allocate memory",
     "CUDA error: out of memory",
     "CUBLAS_STATUS_ALLOC_FAILED",
 )
-ROOM = 1.1  # times the bytes of the weights: a tenth for everything else
+ROOM = 1.1  # times the bytes of the weights: the additional tenth is for everything else
 
 
 def free_bytes(device: torch.device) -> int:
-    """Bytes that can still be allocated: on the GPU, including memory that torch has reserved but
-    does not use, except for what only CUDA graphs may use; otherwise on the machine."""
+    """Bytes that can still be allocated on `device`. On a GPU this includes memory that torch has
+    reserved but does not use, unless only CUDA graphs can use it."""
     if device.type != "cuda":
         return container_memory.available(psutil.virtual_memory().available)
     return (
@@ -38,7 +38,7 @@ def free_bytes(device: torch.device) -> int:
 
 
 def _unused_by_graphs(device: torch.device) -> int:
-    """Bytes that are free within the memory of CUDA graphs, which nothing else can use."""
+    """Free bytes in the memory pools of CUDA graphs, which nothing else can use."""
     return sum(
         segment["total_size"] - segment["allocated_size"]
         for segment in torch.cuda.memory_snapshot()
@@ -48,20 +48,20 @@ def _unused_by_graphs(device: torch.device) -> int:
 
 
 def allocated_bytes(device: torch.device) -> int:
-    """Bytes that tensors take on a GPU; 0 for a CPU, where torch does not count them."""
+    """Bytes of all tensors on a GPU; 0 for a CPU, where torch does not count them."""
     return torch.cuda.memory_allocated(device) if device.type == "cuda" else 0
 
 
 def require(needed: float, device: torch.device, what: str, advice: str = "") -> None:
-    """Raises OutOfMemory with both sizes if more is needed than is free. `what` starts the message:
-    "the run needs"."""
+    """Raises OutOfMemory if `needed` bytes are more than the free memory of `device`. The message
+    starts with `what`, such as "the run needs", and ends with `advice`."""
     if needed > (free := free_bytes(device)):
         raise OutOfMemory(f"{what} about {size(needed)} on {device}; {size(free)} is free{advice}")
 
 
 def require_possible(needed: float, device: torch.device, together: bool, what: str) -> None:
-    """Raises OutOfMemory if more is needed than the device has when nothing else is on it. With
-    `together`, if more is needed than all GPUs have."""
+    """Raises OutOfMemory if `needed` bytes are more than the total memory of `device`, or of all
+    GPUs together with `together`. The message starts with `what`, as in `require`."""
     gpus = range(torch.cuda.device_count()) if together else [device.index or 0]
     most = (
         sum(torch.cuda.get_device_properties(gpu).total_memory for gpu in gpus)
@@ -69,24 +69,26 @@ def require_possible(needed: float, device: torch.device, together: bool, what: 
         else container_memory.most(psutil.virtual_memory().total)
     )
     if needed > most:
-        where = "the graphics memory" if device.type == "cuda" else "this machine"
-        raise OutOfMemory(f"{what} about {size(needed)}; {where} has {size(most)} in total")
+        kind = "of graphics memory " if device.type == "cuda" else ""
+        raise OutOfMemory(
+            f"{what} about {size(needed)}; this machine has {size(most)} {kind}in total"
+        )
 
 
 def require_each(needed: Mapping[torch.device, float], what: str, advice: str = "") -> None:
-    """`require` on every device."""
+    """`require` for every device. needed: bytes by device."""
     for device, count in needed.items():
         require(count, device, what, advice)
 
 
 def is_out_of_memory(problem: BaseException) -> bool:
-    """Whether Python, torch or CUDA ran out of memory. Where torch has no exception class for it,
-    the text is compared."""
+    """Whether `problem` means that Python, torch or CUDA ran out of memory. Some such errors of
+    torch have no class of their own and are recognised by their text."""
     return isinstance(problem, torch.OutOfMemoryError | MemoryError) or any(
         words in str(problem) for words in _OUT_OF_MEMORY
     )
 
 
 def size(count: float) -> str:
-    """A number of bytes in words."""
+    """A number of bytes in words, in decimal units, as "1.5 GB"."""
     return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.1f} MB"

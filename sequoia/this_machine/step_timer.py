@@ -1,4 +1,5 @@
-"""Timers for the phases of a decoding step and for work on a device, and a wait for the device."""
+"""Timers for the phases of a decoding step and for work on a device, and a function that waits for
+the device."""
 
 from __future__ import annotations
 
@@ -11,22 +12,22 @@ import torch
 
 
 def synchronize(device: torch.device) -> None:
-    """Wait until `device` has finished the work of the current stream; on a CPU there is nothing to
-    wait for. Does not wait for copies on other streams."""
+    """Wait until `device` has finished the work on its current stream, but not for copies on other
+    streams. On a CPU, return at once."""
     if device.type == "cuda":
         torch.cuda.current_stream(device).synchronize()
 
 
 def as_current_device(device: torch.device) -> AbstractContextManager[Any]:
-    """A context in which `device` is the current CUDA device, the one used to launch a kernel or
-    replay a graph."""
+    """A context in which `device` is the current CUDA device, on which kernels are launched and
+    graphs replayed. On a CPU, an empty context."""
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 class Clock:
-    """Times one step, starting when it is created. Time in neither phase is overhead. On CUDA the
-    end of a phase, and of the step, waits for the device; otherwise its work would be counted in
-    the next phase."""
+    """Times one step, which starts when the clock is created. Time outside the two phases "draft"
+    and "verify" is overhead. On CUDA, the ends of a phase and of the step wait for the device;
+    otherwise its work would be counted in the next phase."""
 
     def __init__(self, device: torch.device) -> None:
         self._start = time.perf_counter()
@@ -39,15 +40,15 @@ class Clock:
         return self._phases[name]
 
     def add(self, name: str, seconds: float) -> None:
-        """Add `seconds` to a phase."""
+        """Add `seconds` to the phase `name`."""
         self._spans[name].append(seconds)
 
     def spans(self, name: str) -> tuple[float, ...]:
-        """Seconds of each piece of a phase, in order."""
+        """Seconds of each time that the phase `name` was entered, in order."""
         return tuple(self._spans[name])
 
     def stop(self) -> dict[str, float]:
-        """Seconds of the step by phase."""
+        """Seconds of the step so far: {"draft", "verify", "overhead"}."""
         synchronize(self._device)
         total = time.perf_counter() - self._start
         seconds = {name: sum(spans, 0.0) for name, spans in self._spans.items()}
@@ -55,8 +56,8 @@ class Clock:
 
 
 class Spans:
-    """Times pieces of work on a device without waiting after each one. On CUDA they are timed by
-    events on the device; elsewhere work has ended when its call returns."""
+    """Times several pieces of work on a device without waiting after each of them. On CUDA, events
+    on the device measure the times. On a CPU, work has ended when its call returns."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -74,7 +75,7 @@ class Spans:
             self._elapsed.append(lambda: end - start)
 
     def seconds(self) -> list[float]:
-        """Seconds of each piece. Waits for the device, once for all of them."""
+        """Seconds of each piece of work, in order. Waits for the device once."""
         synchronize(self._device)
         return [elapsed() for elapsed in self._elapsed]
 
@@ -87,6 +88,8 @@ class Spans:
 
 
 class _Phase:
+    """A context that appends its seconds to `spans`."""
+
     def __init__(self, spans: list[float], device: torch.device) -> None:
         self._spans = spans
         self._device = device

@@ -1,5 +1,5 @@
-"""A Python script run in its own process. Messages in both directions are JSON objects, one per
-line. It can be ended at any time."""
+"""Runs a Python script in a process of its own, which can be ended at any time. Messages in both
+directions are JSON objects, one per line."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from typing import Any
 
 
 class WorkerEnded(Exception):
-    """The process has ended. The text is the last thing it printed."""
+    """The process has ended. The message is the last text that it printed."""
 
 
 class WorkerProcess:
-    """The running script. Its process is killed with this object and ends with this program."""
+    """A running script. Its process is killed when this object is deleted or this program ends.
+    environment: variables added to those of this program."""
 
     def __init__(self, script: Path, environment: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(
@@ -42,11 +43,13 @@ class WorkerProcess:
         ).start()
 
     def send(self, message: Mapping[str, Any]) -> None:
-        with suppress(OSError):  # if it has ended, `receive` raises
+        """Send `message` to the script. Does nothing if the process has ended."""
+        with suppress(OSError):  # the next `receive` then raises WorkerEnded
             print(json.dumps(message), file=self._process.stdin, flush=True)
 
     def receive(self, seconds: float) -> dict[str, Any] | None:
-        """The next message, or None if there is none within `seconds`. Raises WorkerEnded."""
+        """The script's next message, None if there is none within `seconds`. Raises WorkerEnded if
+        the process has ended."""
         try:
             message = self._messages.get(timeout=seconds)
         except Empty:
@@ -57,8 +60,8 @@ class WorkerProcess:
         return message
 
     def limit_memory(self, more: int) -> None:
-        """Allow the process to allocate `more` bytes than it has now; further allocations fail as
-        if no memory were left. Does nothing on systems without such limits."""
+        """Limit the process to `more` bytes in addition to those it has now; larger allocations
+        fail as if no memory were left. Does nothing on systems without such limits."""
         pid = self._process.pid
         with suppress(ImportError, AttributeError, OSError, ValueError):
             import resource
@@ -84,7 +87,9 @@ def _read(
     messages: SimpleQueue[dict[str, Any] | None],
     printed: deque[str],
 ) -> None:
-    with suppress(ValueError):  # the pipe was closed while reading
+    """Put the script's messages into the queue `messages`, and other lines into `printed`. None at
+    the end of the queue means that the process has ended."""
+    with suppress(ValueError):  # raised if the pipe is closed while reading
         for line in process.stdout or ():
             try:
                 message = json.loads(line)

@@ -447,12 +447,12 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     ),
     "another token emitted": (
         lambda d: emit_another(d["steps"][with_path()]),
-        "emitted tokens are not the accepted path",
+        "emitted tokens must be the accepted path",
     ),
-    "nothing emitted": (at_step("emitted", []), "emitted tokens are not the accepted path"),
+    "nothing emitted": (at_step("emitted", []), "emitted tokens must be the accepted path"),
     "too much emitted": (
         lambda d: d["steps"][with_path()]["emitted"].append(1),
-        "emitted tokens are not the accepted path",
+        "emitted tokens must be the accepted path",
     ),
     "text a string": (
         lambda d: d["steps"][with_path()].update(
@@ -487,7 +487,7 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     "a huge bonus": (at_step("bonus", 2**31 + 1), "bonus: 2147483649"),
     "too few residuals": (
         lambda d: d["steps"][with_path()]["residuals"].pop(),
-        "residuals for",
+        "one for each trial and one for the token after them",
     ),
     "a residual without p": (
         lambda d: d["steps"][with_path()]["residuals"].__setitem__(0, [[1]]),
@@ -508,7 +508,7 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     "a negative expectation": (at_step("expected", -1), "expected: -1"),
     "an expectation beyond the tree": (at_step("expected", 9), "expected: 9"),
     "a negative level time": (at_step("level_seconds", [-1]), "level_seconds: -1"),
-    "no pieces": (lambda d: d.update(pieces={}), "has no text among the pieces"),
+    "no pieces": (lambda d: d.update(pieces={}), "its text is not among the pieces"),
     "pieces a list": (lambda d: d.update(pieces=[]), "is not an object"),
     "a piece without number": (lambda d: d["pieces"].update(x="y"), "damaged run file: ValueError"),
     "meta a list": (lambda d: d.update(meta=[]), "is not an object"),

@@ -693,7 +693,7 @@ def test_a_race_goes_on_with_one_button_and_its_intervals_narrow(page: Page) -> 
     whole = race(lanes=3)
     still(page, {**whole, "verdict": VERDICT, "pool": POOL})
     words = text(page, "[data-part=race-on-words]")
-    assert "over other code prompts, each with a seed of its own" in words
+    assert "over other code prompts, each with its own seed" in words
     assert "Predicted from the spread within this run: about 130 more runs" in words
     assert "about 30 more runs would show a difference of 10%" in words
     button = page.locator("[data-part=race-on-button]")
@@ -1052,7 +1052,7 @@ def test_a_new_race_clears_the_charts_at_once(page: Page) -> None:
     give(page, part(new, 0, 0))
     assert page.evaluate(SHOWN) == ["sentence", "sentence"]
     assert text(page, "[data-part=race-speedup] .race-waiting") == (
-        "The chart starts with the first step."
+        "The chart appears after the first step."
     )
     page.wait_for_timeout(400)
     assert page.evaluate(SHOWN) == ["sentence", "sentence"]
@@ -1403,8 +1403,8 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
     bar = page.locator(f"{lane(0)} progress")
     assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("5", "400")
     assert text(page, "[data-part=distribution-where]").startswith(
-        "Each lane repeats the same step with other seeds, after …a  b⏎ (token 4 in the text of "
-        "Plain)."
+        "Each lane repeats the same step with different seeds, after …a  b⏎ (token 4 in the text "
+        "of Plain)."
     )
     assert "the first: 1.5 bits (what is a bit?)" in text(page, "[data-part=distribution-where]")
     judged(page, whole, counts(400, False, (230, 170)), None, counts(400, False, (250, 150)))
@@ -1425,7 +1425,7 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
         ["chi-square", "2.50 (1 d.f.)", "2.50 (1 d.f.)"],
         ["p-value", "0.25", "0.25"],
     ]
-    assert "over ~12 points" in text(page, "[data-part=distribution-note]")
+    assert "more than about 12 percentage points" in text(page, "[data-part=distribution-note]")
 
 
 def test_what_was_left_out_of_a_count_is_one_row(page: Page) -> None:

@@ -74,7 +74,7 @@ def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", ["smollm2-1.7b", "nope"])
 def test_a_name_and_two_models_are_not_both_given(name: str) -> None:
-    with pytest.raises(BadPair, match=rf"given were the name '{name}' and target='a'"):
+    with pytest.raises(BadPair, match=rf"got the name '{name}' and target='a'"):
         load_pair(name, target="a", draft="b")
 
 
@@ -130,7 +130,7 @@ def test_an_unknown_pair_is_refused(name: object) -> None:
 
 @pytest.mark.parametrize("given", [{"draft": "gpt2"}, {"target": "gpt2"}, {"draft": ["gpt2"]}])
 def test_half_a_pair_is_refused(given: dict) -> None:
-    with pytest.raises(BadPair, match=r"must be given together; given were draft=.* and target="):
+    with pytest.raises(BadPair, match=r"must be given together, but got draft=.* and target="):
         load_pair(**given)
 
 
@@ -156,7 +156,7 @@ def test_what_is_not_a_name_is_refused(ref: object) -> None:
 )
 def test_what_can_be_neither_folder_nor_id_is_refused(ref: str) -> None:
     with pytest.raises(
-        BadModel, match=r"no folder .* and it is not a Hugging Face id|not the name of a folder"
+        BadModel, match=r"is neither a folder nor a Hugging Face id|not the name of a folder"
     ):
         load(ref, ref)
 
@@ -175,7 +175,10 @@ UNFIT = {
     "recurrent": (MambaConfig(), "mamba.*linear_attention|recurrent"),
     "recurrent 2": (Mamba2Config(), "mamba2.*linear_attention|recurrent"),
     "rwkv": (RwkvConfig(), "rwkv.*no attention heads"),
-    "mixed": (RecurrentGemmaConfig(), "recurrent_gemma.*layers; only full attention"),
+    "mixed": (
+        RecurrentGemmaConfig(),
+        "recurrent_gemma.*layers; a tree works only with full attention",
+    ),
     "window": (MistralConfig(sliding_window=64), "mistral.*sliding window of 64 tokens"),
     "window of some layers": (
         Qwen2Config(use_sliding_window=True, sliding_window=64, max_window_layers=1),
@@ -185,7 +188,7 @@ UNFIT = {
     "gemma 3": (Gemma3TextConfig(), "gemma3_text.*sliding_attention layers"),
     "encoder-decoder": (T5Config(), "t5.*encoder-decoder"),
     "encoder-decoder that knows a causal part": (BartConfig(), "bart.*encoder-decoder"),
-    "sound": (MusicgenConfig(), "musicgen.*writes sound"),
+    "sound": (MusicgenConfig(), "musicgen.*generates audio"),
     "encoder": (BertConfig(), "bert.*is an encoder"),
     "no text": (ViTConfig(), "vit.*no causal language model"),
 }
@@ -236,12 +239,12 @@ def test_windows_and_states_that_no_layer_uses_are_allowed(config: PretrainedCon
 
 
 UNABLE = {  # the libraries' own messages for these are empty or unclear
-    "xlm": "makes its own attention mask",
+    "xlm": "builds its own attention mask",
     "openai-gpt": "has no KV cache",
-    "cpmant": "puts a prompt of its own",
+    "cpmant": "prepends a prompt of its own",
     "reformer": "attends within chunks",
-    "xlnet": "keeps a memory of its own",
-    "blt": "reads bytes in patches",
+    "xlnet": "has a memory instead of a KV cache",
+    "blt": "groups bytes into patches",
 }
 
 
@@ -374,8 +377,8 @@ def test_tokenizers_of_one_size_with_other_pieces_are_refused(
     with pytest.raises(
         BadPair,
         match=(
-            r"differ in 2 tokens; the first is '.*', id .* "
-            r"for the target and .* for the draft"
+            r"differ in 2 tokens; the first is '.*', which has id .* "
+            r"in the target and .* in the draft"
         ),
     ):
         load(good[0], save(tiny_model(), tmp_path / "other", other))
@@ -387,8 +390,8 @@ def test_tokenizers_of_other_sizes_are_refused(tmp_path: Path, good: tuple[str, 
     with pytest.raises(
         BadPair,
         match=(
-            r"differ in 8 tokens; the first is '.*', id 280 for the target and "
-            r"None for the draft"
+            r"differ in 8 tokens; the first is '.*', which has id 280 in the target and "
+            r"None in the draft"
         ),
     ):
         load(good[0], save(tiny_model(), tmp_path / "other", tiny_tokenizer(280)))
@@ -414,7 +417,7 @@ def test_tokenizers_with_the_same_pieces_that_split_differently_are_refused(
 def test_models_with_fewer_tokens_than_the_tokenizer_are_refused(tmp_path: Path) -> None:
     folder = save(tiny_model(vocab=280), tmp_path / "small", tiny_tokenizer(288))
     with pytest.raises(
-        BadPair, match=r"the tokenizer has 288 tokens, but the models have 280 and 280"
+        BadPair, match=r"the tokenizer has 288 tokens, but the target has 280 and the draft 280"
     ):
         load(folder, folder)
 
@@ -456,7 +459,7 @@ def test_a_card_that_runs_nothing_is_not_used_unless_it_is_asked_for(
     assert checked_device("cuda") == torch.device("cuda:0")
     gpu_health.unusable_gpu.cache_clear()
     assert [record.getMessage() for record in caplog.records] == [
-        "the graphics card is not used, as it runs nothing: CUDA error: no image"
+        "the graphics card is not used, because it runs no kernel: CUDA error: no image"
     ]
 
 
@@ -555,14 +558,14 @@ def test_passed_checks_are_reported_in_words(good: tuple[str, str]) -> None:
     checks = [news.what for news in reported if isinstance(news, PassedCheck)]
     assert checks == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
     words = {news.what: news.words for news in reported if isinstance(news, PassedCheck)}
-    assert words["tokenizer"].startswith("288 pieces compared one by one")
+    assert words["tokenizer"].startswith("all 288 tokens are the same in both")
     assert words["target"].startswith(
         "target: float32, fast forward pass on cpu; a tree of three tokens gives the logits"
     )
     assert words["target"].endswith(
         "of their spread (allowed: 0.001), at the start and around position 510"
     )
-    assert words["vocabulary"] == "both models have 288 tokens for 288 pieces"
+    assert words["vocabulary"] == "both models have 288 tokens, the tokenizer 288"
 
 
 @pytest.mark.slow

@@ -65,13 +65,13 @@ REFUSED = {
     "Qwen3NextConfig": (HYBRID, "linear_attention layers"),
     "GraniteMoeHybridConfig": (
         {**HYBRID, "mamba_n_heads": 8, "layer_types": ["mamba", "attention"] * 2},
-        "layers; only full",
+        "layers; a tree works only with full",
     ),
     "Lfm2Config": (
         {**HYBRID, "layer_types": ["conv", "conv", "full_attention", "conv"]},
         "conv layers",
     ),
-    "FalconH1Config": (HYBRID, "layers; only full attention"),
+    "FalconH1Config": (HYBRID, "layers; a tree works only with full attention"),
     "JambaConfig": (HYBRID, "linear_attention layers"),
     "BambaConfig": ({**HYBRID, "mamba_n_heads": 8}, "linear_attention layers"),
     "GptOssConfig": (HYBRID, "sliding_attention layers"),

@@ -309,7 +309,7 @@ BAD_PROMPTS = {
         "x" * (MAX_PROMPT_CHARS + 1),
         f"{MAX_PROMPT_CHARS + 1} characters; the limit is {MAX_PROMPT_CHARS}",
     ),
-    "too many tokens": ("x" * 512, "the prompt has 512 tokens; the models' context holds 512"),
+    "too many tokens": ("x" * 512, "the prompt has 512 tokens; the limit is 511"),
     "half a character": ("ab\ud83d", "half a character"),
     "half a character in the middle": ("a\udc00b", "half a character"),
 }

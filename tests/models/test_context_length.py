@@ -199,14 +199,14 @@ def short() -> Pair:
 def test_a_prompt_over_the_limit_is_refused_with_the_number_and_the_reason(short: Pair) -> None:
     with pytest.raises(
         BadPrompt,
-        match=r"has 32 tokens; the models' context holds 32, .*: its rotary .*original context 32",
+        match=r"has 32 tokens; the limit is 31, .*: in a longer .*rotary .*original context 32",
     ):
         short.encode("0" * 32)
     assert len(short.encode("0" * 31)) == 31
 
 
 def test_prompt_and_output_count_together(short: Pair) -> None:
-    reason = r"12 tokens and 21 new ones are 33; the models' context holds 32: .*LongRoPE"
+    reason = r"12 tokens and 21 new ones are 33; the models' limit is 32: .*LongRoPE"
     long = SamplingParams(max_new_tokens=21)
     fits = SamplingParams(max_new_tokens=20, ignore_eos=True)
     with pytest.raises(BadPrompt, match=reason):

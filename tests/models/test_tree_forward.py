@@ -179,7 +179,7 @@ def test_a_dynamic_layout_equals_that_of_the_grown_tree() -> None:
 def test_text_that_does_not_fit_is_refused_and_nothing_changes() -> None:
     context = TreeModel(tiny_model(), "tiny").open(4)
     context.extend([1, 2, 3])
-    with pytest.raises(BadPrompt, match="5 tokens do not fit the 4 cache slots"):
+    with pytest.raises(BadPrompt, match="5 tokens do not fit in this run's 4 cache slots"):
         context.extend([4, 5])
     assert (context.length, context.kv_cache.written) == (3, 0)
     context.extend([4])

@@ -1,1 +1,1 @@
-"""The Hardware view: profiles of machines and the best tree for each."""
+"""The Hardware view: shows hardware profiles and the fastest tree for each."""

@@ -1,8 +1,7 @@
-"""Plotly figures of hardware profiles, plans and runs, as plain dicts. Pure: values in, dict out;
-draws nothing itself.
+"""Plotly figures of hardware profiles, plans and runs, as plain dicts that the browser draws. Pure.
 
-Colours are written as `var(--name)`; the browser inserts its theme's values, so that one figure
-serves light and dark.
+Colours are written as `var(--name)`. The browser inserts the values of its theme, so the same
+figure works in light and dark.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ _SECOND = "var(--sq-target)"  # the profile to compare with
 
 
 def verify_curve(profiles: Sequence[Named]) -> Figure:
-    """t(n): milliseconds of a target pass over n nodes with its spread. The knee is marked, and
-    labelled for the first profile."""
+    """t(n): milliseconds of a target pass over n nodes, with error bars. The knee of each profile
+    is marked, and that of the first profile has a label."""
     traces = []
     notes = []
     for i, (name, profile) in enumerate(profiles):
@@ -50,8 +49,8 @@ def verify_curve(profiles: Sequence[Named]) -> Figure:
 
 
 def small_curves(profiles: Sequence[Named]) -> Figure:
-    """Milliseconds of a draft pass by its width, and of the engine's overhead by the nodes of the
-    step."""
+    """Milliseconds of a draft pass by the nodes in its level, and of the engine's overhead by the
+    nodes in the step."""
     traces = []
     for i, (name, profile) in enumerate(profiles):
         for phase, points, word, symbol in (
@@ -68,7 +67,7 @@ def small_curves(profiles: Sequence[Named]) -> Figure:
 
 
 def heat_map(grid: SpeedupGrid) -> Figure:
-    """Speed-up by size and level cap, hover values, and the chosen cell marked."""
+    """Speed-up by number of nodes and maximum number of levels. The fastest cell is marked."""
     row, column = chosen(grid)
     cells = [
         [
@@ -130,7 +129,7 @@ def heat_map(grid: SpeedupGrid) -> Figure:
 
 
 def phase_bars(comparison: Comparison) -> Figure:
-    """Milliseconds of a step by phase: predicted over measured, as stacked bars."""
+    """Milliseconds of a step by phase, as two stacked bars: predicted and measured."""
     parts = {part.name: part for part in comparison.parts}
     names = ["measured", "predicted"]
     return {
@@ -161,7 +160,8 @@ def phase_bars(comparison: Comparison) -> Figure:
 
 
 def _short(name: str) -> str:
-    """`name` cut to fit a legend, without tags; the full name is shown above the figure."""
+    """`name` cut to fit into a legend, and escaped. The page shows the full name above the
+    figure."""
     cut = name if len(name) <= MAX_LEGEND else name[: MAX_LEGEND - 1].rstrip(" ,") + "…"
     return plotly_text(cut)
 
@@ -174,8 +174,8 @@ def _curve(
     profile: int,
     symbol: str = "circle",
 ) -> list[Figure]:
-    """The curve of the first profile (0, solid) or the one compared with it (1, dotted). If only
-    one size is known, also the flat line that planning assumes up to `most`."""
+    """The curve of a profile: 0 for the first one (solid), 1 for the one compared with it (dotted).
+    If only one size was timed, also the flat line up to `most` that planning assumes."""
     sizes, seconds, spreads = zip(*points, strict=True)
     bars = {
         "type": "data",
@@ -183,7 +183,7 @@ def _curve(
         "array": [spread * 1e3 for spread in spreads],
         "arrayminus": [
             min(spread, one) * 1e3 for one, spread in zip(seconds, spreads, strict=True)
-        ],  # so that the bar does not go below 0
+        ],  # not below 0 ms
         "thickness": 1.2,
         "width": 3,
         "color": colour,
@@ -231,8 +231,8 @@ def _knee(name: str, size: int, seconds: float, colour: str) -> Figure:
 
 
 def _note(x: Any, y: Any, text: str) -> Figure:
-    """An annotation with an arrow. On a logarithmic axis `_axes` replaces x by its logarithm, as
-    Plotly requires."""
+    """An annotation with an arrow. If the x axis is logarithmic, `_axes` replaces x by its
+    logarithm, as Plotly requires."""
     return {
         "x": x,
         "y": y,
@@ -248,7 +248,8 @@ def _note(x: Any, y: Any, text: str) -> Figure:
 def _axes(
     x: str, y: str, profiles: Sequence[Named], names: Sequence[str], notes: Sequence[Figure] = ()
 ) -> Figure:
-    """Axes with sizes that double along x, up to the largest size in the curves `names`."""
+    """Axes and annotations. The x axis is logarithmic and ends at the largest size in the curves
+    `names`, which are fields of HardwareProfile."""
     ticks = sorted({size for name in names for size in _sizes(profiles, name)})
     most = max(_most(profiles, name) for name in names)
     placed = [{**note, "x": math.log10(note["x"])} for note in notes]
@@ -269,11 +270,11 @@ def _axes(
 
 
 def _sizes(profiles: Sequence[Named], name: str) -> list[int]:
-    """Ticks: the powers of two up to the largest measured size."""
+    """The ticks of the x axis: the powers of two up to the largest size."""
     return [2**i for i in range(int(math.log2(_most(profiles, name))) + 1)]
 
 
 def _most(profiles: Sequence[Named], name: str) -> int:
-    """The largest size of any profile; 128 if all have a single size."""
+    """The largest size in the curve `name` of any profile; 128 if only one node was timed."""
     most = max(point[0] for _, profile in profiles for point in getattr(profile, name))
     return most if most > 1 else 128

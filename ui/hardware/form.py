@@ -1,4 +1,4 @@
-"""The form of the Hardware view: its components, and the values that its handlers are given."""
+"""The form of the Hardware view: its components, and their values as handlers receive them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 import gradio as gr
 
-from ui.hardware import menu_entries, view
+from ui.hardware import menu_entries
 from ui.hardware.own_form import OwnForm, own_form
 from ui.shared import saved_profiles
+from ui.shared.acceptance_rates import rates_of
 from ui.shared.events import FormData, Updates
 from ui.shared.layout import busy_buttons, link_button, menu, start_button, stop_button
 
@@ -18,7 +19,8 @@ NONE = "none"
 
 @dataclass(frozen=True)
 class FormValues:
-    """The untrusted values of the form."""
+    """The untrusted values of the form. against: the profile to compare with. rates: the acceptance
+    vector. store: the profiles saved in the visitor's browser."""
 
     profile: Any
     against: Any
@@ -28,8 +30,8 @@ class FormValues:
 
 
 class HardwareForm:
-    """Laid out in the current column. measures: whether the machine can be measured. store: the
-    profiles saved in the visitor's browser."""
+    """The components of the form, laid out in the current column. measures: whether visitors may
+    measure the machine. store: the profiles saved in the visitor's browser."""
 
     def __init__(self, measures: bool, store: gr.BrowserState) -> None:
         self.store = store
@@ -43,26 +45,24 @@ class HardwareForm:
             link_button("hw", "hardware")
 
     def _choice(self) -> None:
-        """What is shown: the profiles, the acceptance, and the sizes of trees."""
+        """Fields for the values that the view shows: profiles, acceptance, and sizes of trees."""
         with gr.Group(elem_classes="pg-group"):
             shipped = menu_entries.named(saved_profiles.listed(saved_profiles.shipped()))
             self.profile = menu(shipped, "Hardware profile", "hw-profile")
             self.against = menu([("nothing", NONE), *shipped], "Compare with", "hw-against")
         with gr.Group(elem_classes="pg-group"):
-            self.rates = menu(
-                menu_entries.rate_choices(view.rates_of(None)), "Acceptance", "hw-rates"
-            )
-            # not a Number: Gradio shows an empty one as 0
+            self.rates = menu(menu_entries.rate_choices(rates_of(None)), "Acceptance", "hw-rates")
+            # no Number, because Gradio shows an empty one as 0
             self.nodes = gr.Textbox(
                 label="Max nodes",
-                placeholder="128, or the largest size timed",
+                placeholder="128, or more if timed",
                 max_lines=1,
                 max_length=8,
                 elem_id="hw-nodes",
             )
 
     def _files(self) -> None:
-        """What is done with the profile shown."""
+        """Fields to save, remove and import profiles."""
         with gr.Group(elem_classes="pg-group"):
             self.name = gr.Textbox(
                 label="Save this profile as", max_lines=1, elem_id="hw-name", placeholder="a name"
@@ -84,12 +84,12 @@ class HardwareForm:
 
     @property
     def inputs(self) -> set[Any]:
-        """What every handler is given."""
+        """The components whose values every handler receives."""
         return {*self.menus, self.nodes, self.store}
 
     @property
     def linked(self) -> dict[str, Any]:
-        """The components whose values the page's address holds, by name."""
+        """The components whose values are part of a link to the page, by name."""
         return {
             "profile": self.profile,
             "against": self.against,
@@ -107,5 +107,5 @@ class HardwareForm:
         )
 
     def measuring(self, going: bool) -> Updates:
-        """The buttons while the machine is measured, or not."""
+        """Updates of the buttons. going: whether the machine is being measured."""
         return busy_buttons(self.measure_it, self.stop_it, going)

@@ -1,21 +1,22 @@
-"""The entries of the Hardware form's menus, and which of them a value from the browser names."""
+"""The entries of the menus in the Hardware form, and the check of a key from the browser."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from typing import Any
 
-from ui.hardware.view import Rates
+from ui.shared.acceptance_rates import Rates
 from ui.shared.saved_profiles import Entry
 
 
 def known(key: Any, among: Mapping[str, Any], otherwise: Any) -> Any:
-    """`key` if it is one of `among`, which a value from the browser may not be."""
+    """`key` if it is in `among`, else `otherwise`. A value from the browser can be anything."""
     return key if isinstance(key, str) and key in among else otherwise
 
 
 def named(entries: Mapping[str, Entry], same: Set[str] = frozenset()) -> list[tuple[str, str]]:
-    """Menu entries of profiles. same: the keys of those whose times are on screen."""
+    """Menu entries of profiles: what is shown, and the key. same: the keys of the profiles whose
+    times are on screen."""
     return [
         (f"{entry.name} · {'shown now' if key in same else entry.profile.source}", key)
         for key, entry in entries.items()
@@ -40,5 +41,5 @@ def _times(entry: Entry) -> tuple[Any, ...]:
 
 
 def rate_choices(vectors: dict[str, Rates]) -> list[tuple[str, str]]:
-    """Menu entries of acceptance vectors."""
+    """Menu entries of acceptance vectors: what is shown, and the key."""
     return [(f"{rates.name} · {rates.label}", key) for key, rates in vectors.items()]

@@ -1,4 +1,5 @@
-"""The form for a visitor's own profile: its components, and their updates. Makes no profile."""
+"""The form for a visitor's own profile: its components and their updates. The profile itself is
+made in own_profile.py."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from ui.shared.saved_profiles import listed, shipped
 
 @dataclass(frozen=True)
 class OwnForm:
-    """The components. fields: by name, the profile's name among them."""
+    """The components of the form. fields: by name; the name of the profile is one of them."""
 
     start: gr.Dropdown
     fields: Mapping[str, gr.Textbox]
@@ -28,16 +29,18 @@ class OwnForm:
         return list(self.fields.values())
 
     def typed(self, data: FormData) -> dict[str, Any]:
-        """What stands in the fields, by name."""
+        """The values of the fields, by name."""
         return {name: data[part] for name, part in self.fields.items()}
 
     def fill(self, key: Any) -> Updates:
-        """Updates that copy the figures of a ready profile to the fields; its name stays out."""
+        """Updates that copy the figures of the ready profile `key` to the fields, except its
+        name."""
         values = start_values(key)
         return {self.fields[name]: gr.update(value=value) for name, value in values.items()}
 
     def refused(self, problem: BadField | None) -> Updates:
-        """Updates that show the problem at its field, and at no other. None: at no field."""
+        """Updates that show the problem at its field, and clear all other fields of earlier
+        problems. None: clear all fields."""
         wrong = problem.field if problem else None
         return {
             part: gr.update(
@@ -64,7 +67,7 @@ def own_form() -> OwnForm:
 
 
 def _group(group: Sequence[Field], values: Mapping[str, str]) -> dict[str, gr.Textbox]:
-    """The name of the device or model on a line of its own, then its figures two by two."""
+    """The fields of a device or model: its name on one line, then two figures per line."""
     named, *figures = group
     parts: dict[str, gr.Textbox] = {}
     with gr.Group(elem_classes="pg-group"):
@@ -87,6 +90,7 @@ def _field(field: Field, values: Mapping[str, str]) -> gr.Textbox:
 
 
 def _rooflines() -> list[tuple[str, str]]:
+    """Menu entries of the ready profiles that have a value for every field."""
     return [
         (entry.name, key)
         for key, entry in listed(shipped()).items()

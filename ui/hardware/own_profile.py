@@ -1,5 +1,5 @@
-"""A visitor's own roofline profile: the fields of its form, and the profile made from what was
-typed. Independent of Gradio."""
+"""A visitor's own roofline profile: the fields of its form, and the profile made from their values.
+Independent of Gradio."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sequoia.validate_input import shown
 from ui.shared import saved_profiles
 from ui.shared.saved_profiles import Entry
 
-START = "rtx-4090-qwen3-8b"  # the ready profile that the form begins with
+START = "rtx-4090-qwen3-8b"  # the ready profile whose figures are in the form at first
 NAME = "name"
 _PARTS = ("target", "draft")
 _SUFFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}
@@ -25,7 +25,7 @@ _PROBLEM = re.compile(r"(?:(device|target|draft): )?(\w+): (.*)", re.DOTALL)
 
 
 class BadField(BadProfile):
-    """What was typed into the field `field` is refused."""
+    """The value of the field `field` is refused."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -34,8 +34,9 @@ class BadField(BadProfile):
 
 @dataclass(frozen=True)
 class Field:
-    """One field: a figure `key` of the `part` device, target or draft. what: how messages call it.
-    needed: whether it must be filled in."""
+    """One field of the form. part: "device", "target" or "draft". key: the figure's name in the
+    arguments of HardwareProfile.roofline. what: the field's name in messages. needed: whether it
+    must be filled in."""
 
     part: str
     key: str
@@ -73,15 +74,15 @@ FIELDS = {field.name: field for group in GROUPS for field in group}
 
 
 def start_values(key: str) -> dict[str, str]:
-    """The figures of the ready profile `key` as the fields show them, by field. Empty if it is
-    none, or not a roofline."""
+    """The figures of the ready profile `key` as texts, by the name of their field. Empty if there
+    is no such profile, or if it is not a roofline."""
     figures = roofline_figures(key)
     return {name: _written(figures, field) for name, field in FIELDS.items()} if figures else {}
 
 
 def own_profile(typed: Mapping[str, Any]) -> Entry:
-    """The profile of the values in the form: its name, and the text of each field. Raises BadField,
-    which names the field by its label, the value and the bound."""
+    """The profile for the values typed into the form, by the name of their field. Raises BadField
+    with a message that names the field, the value and the bound."""
     try:
         name = saved_profiles.clean_name(typed.get(NAME))
     except BadProfile as problem:
@@ -101,6 +102,8 @@ def own_profile(typed: Mapping[str, Any]) -> Entry:
 
 
 def _value(text: Any, field: Field) -> Any:
+    """The text or number typed into a field; None if it is empty and need not be filled in. Raises
+    BadField."""
     text = text.strip() if isinstance(text, str) else text
     if text is None or text == "":
         if not field.needed:
@@ -123,6 +126,7 @@ def _value(text: Any, field: Field) -> Any:
 
 
 def _check_link(parts: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raises BadField if weights are offloaded and there is no link bandwidth to compute with."""
     if "link_gb_per_s" in parts["device"]:
         return
     for part in _PARTS:
@@ -130,12 +134,13 @@ def _check_link(parts: Mapping[str, Mapping[str, Any]]) -> None:
             raise BadField(
                 "device-link-gb-per-s",
                 f"Link bandwidth: empty, but weights of the {part} are offloaded; enter the link's "
-                "bandwidth, or set Offloaded to 0",
+                f"bandwidth, or set Offloaded of the {part} to 0",
             )
 
 
 def _at_its_field(problem: BadProfile, typed: Mapping[str, Any]) -> BadProfile:
-    """The message of the library in the words of the form, with the value as it was typed."""
+    """The library's message in the words of the form, with the value as it was typed. Unchanged if
+    it is not about a field."""
     match = _PROBLEM.fullmatch(str(problem))
     field = FIELDS.get(f"{match[1]}-{match[2]}".replace("_", "-")) if match else None
     if match is None or field is None:
@@ -145,6 +150,7 @@ def _at_its_field(problem: BadProfile, typed: Mapping[str, Any]) -> BadProfile:
 
 
 def _note(parts: Mapping[str, Mapping[str, Any]]) -> str:
+    """The figures of the profile in a sentence."""
     device = parts["device"]
     share = device.get("efficiency", EFFICIENCY)
     models = "; ".join(
@@ -153,12 +159,13 @@ def _note(parts: Mapping[str, Mapping[str, Any]]) -> str:
         for part in _PARTS
     )
     return (
-        f"Roofline of your figures: {device['memory_gb_per_s']:g} GB/s, {device['tflops']:g} "
+        f"Roofline from your figures: {device['memory_gb_per_s']:g} GB/s, {device['tflops']:g} "
         f"TFLOP/s at {share:.0%}; {models}."
     )
 
 
 def _written(figures: Mapping[str, Any], field: Field) -> str:
+    """A figure as the text of its field."""
     value = figures.get(field.part, {}).get(field.key)
     if value is None:
         return ""

@@ -1,4 +1,4 @@
-"""One measurement of this machine, made in its own thread. Independent of the page.
+"""One measurement of this machine, in its own thread. Independent of the page.
 
 A measurement that is stopped or fails leaves the previous profile unchanged.
 """
@@ -32,7 +32,7 @@ class ProfileJob(MeasurementJob):
     def _progress(self, share: float) -> None:
         self.report(
             share,
-            "timing passes of both models in turns"
+            "timing passes of target and draft in turn"
             if share < PASSES
             else "timing the engine's own overhead",
         )

@@ -1,5 +1,5 @@
-"""The Hardware view and its form, with their handlers. Every handler is safe for any caller and
-any value."""
+"""The Hardware view: the handlers of its form and its board. Every handler is safe for any caller
+and any value."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from ui.hardware import menu_entries, view
 from ui.hardware.form import NONE, FormValues, HardwareForm
 from ui.hardware.own_profile import BadField, own_profile
 from ui.hardware.profile_job import ProfileJob
-from ui.hardware.view import Rates, notice_message
+from ui.hardware.view import notice_message
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import saved_profiles
+from ui.shared.acceptance_rates import Rates, rates_of
 from ui.shared.call_modules import call
 from ui.shared.events import (
     QUIET,
@@ -58,7 +59,7 @@ class HardwareTab(SessionView[ProfileJob]):
         with side:
             self.form = HardwareForm(self._limits.measures, self._live.profiles)
         with main:
-            # it fires `select` whenever it becomes visible
+            # triggers `select` whenever it becomes visible
             self.board = drawn(
                 "hw",
                 "hardware/hardware_view",
@@ -128,7 +129,7 @@ class HardwareTab(SessionView[ProfileJob]):
     # -- showing -----------------------------------------------------------------------------------
 
     async def come(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
-        """The view when it becomes visible, and again once the models are loaded."""
+        """Send the view when it becomes visible, and again once the models are loaded."""
         asked = self.form.values(data)
         while not self._model_host.settled:
             yield self._shown(asked, request)
@@ -137,16 +138,17 @@ class HardwareTab(SessionView[ProfileJob]):
         yield self._shown(asked, request)
 
     def look(self, data: FormData, request: gr.Request) -> Updates:
-        """The board after a change in the form, and the menu of profiles to compare with."""
+        """Updates after a change in the form: the board, and the menu of profiles to compare
+        with."""
         updates = self._shown(self.form.values(data), request)
         return {part: updates[part] for part in (self.board, self.form.against) if part in updates}
 
     async def use_link(
         self, data: FormData, event: gr.EventData, request: gr.Request
     ) -> AsyncIterator[Updates]:
-        """Put the values of a link, as sent by the browser, into the form, and show them; again
-        once the models are loaded. A profile that this browser does not have is named in a
-        message."""
+        """Put the values of a link, which the browser sent, into the form and show them; repeat
+        that once the models are loaded. If the link names a profile that this browser does not
+        have, a notice says so."""
         sent = sent_with(event)
         asked = FormValues(
             **{name: sent.get(name) for name in self.form.linked}, store=data[self.form.store]
@@ -159,24 +161,24 @@ class HardwareTab(SessionView[ProfileJob]):
     def _shown_link(self, asked: FormValues, request: gr.Request) -> Updates:
         known = [*self._entries(asked.store), HERE, NONE, None]
         missing = [key for key in (asked.profile, asked.against) if key not in known]
-        notice = f"profile: {shown(missing[0])} is not in this browser" if missing else None
+        notice = f"profile: {shown(missing[0])} is not saved in this browser" if missing else None
         return {
             **self._shown(asked, request, notice),
             self.form.nodes: gr.update(value=asked.nodes),
         }
 
     def _shown(self, asked: FormValues, request: gr.Request, notice: str | None = None) -> Updates:
-        """Updates of the board and the menus, with a notice. If a value is refused, the screen
-        stays as it is."""
+        """Updates of the board, with a notice, and of the menus. If a value is refused, only an
+        error is shown."""
         entries = self._entries(asked.store)
-        vectors = view.rates_of(pair_now(self._model_host))
+        vectors = rates_of(pair_now(self._model_host))
         profile = menu_entries.known(asked.profile, entries, next(iter(entries), None))
         same = menu_entries.with_the_same_times(entries, profile)
         against = menu_entries.known(asked.against, entries, NONE)
         if against in same:
             notice = f"{entries[against].name} has the same times, so there is nothing to compare"
             against = NONE
-        # the vectors of the loaded pair come first
+        # the first vector is one of the loaded pair, if a pair is loaded
         default = DEFAULT_RATES if DEFAULT_RATES in vectors else next(iter(vectors))
         rates = menu_entries.known(asked.rates, vectors, default)
         listed = saved_profiles.listed(entries, profile, against)
@@ -213,7 +215,7 @@ class HardwareTab(SessionView[ProfileJob]):
         pair = pair_now(self._model_host)
         run = recording.run() if recording else None
         if run and pair and not made_with(run.meta, pair):
-            run = None  # its models are not those whose times and acceptance are shown
+            run = None  # made with other models than the ones loaded now
         return view.message(
             entry,
             vectors[rates],
@@ -245,7 +247,7 @@ class HardwareTab(SessionView[ProfileJob]):
     # -- measuring ---------------------------------------------------------------------------------
 
     async def measure(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
-        """Measure this machine and show the new profile. After Stop, everything stays as it was."""
+        """Measure this machine and show the new profile. After Stop, the old profile stays."""
         pair = pair_now(self._model_host)
         before = pair and pair.measured.profile
         try:
@@ -277,7 +279,7 @@ class HardwareTab(SessionView[ProfileJob]):
     # -- saving ------------------------------------------------------------------------------------
 
     def keep(self, data: FormData, request: gr.Request) -> Updates:
-        """Save the current profile in the browser under a name."""
+        """Save the profile on screen in the browser, under the name in the form."""
         asked = self.form.values(data)
         try:
             entry = (
@@ -286,7 +288,9 @@ class HardwareTab(SessionView[ProfileJob]):
                 else None
             )
             if entry is None:
-                raise BadProfile(f"profile: {shown(asked.profile)} is not in the list")
+                raise BadProfile(
+                    f"profile: {shown(asked.profile)} is not in the menu; choose one there"
+                )
             return self._stored(
                 replace(entry, name=saved_profiles.clean_name(data[self.form.name])), asked, request
             )
@@ -294,7 +298,7 @@ class HardwareTab(SessionView[ProfileJob]):
             return self._refused(problem, "Not saved")
 
     def take(self, data: FormData, request: gr.Request) -> Updates:
-        """Import a file: its profile is saved in the browser and shown."""
+        """Import a profile from a file: save it in the browser and show it."""
         try:
             return self._stored(
                 saved_profiles.load_upload(data[self.form.open]), self.form.values(data), request
@@ -303,12 +307,12 @@ class HardwareTab(SessionView[ProfileJob]):
             return self._refused(problem, "Not imported")
 
     def drop(self, data: FormData, request: gr.Request) -> Updates:
-        """Remove the current profile from the browser; shipped profiles cannot be removed."""
+        """Remove the profile on screen from the browser. Shipped profiles cannot be removed."""
         asked = self.form.values(data)
         name = asked.profile.removeprefix(SAVED) if isinstance(asked.profile, str) else None
         if name not in saved_profiles.saved_entries(asked.store):
             return self._refused(
-                BadProfile("only profiles that you saved can be removed"), "Not removed"
+                BadProfile("only profiles that you saved yourself can be removed"), "Not removed"
             )
         left = saved_profiles.remove_entry(asked.store, name)
         return {
@@ -317,8 +321,8 @@ class HardwareTab(SessionView[ProfileJob]):
         }
 
     def make(self, data: FormData, request: gr.Request) -> Updates:
-        """Make a profile of the figures in the form: it is saved in the browser and shown. If a
-        figure is refused, its field says why, and everything else stays as it is."""
+        """Make a profile from the figures in the form, save it in the browser and show it. If a
+        figure is refused, its field says why, and nothing else changes."""
         try:
             entry = own_profile(self.form.own.typed(data))
             shown = self._stored(entry, self.form.values(data), request)
@@ -329,6 +333,7 @@ class HardwareTab(SessionView[ProfileJob]):
         return {**self.form.own.refused(None), **shown}
 
     def _stored(self, entry: Entry, asked: FormValues, request: gr.Request) -> Updates:
+        """Updates that save a profile in the browser and show it."""
         store = saved_profiles.add_entry(asked.store, entry)
         return {
             **self._shown(replace(asked, profile=SAVED + entry.name, store=store), request),

@@ -1,18 +1,17 @@
-"""The content of the Hardware view, computed from a profile, an acceptance vector and a run.
-Independent of Gradio."""
+"""The content of the Hardware view, computed from a profile, an acceptance vector and the latest
+run. Independent of Gradio."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sequoia import Acceptance, DecodeStats, HardwareProfile, Pair, Run, SequoiaError, best_plan
+from sequoia import DecodeStats, HardwareProfile, Run, SequoiaError, best_plan
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.loading.pair_catalog import BUNDLED_NAME
-from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, depth_verdict
+from sequoia.measuring.acceptance_by_level import AcceptanceByLevel
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.explain_plan import (
     compare,
@@ -23,57 +22,16 @@ from sequoia.planning.explain_plan import (
     time_words,
     why,
 )
-from sequoia.planning.paper_results import paper_acceptance
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
 from sequoia.saved_files.run_file import clock_of
 from ui.decode import recordings
 from ui.hardware import figures
+from ui.shared.acceptance_rates import Rates
+from ui.shared.acceptance_table import by_level_table
 from ui.shared.message_text import message_text
 from ui.shared.saved_profiles import Entry
 
 SIZES = {2**k for k in range(11)} | {3 * 2**k for k in range(9)}  # 1, 2, 3, 4, 6, 8 ... 768, 1024
-# size limits of a table of acceptance by level
-MAX_RANKS = 10
-MAX_DEPTHS = 14
-# appendix E of the paper
-PAPER = paper_acceptance()
-PAPER_MODELS = ("Llama3-70B-Instruct", "Llama3-8B-Instruct")
-
-
-@dataclass(frozen=True)
-class Rates:
-    """An acceptance vector with its name and its source. `temperature`: at which it was measured,
-    if known. `models`: (target, draft), if they are not the loaded ones."""
-
-    name: str
-    label: str
-    acceptance: Acceptance
-    temperature: float | None = None
-    models: tuple[str, str] | None = None
-
-
-def rates_of(pair: Pair | None) -> dict[str, Rates]:
-    """The vectors to plan with, by key: those shipped with the pair or measured for it, and the
-    paper's."""
-    found: dict[str, Rates] = {}
-    if pair is None:
-        return {"paper": Rates("Llama3-70B with 8B, CNN", "paper", PAPER, models=PAPER_MODELS)}
-    for known in pair.known:
-        kind = known.kind and f" {known.kind}"
-        key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
-        # "fitted", unlike the raw counts that the lab shows
-        name = f"{pair.name} pair,{kind} T {known.temperature:g}, fitted"
-        found[key] = Rates(name, "recorded", known.acceptance, known.temperature)
-    for how, findings in (("", pair.measured), (", as a chat", pair.measured.chats)):
-        for (temperature, top_p, verifier), acceptance in dict(
-            findings.acceptances if findings else {}
-        ).items():
-            rule = how if verifier == DEFAULT_VERIFIER else f"{how}, {verifier}"
-            name = f"this pair, T {temperature:g}, top-p {top_p:g}{rule}"
-            found[f"T{temperature:g}/{top_p:g}{rule}"] = Rates(
-                name, "measured", acceptance, temperature
-            )
-    return {**found, **rates_of(None)}
 
 
 def message(
@@ -87,10 +45,14 @@ def message(
     notice: str | None = None,
     most: int = MAX_NODES,
 ) -> str:
-    """Everything the view shows. `nodes`: the largest tree, None for the planner's own bound for
-    each profile, but never above `most`. `here`: this machine's profile, with which a run is
-    compared. `known`: vectors to predict that run with. `notice`: the text of a banner. Raises a
-    SequoiaError for sizes out of bounds."""
+    """A message with everything the view shows.
+
+    against: the profile to compare with. nodes: the most nodes of a tree, None for the planner's
+    bound for each profile, cut to `most`. most: the largest size that visitors may choose. run: the
+    latest run, compared with the prediction of `here`, this machine's profile, and of the vector
+    among `known` that fits it. notice: the text of a banner. Raises a SequoiaError for sizes out of
+    bounds.
+    """
     profile = entry.profile
     largest = _largest(profile, nodes, most)
     best = best_plan(rates.acceptance, profile, largest)
@@ -111,7 +73,7 @@ def message(
                 "plan": _numbers(plan, profile),
                 "knee": {"nodes": knee(profile), "most": profile.target_seconds[-1][0]},
                 "supposed": _mixed_models_warning(entry, here, rates),
-                "why": why(grid, profile) + _capped(plan, largest),
+                "why": why(grid, profile) + _capped(plan, largest, most),
                 "default": _default(default, plan, profile is here),
                 "tree": list(plan.tree.parents),
                 "figures": {
@@ -132,12 +94,14 @@ def message(
 def notice_message(
     *, error: str | None = None, notice: str | None = None, share: float | None = None
 ) -> str:
-    """The text of a banner; the screen stays. `share`: progress of a measurement, 0 to 1."""
+    """A message with the text of a banner; the rest of the screen stays. share: progress of a
+    measurement, 0 to 1."""
     return _text({"error": error, "notice": notice, "share": share})
 
 
 def change_words(before: HardwareProfile | None, after: HardwareProfile) -> str:
-    """What a new measurement of this machine has changed, in one sentence."""
+    """A sentence about a new measurement of this machine: the time of a one-token pass of the
+    target, and how much it has changed."""
     seconds = after.verify_seconds(1)
     words = f"A one-token pass takes {time_words(seconds)}"
     if before is None:
@@ -182,7 +146,7 @@ def _numbers(plan: Plan, profile: HardwareProfile) -> dict[str, Any]:
 
 
 def _largest(profile: HardwareProfile, asked: int | None, most: int) -> int:
-    """Nodes of the largest tree to consider."""
+    """The most nodes of a tree to consider."""
     return min(bounds(profile)[0], most) if asked is None else asked
 
 
@@ -198,8 +162,8 @@ def _plan_elsewhere(against: Entry, rates: Rates, nodes: int) -> str:
 
 
 def _mixed_models_warning(entry: Entry, here: HardwareProfile | None, rates: Rates) -> str | None:
-    """A warning if times and acceptance may be of different models, so that no real pair runs as
-    predicted."""
+    """A warning if times and acceptance may be of different models: no real pair would then run as
+    predicted. None if they are of the same models."""
     profile = entry.profile
     times = (profile.target, profile.draft)
     counted = rates.models or (here and (here.target, here.draft))
@@ -213,7 +177,8 @@ def _mixed_models_warning(entry: Entry, here: HardwareProfile | None, rates: Rat
 
 
 def _levels(profile: HardwareProfile) -> str | None:
-    """The part of the overhead that the curve by nodes does not show."""
+    """A sentence on the overhead per level, which the curve of overhead by nodes does not include;
+    None if there is none."""
     if not profile.level_overhead:
         return None
     return (
@@ -222,35 +187,36 @@ def _levels(profile: HardwareProfile) -> str | None:
     )
 
 
-def _capped(plan: Plan, nodes: int) -> str:
-    """A hint if the best tree has the largest size considered."""
+def _capped(plan: Plan, nodes: int, most: int) -> str:
+    """A hint if the best tree has `nodes` nodes, the largest size considered. most: the largest
+    size that “Max nodes” accepts."""
     if not len(plan.tree) == nodes > 1:
         return ""
-    return (
-        f" It has {nodes} nodes, the largest size considered. A larger tree may be faster: set "
-        f"“Max nodes” above {nodes}."
-    )
+    words = f" It has {nodes} nodes, the largest size considered. A larger tree may be faster"
+    return f"{words}: set “Max nodes” above {nodes}." if nodes < most else f"{words}."
 
 
 def _default(default: Plan, plan: Plan, here: bool) -> str:
-    """The tree that Decode's default would choose with the same numbers, in words."""
+    """A sentence on the tree that the default of Decode chooses for the same figures. here: whether
+    they are this machine's."""
     rule = (
-        f"“Sequoia, planned for this machine” {'uses' if here else 'would use'} the tree with the "
-        f"most expected tokens among those within {SLACK * 100:g}% of the fastest"
+        f"In Decode, “Sequoia, planned for this machine” {'uses' if here else 'would use'} the "
+        f"tree with the most expected tokens among those within {SLACK * 100:g}% of the fastest"
     )
     if default.tree == plan.tree:
-        return f"{rule}: here it is the same tree."
+        return f"{rule}. With these figures it is the same tree."
     return (
-        f"{rule}: here {len(default.tree)} nodes on {default.tree.levels} levels, "
-        f"{default.expected_tokens:.2f} tokens, {default.predicted_speedup:.2f}×."
+        f"{rule}. With these figures it has {len(default.tree)} nodes on {default.tree.levels} "
+        f"levels: {default.expected_tokens:.2f} tokens per step, "
+        f"{default.predicted_speedup:.2f}× plain (predicted)."
     )
 
 
 def _run(
     run: Run | None, here: HardwareProfile | None, known: Mapping[str, Rates]
 ) -> dict[str, Any] | None:
-    """The run compared with the prediction of this machine's profile for its tree; None without
-    either, and for a run with simulated times."""
+    """The fields of a message that compare the run with the prediction of this machine's profile
+    for its tree. None without a run or a profile, and for a run with simulated times."""
     if run is None or here is None or not run.steps or clock_of(run.meta):
         return None
     rates = _planned_with(known, run) or _nearest(known, _temperature(run))
@@ -285,7 +251,7 @@ def _run(
 
 
 def _planned_with(known: Mapping[str, Rates], run: Run) -> Rates | None:
-    """The vector that the run's tree was planned with, if it is among those known."""
+    """The vector that the run's tree was planned with; None if it is not in `known`."""
     return next(
         (
             rates
@@ -297,7 +263,7 @@ def _planned_with(known: Mapping[str, Rates], run: Run) -> Rates | None:
 
 
 def _nearest(known: Mapping[str, Rates], temperature: float) -> Rates:
-    """The vector measured at the nearest temperature; the first one if none has a temperature."""
+    """The vector counted at the nearest temperature; the first one if none has a temperature."""
     counted = [
         (abs(rates.temperature - temperature), rates)
         for rates in known.values()
@@ -307,12 +273,15 @@ def _nearest(known: Mapping[str, Rates], temperature: float) -> Rates:
 
 
 def _temperature(run: Run) -> float:
+    """The temperature of a run; 1 if its meta does not say."""
     params = run.meta.get("policy")
     value = params.get("temperature") if isinstance(params, Mapping) else None
     return float(value) if isinstance(value, int | float) else 1.0
 
 
 def _by_level_tables(run: Run | None) -> list[dict[str, Any]]:
+    """Tables of acceptance by rank and level: of the latest run, then of the recorded runs at each
+    temperature."""
     tables = [
         by_level_table(f"recorded run{'s' * (runs > 1)}", "recorded", temperature, runs, by_level)
         for temperature, (runs, by_level) in recorded().items()
@@ -325,8 +294,8 @@ def _by_level_tables(run: Run | None) -> list[dict[str, Any]]:
 
 @cache
 def recorded() -> dict[float, tuple[int, AcceptanceByLevel]]:
-    """For the runs shipped with the program, by temperature: how many there are, and the sum of
-    their counts. Without those of another verifier or draft, whose rates are others."""
+    """By temperature, the number of runs shipped with the program and the sum of their counts. Runs
+    with another verifier or draft than the usual ones are left out: their acceptance differs."""
     found: dict[float, tuple[int, AcceptanceByLevel]] = {}
     for path in recordings.shipped().values():
         try:
@@ -341,37 +310,9 @@ def recorded() -> dict[float, tuple[int, AcceptanceByLevel]]:
 
 
 def _is_usual(run: Run) -> bool:
+    """Whether a run has the default verifier and the bundled draft."""
     draft = str(run.meta.get("draft", ""))
     return run.meta.get("verifier") == DEFAULT_VERIFIER and draft.startswith(BUNDLED_NAME)
-
-
-def by_level_table(
-    name: str, label: str, temperature: float, runs: int, by_level: AcceptanceByLevel
-) -> dict[str, Any]:
-    """A table of acceptance by rank and level, as the browser draws it (ui/shared/web/
-    acceptance_table.js)."""
-    cells = [
-        [depth, rank, cell.visits, cell.accepted, *cell.interval]
-        for (depth, rank), cell in sorted(by_level.cells.items())
-        if depth < MAX_DEPTHS and rank < MAX_RANKS
-    ]
-    totals = [by_level.by_rank(rank) for rank in range(min(by_level.ranks, MAX_RANKS))]
-    verdict = depth_verdict(by_level)
-    doubtful = None if verdict.holds is None else [verdict.depth, verdict.rank]
-    return {
-        "name": name,
-        "label": label,
-        "temperature": temperature,
-        "runs": runs,
-        "depths": min(by_level.depths, MAX_DEPTHS),
-        "ranks": min(by_level.ranks, MAX_RANKS),
-        "of": [by_level.depths, by_level.ranks],
-        "cells": cells,
-        "all": [[cell.visits, cell.accepted, *cell.interval] for cell in totals],
-        "holds": verdict.holds,
-        "doubtful": doubtful,
-        "sentence": verdict.sentence,
-    }
 
 
 def _text(value: Mapping[str, Any]) -> str:

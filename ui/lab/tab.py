@@ -21,7 +21,6 @@ from sequoia.validate_input import shown, whole
 from ui.decode import clocks
 from ui.decode.button_scripts import began
 from ui.decode.tab import LiveView
-from ui.hardware.view import by_level_table, rates_of
 from ui.lab.acceptance_job import WAYS, AcceptanceJob
 from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
@@ -29,6 +28,8 @@ from ui.serving.measurement_job import Report
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, SessionView, sent_with
 from ui.shared import markup, saved_profiles
+from ui.shared.acceptance_rates import rates_of
+from ui.shared.acceptance_table import by_level_table
 from ui.shared.call_modules import call, connect
 from ui.shared.events import QUIET, UNQUEUED, Updates, model_work
 from ui.shared.message_text import message_text

@@ -1,1 +1,2 @@
-"""The Lossless tab: samples against the target's exact distribution, with bugs as switches."""
+"""The Lossless tab: compares samples of a decoder, correct or with a chosen bug, with the target's
+exact distribution."""

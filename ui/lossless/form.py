@@ -47,7 +47,7 @@ COUNTED = [
 ]
 _TOY_ONLY = ("p", "q")
 _PAIR_ONLY = ("prompt", "temperature", "top_p")
-# What a message about a value begins with, and the field it is shown at.
+# The beginning of a message about a value, and the field at which the message is shown.
 _FIELDS = {
     **{name: name for name in LABELS},
     "the prompt": "prompt",
@@ -58,7 +58,7 @@ _FIELDS = {
 
 @dataclass(frozen=True)
 class LosslessForm:
-    """The components. fields: by their names in Setting."""
+    """The components of the form. fields: by the names of Setting's fields."""
 
     fields: Mapping[str, Any]
     run: gr.Button
@@ -66,10 +66,12 @@ class LosslessForm:
 
     @property
     def parts(self) -> set[Any]:
+        """The components whose values form a Setting."""
         return set(self.fields.values())
 
     def setting(self, data: FormData) -> Setting:
-        """What was typed. Raises SequoiaError that begins with the field's name."""
+        """The Setting with the values of the form. Raises a SequoiaError whose message begins with
+        the name of a field."""
         typed = {name: data[part] for name, part in self.fields.items()}
         children = typed_numbers(typed["children"], 60)
         if not children:
@@ -80,7 +82,8 @@ class LosslessForm:
         return Setting(**{**typed, "children": tuple(children)})
 
     def preset(self, bug: Any) -> Updates:
-        """Updates that copy the setting in which `bug` shows to the form."""
+        """Updates that fill the form with the setting in which the test finds `bug`. The decoder
+        stays as chosen. Empty for an unknown bug."""
         setting = PRESETS.get(bug) if isinstance(bug, str) else None
         if setting is None:
             return {}
@@ -92,15 +95,15 @@ class LosslessForm:
         return _merged(updates, self.shaped(setting.where))
 
     def shaped(self, where: Any) -> Updates:
-        """Updates that show the fields of a toy, or those of the pair."""
+        """Updates that show only the fields for a toy, or only those for the pair."""
         return {
             self.fields[name]: gr.update(visible=(name in _TOY_ONLY) == (where == TOY))
             for name in (*_TOY_ONLY, *_PAIR_ONLY)
         }
 
     def refused(self, problem: SequoiaError | None) -> Updates:
-        """Updates that show the problem at the field it is about, and at no other. Nothing that was
-        typed changes."""
+        """Updates that show the problem at the field it is about, and clear all other fields of
+        earlier problems. No value changes."""
         wrong = field_of(problem)
         words = str(with_labels(problem, LABELS)) if problem else ""
         return {
@@ -112,14 +115,14 @@ class LosslessForm:
 
 
 def field_of(problem: SequoiaError | None) -> str | None:
-    """The field that a message is about; None if it is about none of them."""
+    """The field that a message is about; None if it is not about a field."""
     starts = sorted(_FIELDS, key=len, reverse=True)
     found = [start for start in starts if str(problem).startswith((start + ":", start + " "))]
     return _FIELDS[found[0]] if problem and found else None
 
 
 def value_of(setting: Setting, name: str) -> Any:
-    """What a field shows for `setting`."""
+    """The value of a form's field for `setting`."""
     value = getattr(setting, name)
     return ", ".join(map(str, value)) if name == "children" else value
 
@@ -177,6 +180,7 @@ def _id(name: str) -> str:
 
 
 def _fine() -> dict[str, Any]:
+    """Properties of a field without a problem."""
     return {"info": "", "elem_classes": []}
 
 

@@ -1,6 +1,6 @@
 """One test of losslessness, in its own thread. Independent of the page.
 
-What was sampled before a stop, or before the time limit, is kept.
+After a stop or at the time limit, the samples drawn so far still get a verdict.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand
 
 SECONDS_PER_REPORT = 0.4
-BATCH = 10  # samples between two looks at the clock
+BATCH = 10  # samples between two checks of the clock
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """What is known so far. piece: the text of a token; None for a toy."""
+    """A test with its counts so far. piece: returns the text of a token; None for a toy."""
 
     test: LosslessnessTest
     findable: tuple[Findable, ...]
@@ -32,7 +32,7 @@ class Sampled:
 
 
 class LosslessJob(MeasurementJob):
-    """Samples and counts for at most about `seconds`."""
+    """Draws and counts samples, for at most about `seconds`."""
 
     name = "test"
     if_it_fails = "Nothing was decided."
@@ -45,11 +45,12 @@ class LosslessJob(MeasurementJob):
         self._last: Report | None = None
 
     def demand(self) -> Demand:
-        """Every sample takes about as long; how long is learned."""
+        """The time is learned per sample, because all samples take about equally long."""
         where = self._setting.where
         return Demand(f"test of losslessness, {where}", self._setting.samples, self._seconds)
 
     def measure(self, pair: Pair) -> Sampled:
+        """Run the test to its end, or to the time limit."""
         end = time.monotonic() + self._seconds
         self.report(0, "computing the target's exact distribution")
         is_pair = self._setting.where == PAIR
@@ -60,12 +61,13 @@ class LosslessJob(MeasurementJob):
         found = Sampled(test, findable, empty, pair.piece if is_pair else None)
         for comparison in self._comparisons(test):
             found = replace(found, comparison=comparison)
-            if self._is_over(found, end):
+            self._report_counts(found)
+            if time.monotonic() > end:
                 break
         return found
 
     def _comparisons(self, test: LosslessnessTest) -> Iterator[Comparison]:
-        """The counts, about every SECONDS_PER_REPORT and after the last sample."""
+        """The counts so far, about every SECONDS_PER_REPORT and after the last sample."""
         last = time.monotonic()
         for comparison in test.comparisons(BATCH):
             self.raise_if_halted()
@@ -73,15 +75,14 @@ class LosslessJob(MeasurementJob):
                 yield comparison
                 last = time.monotonic()
 
-    def _is_over(self, found: Sampled, end: float) -> bool:
+    def _report_counts(self, found: Sampled) -> None:
         share = found.comparison.draws / self._setting.samples
         self._last = Report(share, "sampling", result=found)
         self.raise_if_halted()
         self.post(self._last)
-        return time.monotonic() > end
 
     def stopped(self, words: str) -> Report:
-        """The last report, with what was sampled until then."""
+        """The last report again, marked as the end, with its counts."""
         if self._last is None:
             return super().stopped(words)
         return replace(self._last, words=words, over=True)

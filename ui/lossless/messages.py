@@ -1,4 +1,5 @@
-"""What the browser is sent about a test: its counts, its verdict in words, what it would find."""
+"""Messages to the browser about a test: its counts, its verdict in words, and the bugs that it
+would find."""
 
 from __future__ import annotations
 
@@ -17,14 +18,14 @@ from ui.lossless.lossless_job import Sampled
 from ui.serving.measurement_job import Report
 from ui.shared.message_text import message_text
 
-MOST_ROWS = 24  # of the table while samples are drawn; the last message has all, for the CSV file
-SHOWS = 0.5  # power from which a bug is said to show in a setting
+MOST_ROWS = 24  # in a message during a test; the last message has all rows, for the CSV file
+SHOWS = 0.5  # the smallest power at which a bug counts as visible in a setting
 HUGE = 1e12  # in place of infinity, which JSON does not have
 _LETTERS = "abcdefgh"  # the words of a toy
 
 
 def refusal_message(error: str) -> str:
-    """A message about a test that did not run; the counts on screen stay."""
+    """A message that says why a test did not run. The counts on screen stay."""
     return message_text({"error": error})
 
 
@@ -35,7 +36,7 @@ def bug_chosen_message(bug: object) -> str:
 
 
 def report_message(report: Report, setting: Setting) -> str:
-    """A message about a test in progress, or one that has ended."""
+    """A message about a test in progress, or about one that has ended."""
     going = not report.over
     message: dict[str, Any] = {
         "share": report.share if going else None,
@@ -51,7 +52,7 @@ def report_message(report: Report, setting: Setting) -> str:
 
 
 def _bug(bug: Bug | None) -> dict[str, str] | None:
-    """What is broken on purpose, for as long as it is; None for the correct decoder."""
+    """The fields of a message about `bug`; None for the correct decoder."""
     if bug is None:
         return None
     return {
@@ -64,7 +65,7 @@ def _bug(bug: Bug | None) -> dict[str, str] | None:
 
 
 def test_fields(sampled: Sampled, going: bool) -> dict[str, Any]:
-    """A test as the browser gets it, in the form of JSON."""
+    """The fields of a message about a test; for their meaning see Test in web/lossless_view.js."""
     if not going:
         sampled = _ended(sampled)
     comparison = sampled.comparison
@@ -91,8 +92,7 @@ def test_fields(sampled: Sampled, going: bool) -> dict[str, Any]:
 
 
 def _ended(sampled: Sampled) -> Sampled:
-    """The same test if no more samples come: decided by the samples that it has, and with their
-    power."""
+    """The test as it ended: its verdict and its power are those for the samples drawn so far."""
     draws = sampled.comparison.draws
     findable = sampled.findable
     if draws:
@@ -113,38 +113,42 @@ def verdict(sampled: Sampled, going: bool) -> str:
     if not comparison.draws:
         return ""
     if going:
-        return f"{draws} so far. Their number is fixed in advance; the verdict follows the last."
+        return (
+            f"{draws} so far of {sampled.test.setting.samples:,}. The verdict comes after the last "
+            "sample: their number is fixed in advance."
+        )
     wanted = sampled.test.setting.samples
     if comparison.p_value is None and comparison.draws < wanted:
-        return f"Stopped after {draws} of {wanted:,}: too few to decide anything."
+        return f"Stopped after {draws} of {wanted:,}: too few for a verdict."
     if comparison.p_value is None:
         return (
-            f"{draws} decide nothing: the target is so sure of one result that no other is "
+            f"No verdict from {draws}: the target is so sure of one result that no other is "
             "expected often enough to be counted. Try a higher temperature or another prompt."
         )
     if comparison.differs:
         return (
-            f"The output is not the target’s: with a correct decoder, {draws} are this far off at "
-            f"most about once in {_times(1 / ALARM)} tests."
+            "The output does not follow the target’s distribution: with a correct decoder, "
+            f"{draws} are this far off in about one of {_times(1 / ALARM)} tests at most."
         )
-    early = f" of {wanted:,}, where the test was stopped" * (comparison.draws < wanted)
+    early = f" (stopped; {wanted:,} were planned)" * (comparison.draws < wanted)
     return f"No difference found in {draws}{early}; {_what_it_would_find(sampled)}."
 
 
 def _what_it_would_find(sampled: Sampled) -> str:
-    """The power of so many samples, for the bug that is hardest to find among those that show."""
+    """The power of the test, for the bug that is hardest to find among those it can find."""
     powers = [
         (round(one.power, 9), one.distance, one.bug.label)
         for one in sampled.findable
         if one.power is not None and one.power >= SHOWS
     ]
     if not powers:
-        return "none of the bugs below is known to show here, so this says little"
+        return "no bug in the table below is known to show in this setting, so this says little"
     power, _, label = min(powers)
     return f"a bug as large as “{label}” would be found with probability {_near_one(power)}"
 
 
 def _near_one(power: float) -> str:
+    """A power with enough digits to tell it from 1."""
     if power > 1 - 1e-6:
         return "above 0.999999"
     digits = max(3, 2 - math.floor(math.log10(1 - power)))
@@ -152,6 +156,7 @@ def _near_one(power: float) -> str:
 
 
 def _times(count: float) -> str:
+    """A large number in words."""
     return "a million" if round(count) == 1_000_000 else f"{count:,.0f}"
 
 
@@ -169,8 +174,8 @@ def _finds(one: Findable) -> dict[str, Any]:
 
 
 def _rows(sampled: Sampled) -> list[dict[str, Any]]:
-    """One row for each group of cells, the most probable first, and one for samples that the target
-    would never emit."""
+    """One row for each group of cells, the most probable first, and a last row for samples that the
+    target would never emit, if there are any."""
     comparison = sampled.comparison
     grouping = comparison.grouping
     cells = sampled.test.cells.all
@@ -188,8 +193,9 @@ def _rows(sampled: Sampled) -> list[dict[str, Any]]:
 
 
 def _name(group: list[Cell], piece: Callable[[int], str] | None) -> dict[str, Any]:
-    """tokens: their texts. rest: "" for a text of these tokens, "other" if another one follows
-    them, "rare" for several rare cells together, "more" if rare ones were added to this one."""
+    """The name of a row. tokens: their texts. rest: "" for exactly these tokens, "other" for these
+    and then any token without a cell of its own, "rare" for several rare cells together, "more" if
+    rare cells were added to this one."""
     first = group[0]
     text = _letter if piece is None else piece
     if len(group) > 1 and not _is_common(group):
@@ -202,7 +208,7 @@ def _name(group: list[Cell], piece: Callable[[int], str] | None) -> dict[str, An
 
 
 def _is_common(group: list[Cell]) -> bool:
-    """Whether rare cells were added to a common one, which comes first."""
+    """Whether the group is a common cell, which comes first, with rare cells added."""
     return group[0].share > sum(cell.share for cell in group[1:])
 
 

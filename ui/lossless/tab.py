@@ -22,12 +22,12 @@ from ui.shared.events import UNQUEUED, FormData, Updates, model_work, visitor
 from ui.shared.layout import busy_buttons, drawn, side_and_main
 from ui.shared.menus import on_choice
 
-SECONDS = 120.0  # of sampling, at most
+SECONDS = 120.0  # time limit of a test
 
 
 class LosslessTab(SessionView[LosslessJob]):
-    """The view's components and their handlers. A test keeps nothing: no cache, no statistic and no
-    file of the server ever holds what it sampled."""
+    """The view's components and their handlers. The server stores no sample of a test: not in a
+    cache, a statistic or a file."""
 
     form: LosslessForm
 
@@ -67,11 +67,11 @@ class LosslessTab(SessionView[LosslessJob]):
         blocks.unload(self.close)
 
     def break_on_purpose(self, bug: Any) -> Updates:
-        """Copy the setting in which a bug shows to the form."""
+        """Describe a bug, and fill the form with the setting in which the test finds it."""
         return {self.board: bug_chosen_message(bug), **self.form.preset(bug)}
 
     def fill_form_with_a_bug(self, event: gr.EventData) -> Updates:
-        """Choose the decoder {bug} as if in the form's menu."""
+        """Choose the decoder as the form's menu would. `event` has {bug}."""
         bug = sent_with(event).get("bug")
         updates = self.break_on_purpose(bug)
         if not isinstance(bug, str) or bug not in BUGS:
@@ -79,13 +79,14 @@ class LosslessTab(SessionView[LosslessJob]):
         return {**updates, self.form.fields["bug"]: gr.update(value=bug)}
 
     def choose_distributions(self, where: Any) -> Updates:
-        """Show the fields of a toy, or those of the pair."""
+        """Show only the fields for a toy, or only those for the pair."""
         return self.form.shaped(where)
 
     async def test_losslessness(
         self, data: FormData, request: gr.Request
     ) -> AsyncIterator[Updates]:
-        """Sample and count. A refused value is named at its field; nothing typed is lost."""
+        """Run a test. A message about a refused value appears at its field, and nothing typed is
+        lost."""
         form = self.form
         try:
             setting = form.setting(data)
@@ -115,19 +116,19 @@ class LosslessTab(SessionView[LosslessJob]):
         return {self.board: refusal_message(words)}
 
     def _check(self, setting: Setting) -> None:
-        """Raises BadPrompt for a prompt that is too long for a visitor."""
+        """Raises BadPrompt for a prompt over the limit for visitors."""
         most = self._limits.prompt_chars
         if setting.where == PAIR and isinstance(setting.prompt, str) and len(setting.prompt) > most:
             raise BadPrompt(f"prompt: {len(setting.prompt)} characters; the limit is {most}")
 
     def _refused_late(self, report: Report) -> Updates:
-        """Updates for a value that only the models could refuse, such as a prompt without
-        tokens."""
+        """Updates for a value that was refused only once the models were known, such as a prompt
+        without tokens. Empty if none was."""
         problem = SequoiaError(report.error or "")
         return self._refused(problem) if field_of(problem) else {}
 
     def _refused(self, problem: SequoiaError) -> Updates:
-        """The problem at its field; one about no field as a banner."""
+        """Updates that show a problem at its field, or in a banner if it is not about a field."""
         if field_of(problem):
             return {**self.form.refused(problem), self.board: refusal_message("")}
         return {self.board: refusal_message(f"Not tested: {problem}")}

@@ -1,7 +1,7 @@
-"""Loads other models in a separate thread: they are downloaded while other visitors decode, then
-loaded in turn. Independent of the page.
+"""Loads another pair of models in its own thread. It is downloaded while other visitors decode, and
+loaded when it is this job's turn in the queue. Independent of the page.
 
-If it fails or is stopped, the current pair stays loaded.
+If loading fails or is stopped, the current pair stays loaded.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand, Wait
 
 KEPT = "The current models stay loaded."
-_USUAL_SECONDS = 60.0  # expected of an untimed load, and the most expected of any load
-_ERROR_NUMBER = re.compile(r"\[Errno -?\d+\] ")  # of the operating system, before its words
+_USUAL_SECONDS = 60.0  # predicted for the first load, and the longest time predicted for any
+_ERROR_NUMBER = re.compile(r"\[Errno -?\d+\] ")  # begins a message of the operating system
 
 
 @dataclass(frozen=True)
 class Report:
-    """Progress of a load: what is being done now, a download's progress, the checks passed so far.
-    `over`: it has ended. `error`: why, if it failed. `done`: the new models are in use."""
+    """Progress of a load. words: the current activity. progress: of the current download. checks:
+    those passed so far. over: whether the load has ended. error: the reason if it failed. done:
+    whether the new models are in use."""
 
     words: str
     progress: Progress | None = None
@@ -39,8 +40,8 @@ class Report:
 
 
 class LoadJob(Job[Report]):
-    """Loads a pair once. Stop ends a download at once, and the reading of weights after the current
-    model."""
+    """Loads one pair. Stop ends a download at once; while weights are read, it takes effect after
+    the current model."""
 
     name = "loading of other models"
     if_it_fails = if_out_of_memory = KEPT
@@ -53,10 +54,10 @@ class LoadJob(Job[Report]):
         self._online = online
         self._last = Report(f"looking for {pair_request.title}")
 
-    def work(self, steps: int | None) -> Report:  # noqa: ARG002  it is done once
+    def work(self, steps: int | None) -> Report:  # noqa: ARG002  a load has no steps
         self._on_progress(self._last.words)
         fetch(self._pair_request, self._online, self._on_progress, self.halted)
-        # all checks are made again while it is loaded
+        # loading makes all checks again
         self._last = replace(self._last, progress=None, checks=())
         self._on_progress("waiting for the current run to end")
         self._model_host.change(self._load, self.halted, self._on_wait, self._next_turn())
@@ -80,8 +81,8 @@ class LoadJob(Job[Report]):
         return f"{text.removesuffix('.')}. {KEPT}" if ready else text
 
     def _load(self) -> Pair:
-        """Load the pair. Called again, perhaps long after this job has ended, if the pair has to
-        be reloaded; that load cannot be stopped."""
+        """Load the pair. The model host calls this again, perhaps long after this job has ended, if
+        the pair has to be reloaded. Such a reload cannot be stopped."""
         return load(
             self._pair_request, False, self._on_progress, lambda: self.busy and self.halted()
         )

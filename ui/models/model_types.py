@@ -1,4 +1,4 @@
-"""The list of model types for the Models view: which run, which do not, and why. Independent
+"""The list of model types for the Models view: which types run, which do not, and why. Independent
 of Gradio."""
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from sequoia.loading.model_types import KnownTypes, ModelType, known_types
 
 @cache
 def types_message() -> dict[str, Any]:
-    """Every type with its result and a sentence about it, and a summary of all types."""
+    """A summary, and for each type its name, its result and a sentence about it."""
     known = known_types()
     rows = [{"name": one.name, "result": one.result, "words": words(one)} for one in known.types]
     return {"summary": summary(known), "rows": rows}
 
 
 def summary(known: KnownTypes) -> str:
-    """What the list covers, and whether it is for the installed version."""
+    """How many types run, and a warning if the list is for another version of transformers than
+    the installed one."""
     counts = (
         f"{len(known.types)} causal model types of transformers {known.transformers}, tested with "
         f"tiny models: {known.count('runs')} run, {known.count('partly')} run with some configs, "
@@ -30,7 +31,7 @@ def summary(known: KnownTypes) -> str:
     other = (
         ""
         if installed == known.transformers
-        else f" But transformers {installed} is installed here."
+        else f" Here, transformers {installed} is installed, so results may differ."
     )
     return f"{counts}.{other} Every model is tested again when it is loaded."
 

@@ -1,4 +1,5 @@
-"""A requested pair of models, made from the untrusted values of the form. Independent of Gradio."""
+"""Reads the requested pair of models from the untrusted values of the form. Independent of
+Gradio."""
 
 from __future__ import annotations
 
@@ -16,16 +17,16 @@ OWN = "own"  # two models that the visitor names
 
 
 def parse(form: Mapping[str, Any], limits: Limits) -> PairRequest:
-    """The pair requested by `form`. Raises a SequoiaError that names the value and the bound, and
-    always on a public page."""
+    """The pair requested by `form`. Raises a SequoiaError for an invalid value, and for any request
+    on a public page."""
     if not limits.models:
         raise BadModel(
-            "this page is public and serves the bundled pair only; start it without --public to "
-            "load other models"
+            "this page is public and serves only the bundled pair; to load other models, start the "
+            "app without --public"
         )
     name = form["pair"]
     if not isinstance(name, str):
-        raise BadModel(f"pair: {shown(name)} is not the name of a pair")
+        raise BadModel(f"pair: {shown(name)} is not the name of a pair; choose one from the menu")
     checked_device(form["device"])
     checked_dtype(form["dtype"])
     how = {
@@ -42,8 +43,9 @@ def parse(form: Mapping[str, Any], limits: Limits) -> PairRequest:
 
 
 def field_of(error: str, form: Mapping[str, Any]) -> str | None:
-    """The field of the form that `error` is about: the one that it begins with, or of two own
-    models the one that is empty or that it names; None for an error that is about no field."""
+    """The field of the form that `error` is about: the field whose name begins the message. With
+    two models of one's own, also the field that is empty, or whose model the message names. None if
+    there is no such field."""
     first = error.split(" ", 1)[0].rstrip(":")
     if first in form:
         return first

@@ -1,7 +1,7 @@
-"""The Models view: the known pairs, and the handlers that load another one. Every handler is safe
+"""The Models view: the known pairs, and the handlers that load another pair. Every handler is safe
 for any caller and any value.
 
-A public page does not have this view; the handlers refuse its visitors all the same.
+A public page does not show this view. If its handlers are called anyway, they refuse.
 """
 
 from __future__ import annotations
@@ -94,24 +94,24 @@ class ModelsTab(SessionView[LoadJob]):
     # -- showing -----------------------------------------------------------------------------------
 
     async def come(self) -> AsyncIterator[str]:
-        """The view when it becomes visible, and again once the models are loaded."""
+        """Send the view when it becomes visible, and again once the models are loaded."""
         while not self._model_host.settled:
             yield self._whole()
             await settled(self._model_host)
         yield self._whole()
 
     def fields(self, name: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-        """Updates for the pair `name`: the fields of two own models are shown or hidden, and
-        streaming is set as the pair needs it."""
+        """Updates for the pair `name`: show the fields for two models of one's own, or hide them,
+        and tick streaming if the pair needs it."""
         one = find(name)
         own = gr.update(visible=name == OWN)
         return own, own, gr.update(value=bool(one and one.offload))
 
     def choose(self, event: gr.EventData) -> Updates:
-        """Copy a pair of the table to the form."""
+        """Copy the name of a pair in the table to the form."""
         name = sent_with(event).get("pair")
         if name not in view.NAMES:
-            return {self.pair: gr.skip()}  # Gradio takes no empty update
+            return {self.pair: gr.skip()}  # Gradio does not accept an empty update
         target, draft, offload = self.fields(name)
         return {self.pair: name, self.target: target, self.draft: draft, self.offload: offload}
 
@@ -121,9 +121,8 @@ class ModelsTab(SessionView[LoadJob]):
     # -- loading -----------------------------------------------------------------------------------
 
     async def change(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
-        """Download and load the requested models; all tabs use them afterwards. If that fails, the
-        current models stay. A refused request is the form's only error: that of an earlier load is
-        cleared."""
+        """Download and load the requested models, for all tabs. If that fails, the current models
+        stay loaded. If the request is refused, its error replaces that of an earlier load."""
         form = {name: data[getattr(self, name)] for name in FORM}
         try:
             task = await self.started(request, lambda: self._job(form))
@@ -143,7 +142,7 @@ class ModelsTab(SessionView[LoadJob]):
         yield {self.board: self._whole(), **busy_buttons(self.load_it, self.stop_it, False)}
 
     def _job(self, form: dict[str, Any]) -> LoadJob:
-        """The load that the form asks for. Raises SequoiaError if it is refused."""
+        """A job that loads the pair requested in the form. Raises SequoiaError if it is refused."""
         pair_request = parse(form, self._limits)
         view.require_fit(pair_request)
         return LoadJob(self._model_host, pair_request, self._online)

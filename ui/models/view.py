@@ -1,6 +1,6 @@
-"""The content of the Models view: the named pairs and whether they fit this machine, the loaded
-pair, the progress of a load. Pure, except that it reads the free memory and disk. Independent
-of Gradio."""
+"""Messages with the content of the Models view: the named pairs and whether they fit this machine,
+the loaded pair, and the progress of a load. Reads how much memory and disk is free. Independent of
+Gradio."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from ui.serving.model_host import named, parameter_count
 from ui.shared.message_text import message_text
 
 VERSION = 1
-# bytes a GPU needs for a streamed target: its draft, KV cache and two layers
+# Least GPU memory for a streamed target, in bytes: for the draft, the KV cache and two layers.
 _LEAST_CARD = 24e9
 
 
 def whole(pair: Pair | None, online: bool) -> str:
-    """Everything the view shows while nothing is being loaded. online: whether models may be
-    downloaded."""
+    """A message with everything the view shows while nothing is being loaded. online: whether
+    models may be downloaded."""
     device = checked_device("auto")
     free = disk_free()
     rows = [_row(one, device, free) for one in presets()]
@@ -50,8 +50,8 @@ def whole(pair: Pair | None, online: bool) -> str:
 
 
 def report_message(report: Report, field: str | None = None) -> str:
-    """The progress of a load; the table stays as it is. field: the field of the form that an error
-    is about."""
+    """A message with the progress of a load; the table on screen stays. field: the field of the
+    form that an error is about."""
     progress = report.progress
     share = progress.done / progress.total if progress and progress.total else None
     return message_text(
@@ -74,14 +74,14 @@ def report_message(report: Report, field: str | None = None) -> str:
 
 
 def no_load_message(field: str | None = None) -> str:
-    """Clears the progress and the result of the last load. field: the field of the form that a new
-    request was refused for."""
+    """A message that clears the progress and the result of the last load. field: the field of the
+    form because of which a new request was refused."""
     return message_text({"v": VERSION, "load": None, "field": field})
 
 
 def require_fit(pair_request: PairRequest) -> None:
-    """Raises BadModel for a named pair that cannot fit this machine, so that nothing of it is
-    downloaded. Several GPUs together are not checked here: loading divides the pair among them."""
+    """Raises BadModel for a named pair that cannot fit this machine, before anything is downloaded.
+    Several GPUs together are not checked here: loading divides the pair among them."""
     one = find(pair_request.name)
     if one is None or pair_request.device == "spread":
         return
@@ -94,7 +94,7 @@ def require_fit(pair_request: PairRequest) -> None:
 
 
 def loaded(pair: Pair) -> dict[str, Any]:
-    """The pair in use."""
+    """The fields of a message about the pair in use; see Loaded in web/loaded_pair.js."""
     return {
         "name": pair.name,
         **{role: _in_use(pair, role) for role in ("target", "draft")},
@@ -109,6 +109,7 @@ def loaded(pair: Pair) -> dict[str, Any]:
 
 
 def _title(report: Report) -> str:
+    """The state of the load, in a word or two."""
     if report.error:
         return "Not loaded"
     if report.over:
@@ -140,12 +141,14 @@ def _machine(device: torch.device, disk: int, online: bool) -> dict[str, Any]:
 
 
 def _unused_card() -> str:
-    """That the graphics card is not used and why, where that is so."""
+    """Words to follow the device: why the graphics card is not used. Empty if it is used, or if
+    there is none."""
     problem = unusable_gpu()
-    return f"; the graphics card is not used, as it runs nothing ({problem})" if problem else ""
+    return f"; the graphics card is not used, as it cannot compute ({problem})" if problem else ""
 
 
 def _row(one: Preset, device: torch.device, disk: int) -> dict[str, Any]:
+    """The table's row for a pair; see PairRow in web/pair_table.js. disk: free bytes."""
     models = {role: _model(getattr(one, role)) for role in ("target", "draft")}
     memory = _memory(one, device)
     missing = sum(model.bytes for model in one.models if not is_here(model.id))
@@ -166,8 +169,8 @@ def _row(one: Preset, device: torch.device, disk: int) -> dict[str, Any]:
 
 
 def _may_load(one: Preset, fits: str, device: torch.device) -> bool:
-    """Whether some choice in the form can load the pair here: with a GPU, another device or a
-    streamed target may work where the pair does not fit."""
+    """Whether some choice in the form can load the pair here. fits: whether it fits `device`. If it
+    does not, another device or a streamed target may still work on a machine with a GPU."""
     return not any(model.pickle for model in one.models) and (fits != "no" or device.type == "cuda")
 
 
@@ -181,8 +184,8 @@ def _model(model: Model) -> dict[str, Any]:
 
 
 def _memory(one: Preset, device: torch.device) -> dict[str, str]:
-    """Whether the pair fits: "yes", "tight" (not in the memory that is free now) or "no", and why
-    in words."""
+    """Whether the pair fits into memory: "yes", "tight" (it fits, but not into the memory that is
+    free now) or "no"; and the figures in words."""
     if one.offload:
         return _streamed(one, device)
     needed = ROOM * sum(model.parameters for model in one.models) * narrowest_dtype(device).itemsize
@@ -192,10 +195,11 @@ def _memory(one: Preset, device: torch.device) -> dict[str, str]:
         return _verdict("no", f"too large: needs {size(needed)}; this machine has {size(total)}")
     if needed > free:
         return _verdict("tight", f"needs {size(needed)}; {size(free)} of {size(total)} free now")
-    return _verdict("yes", f"fits: {size(needed)} of {size(free)} free")
+    return _verdict("yes", f"fits: needs {size(needed)}; {size(free)} free")
 
 
 def _streamed(one: Preset, device: torch.device) -> dict[str, str]:
+    """`_memory` for a pair whose target is streamed from host memory."""
     host = torch.device("cpu")
     needed = ROOM * one.target.bytes
     if device.type != "cuda" or _total(device) < _LEAST_CARD:
@@ -211,6 +215,8 @@ def _streamed(one: Preset, device: torch.device) -> dict[str, str]:
 
 
 def _disk(one: Preset, missing: int, free: int) -> dict[str, str]:
+    """Whether the pair fits on disk: "here" (nothing to download), "yes" or "no"; and the figures
+    in words. missing: bytes of the models that are not complete on disk. free: free bytes."""
     if not missing:
         return _verdict("here", "on this machine")
     there = sum(_parts(model.id) for model in one.models if not is_here(model.id))
@@ -226,19 +232,21 @@ def _verdict(fits: str, words: str) -> dict[str, str]:
 
 
 def _parts(model: str) -> int:
-    """Bytes of a model that an unfinished download has left on disk."""
+    """Bytes on disk of a model whose download is not complete."""
     return sum(
         path.stat().st_size for path in (hub_folder(model) / "blobs").glob("*") if path.is_file()
     )
 
 
 def _total(device: torch.device) -> int:
+    """Memory of the device in bytes, free or not."""
     if device.type == "cuda":
         return torch.cuda.get_device_properties(device).total_memory
     return container_memory.most(psutil.virtual_memory().total)
 
 
 def _amount(report: Report) -> str | None:
+    """How much is downloaded and how fast, in words; None without a download."""
     found = report.progress
     return f"{size(found.done)} of {size(found.total)} · {size(found.rate)}/s" if found else None
 

@@ -1,8 +1,9 @@
-"""The check of losslessness at temperatures above 0: at one position of the text, the first tokens
-of all lanes are compared with the target's distribution.
+"""The check of losslessness at temperatures above 0: every lane repeats one step at the same
+position of a text, and the counts of its first tokens are compared with the target's distribution.
 
-Lanes draw in turns, so that all have about the same count whenever the check ends. It ends before
-the next draw as soon as another run waits for the models. Independent of threads and of the page.
+Lanes take turns, so that whenever the check ends, all have made about the same number of draws. If
+another run is waiting for the models, the check ends before its next draw. Independent of threads
+and of the page.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ from sequoia.saved_files.race_file import MAX_CELLS, MAX_CONTEXT, Result
 from ui.race.report import FinishedRace, exactness_result
 
 DRAWS = 400  # of each lane
-BATCH = 5  # draws of a lane before the next lane's turn
-SECONDS = 20.0  # of all lanes together
+BATCH = 5  # draws of one lane before the next lane's turn
+SECONDS = 20.0  # for all lanes together
 _KINDS = {"fits": "law", "poor": "poor", "differs": "bug", "too few": "none"}
 _CONTEXT_TOKENS = 12
-_APART = 1_000_000  # between the seeds of two lanes; the draws of any two seeds differ
+_APART = 1_000_000  # difference between the seeds of two lanes; draws of different seeds differ
 Round = Mapping[int, Result]
 
 
 class DistributionCheck:
-    """The check of one race. `tree_of(i)`: the tree of lane i, or a function that makes a new
-    TreeChoice for each draw."""
+    """The check of one race. tree_of: for a lane's index, its tree or a function that makes a new
+    TreeChoice for each draw. is_awaited: whether another run is waiting for the models."""
 
     def __init__(
         self,
@@ -50,10 +51,10 @@ class DistributionCheck:
         self._tree_of = tree_of
         self._should_stop = should_stop
         self._is_awaited = is_awaited
-        self._why: str | None = None  # it ends before all are drawn
+        self._why: str | None = None  # reason for ending before all draws are made
         self._seconds = seconds
         self._end = time.monotonic() + seconds
-        # the position is in this lane's text: the plain lane's if there is one
+        # the lane in whose text the position is: the plain lane, or the first if there is none
         self._lane = finished.base or 0
         self._position = find_position(
             finished.pair,
@@ -64,8 +65,8 @@ class DistributionCheck:
         )
 
     def _over(self) -> bool:
-        """Whether the check must end now. The first reason is kept: a visitor who waits may leave
-        again."""
+        """Whether the check must end now. Once true, it stays true, even if the run that was
+        waiting has gone."""
         self._why = self._why or self._reason_to_end()
         return self._why is not None
 
@@ -79,8 +80,8 @@ class DistributionCheck:
         return None
 
     def rounds(self) -> Iterator[Round]:
-        """A result for every lane with a draft, after each round of draws, until all are drawn or
-        the check is over."""
+        """After each round of draws, the results so far of all lanes with a draft, by lane index.
+        Ends when all DRAWS are made or the check must end."""
         lanes = [i for i, lane in enumerate(self._finished.lanes) if not lane.is_plain]
         if not self._position.can_differ(DRAWS):
             yield dict.fromkeys(lanes, self._blind())
@@ -89,15 +90,15 @@ class DistributionCheck:
         found = {i: FirstTokens(self._position.distribution) for i in lanes}
         while True:
             for i, draws in drawing.items():
-                found[i] = self._some(draws, found[i])
+                found[i] = self._one_batch(draws, found[i])
             going = not self._over() and any(one.draws < DRAWS for one in found.values())
             yield {i: self._result(one, going) for i, one in found.items()}
             if not going:
                 return
 
-    def _some(self, draws: Iterator[FirstTokens], found: FirstTokens) -> FirstTokens:
-        """One more batch of a lane's draws, or as many as there is time for: one draw may take
-        seconds."""
+    def _one_batch(self, draws: Iterator[FirstTokens], found: FirstTokens) -> FirstTokens:
+        """`found` with up to BATCH more draws of a lane. The time is checked before each one: a
+        single draw may take seconds."""
         for _ in range(BATCH):
             if self._over():
                 break
@@ -105,8 +106,9 @@ class DistributionCheck:
         return found
 
     def _draws(self, i: int) -> Iterator[FirstTokens]:
+        """The counts of lane i after each of its draws."""
         finished = self._finished
-        params = finished.params.further((i + 1) * _APART)  # each lane has its own random draws
+        params = finished.params.further((i + 1) * _APART)
         return first_tokens(
             finished.pair,
             finished.prompt,
@@ -126,6 +128,7 @@ class DistributionCheck:
         )
 
     def _blind(self) -> Result:
+        """The result for a position at which DRAWS draws cannot show a difference."""
         position = self._position
         why = "spread over so many tokens that the same one is hardly drawn twice"
         if position.bits < LEAST_BITS:
@@ -134,7 +137,7 @@ class DistributionCheck:
                 if position.looked > 1
                 else "the only position"
             )
-            why = f"nearly certain of one token at {where}, so any decoder would pass"
+            why = f"nearly certain of one token at {where}, so even a wrong decoder would pass"
         words = (
             f"This check is inconclusive here: the target's distribution is {why} (at most "
             f"{position.bits:.2g} bits of entropy). Try another temperature or prompt."
@@ -144,7 +147,7 @@ class DistributionCheck:
         )
 
     def _count(self, found: FirstTokens, going: bool) -> dict[str, Any]:
-        """Everything that the page shows of the counts; see
+        """The counts as the page shows them; for the fields see
         `sequoia.saved_files.race_file.counted`."""
         position = self._position
         pair = self._finished.pair
@@ -181,10 +184,10 @@ def _rule(position: TextPosition) -> str:
     least = f"{LEAST_BITS:g} bit of entropy"
     if position.bits >= LEAST_BITS:
         return (
-            f"the first one in the text where the target's distribution has at least {least}: "
+            f"the first position in the text where the target's distribution has at least {least}: "
             f"{position.bits:.1f} bits"
         )
     return (
-        f"none of the first {position.looked} (of {MOST_PLACES} at most) has {least}, so the one "
-        f"with the most: {position.bits:.2g} bits"
+        f"none of the first {position.looked} positions (at most {MOST_PLACES} are examined) has "
+        f"{least}, so the position with the most entropy: {position.bits:.2g} bits"
     )

@@ -1,5 +1,5 @@
-"""The expected steps of the lanes of a finished race: every lane on the texts of all lanes with the
-same prompt. Independent of threads and of the page."""
+"""Expected numbers of steps after a race: of each lane, on the text of every lane with the same
+prompt. Independent of threads and of the page."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from sequoia.measuring.expected_steps import expected_steps, fixed_lane
 def expected_of(
     pair: Pair, race: Race, texts: Sequence[Sequence[int]], params: SamplingParams
 ) -> tuple[ExpectedSteps | None, ...] | None:
-    """For each lane, None where its tree changes or its verifier has no such expectation. None for
-    all at temperature 0: there the steps that happened are those that are expected."""
+    """One value per lane, None if its tree changes from step to step or its expectation cannot be
+    computed for its verifier. None instead of the tuple at temperature 0, where nothing is random:
+    the expected steps are the actual ones. texts: the token ids that each lane emitted."""
     if params.temperature == 0:
         return None
     found: list[ExpectedSteps | None] = [None] * len(race.lanes)

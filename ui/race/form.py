@@ -40,7 +40,7 @@ class LaneControls:
 
 @dataclass(frozen=True)
 class RaceControls(RunControls):
-    """The components by name."""
+    """The components of the form."""
 
     names = ("prompt", "second_prompt", "chat", "check", "clock", *PARAMS)
 
@@ -58,7 +58,7 @@ class RaceControls(RunControls):
         return {*super().form, *lanes}
 
     def values(self, data: FormData) -> dict[str, Any]:
-        """The values of the form, as RaceRequest.parse expects them."""
+        """The values of the form by name, as RaceRequest.parse expects them."""
         return {
             **super().values(data),
             "lanes": [
@@ -74,7 +74,7 @@ class RaceControls(RunControls):
         return [self.about, *prompts, self.temperature, self.clock, *parts]
 
     def filled_with(self, preset: RacePreset) -> Updates:
-        """Updates that fill the form as `preset` does."""
+        """Updates that fill the form with `preset`."""
         updates: Updates = {
             self.about: preset.about,
             self.clock: preset.clock,
@@ -93,8 +93,8 @@ class RaceControls(RunControls):
 
     @property
     def parts(self) -> dict[str, Any]:
-        """The components whose values form a request, by name; those of a lane end in its
-        number."""
+        """The components whose values form a request, by name. The names of a lane's components end
+        in the lane's number, such as "kind1"."""
         return {
             **{name: getattr(self, name) for name in self.names},
             **{
@@ -105,7 +105,7 @@ class RaceControls(RunControls):
         }
 
     def use(self, values: Mapping[str, Any]) -> Updates:
-        """Updates that put `values`, by the names of `parts`, into the form. They were checked."""
+        """Updates that put `values` into the form. They are named as in `parts`, and valid."""
         updates = {part: gr.update(value=values[name]) for name, part in self.parts.items()}
         for number, lane in enumerate(self.lanes, start=1):
             numbers, verifier = details_of(values[f"kind{number}"])
@@ -115,26 +115,26 @@ class RaceControls(RunControls):
 
     @property
     def buttons(self) -> list[Any]:
-        """The components that `resting` may change."""
+        """The components that `resting` and `interruptible` may change."""
         return [self.run, self.stop, self.save, self.open, self.example]
 
     def resting(self, rests: bool = True) -> Updates:
-        """Updates for when a race is over; with False, for when it begins. Save is disabled then
-        too: its file is of an earlier race."""
+        """Updates of the buttons when a race is over, or with `rests` False when one begins. Save
+        is disabled during a race, because its file would be that of an earlier race."""
         others = {
             button: gr.update(interactive=rests) for button in (self.save, self.open, self.example)
         }
         return {**busy_buttons(self.run, self.stop, not rests), **others}
 
     def interruptible(self) -> Updates:
-        """Updates while only the check of the output is running, or further runs of a race: Stop
-        ends them, and so does Run."""
+        """Updates of the buttons while only the check of losslessness or further runs of a race are
+        running. Run stays enabled: it ends them, as Stop does."""
         return {**self.resting(False), self.run: gr.update(interactive=True)}
 
 
 def race_controls(profiles: gr.BrowserState, trees: FormTrees) -> RaceControls:
-    """Lay out the form in the current column. profiles: those saved in the visitor's browser.
-    trees: which tree the fields of a lane give."""
+    """Lay out the form in the current column. profiles: the hardware profiles saved in the
+    visitor's browser. trees: finds the tree of a lane's fields, for the picture below them."""
     prompt = prompt_box("rc", "Prompt for all lanes (Ctrl+Enter to start)", 3)
     second = gr.Textbox(
         label="Second prompt (optional)",
@@ -180,8 +180,8 @@ def race_controls(profiles: gr.BrowserState, trees: FormTrees) -> RaceControls:
 
 
 def _presets() -> tuple[tuple[gr.Button, ...], gr.Markdown]:
-    """The buttons that fill the form, and the sentence about the one pressed last. The form starts
-    with the first."""
+    """The buttons that fill the form with a preset, and the sentence about the chosen preset. The
+    form starts with the first preset."""
     gr.Markdown("Start with", elem_id="rc-start")
     with gr.Row(elem_classes="pg-chips rc-presets"):
         buttons = tuple(
@@ -198,8 +198,9 @@ def _presets() -> tuple[tuple[gr.Button, ...], gr.Markdown]:
 
 
 def began(form: RaceControls, updates: Updates | None = None) -> str:
-    """JavaScript for the buttons when a race begins, or with other `updates`. The browser sets them
-    by itself, so that no late answer can do so after the race has ended."""
+    """JavaScript that sets the buttons when a race begins; `updates`, if given, replace the usual
+    ones. The browser does this without the server, whose answer could arrive late and disable Run
+    after the race has ended."""
     updates = form.resting(False) if updates is None else updates
     buttons = markup.literal([updates[button] for button in form.buttons])
     return f"() => {buttons}"
@@ -237,8 +238,8 @@ def _lane(number: int, lane: FormLane, trees: FormTrees) -> LaneControls:
 
 
 def details_of(kind: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Updates of a lane's numbers and verifier for the shape `kind`, with the labels and defaults
-    of its numbers. Fields that the shape does not use are hidden."""
+    """Updates of a lane's numbers and verifier for the shape `kind`: the numbers get their labels
+    and defaults, and fields that the shape does not use are hidden."""
     shape = SHAPES.get(kind) if isinstance(kind, str) else None
     verifier = gr.update(visible=shape is not None and kind != "plain")
     if shape is None or not shape.fields:

@@ -4,13 +4,13 @@ of Gradio and of models.
 A message: {v, race, from, meta?, lanes?, trees?, moves, done, stopped?, error, notice, results?,
 verdict?, pool?}.
 `moves` are steps, and `from` is the index of the first one, so that a reader notices a gap. Trees
-are numbered across the race, and each is sent once. A step: {lane, tree, text: of each emitted
-token, drafted: how many of them the draft proposed, path, seconds: {draft, verify, overhead},
-finish}. A lane: {name, how, verifier, plain, most, changes, on: the name of its prompt where a race
-has two, kind: its tree in the menu or null}.
-`verdict` comes with the end of the steps: the fields of sequoia.diagnosis.race_verdict.Verdict,
-lanes by their index. `pool` comes with it, and both come again after each further run: see
-ui.race.pooled.
+are numbered across the race, and each is sent once. A step: {lane, tree: its number, text: one
+string per emitted token, drafted: how many of these tokens the draft proposed, path, seconds:
+{draft, verify, overhead}, finish}. A lane: {name, how, verifier, plain, most, changes, on: the name
+of its prompt in a race of two prompts, kind: its tree in the menu or null}; see LaneLog.
+`verdict` has the fields of sequoia.diagnosis.race_verdict.Verdict, with lanes by their index.
+`pool` is the state of the further runs (see ui.race.pooled). Both are sent when the steps have
+ended, and again after each further run.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from ui.shared.speedup_meta import compared_with_plain, step_of
 from ui.shared.tree_menu import SHAPES
 
 Step = dict[str, Any]
-STEP_NODES = 2000  # of all steps in an answer to the browser: about 100 kB
+STEP_NODES = 2000  # the most in one answer to the browser, over all its steps: about 100 kB
 
 
 @dataclass(frozen=True)
 class Added:
-    """New steps in the form of a message, the index of the first, and the trees that no earlier
-    message had."""
+    """New steps in the form of a message, the index of the first one, and the trees (parents of
+    each node) that no earlier message had."""
 
     first: int
     steps: list[Step]
@@ -55,8 +55,8 @@ class Added:
 
 @dataclass(frozen=True)
 class Continuation:
-    """What further runs of a race need: what was requested, and the tree of each lane, None for one
-    that changes from step to step."""
+    """The inputs for further runs of a race: the request, and the tree of each lane, None if it
+    changes from step to step."""
 
     request: RaceRequest
     trees: tuple[Tree | None, ...]
@@ -65,8 +65,9 @@ class Continuation:
 class StoredRace:
     """A race that can be shown: its steps in order. Written by one thread, read by any.
 
-    continuation: None if the race was not run here, so that it cannot go on. planned: how many runs
-    are wanted while further ones are being made, the first included; else None.
+    continuation: None for a race from a file, which cannot be continued. planned: while further
+    runs are being made, how many runs there will be, the first included; else None. weight: size in
+    nodes, for the RunStore.
     """
 
     continuation: Continuation | None = None
@@ -96,8 +97,8 @@ class StoredRace:
         return RaceLog(self.meta, self._lanes, self.results, self.pool, self.expected)
 
     def steps_of(self, lane: int, first: int) -> str:
-        """Steps of a lane from `first` on as `Packer` writes them, with their trees and the texts
-        of their tokens, until STEP_NODES nodes; at least one, if there is one."""
+        """A message with the steps of a lane from `first` on as `Packer` writes them, their trees,
+        and the texts of their tokens. It ends after the step that reaches STEP_NODES nodes."""
         lanes = self.log().lanes
         run = lanes[lane].run if lane < len(lanes) else Run({}, {}, (), ())
         packer = Packer()
@@ -121,23 +122,23 @@ class StoredRace:
         )
 
     def judge(self) -> None:
-        """Reach a verdict on the race and its further runs so far."""
+        """Compute the verdict on the race and its further runs so far."""
         log = self.log()
         self.verdict = verdict_of(log)
         request = self.continuation.request if self.continuation else None
         self._pooled = pool_state(log, self.verdict, request)
 
     def add_run(self, run: PooledRun) -> None:
-        """Pool a further run. Until the last one that is planned, the verdict is one of a series
-        that was stopped."""
+        """Add a further run and compute the verdict again. The series counts as stopped until
+        `end_runs` completes it, so this verdict has no p-values."""
         pool = self.pool or Pool()
         self.weight += sum(len(lane.steps) for lane in run.lanes)
         self.pool = replace(pool, runs=(*pool.runs, run), stopped=True)
         self.judge()
 
     def end_runs(self, *, complete: bool) -> None:
-        """No further runs are being made. complete: whether all that were planned were made, so
-        that there is one more verdict with p-values."""
+        """Called when no further runs will be made. complete: whether all planned runs were made;
+        if so, the verdict is computed once more, with p-values."""
         self.planned = None
         if complete and self.pool:
             verdicts = self.pool.verdicts + 1
@@ -146,7 +147,7 @@ class StoredRace:
 
     @property
     def judged(self) -> dict[str, Any]:
-        """The verdict and the state of the further runs, as fields of a message; none before there
+        """The verdict and the state of the further runs, as fields of a message; empty before there
         is a verdict."""
         if self.verdict is None:
             return {}
@@ -154,7 +155,7 @@ class StoredRace:
         return {"verdict": self.verdict.to_dict(), "pool": pool}
 
     def whole(self, stored: bool = True) -> str:
-        """All of it as one message. stored: whether it can be loaded again by its name."""
+        """The whole race as one message. stored: whether it can be loaded again by its name."""
         return message_text(
             {
                 **self._from(0),
@@ -167,8 +168,8 @@ class StoredRace:
         )
 
     def since(self, first: int, **state: Any) -> str:
-        """Steps from `first` on, with all trees, for a reader that missed some. state: further
-        fields."""
+        """A message with the steps from `first` on and all trees, for a reader that missed some.
+        state: further fields of the message."""
         return message_text({**self._from(first), **state})
 
     @property
@@ -191,7 +192,8 @@ class StoredRace:
                 **self.judged,
             }
 
-    def _keep(self, lane: int, trace: StepTrace, words: Sequence[str]) -> None:
+    def _add_step(self, lane: int, trace: StepTrace, words: Sequence[str]) -> None:
+        """Add a step of a lane. words: the text of each token that it emitted."""
         number = self._trees.setdefault(trace.tree, len(self._trees))
         self.weight += len(trace.tree)
         self._steps.append(
@@ -208,7 +210,8 @@ class StoredRace:
 
 
 def _kind(lane: LaneLog) -> str | None:
-    """The lane's tree in the menu; None if its file does not say."""
+    """The kind of the lane's tree in the menu; None if its file does not say, or says an unknown
+    one."""
     tree = lane.run.meta.get("tree")
     wish = tree.get("wish") if isinstance(tree, Mapping) else None
     kind = wish[0] if isinstance(wish, list) and wish else None
@@ -216,8 +219,8 @@ def _kind(lane: LaneLog) -> str | None:
 
 
 class OpenedRace(StoredRace):
-    """A race from a file, labelled recorded whatever its own label. Raises BadTrace if it has no
-    steps."""
+    """A race from a file. Its times are labelled recorded, or simulated if they are, whatever the
+    file says. Raises BadTrace if it has no steps."""
 
     def __init__(self, log: RaceLog) -> None:
         if not any(lane.run.steps for lane in log.lanes):
@@ -245,13 +248,13 @@ class OpenedRace(StoredRace):
         self.judge()
         for lane, step in log.in_order():
             run = log.lanes[lane].run
-            self._keep(lane, run.steps[step], run.texts[step])
-        # texts of a file can be long where its trees are small
+            self._add_step(lane, run.steps[step], run.texts[step])
+        # a file with small trees can still have long texts
         self.weight = max(self.weight, memory_size(self) // NODE_BYTES)
 
 
 class RaceRecording(StoredRace):
-    """A race in progress. `recorders`: one per lane."""
+    """A race in progress. recorders: one per lane."""
 
     def __init__(
         self, meta: Mapping[str, Any], lanes: Sequence[LaneLog], recorders: Sequence[Recorder]
@@ -260,12 +263,12 @@ class RaceRecording(StoredRace):
         self._recorders = tuple(recorders)
 
     def add(self, made: Iterable[tuple[int, StepTrace]]) -> Added:
-        """Record the steps `made`, each with its lane."""
+        """Record the steps `made`, each given as (lane, step)."""
         with self._lock:
             first = len(self._steps)
             trees = len(self._trees)
             for lane, trace in made:
-                self._keep(lane, trace, self._recorders[lane].add(trace)["step"]["text"])
+                self._add_step(lane, trace, self._recorders[lane].add(trace)["step"]["text"])
             return Added(
                 first, self._steps[first:], [tree.parents for tree in [*self._trees][trees:]]
             )
@@ -280,7 +283,8 @@ class RaceRecording(StoredRace):
             return RaceLog(self.meta, lanes, self.results, self.pool, self.expected)
 
     def _beside_plain(self, lane: LaneLog, run: Run, runs: Sequence[Run]) -> Run:
-        """`run` with its comparison to the plain lane, which the Decode view shows."""
+        """`run` with the speed-up over the plain lane on the same prompt in its meta, which the
+        Decode view shows."""
         plain = next(
             (
                 run
@@ -309,8 +313,8 @@ def batch(
     judged: Mapping[str, Any] | None = None,
     ahead: Mapping[str, Any] = NOTHING,
 ) -> str:
-    """One message with what was `added`; the `first` one also describes the lanes. judged: see
-    StoredRace, once there is a verdict."""
+    """One message with the steps `added`. first: whether it is the first message of the race, which
+    also describes the lanes. judged: StoredRace.judged, if there is a new verdict."""
     return message_text(
         {
             "v": VERSION,
@@ -333,7 +337,7 @@ def batch(
 def pooled_message(
     race: StoredRace, error: str | None, notice: str | None, ahead: Mapping[str, Any] = NOTHING
 ) -> str:
-    """One message with the verdict on the race and its further runs so far."""
+    """A message without steps: the verdict on the race and its further runs so far."""
     return message_text(
         {
             "v": VERSION,
@@ -350,6 +354,6 @@ def pooled_message(
 def notice_message(
     *, error: str | None = None, notice: str | None = None, ahead: Mapping[str, Any] = NOTHING
 ) -> str:
-    """A message without a race: the words are shown in a banner, and the screen stays."""
+    """A message without a race: its words appear in a banner above what is on screen."""
     words = {"error": error, "notice": notice}
     return message_text({"v": VERSION, "race": None, **words, **ahead})

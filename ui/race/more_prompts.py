@@ -1,6 +1,7 @@
-"""Prompts and seeds of a race's further runs: shipped prompts of the same kind of text, code or
-prose. None of them is among the texts on which the bundled pair's acceptance was counted, so no
-tree was planned on them. Data: assets/prompts.json, opening_prompts.json and bench/."""
+"""Prompts and seeds for a race's further runs. The prompts are shipped with the program, and of the
+same kind of text as the first: code or prose. The texts on which the bundled pair's acceptance was
+counted are left out, because trees were planned on them. Data: assets/prompts.json,
+opening_prompts.json and bench/."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from ui.shared.prompts import presets, read_prompts, surveyed_texts
 
 CODE = "code"
 PROSE = "prose"
-# a line that no prose has, and one that is rare in it
+# _SURELY_CODE matches lines that no prose has, _LIKE_CODE lines that are rare in prose
 _SURELY_CODE = re.compile(
     r"""^\s*(?:
         (?:async\s+)?def\s+\w+\( | class\s+\w+\s*[:({] | import\s+[\w.]+\s*(?:$|as\b|;)
@@ -34,7 +35,8 @@ _LIKE_CODE = re.compile(
 
 
 def kind_of(text: str) -> str:
-    """Whether a prompt is code or prose: code if a line surely is, or a third of them look it."""
+    """CODE or PROSE. A prompt is code if one line is surely code, or at least a third of its lines
+    look like code."""
     lines = [line for line in text.splitlines() if line.strip()]
     if any(map(_SURELY_CODE.match, lines)):
         return CODE
@@ -44,7 +46,7 @@ def kind_of(text: str) -> str:
 
 @cache
 def prompts_of(kind: str) -> tuple[str, ...]:
-    """All shipped prompts of a kind of text, the same list each time, without those that trees are
+    """All shipped prompts of a kind of text, in a fixed order, without the texts that trees were
     planned on."""
     named = [*read_prompts(ASSETS / "opening_prompts.json"), *presets()]
     texts = [preset.text for preset in named if kind_of(preset.text) == kind]
@@ -54,7 +56,7 @@ def prompts_of(kind: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class FurtherRun:
-    """What one further run is made with. second_prompt: empty in a race of one prompt."""
+    """The inputs of one further run. second_prompt: empty in a race of one prompt."""
 
     prompt: str
     params: SamplingParams
@@ -64,10 +66,13 @@ class FurtherRun:
 def further_runs(
     prompts: Sequence[str], params: SamplingParams, made: int, most: int
 ) -> list[FurtherRun]:
-    """Further runs of a race on one or two `prompts`, at most `most` of them, after the first
-    `made`. At temperature 0 a new seed changes nothing, so there are as many as there are other
-    prompts. Above it every run has a new seed, and once all prompts had their turn they come
-    again. Two prompts of one kind stay as they are: others would not differ as these do."""
+    """The next further runs of a race on one or two `prompts`: at most `most`, after the `made`
+    earlier ones.
+
+    Above temperature 0 every run has a new seed, so prompts are used again once all have been used.
+    At temperature 0 a new seed changes nothing, so each prompt is used once. Two prompts of the
+    same kind of text are never replaced, because other prompts would not differ in the same way.
+    """
     if len(prompts) == 2 and kind_of(prompts[0]) == kind_of(prompts[1]):
         seeds = range(made + 1, made + most + 1) if params.temperature else ()
         return [FurtherRun(prompts[0], params.further(number), prompts[1]) for number in seeds]
@@ -83,6 +88,7 @@ def further_runs(
 def _further_prompts(
     prompt: str, params: SamplingParams, made: int, most: int
 ) -> list[tuple[str, SamplingParams]]:
+    """The prompt and the parameters of each run, for one of the race's prompts."""
     others = [text for text in prompts_of(kind_of(prompt)) if text != prompt]
     if params.temperature == 0:
         return [(text, params) for text in others[made : made + most]]
@@ -93,6 +99,6 @@ def _further_prompts(
 
 
 def _turn(others: Sequence[str], prompt: str, number: int) -> str:
-    """The prompt of run `number`; run 0 had `prompt`."""
+    """The prompt of run `number`, counted from 0, the race itself, which had `prompt`."""
     turns = [prompt, *others]
     return turns[number % len(turns)]

@@ -1,10 +1,11 @@
 """The state of a race's further runs, as the page shows it. Independent of Gradio and of models.
 
-A state: {runs: [{prompt: its first words, seed, seconds: per token, of each lane}, ...], the race
-itself first; more: how many further runs "Race on" would make, 0 if it cannot; most: runs of one
-race; kind: "code" or "prose", or both in a race of two prompts, empty if further runs have the same
-prompts; seeds: whether each run has a new seed; planned: how many runs are wanted while further
-ones are being made, else null}.
+A state: {runs: [{prompt: its first words, seed, seconds: per token, one value per lane}, ...], with
+the race itself as the first run; more: how many further runs "Race on" would make, 0 if none are
+possible; most: the most runs that a race may have; kind: of the prompts of further runs, "code",
+"prose", or in a race of two prompts both, empty if further runs keep the prompts; seeds: whether
+each run has a new seed; planned: while further runs are being made, how many runs there will be,
+else null}.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from ui.race.report import ran_to_end, settings_of
 from ui.race.request import RaceRequest
 from ui.shared.speedup_meta import step_of
 
-USUAL_MORE = 5  # further runs, where the verdict names no number of its own
+USUAL_MORE = 5  # further runs, if the verdict needs none
 _LONGEST_PROMPT = 60
-_SHORT = 18  # of two prompts in one line
+_SHORT = 18  # characters of each of two prompts in one line
 
 
 def pool_state(log: RaceLog, verdict: Verdict, race_request: RaceRequest | None) -> dict[str, Any]:
-    """The state without `planned`. race_request: None if the race was not run here."""
+    """The state, without the field `planned`. race_request: None for a race from a file."""
     prompt = str(log.meta.get("prompt"))
     settings = settings_of(log.meta)
     second = str(log.meta.get("second_prompt", ""))
@@ -45,7 +46,7 @@ def pool_state(log: RaceLog, verdict: Verdict, race_request: RaceRequest | None)
 
 
 def next_runs(log: RaceLog, verdict: Verdict, race_request: RaceRequest) -> list[FurtherRun]:
-    """The runs with which the race would go on."""
+    """The further runs that "Race on" would make."""
     made = len(log.pool.runs) if log.pool else 0
     most = how_many_more(verdict, MOST_RUNS - 1 - made)
     return further_runs(race_request.prompts, race_request.params, made, most)
@@ -57,8 +58,9 @@ def _kind(prompt: str, second: str) -> str:
 
 
 def how_many_more(verdict: Verdict, room: int) -> int:
-    """How many further runs to make: enough to separate the first two lanes if there is room, else
-    to find a difference of 10% between them."""
+    """How many further runs to make, at most `room`: enough to separate the first two lanes, else
+    enough to detect a difference of 10% between them, else `room`. If the lanes are separate
+    already, or cannot be separated but the runs so far would detect 10%, USUAL_MORE."""
     if verdict.more_to_separate == 0:
         return min(USUAL_MORE, room)
     needed = [more for more in (verdict.more_to_separate, verdict.more_races) if more]
@@ -82,7 +84,7 @@ def _row(
 
 
 def _pace(lane: LaneLog) -> float | None:
-    """Seconds per token of the race itself; None if the lane made no step."""
+    """Seconds per token of a lane in the race itself; None if it made no step."""
     steps = [step_of(step) for step in lane.run.steps]
     tokens = sum(tokens for tokens, _ in steps)
     return sum(seconds for _, seconds in steps) / tokens if tokens else None

@@ -1,5 +1,5 @@
-"""Races to start from: what each button above the lanes fills into the form. Independent of
-Gradio."""
+"""The presets of the Race view: the values that each button above the lanes fills into the form.
+Independent of Gradio."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FormLane = tuple[str, str, str]  # kind, numbers as text, verifier
 
 @dataclass(frozen=True)
 class RacePreset:
-    """One race. name: the label of its button. about: what it shows, in a sentence. clock: the key
-    of the clock it is timed on. prompt, temperature: left as they are in the form if not given.
-    second_prompt: empty for a race of one prompt."""
+    """One preset. name: the label of its button. about: a sentence on what the race shows. lanes:
+    those that race. clock: the key of the clock that times them. prompt, temperature: unchanged in
+    the form if not given. second_prompt: empty for a race of one prompt."""
 
     key: str
     name: str
@@ -33,7 +33,7 @@ class RacePreset:
 
     @property
     def all_lanes(self) -> tuple[FormLane, ...]:
-        """The lanes of the form, those that are not used included."""
+        """A value for each of the form's MOST_LANES lanes; unused ones are "no lane"."""
         missing = MOST_LANES - len(self.lanes)
         return (*self.lanes, *[_lane(NO_LANE)] * missing)
 
@@ -48,7 +48,7 @@ def _prompt(name: str) -> str:
 
 _USUAL = (_lane("plain"), _lane("tuned_chain"), _lane("planned"))
 
-# The first one is in the form when the page opens.
+# The form has the values of the first preset when the page opens.
 PRESETS = (
     RacePreset(
         "tree",
@@ -84,9 +84,8 @@ PRESETS = (
     RacePreset(
         "prose",
         "code vs. prose",
-        "The same two lanes on code and on prose, which is harder to draft. The texts differ: each "
-        "lane is compared with plain decoding of its own prompt, then the two speed-ups with each "
-        "other.",
+        "The same two lanes on code and on prose, which is harder to draft. Each tree is compared "
+        "with plain decoding of the same prompt, and then the two speed-ups with each other.",
         (_lane("plain"), _lane("planned")),
         prompt=_prompt("function"),
         second_prompt=_prompt("prose"),
@@ -94,8 +93,9 @@ PRESETS = (
     RacePreset(
         "a100",
         "on an A100",
-        "The models run here, but each step takes the time it would take on an A100 (simulated), "
-        "and the tree is planned for that. Compare with the same race on this machine.",
+        "The models run here, but each step counts with the time it would take on an A100 "
+        "(simulated), and the tree is planned for an A100. Compare with the same race on this "
+        "machine.",
         _USUAL,
         clock=FAMILIAR_CLOCK,
     ),

@@ -1,8 +1,8 @@
-"""A finished race that goes on in its own thread: the same lanes and settings, further prompts and
-seeds, one run after another. Its runs are pooled with the race's.
+"""Further runs of a finished race, in their own thread: the same lanes and settings with other
+prompts and seeds, one run after another. They are pooled with the first run.
 
-Each run is a turn of its own, so other visitors' runs come in between. Stop keeps the runs that are
-complete.
+Each run takes its own turn in the queue, so other visitors' runs may come in between. Stop keeps
+the runs that are complete.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from sequoia import Lane, Pair, Race, SequoiaError
 from sequoia.errors import BadTrace
-from sequoia.saved_files.pooled_runs import PooledLane, PooledRun
+from sequoia.saved_files.pooled_runs import MOST_RUNS, PooledLane, PooledRun
 from ui.race import messages
 from ui.race.expected import expected_of
 from ui.race.messages import StoredRace
@@ -28,13 +28,11 @@ from ui.serving.run_job import Ended, Notice, RunJob
 from ui.serving.sessions import Busy
 from ui.serving.wait_times import Demand
 
-TIME_LIMITS = (
-    10  # all further runs of one series together take at most so many time limits of a run
-)
+TIME_LIMITS = 10  # for one series of further runs, in time limits of a single run
 
 
 class PairChanged(SequoiaError):
-    """Further runs must be made with the models of the race."""
+    """The models of the race, which its further runs need, are no longer loaded."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +43,8 @@ class RunMade:
 
 
 class RaceOnJob(RunJob):
-    """Further runs of `race`, which was run here and has a verdict. Raises BadTrace if it cannot go
-    on, and Busy if it does already."""
+    """Further runs of `race`, which must have been run here and have a verdict. Raises BadTrace if
+    it cannot be continued, and Busy if further runs are already being made."""
 
     name = "race"
     if_it_fails = "The runs so far are kept."
@@ -55,25 +53,31 @@ class RaceOnJob(RunJob):
     def __init__(self, race: StoredRace, model_host: ModelHost, limits: Limits) -> None:
         super().__init__(model_host, limits)
         if race.continuation is None or race.verdict is None:
-            raise BadTrace("this race was not run here; press Run for a new one")
+            raise BadTrace(
+                "this race was not run here or has no verdict, so it cannot go on; press Run for a "
+                "new race"
+            )
         self._asked = race.continuation
         self._runs = next_runs(race.log(), race.verdict, self._asked.request)
         if not self._runs:
-            raise BadTrace("all further runs of this race are made")
+            raise BadTrace(
+                f"no further runs are possible: a race has at most {MOST_RUNS} runs, and at "
+                "temperature 0 only one per prompt; press Run for a new race"
+            )
         if race.planned is not None:
-            raise Busy("this race is going on already")
+            raise Busy("further runs of this race are being made already")
         self.recording = self._race = race
         self._is_over = False
         self._race.planned = self._pooled + len(self._runs)
 
     @property
     def is_replaceable(self) -> bool:
-        """Whether the visitor's next run may end it: it has not sent its last message."""
+        """Whether the visitor's next run may end it: true until its last message is made."""
         return not self._is_over
 
     @property
     def _pooled(self) -> int:
-        """Runs so far, the race itself included."""
+        """The number of runs so far, the race itself included."""
         return 1 + (len(self._race.pool.runs) if self._race.pool else 0)
 
     def _take(self, event: Any) -> None:
@@ -84,7 +88,7 @@ class RaceOnJob(RunJob):
             self._race.end_runs(complete=event.end == "length")
             self._is_over = True
 
-    def _message(self, events: Sequence[Any]) -> str:  # noqa: ARG002  all are in the race by now
+    def _message(self, events: Sequence[Any]) -> str:  # noqa: ARG002  the race has recorded them
         return messages.pooled_message(self._race, self.error, self._notice, self._ahead)
 
     def demand(self) -> Demand:
@@ -97,9 +101,9 @@ class RaceOnJob(RunJob):
 
     # -- in the thread -----------------------------------------------------------------------------
 
-    def work(self, steps: int | None) -> Ended:  # noqa: ARG002  further runs are made to their end
+    def work(self, steps: int | None) -> Ended:  # noqa: ARG002  further runs are not stepped
         end = time.monotonic() + TIME_LIMITS * self._limits.seconds
-        self.post(Notice(None))  # a message at once, with the number of runs that are planned
+        self.post(Notice(None))  # so that a first message has the number of planned runs
         try:
             for further in self._runs:
                 run = self._one_run(further)
@@ -108,7 +112,7 @@ class RaceOnJob(RunJob):
                 self.post(RunMade(run))
             return Ended("length")
         finally:
-            self._race.planned = None  # also if the visitor has left and no message is read
+            self._race.planned = None  # here too: nobody handles Ended if the visitor has left
 
     def _interrupted(self) -> Ended:
         if self.halted():
@@ -116,12 +120,13 @@ class RaceOnJob(RunJob):
         return Ended("time", notice=f"Stopped at the time limit. {self.if_it_fails}")
 
     def _one_run(self, further: FurtherRun) -> PooledRun | None:
-        """One further run in a turn of its own; None if it did not reach its end."""
+        """One further run, in a turn of its own; None if it was stopped or reached the time
+        limit."""
         with self.turn(self._asked.request.chat) as pair:
             if not made_with(self._race.meta, pair):
                 raise PairChanged(
                     "other models are loaded now, so this race cannot go on; press Run for a new "
-                    "one"
+                    "race"
                 )
             clock = self._asked.request.simulated_clock
             lanes = self._lanes(pair, further)
@@ -138,7 +143,7 @@ class RaceOnJob(RunJob):
         return PooledRun(further.prompt, further.params.seed, made, further.second_prompt)
 
     def _all_steps(self, race: Race) -> tuple[Tally, ...] | None:
-        """The steps of each lane; None if the run was stopped or reached the time limit."""
+        """The tally of each lane; None if the run was stopped or reached the time limit."""
         end = time.monotonic() + self._limits.seconds
         tallies = tuple(Tally() for _ in race.lanes)
         for decoder in race.decoders:  # as Race.prefill does, but Stop works between two lanes
@@ -152,8 +157,8 @@ class RaceOnJob(RunJob):
         return tallies
 
     def _lanes(self, pair: Pair, further: FurtherRun) -> list[Lane]:
-        """The lanes of the race. A fixed tree stays as it is; what chooses a new tree at each step
-        learns from its run, so each run has a new one."""
+        """The lanes of one further run. A fixed tree is reused. A TreeChoice learns from its run,
+        so each run gets a new one."""
         request = self._asked.request
         first = request.lanes[0].on
         return [
@@ -167,6 +172,7 @@ class RaceOnJob(RunJob):
         ]
 
     def _choice(self, pair: Pair, asked: LaneRequest) -> Any:
+        """A new TreeChoice for a lane whose tree changes."""
         request = self._asked.request
         tree_request = asked.tree_request
         return tree_request.tree(

@@ -1,6 +1,6 @@
-"""The trees of a race's lanes, chosen before its first step, and what the page says about them:
-which texts they were planned on, what was left out of the race, and what would win elsewhere.
-Independent of threads and of the page."""
+"""Chooses the trees of a race's lanes before its first step, and writes the notes that the page
+shows about them: the texts they were planned on, the lanes left out of the race, and a machine on
+which a tree would win. Independent of threads and of the page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import PLANNED
 from ui.shared.tree_request import ChosenTree
 
-FAMILIAR_CLOCK = "a100-llama-2-7b-eager"  # tried first when looking for one on which a tree wins
+FAMILIAR_CLOCK = "a100-llama-2-7b-eager"  # tried first in the search for a machine of `elsewhere`
 MOST_NOTES = 4
 MAX_NOTE = 400
 _NOT_HERE = ", not on this prompt"
@@ -32,7 +32,7 @@ _NOT_HERE = ", not on this prompt"
 
 @dataclass(frozen=True)
 class ChosenLane:
-    """One lane with its tree."""
+    """One requested lane and the tree chosen for it."""
 
     request: LaneRequest
     chosen: ChosenTree
@@ -40,8 +40,8 @@ class ChosenLane:
 
 @dataclass(frozen=True)
 class RacePlan:
-    """The lanes that race. notes: sentences for the page. elsewhere: a machine on which the tree
-    planned for it is predicted to beat the best chain, None if there is none."""
+    """The lanes that race. notes: sentences for the page. elsewhere: another machine, on which a
+    tree planned for it is predicted to beat the best chain; None if there is none."""
 
     lanes: tuple[ChosenLane, ...]
     notes: tuple[str, ...] = ()
@@ -57,7 +57,8 @@ class RacePlan:
 
 
 def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
-    """Choose the tree of every lane; some need a measurement first. most: max nodes of a tree.
+    """Choose the tree of every lane, which may need a measurement first. most: the most nodes of
+    the tuned chain that a note may name.
 
     A lane whose planned tree is the same as an earlier lane's is left out. Raises
     BadSamplingParams if fewer than two lanes remain.
@@ -68,7 +69,7 @@ def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
     same = [_same_words(every[i], every[first]) for i, first in repeats.items()]
     if len(lanes) < LEAST_LANES:
         raise BadSamplingParams(
-            f"{' '.join(same)} That leaves nothing to compare it with; add a lane, or choose "
+            f"{' '.join(same)} This leaves nothing to compare it with; add a lane, or choose "
             "another machine’s clock"
         )
     elsewhere = _elsewhere(asked, lanes)
@@ -79,7 +80,7 @@ def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
 
 
 def plan_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """The plan's part of a race file's metadata, reduced to what a page can show."""
+    """The plan's part of the metadata of a race file, checked and cut to what a page can show."""
     notes = meta.get("notes")
     texts = notes[:MOST_NOTES] if isinstance(notes, list) else []
     clean = tuple(text[:MAX_NOTE] for text in texts if isinstance(text, str))
@@ -87,7 +88,8 @@ def plan_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def elsewhere_in(meta: Mapping[str, Any]) -> Elsewhere | None:
-    """The machine named in a race's metadata, which may come from a file; None if there is none."""
+    """The other machine named in the metadata of a race, which may come from a file; None if there
+    is none or it is invalid."""
     found = meta.get("elsewhere")
     if not isinstance(found, Mapping) or not isinstance(found.get("machine"), str):
         return None
@@ -104,8 +106,8 @@ def _tree(pair: Pair, asked: RaceRequest, lane: LaneRequest) -> ChosenTree:
 
 
 def _repeats(lanes: Sequence[ChosenLane]) -> Iterator[tuple[int, int]]:
-    """(lane, earlier lane) for each lane whose planned tree an earlier lane has on the same prompt.
-    A chain that was entered twice is raced twice."""
+    """(lane, earlier lane), by index, for each lane whose planned tree an earlier lane has on the
+    same prompt. Lanes of a shape with given numbers are never left out, even if equal."""
     for i, lane in enumerate(lanes):
         for first, other in enumerate(lanes[:i]):
             planned = lane.request.tree_request.kind in PLANNED
@@ -115,8 +117,8 @@ def _repeats(lanes: Sequence[ChosenLane]) -> Iterator[tuple[int, int]]:
 
 
 def _is_same(lane: ChosenLane, other: ChosenLane) -> bool:
-    """Whether two lanes would make the same steps: the same tree, and the same verifier where it
-    has anything to verify."""
+    """Whether two lanes would make the same steps: they have the same fixed tree, and the same
+    verifier unless the tree is a single node, which leaves nothing to verify."""
     tree = lane.chosen.tree
     if not isinstance(tree, Tree) or tree != other.chosen.tree:
         return False
@@ -135,8 +137,8 @@ def _same_words(lane: ChosenLane, other: ChosenLane) -> str:
 
 
 def _planned_from(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[str]:
-    """A note: where the acceptance comes from that trees and chains are planned with. In a race on
-    two prompts it names both sources if they differ."""
+    """A note on the source of the acceptance that trees and chains are planned from. In a race on
+    two prompts, it names both sources if they differ."""
     sources = _sources(asked, lanes)
     if len(words := set(sources.values())) == 1:
         yield f"Trees and chain lengths are planned from acceptance {words.pop()}."
@@ -147,7 +149,7 @@ def _planned_from(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[s
 
 
 def _sources(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> dict[str, str]:
-    """Where the acceptance comes from, in words, by the name of the prompt."""
+    """The source of the acceptance, in words, by the name of the prompt."""
     found: dict[str, dict[str, None]] = {}
     for lane in lanes:
         if lane.chosen.source:
@@ -171,7 +173,8 @@ def _source_words(source: str, prompt: str) -> str:
 def _missing_chains(
     pair: Pair, asked: RaceRequest, lanes: Sequence[ChosenLane], most: int
 ) -> Iterator[str]:
-    """What a tuned chain is predicted to reach on each prompt, for a race of trees without one."""
+    """Notes on the speed-up that a tuned chain is predicted to reach on each prompt, if the race
+    has branching trees and no tuned chain."""
     kinds = [lane.tree_request.kind for lane in asked.lanes]
     if "tuned_chain" in kinds:
         return
@@ -185,7 +188,7 @@ def _missing_chain(
 ) -> Iterator[str]:
     clock = asked.simulated_clock
     profile = clock.profile if clock else None
-    with suppress(SequoiaError):  # the race itself needs no such prediction
+    with suppress(SequoiaError):  # the race does not need this prediction
         plan = default_chain(pair, asked.params, DEFAULT_VERIFIER, [prompt], most, profile=profile)
         where = f" on {on}" if on else ""
         yield (
@@ -205,7 +208,7 @@ def _elsewhere(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Elsewhere | N
 
 
 def _other_machine(acceptance: Acceptance, clock: Entry | None) -> Elsewhere | None:
-    """A machine on which a tree is predicted to win, other than that of the profile `clock`."""
+    """A machine on which a tree is predicted to win, except the machine of the profile `clock`."""
     known = sorted(
         clocks.simulated_clocks().items(), key=lambda one: (one[0] != FAMILIAR_CLOCK, one[0])
     )

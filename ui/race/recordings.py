@@ -1,4 +1,4 @@
-"""Races in files: the one that the view opens with, and those of a visitor."""
+"""Races read from files: the one that the view opens with, and a visitor's upload."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ WELCOME = "welcome"
 
 
 def opened(path: Any, most: int) -> OpenedRace:
-    """The race in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason that
-    is fit for the visitor."""
+    """The race in the file at `path`, of at most `most` bytes. Raises BadTrace with a message for
+    the visitor."""
     return OpenedRace(RaceLog.from_dict(json_of(path, most, "race")))
 
 
@@ -31,5 +31,5 @@ def welcome() -> OpenedRace | None:
 
 
 def titled(lane: LaneLog) -> Run:
-    """The run of `lane`, with a title that says where it is from."""
+    """The run of `lane`, with a title that names the lane."""
     return replace(lane.run, meta={**lane.run.meta, "title": f"lane {lane.full_name} of a race"})

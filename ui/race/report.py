@@ -1,8 +1,8 @@
 """The analysis after a race: who won, and for each lane where its time went, what would help, and
 whether its text is lossless.
 
-A lane's result has the form of `sequoia.saved_files.race_file.checked`. Independent of threads and
-of the page.
+For the form of a lane's result see `sequoia.saved_files.race_file.checked`. Independent of threads
+and of the page.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ from ui.shared.speedup_meta import step_of
 
 
 class Tally:
-    """The totals of a lane, its tokens, and the sizes of its trees."""
+    """A lane's totals, its tokens, the sizes of its trees, and the tokens and seconds of each
+    step."""
 
     def __init__(self) -> None:
         self.stats = DecodeStats()
@@ -51,6 +52,7 @@ class Tally:
         self.steps: list[Step] = []
 
     def add(self, trace: Any) -> None:
+        """Count a step of the lane."""
         self.stats = self.stats.add(trace)
         self.tokens += trace.emitted
         self.sizes.append((len(trace.tree), trace.tree.levels))
@@ -59,9 +61,10 @@ class Tally:
 
 @dataclass(frozen=True)
 class FinishedRace:
-    """A race that has ended. `prompt`: of the lanes without a prompt of their own. `acceptances`:
-    what each lane's tree was fitted to, None for a fixed shape. `clock`: the one that all lanes
-    were timed on, None for this machine's. `base`: index of the plain lane, None without one."""
+    """A race that has ended. prompt: for lanes that have no prompt of their own. acceptances: the
+    acceptance that each lane's tree was fitted to, None for a fixed shape. clock: the simulated
+    clock that timed all lanes, None if their times were measured here. base: index of the plain
+    lane, None if there is none."""
 
     pair: Pair
     prompt: str
@@ -76,7 +79,7 @@ class FinishedRace:
         return next((i for i, lane in enumerate(self.lanes) if lane.is_plain), None)
 
     def by_prompt(self) -> Iterator[tuple[tuple[int, ...], FinishedRace]]:
-        """For each prompt the indexes of its lanes, and the race of these alone."""
+        """For each prompt, the indexes of its lanes and a FinishedRace of these lanes only."""
         prompts = [self.prompt if lane.prompt is None else lane.prompt for lane in self.lanes]
         for prompt in dict.fromkeys(prompts):
             places = tuple(i for i, own in enumerate(prompts) if own == prompt)
@@ -90,8 +93,8 @@ class FinishedRace:
             yield places, part
 
     def timed(self, max_nodes: int) -> list[dict[str, Any] | None]:
-        """One result per lane: where its time went and what to try, compared with the plain lane,
-        which has no result. max_nodes: the most nodes that a suggested tree may have."""
+        """One result per lane: where its time went and what to try, compared with the plain lane.
+        None for the plain lane. max_nodes: the most nodes that a tree may have to be suggested."""
         base = None if self.base is None else self.tallies[self.base]
         results = [
             None if lane.is_plain else self._timed(i, base, max_nodes)
@@ -104,7 +107,7 @@ class FinishedRace:
         result: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
         if base is None:
             return result
-        # a lane without steps, or whose decode time is 0, has no losses
+        # raised for a lane without steps or with a decode time of 0, which has no losses
         with suppress(SequoiaError):
             bars = time_breakdown(tally.stats, base.stats)
             result["waterfall"] = {
@@ -117,8 +120,8 @@ class FinishedRace:
         return result
 
     def _acceptance(self, i: int) -> Acceptance:
-        """The acceptance that lane i's tree was fitted to, else the pair's known one, else one
-        measured now."""
+        """The acceptance that lane i's tree was fitted to. If there is none, that of the pair,
+        which is measured now if it is not known."""
         verifier = self.lanes[i].verifier
         return (
             self.acceptances[i] or acceptance_of(self.pair, self.params, verifier, [self.prompt])[0]
@@ -162,9 +165,10 @@ class FinishedRace:
         tree_of: Callable[[int], TreeSource],
         should_stop: ShouldStop,
     ) -> Iterator[tuple[int, Result]]:
-        """(lane index, result of comparing its text with `reference`, the plain tokens) at
-        temperature 0. tree_of: a lane's tree, to repeat its run if rounding could explain a
-        difference; `should_stop` ends that."""
+        """(lane index, result) for each lane with a draft at temperature 0: its tokens compared
+        with `reference`, the tokens of plain decoding. tree_of: returns a lane's tree, for
+        repeating its run if rounding could explain a difference; `should_stop` ends the
+        repeat."""
         for i, (lane, tally) in enumerate(zip(self.lanes, self.tallies, strict=True)):
             if lane.is_plain or not tally.tokens:
                 continue
@@ -186,8 +190,8 @@ class FinishedRace:
             yield i, exactness_result(match.verdict, match.sentence, at=match.index)
 
     def plain_tokens(self) -> Iterator[list[int]]:
-        """The plain lane's tokens. Without that lane, runs plain decoding now and yields the
-        growing list after each step, until it is as long as the longest lane."""
+        """Yields the plain lane's tokens, once. If there is no plain lane, runs plain decoding now
+        and yields the growing list after each step, until it is as long as the longest text."""
         if self.base is not None:
             yield self.tallies[self.base].tokens
             return
@@ -201,8 +205,8 @@ class FinishedRace:
 
 
 def as_simulated(value: Any) -> Any:
-    """`value` with "measured" replaced by "simulated" in every text in it: how the analysis of a
-    race labels its times if they are another machine's."""
+    """`value` with "measured" replaced by "simulated" in every text in it: the label of an analysis
+    of simulated step times."""
     if isinstance(value, str):
         return value.replace("measured", "simulated")
     if isinstance(value, Mapping):
@@ -217,11 +221,12 @@ def exactness_result(
     p: float | None = None,
     count: Result | None = None,
 ) -> Result:
+    """The part "lossless" of a lane's result; see `sequoia.saved_files.race_file.checked`."""
     return {"kind": kind, "words": words, "at": at, "p": p, "count": count}
 
 
 def verdict_of(log: RaceLog) -> Verdict:
-    """The verdict of a race that has ended and of its further runs. The race counts as stopped if a
+    """The verdict on a race that has ended, pooled with its further runs. It counts as stopped if a
     lane did not finish, or if not all of the planned further runs were made."""
     pool = log.pool or Pool()
     lanes = [_lane_runs(log, i) for i in range(len(log.lanes))]
@@ -236,7 +241,7 @@ def ran_to_end(log: RaceLog) -> bool:
 
 
 def _lane_runs(log: RaceLog, i: int) -> LaneRuns:
-    """All runs of lane i: the race and its further runs."""
+    """All runs of lane i: that of the race, then the further ones."""
     lane = log.lanes[i]
     further = log.pool.runs if log.pool else ()
     clock = clock_of(lane.run.meta)
@@ -275,8 +280,8 @@ def _first_run(lane: LaneLog, meta: Mapping[str, Any], expected: ExpectedSteps |
 
 
 def _kind(lane: LaneLog) -> str:
-    """The kind of lane that the verdict names: a tree without branches is a chain, whichever entry
-    of the menu made it."""
+    """The lane's kind in the verdict: "plain", "chain" or "tree". A tree without branches is a
+    chain, whichever menu entry made it."""
     if lane.plain:
         return "plain"
     branches = any(len(step.tree) > step.tree.levels for step in lane.run.steps)

@@ -26,8 +26,8 @@ LEAST_LANES = 2
 
 @dataclass(frozen=True)
 class LaneRequest:
-    """One lane as requested; `name` is its name on the page. prompt, on: in a race of two prompts,
-    the lane's own and what it is called; else empty."""
+    """One lane as requested. name: its name on the page. prompt, on: in a race of two prompts, the
+    lane's prompt and the name of that prompt, such as "code"; else empty."""
 
     name: str
     tree_request: TreeRequest
@@ -38,10 +38,11 @@ class LaneRequest:
 
 @dataclass(frozen=True)
 class RaceRequest:
-    """One race as requested. lanes: those of both prompts if there is a second_prompt. check:
-    afterwards, at temperatures above 0, compare first tokens with the target's distribution. chat:
-    treat the prompt as a chat message if the models have a chat template. clock: the profile of the
-    simulated clock that all lanes are timed on, see ui.decode.clocks; None for this machine."""
+    """One race as requested. lanes: with a second_prompt, the lanes on the first prompt, then those
+    on the second. check: after the race, at temperatures above 0, compare first tokens with the
+    target's distribution. chat: treat the prompt as a chat message if the models have a chat
+    template. clock: the profile of the simulated clock that times all lanes, see ui.decode.clocks;
+    None to time them on this machine."""
 
     prompt: str
     params: SamplingParams
@@ -53,8 +54,8 @@ class RaceRequest:
 
     @classmethod
     def parse(cls, form: Mapping[str, Any], limits: Limits) -> RaceRequest:
-        """The request in `form`, which has the names of a run's form and `lanes`: (kind, numbers as
-        text, verifier) each. Raises a SequoiaError that names the value and the bound."""
+        """The request in `form`, which has the fields of a run's form and `lanes`, a list of (kind,
+        numbers as text, verifier). Raises a SequoiaError that names the value and the bound."""
         fixed = {
             "tree": "plain",
             "first": None,
@@ -83,10 +84,11 @@ class RaceRequest:
 
     @property
     def prompts(self) -> tuple[str, ...]:
-        """One or two."""
+        """The one or two prompts of the race."""
         return (self.prompt, self.second_prompt) if self.second_prompt else (self.prompt,)
 
     def prompt_of(self, lane: LaneRequest) -> str:
+        """The prompt that `lane` races on."""
         return lane.prompt or self.prompt
 
     @property
@@ -109,24 +111,25 @@ def _second_prompt(text: Any, first: str, limits: Limits) -> str:
 
 
 def _on_both(lanes: Sequence[LaneRequest], prompts: tuple[str, str]) -> tuple[LaneRequest, ...]:
-    """The lanes on the first prompt, then the same on the second."""
+    """The lanes on the first prompt, then the same lanes on the second."""
     if 2 * len(lanes) > MOST_LANES:
         raise BadSamplingParams(
-            f"a race of {len(lanes)} lanes on two prompts; every lane races on both, so expected "
-            f"{MOST_LANES // 2} lanes"
+            f"a race of {len(lanes)} lanes on two prompts; every lane races on both prompts, so "
+            f"expected at most {MOST_LANES // 2} lanes"
         )
     named = zip(prompts, prompt_names(prompts), strict=True)
     return tuple(replace(lane, prompt=prompt, on=on) for prompt, on in named for lane in lanes)
 
 
 def prompt_names(prompts: tuple[str, str]) -> tuple[str, str]:
-    """What two prompts are called: their kinds of text where these differ, else their numbers."""
+    """The names of two prompts: their kinds of text if these differ, else their numbers."""
     first, second = map(kind_of, prompts)
     return ("prompt 1", "prompt 2") if first == second else (first, second)
 
 
 def lane_tree(form: Mapping[str, Any], limits: Limits) -> TreeRequest:
-    """The tree that the `kind` and `numbers` of a lane ask for. Raises a SequoiaError."""
+    """The tree for the `kind` and `numbers` of a lane. Raises a SequoiaError if they are
+    invalid."""
     kind: Any = form.get("kind")
     return TreeRequest(kind, listed_numbers(kind, form.get("numbers")), limits.nodes)
 
@@ -145,8 +148,8 @@ def _lane(
 
 
 def _named(lanes: Sequence[tuple[TreeRequest, str]]) -> tuple[LaneRequest, ...]:
-    """The lanes with unique names. The default verifier is named only beside others of the same
-    shape."""
+    """The lanes with unique names. A name includes the verifier, unless all lanes of this shape use
+    the default one."""
     names = [_name(lane, lanes) for lane in lanes]
     numbered = [
         f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name

@@ -1,4 +1,4 @@
-"""One race in its own thread, and its messages: lanes take turns, then the race is analysed.
+"""One race in its own thread, and its messages. Lanes take turns, then the race is analysed.
 
 Stop ends all lanes after the current step. The analysis (where the time went, what to try, whether
 the output is lossless) is not part of any lane's decode time. Steps and analysis share one time
@@ -37,8 +37,9 @@ _OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
 
 @dataclass(frozen=True)
 class Started:
-    """The first step is about to begin. prompts: token ids of each lane's. meta: what all lanes
-    have in common; the rest is in each lane's log. continuation: what further runs need."""
+    """The first step is about to begin. prompts: the token ids of each lane's prompt. meta: what is
+    the same for all lanes; the rest is in each lane's log. continuation: the inputs for further
+    runs."""
 
     pair: Pair
     prompts: tuple[tuple[int, ...], ...]
@@ -49,14 +50,16 @@ class Started:
 
 @dataclass(frozen=True)
 class StepMade:
+    """A lane has made a step."""
+
     lane: int
     trace: StepTrace
 
 
 @dataclass(frozen=True)
 class StepsEnded:
-    """The last step was made; results follow. expected: the expected steps of each lane, None where
-    the verdict does without them."""
+    """The last step was made; results follow. expected: the expected steps of each lane; None for a
+    lane without them, and instead of the tuple if no lane has them."""
 
     stopped: bool
     expected: tuple[ExpectedSteps | None, ...] | None = None
@@ -64,12 +67,12 @@ class StepsEnded:
 
 @dataclass(frozen=True)
 class CheckBegins:
-    """Only the check of losslessness is left, which the visitor's next run may end."""
+    """Only the check of losslessness is left. The visitor's next run may end it."""
 
 
 @dataclass(frozen=True)
 class ResultsSoFar:
-    """The results so far, one per lane."""
+    """The results of the analysis so far, one per lane."""
 
     results: tuple[Result | None, ...]
 
@@ -77,8 +80,8 @@ class ResultsSoFar:
 class RaceJob(RunJob):
     """A race that is watched and recorded. `start` is called once.
 
-    checking: whether the messages read so far end where the check of losslessness begins. Another
-    call of `messages` then yields the rest.
+    checking: whether the check of losslessness is running. The reader may stop reading when it
+    begins, and get the remaining messages from another call of `messages`.
     """
 
     name = "race"
@@ -100,15 +103,16 @@ class RaceJob(RunJob):
         self.request = race_request
         self._run_store = run_store
         self.checking = False
-        self._emitted = 0  # tokens of all lanes
+        self._emitted = 0  # tokens so far, of all lanes
         self._over: StepsEnded | None = None
-        self._lanes_sent = False  # whether the page knows the lanes
-        self._raced: tuple[LaneRequest, ...] = ()  # without those that repeat another lane
-        self._end = 0.0  # of steps and analysis, on the monotonic clock
+        self._lanes_sent = False  # whether a message has described the lanes
+        self._raced: tuple[LaneRequest, ...] = ()  # requested lanes, except repeats
+        self._end = 0.0  # time limit of steps and analysis, on the monotonic clock
 
     @property
     def in_line(self) -> bool:
-        """The check of losslessness gives way to any other run, so it does not count."""
+        """Whether the race keeps its visitor from starting another run. The check of losslessness
+        does not: it ends when another run wants the models."""
         return self.busy and not self.checking
 
     def demand(self) -> Demand:
@@ -120,7 +124,7 @@ class RaceJob(RunJob):
 
     @property
     def _tokens(self) -> int:
-        """Of all lanes, at most."""
+        """The most tokens that all lanes together may emit."""
         return len(self.request.lanes) * self.request.params.max_new_tokens
 
     def _take(self, event: Any) -> None:
@@ -178,16 +182,16 @@ class RaceJob(RunJob):
 
     # -- in the thread -----------------------------------------------------------------------------
 
-    def work(self, steps: int | None) -> Ended:  # noqa: ARG002  a race is run to its end
+    def work(self, steps: int | None) -> Ended:  # noqa: ARG002  a race is not stepped
         with self.turn(self.request.chat) as pair:
             race, acceptances = self._begin(pair)
             self._end = time.monotonic() + self._limits.seconds
             tallies, late = self._run_steps(race)
             self.post(StepsEnded(bool(race.running), self._expected(pair, race, tallies)))
-            # frees the caches before the analysis
+            # without the race, its caches are freed before the analysis
             lanes = race.lanes
             race = None
-            if not self._released:  # the visitor has not left
+            if not self._released:  # unless the visitor has left
                 self._judge(
                     FinishedRace(
                         pair,
@@ -202,7 +206,7 @@ class RaceJob(RunJob):
         return Ended("time" if late else "stopped" if self.halted() else "length", notice=late)
 
     def _begin(self, pair: Pair) -> tuple[Race, tuple[Acceptance | None, ...]]:
-        """The race with every lane's tree, and the acceptance each tree was fitted to. Some trees
+        """The race, and the acceptance that each lane's tree was fitted to. Choosing a tree may
         need a measurement first."""
         asked = self.request
         plan = plan_race(pair, asked, self._limits.nodes)
@@ -231,7 +235,7 @@ class RaceJob(RunJob):
         return race, tuple(one.chosen.acceptance for one in plan.lanes)
 
     def _log_of(self, pair: Pair, lane: Lane, one: ChosenLane) -> LaneLog:
-        """The lane before its first step."""
+        """The log of a lane before its first step."""
         asked = self.request
         tree_request = one.request.tree_request
         prompt = asked.prompt_of(one.request)
@@ -254,7 +258,7 @@ class RaceJob(RunJob):
 
     def _run_steps(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:
         """Make steps until the race ends, is stopped, or reaches the time limit. Returns each
-        lane's tally, and the message about the time limit if that was reached."""
+        lane's tally, and a message if the time limit was reached."""
         tallies = tuple(Tally() for _ in race.lanes)
         for decoder in race.decoders:  # as Race.prefill does, but Stop works between two lanes
             if not self.halted():
@@ -271,7 +275,7 @@ class RaceJob(RunJob):
     def _expected(
         self, pair: Pair, race: Race, tallies: Sequence[Tally]
     ) -> tuple[ExpectedSteps | None, ...] | None:
-        """The steps expected of each lane, unless the race was stopped or left."""
+        """The expected steps of each lane; None if the race was stopped or the visitor has left."""
         if race.running or self._released or self._must_end():
             return None
         if self.request.params.temperature:
@@ -286,9 +290,10 @@ class RaceJob(RunJob):
         """Whether Stop was pressed or the time limit is reached."""
         return self.halted() or self._late
 
-    # -- after the race, in no lane's decode time --------------------------------------------------
+    # -- after the race, not part of any lane's decode time ----------------------------------------
 
     def _judge(self, finished: FinishedRace) -> None:
+        """Analyse the race and post the results, which grow part by part."""
         self.post(Notice("Analysing where the time went"))
         results: list[dict[str, Any] | None] = [None] * len(finished.lanes)
         for places, part in finished.by_prompt():
@@ -305,13 +310,15 @@ class RaceJob(RunJob):
             self.post(ResultsSoFar(tuple(results)))
 
     def _texts(self, finished: FinishedRace) -> Iterator[Round]:
+        """Compare each lane's text with that of plain decoding, at temperature 0."""
         for places, part in finished.by_prompt():
             yield from self._texts_of(finished, part, places)
 
     def _texts_of(
         self, finished: FinishedRace, part: FinishedRace, places: Sequence[int]
     ) -> Iterator[Round]:
-        """The texts of the lanes on one prompt."""
+        """`_texts` for the lanes on one prompt: `part` is their race, `places` are their indexes in
+        `finished`."""
         tokens = None
         for tokens in part.plain_tokens():
             if part.base is None and self._must_end():
@@ -323,7 +330,8 @@ class RaceJob(RunJob):
         yield from ({places[lane]: lossless} for lane, lossless in found)
 
     def _check_distributions(self, finished: FinishedRace) -> Iterator[Round]:
-        """Running verdicts on the first tokens of all lanes."""
+        """Run the check above temperature 0, or say why it is not run. Yields its results so far
+        after each round of draws."""
         awaited = self._model_host.queue.awaited
         is_single = not self.request.second_prompt
         if not (self.request.check and is_single) or self._must_end() or awaited:
@@ -357,8 +365,9 @@ class RaceJob(RunJob):
         yield from check.rounds()
 
     def _why_unchecked(self, awaited: bool) -> str:
+        """The reason, in words. awaited: whether another run is waiting for the models."""
         if self.request.second_prompt:
-            return "a race of two prompts is not checked; race one of them alone"
+            return "a race of two prompts is never checked; to check it, race one prompt alone"
         if not self.request.check:
             return "tick “Verify losslessness after the race” to check it"
         if self._late:
@@ -366,8 +375,8 @@ class RaceJob(RunJob):
         return "another run is waiting for the models" if awaited else "the race was stopped"
 
     def _tree(self, finished: FinishedRace, i: int) -> TreeSource:
-        """The tree of lane i. If it changes, a function that makes a new TreeChoice for each draw,
-        since a TreeChoice learns and draws must be independent."""
+        """The tree of lane i. If it changes from step to step, a function that makes a new
+        TreeChoice for each draw: a TreeChoice learns, and draws must be independent."""
         tree = finished.lanes[i].tree
         lane = self._raced[i]
         if isinstance(tree, Tree):

@@ -1,4 +1,5 @@
-"""The races that a page can show again, by name, and what a browser asks of them."""
+"""The races that a page can show again, by name, and the answers to a browser's requests for their
+steps."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from ui.shared.message_text import message_text
 
 
 class StoredRaces:
-    """newest: those that were run or opened here. welcome: the recorded one that the view opens
-    with; None if it cannot be read."""
+    """newest: the last races that were run or opened here. welcome: the recorded race that the view
+    opens with; None if it cannot be read."""
 
     def __init__(self, limits: Limits) -> None:
         self.newest: RunStore[StoredRace] = RunStore(limits.runs, limits.weight)
@@ -37,7 +38,7 @@ class StoredRaces:
         return self.welcome.log().to_json() if self.welcome else ""
 
     def get_moves(self, asked: Any) -> str:
-        """The steps that a browser missed, from [race, first] on, with all trees."""
+        """The steps that a browser missed. asked: [race name, index of the first step]."""
         name, first = parse_missed(asked)
         kept = self.find(name)
         if kept is None:
@@ -48,8 +49,9 @@ class StoredRaces:
         return kept.since(first)
 
     def get_steps(self, asked: Any) -> str:
-        """Steps of one lane with everything that a picture of them needs: of [race, lane, first]
-        those from `first` on, as many as fit an answer. Nothing if the race is not stored."""
+        """Steps of one lane with everything that a picture of them needs, as many as fit into one
+        answer. asked: [race name, lane, index of the first step]. An empty message if the race is
+        not stored."""
         name, lane, first = asked if isinstance(asked, list) and len(asked) == 3 else [None] * 3
         kept = self.find(name)
         if kept is None or not _is_index(lane) or not _is_index(first):

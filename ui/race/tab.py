@@ -46,7 +46,7 @@ from ui.shared.menus import on_choice
 from ui.shared.tree_menu import entry_of
 
 _ANALYSED_WITHIN = 60.0  # seconds
-_REPLACED_WITHIN = 10.0  # seconds; one draw of a large model may take that long
+_REPLACED_WITHIN = 10.0  # seconds; one draw with a large model may take this long
 
 
 class RaceTab(RunView[RaceJob | RaceOnJob]):
@@ -56,9 +56,9 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         super().__init__(model_host, limits)
         self._live = live
         self.stored = StoredRaces(limits)
-        # visitors whose next race is about to replace a check or further runs, which end first
+        # visitors whose next race waits until their last check or further runs have ended
         self._starting: set[str] = set()
-        # a race goes on for one visitor, also if several ask at the same moment
+        # so that only one of several simultaneous requests can continue the same race
         self._going_on = threading.Lock()
 
     def build(self) -> None:
@@ -85,7 +85,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         gr.on(starts, None, None, form.buttons, js=began(form), api_visibility="private")
         self.board.follow(self.follow, None, self.board, **FOLLOWING)
         self.board.ask(self.job_state, None, [self.board, *form.buttons], **ASKED)
-        # one output: every output costs milliseconds per message
+        # only one output, because every output costs milliseconds per message
         work = model_work(self._limits.waiting)
         raced = gr.on(starts, self.run, form.form, self.board, **work)
         # a separate event, so that Run can be pressed while the check is running
@@ -121,7 +121,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         kinds: list[Any] = [lane.kind for lane in form.lanes]
         details = [part for lane in form.lanes for part in lane.details]
         applied = self.board.apply(self.apply, {*kinds}, [self.board, *kinds, *details], **QUIET)
-        # up to the notice about what was done
+        # scroll up to the notice that says which lane was changed
         applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")
         self.board.link(self.use_link, live.profiles, [self.board, *form.parts.values()], **QUIET)
         note_form(blocks, "race", form.parts)
@@ -147,8 +147,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
     # -- races -------------------------------------------------------------------------------------
 
     async def run(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
-        """A race to its end and its analysis, except for the check of losslessness. Ends the check
-        of the visitor's last race, and its further runs."""
+        """Run a race and analyse it, except for the check of losslessness. Before that, end the
+        check or the further runs of the visitor's last race."""
         try:
             race = await self._start(request, data)
         except SequoiaError as problem:
@@ -164,7 +164,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
                 race.halt()
 
     async def _start(self, request: gr.Request, data: FormData) -> RaceJob:
-        """A new race of the visitor, running. Raises SequoiaError if it is refused."""
+        """Start a new race of the visitor. Raises SequoiaError if it is refused."""
         who = visitor(request)
         self._starting.add(who)
         try:
@@ -176,12 +176,13 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             self._starting.discard(who)
 
     def stop(self, request: gr.Request) -> None:
-        """Stop the visitor's race after its current step, or one that is about to start."""
+        """Stop the visitor's race after its current step. If it is about to start, do not start
+        it."""
         self._starting.discard(visitor(request))
         super().stop(request)
 
     def _begin(self, data: FormData, request: gr.Request) -> RaceJob:
-        """The race that the form asks for, started. Raises SequoiaError if it is refused."""
+        """Start the race that the form describes. Raises SequoiaError if it is refused."""
         race_request = RaceRequest.parse(self.form.values(data), self._limits)
         race = RaceJob(race_request, self._model_host, self._limits, self.stored.newest)
         race.is_shared = self._limits.shares or self.form.is_shared(data)
@@ -189,7 +190,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return race
 
     async def check(self, request: gr.Request) -> AsyncIterator[str]:
-        """The check of losslessness after the visitor's race, if there is one."""
+        """The messages of the check of losslessness after the visitor's race, if it has one."""
         race = self.sessions.get(visitor(request))
         if not isinstance(race, RaceJob) or not race.checking:
             return
@@ -200,8 +201,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             race.halt()
 
     async def race_on(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
-        """Go on with the race that the browser names, over further prompts and seeds. Ends the
-        check of the visitor's last race."""
+        """Continue the race that the browser names with further prompts and seeds. Before that, end
+        the check of the visitor's last race."""
         try:
             job = await self._go_on(request, sent_with(event).get("race"))
         except SequoiaError as problem:
@@ -214,7 +215,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             job.halt()
 
     async def _go_on(self, request: gr.Request, name: Any) -> RaceOnJob:
-        """Further runs of the race `name`, being made. Raises SequoiaError if it is refused."""
+        """Start further runs of the race `name`. Raises SequoiaError if they are refused."""
         kept = self.stored.newest.get(name)
         if kept is None:
             raise BadTrace("this race is no longer stored; run it again")
@@ -233,16 +234,17 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return job
 
     async def _await_analysis(self, who: str) -> None:
-        """Wait until the visitor's last race is analysed: its verdict is on screen before that."""
+        """Wait until the visitor's last race is analysed. The verdict and its button for further
+        runs are on screen before the analysis is complete."""
         race = self.sessions.get(who)
         end = time.monotonic() + _ANALYSED_WITHIN
         while race and race.busy and not race.is_replaceable and time.monotonic() < end:
             await asyncio.sleep(SECONDS_PER_BATCH)
 
     async def _end_replaceable(self, who: str) -> None:
-        """End the check of the visitor's last race, or its further runs, if they are being made.
-        Waits until the last message has been sent: a later one would bring the old race back to the
-        screen."""
+        """End the check or the further runs of the visitor's last race, if one of them is running.
+        Then wait until its last message has been sent: a later one would bring the old race back to
+        the screen."""
         race = self.sessions.get(who)
         if race is None or not race.is_replaceable:
             return
@@ -253,11 +255,11 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         self._keep(race)
 
     def going(self) -> Updates:
-        """The buttons when a race begins."""
+        """Updates of the buttons when a race begins."""
         return self.form.resting(False)
 
     def rested(self, request: gr.Request) -> Updates:
-        """The buttons and the file after a race or a refused request."""
+        """Updates of the buttons and of the file to save, after a race or a refused request."""
         who = visitor(request)
         race = self.sessions.get(who)
         if who in self._starting:
@@ -275,24 +277,25 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return {self.board: notice_message(error=words)}
 
     def _keep(self, race: RaceJob | RaceOnJob) -> StoredRace | None:
-        """Leave the recording of a race that has ended to the store, and return it."""
+        """Move the recording of a race that has ended to the store, and return it; None if the race
+        made none."""
         kept = race.recording
         if kept is not None:
             race.forget()
-            self.stored.newest.put(kept)  # its weight is known now
+            self.stored.newest.put(kept)  # again, because its weight has changed
         return kept
 
     def details(
         self, kind: Any, tree: Any, parents: Any
     ) -> tuple[dict[str, Any], dict[str, Any], str]:
-        """Updates of a lane's numbers and verifier, and no more words about a preset: the lanes are
-        the visitor's own now. For the lab's tree the numbers are copied from the Decode form, if it
-        has that tree."""
+        """Updates of a lane's numbers and verifier for the shape `kind`. The sentence about the
+        preset is cleared, since the lanes no longer match it. If the shape is the lab tree and the
+        Decode form has one (`tree` is its shape), its `parents` are copied."""
         numbers, verifier = details_of(kind)
         return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier, ""
 
     def start_with(self, name: Any) -> Updates:
-        """Fill the form with the preset that the button called `name` stands for."""
+        """Fill the form with the preset whose button is called `name`."""
         preset = preset_named(name)
         return self.form.filled_with(preset) if preset else {self.form.about: gr.skip()}
 
@@ -323,8 +326,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         }
 
     def use_link(self, event: gr.EventData, profiles: Any = None) -> Updates:
-        """Put the values of a link, as sent by the browser, into the form. profiles: those saved
-        in the browser, untrusted."""
+        """Put the values of a link, which the browser sent, into the form. profiles: the hardware
+        profiles saved in the browser, untrusted."""
         sent = sent_with(event)
         values = {name: sent.get(name) for name in self.form.parts}
         lanes = [
@@ -341,15 +344,15 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
     # -- recordings --------------------------------------------------------------------------------
 
     def load(self, request: gr.Request) -> Updates:
-        """The race the view opens with: the one named in the page's address if it is still stored,
-        else the recorded example."""
+        """Show the race named in the page's address if it is still stored, else the recorded
+        example."""
         kept = self.stored.newest.get(request.query_params.get("race"))
         if kept is None or not kept.weight:
             return self.example()
         return self._shown(kept)
 
     def example(self) -> Updates:
-        """The recorded race that is shipped with the program."""
+        """Show the recorded race that is shipped with the program."""
         if self.stored.welcome is None:
             return {self.board: notice_message(notice="No recorded race found; press Run.")}
         return self._shown(self.stored.welcome)
@@ -364,8 +367,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return self._shown(kept)
 
     def open_lane(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """Play the run of one lane, {race, lane}, in Decode. Raises gr.Error, shown as a pop-up,
-        if it is not there."""
+        """Play the run of one lane in the Decode view. `event` has {race, lane}. Raises gr.Error,
+        shown as a pop-up, if there is no such lane."""
         try:
             asked = sent_with(event)
             kept = self.stored.find(asked.get("race"))

@@ -1,1 +1,1 @@
-"""Models from the Hugging Face hub: the files used, the download, and its process."""
+"""Downloads models from the Hugging Face hub: which files, the download, and its process."""

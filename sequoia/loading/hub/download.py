@@ -1,9 +1,9 @@
-"""Downloads models from the Hugging Face hub into its local cache: looks them up, checks the room
-on the disk, fetches them, and explains what went wrong.
+"""Downloads models from the Hugging Face hub into its local cache: looks them up, checks the free
+disk space, fetches them, and explains what went wrong.
 
-No server is contacted for a model that is in the cache. Downloads run in a separate process
-(download_worker.py) that lives as long as a `Downloads`. It can be ended at any time; the next one
-continues from there.
+No server is contacted for a model that is in the cache. A `Downloads` context starts a separate
+process for its downloads (download_worker.py). That process can be ended at any time; the next
+download of the same model continues where it stopped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sequoia.errors import BadModel, NotDownloaded, Stopped
 from sequoia.loading.hub.model_files import cached, hub_folder, is_hub_id, small_files, weight_files
 from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 
-ROOM_LEFT = 1_000_000_000  # bytes of the disk that stay free
+ROOM_LEFT = 1_000_000_000  # bytes that must stay free on the disk
 _LOOK_SECONDS = 0.1
 _RATE_SECONDS = 4.0
 _WEIGHT_SUFFIXES = (".bin", ".safetensors", ".gguf", ".pth")
@@ -33,14 +33,14 @@ _ENVIRONMENT = {
     "TRANSFORMERS_OFFLINE": "0",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-    "HF_HUB_DISABLE_XET": "1",  # it keeps nothing of an interrupted download
+    "HF_HUB_DISABLE_XET": "1",  # Xet cannot resume an interrupted download
 }
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of the download of `model`: bytes done and in total, and the latest rate in bytes
-    per second."""
+    """Progress of the download of `model`: bytes done, bytes in total, and the rate over the last
+    seconds in bytes per second."""
 
     model: str
     done: int
@@ -53,8 +53,8 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """A model on the hub: a commit, and the files that are used with their bytes. newest: whether
-    it is the commit of `main`."""
+    """A model on the hub at one commit. files: the files to download, with their sizes in bytes.
+    newest: whether the commit was looked up as the newest one of `main`."""
 
     model: str
     commit: str
@@ -63,23 +63,24 @@ class Listing:
 
     @property
     def weight_bytes(self) -> int:
+        """Total size of the weight files."""
         return sum(self.files[name] for name in weight_files(self.files))
 
     @property
     def missing_bytes(self) -> int:
-        """Bytes still to download at most: partial files of an earlier download are not
-        counted."""
+        """Total size of the files that are not complete in the cache. Part of them may be there
+        already, from an interrupted download."""
         folder = hub_folder(self.model) / "snapshots" / self.commit
         return sum(count for name, count in self.files.items() if not (folder / name).exists())
 
 
 class Downloads:
-    """A context in which models can be looked up and fetched.
+    """A context manager that looks up and fetches models. Leaving it ends any download.
 
-    on_progress is called with Progress several times a second. should_stop is polled ten times a
-    second; once it returns True, Stopped is raised and the download ends. online: False refuses
-    every download, None does so where HF_HUB_OFFLINE is set. Raises NotDownloaded with the reason
-    and what can be done.
+    on_progress: called with a Progress several times a second. should_stop: polled ten times a
+    second; when it returns True, the download ends with Stopped. online: False refuses every
+    download, None does so if HF_HUB_OFFLINE is set. A failed download raises NotDownloaded, whose
+    message gives the reason and the remedy.
     """
 
     def __init__(
@@ -100,23 +101,23 @@ class Downloads:
         self._end()
 
     def locate(self, ref: str, revision: str = "") -> Path | Listing:
-        """The folder of a model that is on this machine, of commit `revision` if there are several,
-        or its listing on the hub."""
+        """The folder of the model `ref` if it is on this machine, otherwise its listing on the hub.
+        If the cache has several commits, that of `revision` is preferred."""
         if Path(ref).is_dir():
             return Path(ref)
         return (is_hub_id(ref) and cached(ref, revision)) or self.look_up(ref, revision)
 
     def look_up(self, model: str, revision: str = "") -> Listing:
-        """The files of `model` on the hub, at commit `revision` or the newest. Raises
-        NotDownloaded, and BadModel where it has no safetensors weights."""
+        """The files of `model` on the hub at commit `revision`, or at the newest one. Raises
+        NotDownloaded, or BadModel if the model has no safetensors weights."""
         if not is_hub_id(model):
             raise BadModel(
-                f"no folder {model[:200]!r}, and it is not a Hugging Face id of the form owner/name"
+                f"{model[:200]!r} is neither a folder nor a Hugging Face id of the form owner/name"
             )
         if not self._online:
             raise NotDownloaded(
-                f"{model} is not on this machine, and HF_HUB_OFFLINE is set, so the hub is not "
-                "contacted; unset it, or name a local folder"
+                f"{model} is not on this machine, and HF_HUB_OFFLINE is set (or online=False was "
+                "passed), so the hub is not contacted; allow downloads, or give a local folder"
             )
         found = next(self._ask(model, {"do": "list", "model": model, "revision": revision}))
         files = {str(name): int(count) for name, count in found["files"].items()}
@@ -125,14 +126,15 @@ class Downloads:
             others = sorted(name for name in files if name.endswith(_WEIGHT_SUFFIXES))
             only = f", only {', '.join(others[:3])}" if others else ""
             raise BadModel(
-                f"{model} has no .safetensors file of the usual name{only}; other weight formats "
-                "can run code and are not loaded"
+                f"{model} has no complete set of model.safetensors files{only}; other weight "
+                "formats can run code and are not loaded"
             )
         used = {name: files[name] for name in [*small_files(files), *weights]}
         return Listing(model, str(found["commit"]), used, newest=not revision)
 
     def fetch(self, listing: Listing, weights: bool) -> Path:
-        """Download the model's small files, or with `weights` all its files; returns its folder."""
+        """Download the model's small files, and with `weights` all of its files. Returns their
+        folder in the cache."""
         names = list(listing.files) if weights else small_files(listing.files)
         total = sum(listing.files[name] for name in names)
         rate = Rate()
@@ -155,8 +157,8 @@ class Downloads:
     # -- the process -------------------------------------------------------------------------------
 
     def _ask(self, model: str, command: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """The messages of the process about one command. Raises NotDownloaded if it fails, and
-        Stopped."""
+        """Send `command` to the process, which is started if necessary, and yield its answers.
+        Raises NotDownloaded if the command fails, and Stopped if `should_stop` returns True."""
         self._worker = self._worker or WorkerProcess(
             _SCRIPT, {**_ENVIRONMENT, "HF_HUB_CACHE": constants.HF_HUB_CACHE}
         )
@@ -174,7 +176,7 @@ class Downloads:
         while True:
             if self._should_stop():
                 raise Stopped(
-                    "stopped; what was downloaded is kept, and the next try continues from there"
+                    "stopped; the downloaded part is kept, and the next download continues there"
                 )
             try:
                 if news := worker.receive(_LOOK_SECONDS):
@@ -195,6 +197,7 @@ class Rate:
         self._seen: deque[tuple[float, int]] = deque()
 
     def of(self, done: int) -> float:
+        """The rate now that `done` bytes have been downloaded."""
         now = time.monotonic()
         self._seen.append((now, done))
         while now - self._seen[0][0] > _RATE_SECONDS:
@@ -204,16 +207,16 @@ class Rate:
 
 
 def require_room(needed: int) -> None:
-    """Raises NotDownloaded, with both figures, if the cache's disk lacks room for `needed` bytes
-    and ROOM_LEFT. If nothing is to be downloaded, the disk does not matter."""
+    """Raises NotDownloaded if the cache's disk has less than `needed` + ROOM_LEFT bytes free. If
+    `needed` is 0, the disk is not checked."""
     if not needed:
         return
     free = disk_free()
     if needed + ROOM_LEFT > free:
         raise NotDownloaded(
             f"the download of {size(needed)} does not fit in {constants.HF_HUB_CACHE}: "
-            f"{size(free)} are free, of which {size(ROOM_LEFT)} must stay free; "
-            "make room, or set HF_HOME to a folder on a larger disk"
+            f"{size(free)} is free, of which {size(ROOM_LEFT)} must stay free; "
+            "free some space, or set HF_HOME to a folder on a larger disk"
         )
 
 
@@ -226,18 +229,20 @@ def disk_free() -> int:
 
 
 def reason(model: str, kind: str, words: str, done: int) -> str:
-    """What went wrong and what can be done about it. done: bytes downloaded so far."""
+    """A message that says what went wrong and what to do. kind: as `kind_of` in download_worker.py
+    gives it. words: the original error. done: bytes downloaded so far."""
     page = f"https://huggingface.co/{model}"
-    kept = f" {size(done)} are downloaded and kept: the next try continues there." if done else ""
+    kept = f" {size(done)} is already here; the next download continues there." if done else ""
     known = {
         "gated": (
-            f"{model} is gated: its licence has to be accepted first. Open {page}, log in and "
-            "accept it; then log in on this machine too (`hf auth login`, or set HF_TOKEN) and "
-            "load it again."
+            f"{model} is gated: you must accept its licence first. Open {page}, log in and accept "
+            "it; then log in on this machine too (`hf auth login`, or set HF_TOKEN) and load the "
+            "model again."
         ),
         "closed": (
             f"{model} is gated, and the account logged in on this machine may not read it yet. "
-            f"Open {page}, accept the licence and wait until access is granted; then load it again."
+            f"Open {page}, accept the licence and wait until access is granted; then load the "
+            "model again."
         ),
         "missing": (
             f"the hub has no model {model!r}, or it is private and nobody is logged in on this "
@@ -246,22 +251,22 @@ def reason(model: str, kind: str, words: str, done: int) -> str:
         ),
         "revision": (
             f"the hub no longer has the commit of {model} that the list of pairs names ({words}). "
-            "Name the two models themselves to use their newest commits."
+            "To use the newest commits, enter the two models by their ids instead."
         ),
         "network": (
             f"the Hugging Face hub cannot be reached for {model} ({words}). Check the connection "
-            f"and the proxy, or name a local folder.{kept}"
+            f"and the proxy, or give a local folder.{kept}"
         ),
-        "hub": f"the Hugging Face hub refused {model} ({words}).{kept}",
+        "hub": f"the Hugging Face hub answered with an error for {model} ({words}).{kept}",
         "disk": f"the disk is full, so {model} was not downloaded completely.{kept}",
-        "busy": f"another download of {model} is in progress; wait for it or stop it.",
+        "busy": f"another download of {model} is in progress; wait for it to end, or stop it.",
         "damaged": f"{model}: {words}; load it again.",
     }
     return known.get(kind, f"{model} could not be downloaded ({words}).{kept}")
 
 
 def size(count: float) -> str:
-    """Bytes as a person writes them, in powers of ten as disks are sold."""
+    """A number of bytes in words, in decimal units as on disk labels."""
     for unit, least in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= least:
             return f"{count / least:.3g} {unit}"
@@ -269,5 +274,5 @@ def size(count: float) -> str:
 
 
 def is_here(model: str) -> bool:
-    """Whether the complete `model` is on this machine."""
+    """Whether `model` is on this machine: as a folder, or complete in the hub's cache."""
     return Path(model).is_dir() or cached(model) is not None

@@ -1,17 +1,16 @@
-"""Downloads from the Hugging Face hub in a separate process: commands in and messages out, one JSON
-object per line.
+"""Downloads from the Hugging Face hub in a separate process. It reads commands from standard input
+and writes answers to standard output, one JSON object per line.
 
-A process because it can be ended at once, whatever a connection does, and because the program
-itself then never uses the network. It is run as a script by download.py, so that it starts without
-torch.
+A process can be ended at once, even if a connection hangs, and the program itself then never uses
+the network. download.py runs this file as a script, so that it starts without importing torch.
 
     {"do": "list", "model", "revision"}   -> {"commit", "files": {name: bytes}}
     {"do": "get", "model", "commit", "files": [name, ...], "newest"} -> {"bytes": done so far},
     ..., then {"folder"}
 
-A failure is reported as {"error": kind, "words"}, and the process ends. `huggingface_hub` starts an
-interrupted file again; here a file grows under the name of its checksum, so that the next try
-continues, and is moved to its final name once complete.
+A failure is answered with {"error": kind, "words"}, and the process ends. `huggingface_hub` would
+restart an interrupted file from the beginning. Here a file is written to CHECKSUM.part, which the
+next download continues, and is renamed once it is complete.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ from huggingface_hub.utils import WeakFileLock, build_hf_headers
 AT_ONCE = 4
 PROGRESS_SECONDS = 0.2
 LOCK_SECONDS = 2.0
-# the most that is lost of a file when the process is ended, and the step of progress
+# bytes: at most this much of each file is lost when the process is ended; progress has this step
 constants.DOWNLOAD_CHUNK_SIZE = 1 << 20
 
 
-# What went wrong, by the name of an error or its base class, the first that matches. By name, as
-# some are of libraries below `huggingface_hub` (filelock, httpx).
+# Kind of failure by the name of the exception or of one of its base classes; the first match
+# counts. Names, because some are defined in libraries that huggingface_hub uses (filelock, httpx).
 _KINDS = {
     "RepositoryNotFoundError": "missing",
     "RevisionNotFoundError": "revision",
@@ -55,11 +54,11 @@ _KINDS = {
 
 
 class Damaged(Exception):
-    """A file does not have the checksum that the hub states."""
+    """A file's checksum is not the one that the hub gives, or the hub gives none."""
 
 
 class Count:
-    """Bytes downloaded so far, of all files of a command together."""
+    """Bytes downloaded so far, over all files of one command. Threads may add to it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -90,8 +89,8 @@ class Count:
 
 
 def listed(model: str, revision: str) -> Iterator[dict[str, Any]]:
-    """The commit `revision` of `model`, or its newest one, and its top-level files with their
-    sizes."""
+    """One message: the commit `revision` of `model`, or its newest one, and the names and sizes of
+    its top-level files (the first 2000)."""
     info = HfApi().model_info(model, revision=revision or None, files_metadata=True)
     files = {
         file.rfilename: file.size or 0 for file in info.siblings or () if "/" not in file.rfilename
@@ -100,7 +99,8 @@ def listed(model: str, revision: str) -> Iterator[dict[str, Any]]:
 
 
 def got(model: str, commit: str, files: list[str], newest: bool) -> Iterator[dict[str, Any]]:
-    """The messages of the download of `files`; the last one names their folder."""
+    """Download `files`. Yields the number of bytes so far, several times a second, and at the end
+    the folder of the files."""
     count = Count()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         running = {pool.submit(get, model, commit, name, count) for name in files}
@@ -117,11 +117,12 @@ def got(model: str, commit: str, files: list[str], newest: bool) -> Iterator[dic
 
 
 def cache_folder(model: str) -> Path:
+    """The folder of `model` in the hub's cache."""
     return Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=model, repo_type="model")
 
 
 def get(model: str, commit: str, name: str, count: Count) -> None:
-    """Download one file into the hub's cache, continuing where an earlier try ended."""
+    """Download one file into the hub's cache, continuing an interrupted download of it."""
     folder = cache_folder(model)
     if (there := folder / "snapshots" / commit / name).exists():
         count.add(there.stat().st_size)
@@ -144,8 +145,8 @@ def get(model: str, commit: str, name: str, count: Count) -> None:
 
 
 def fill(url: str, about: HfFileMetadata, whole: Path, count: Count) -> None:
-    """Download to a file beside `whole` and move it there. One downloaded in several tries is
-    checked first."""
+    """Download to a .part file and rename it to `whole`. The checksum is verified first if the
+    download was continued from an earlier one."""
     part = whole.with_suffix(".part")
     with part.open("ab") as file:
         if about.size is not None and file.tell() > about.size:
@@ -160,24 +161,24 @@ def fill(url: str, about: HfFileMetadata, whole: Path, count: Count) -> None:
             tqdm_class=count.bar(),
         )  # pyright: ignore[reportArgumentType]
         if start == about.size:
-            count.add(start)  # it was complete already, so nothing was downloaded
+            count.add(start)  # it was complete already, so http_get did not count it
     if start and len(whole.name) == 64 and digest(part) != whole.name:
         part.unlink()
         raise Damaged(
-            f"the partial download of {url.rsplit('/', 1)[-1]} from an earlier attempt was "
-            "damaged and has been deleted"
+            f"the partial download of {url.rsplit('/', 1)[-1]} from an earlier attempt was damaged "
+            "and has been deleted"
         )
     part.replace(whole)
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal digits."""
+    """SHA-256 of a file, as 64 hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def kind_of(problem: BaseException) -> str:
-    """What went wrong, as a key of the messages in download.py."""
+    """The kind of failure, as a key of the messages in `reason` of download.py."""
     if isinstance(problem, GatedRepoError):
         return "gated" if problem.response.status_code == 401 else "closed"
     if isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -187,7 +188,8 @@ def kind_of(problem: BaseException) -> str:
 
 
 def serve() -> None:
-    """Carry out commands until one fails, or standard input ends with the program."""
+    """Carry out commands until one fails, or until standard input is closed because the program has
+    ended."""
     commands: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=_read, args=(commands,), daemon=True).start()
     try:
@@ -203,7 +205,8 @@ def serve() -> None:
                 "words": " ".join(str(problem).split())[:300] or type(problem).__name__,
             }
         )
-        os._exit(1)  # at once: other files are still downloading, and what they have is kept
+        # without waiting for the threads that download other files; their .part files remain
+        os._exit(1)
 
 
 def _read(commands: SimpleQueue[str]) -> None:

@@ -1,8 +1,8 @@
-"""Which files of a model are used, and where they are on this machine. Reads none of them and
-contacts no server.
+"""Selects the files of a model that loading uses, and finds models on this machine. Opens no model
+file and contacts no server.
 
-Weights are safetensors only; other formats can run code. The hub's cache has the layout of its own
-client: a folder for each model with `snapshots/COMMIT/FILE` and `refs/main`.
+Weights are safetensors only, because other formats can run code. The cache has the layout of
+`huggingface_hub`: a folder for each model, with `snapshots/COMMIT/FILE` and `refs/main`.
 """
 
 from __future__ import annotations
@@ -41,13 +41,14 @@ def is_hub_id(ref: str) -> bool:
 
 
 def small_files(names: Iterable[str]) -> list[str]:
-    """Config, tokenizer and the like among the file names of a model."""
+    """The configs, the tokenizer files and the index of the weights among a model's file
+    `names`."""
     return sorted(_SMALL.intersection(names))
 
 
 def weight_files(names: Iterable[str]) -> list[str]:
-    """The weights among the file names of a model: one file, or all of its shards; none where the
-    set is incomplete."""
+    """The weight files among a model's file `names`: model.safetensors, or else all shards. Empty
+    if a shard is missing."""
     names = set(names)
     if "model.safetensors" in names:
         return ["model.safetensors"]
@@ -56,7 +57,7 @@ def weight_files(names: Iterable[str]) -> list[str]:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether `folder` has all files that loading needs."""
+    """Whether `folder` has a config, all weight files and, for shards, their index."""
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str]()
     if "config.json" not in names or not weight_files(names):
         return False
@@ -64,13 +65,14 @@ def is_whole(folder: Path) -> bool:
 
 
 def hub_folder(ref: str) -> Path:
-    """The cache's folder for the model `ref`, which need not exist."""
+    """The path of the model `ref` in the hub's cache, which may not exist."""
     return Path(constants.HF_HUB_CACHE).expanduser() / f"models--{ref.replace('/', '--')}"
 
 
 def cached(ref: str, revision: str = "") -> Path | None:
-    """The folder of the complete model `ref` in the hub's cache: that of commit `revision` where
-    there is one, else of `main` when it was last looked up, else the newest."""
+    """The folder of one complete commit of the model `ref` in the hub's cache, None if there is
+    none. Preferred are `revision`, then the commit that `main` had when last looked up, then the
+    folder changed last."""
     base = hub_folder(ref)
     main = base / "refs" / "main"
     known = [revision, main.read_text(encoding="utf-8").strip() if main.is_file() else ""]

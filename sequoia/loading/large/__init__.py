@@ -1,1 +1,1 @@
-"""Targets larger than one device: spread over several, or streamed layer by layer."""
+"""Targets too large for one device: spread over several, or streamed layer by layer."""

@@ -1,7 +1,7 @@
-"""Copies from host memory to the device that computes: synchronously on a CPU, asynchronously on
-a separate stream on CUDA.
+"""Copies weights from host memory to the device that computes.
 
-A copy runs while other things are computed; work that needs its bytes waits for it.
+On CUDA, copies run on a separate stream at the same time as other work; work that needs the copied
+bytes waits for them. On a CPU, copies are synchronous.
 """
 
 from __future__ import annotations
@@ -16,37 +16,39 @@ from sequoia.errors import OutOfMemory
 from sequoia.this_machine.memory import free_bytes, size
 from sequoia.this_machine.step_timer import as_current_device
 
-_PORTABLE = 1  # pinned for all devices, as a flag of cudaHostRegister
-PAGE = 4096  # bytes; memory is pinned by whole pages, so counts are multiples of it
+_PORTABLE = 1  # cudaHostRegisterPortable: the memory is pinned for all devices
+PAGE = 4096  # bytes; memory is pinned in whole pages, so counts are multiples of this
 
 
 class Copier(Protocol):
-    """Copies between memory that it allocates itself; counts are in bytes."""
+    """Copies from host memory to buffers on a device, both allocated by the copier. Counts are in
+    bytes."""
 
     def host(self, count: int) -> torch.Tensor:
-        """(count,) uint8 in host memory, to copy from. Raises OutOfMemory."""
+        """Host memory to copy from, a uint8 tensor (count,). Raises OutOfMemory."""
         ...
 
     def buffer(self, count: int) -> torch.Tensor:
-        """(count,) uint8 on the computing device, to copy to."""
+        """Memory on the computing device to copy to, a uint8 tensor (count,)."""
         ...
 
     def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> Any:
-        """Start copying `host` to the start of `buffer`, after all work given to the device so far.
-        Returns a ticket for `wait`."""
+        """Start copying `host` to the start of `buffer`. The copy begins after all work that the
+        device was given so far. Returns a ticket for `wait`."""
         ...
 
     def wait(self, ticket: Any) -> None:
-        """Make all later work on the device wait for that copy."""
+        """Make all later work on the device wait for the copy that `begin` returned `ticket`
+        for."""
         ...
 
     def finish(self) -> None:
-        """Wait until no copy is in progress."""
+        """Block until no copy is in progress."""
         ...
 
 
 class HostCopier:
-    """From host memory to host memory, at once. For a machine without a GPU, and for tests."""
+    """Copies within host memory, synchronously: for a machine without a GPU, and for tests."""
 
     def host(self, count: int) -> torch.Tensor:
         return torch.empty(count, dtype=torch.uint8)
@@ -64,7 +66,7 @@ class HostCopier:
 
 
 class CudaCopier:
-    """From pinned host memory to one CUDA device, on a second stream."""
+    """Copies from pinned host memory to one CUDA device, on a separate stream."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -73,7 +75,7 @@ class CudaCopier:
     def host(self, count: int) -> torch.Tensor:
         memory = torch.empty(count + PAGE, dtype=torch.uint8)
         start = -memory.data_ptr() % PAGE
-        pages = memory[start : start + count]  # whole pages, so that none is pinned twice
+        pages = memory[start : start + count]  # whole pages, so that no page is pinned twice
         with as_current_device(self._device):
             _pin(pages, self._stream)
         return pages
@@ -92,7 +94,7 @@ class CudaCopier:
         self._stream.wait_stream(torch.cuda.current_stream(self._device))
         with torch.cuda.stream(self._stream):
             buffer[: len(host)].copy_(host, non_blocking=True)
-            # if it is freed during the copy, its memory is not reused before the copy ends
+            # if the buffer is freed during the copy, its memory is not reused before the copy ends
             buffer.record_stream(self._stream)
             return self._stream.record_event()
 
@@ -104,14 +106,17 @@ class CudaCopier:
 
 
 def copier_for(device: torch.device) -> Copier:
-    """The copier to `device`."""
+    """A copier whose buffers are on `device`."""
     return CudaCopier(device) if device.type == "cuda" else HostCopier()
 
 
 def _pin(pages: torch.Tensor, stream: torch.cuda.Stream) -> None:
-    """Lock `pages` into memory until they are freed. Pinned memory allocated by torch takes up to
-    twice as much, as it is rounded up to powers of two. The current device must be the one that
-    copies: another one would get a CUDA context, half a gigabyte, for nothing."""
+    """Pin `pages` until they are freed. Raises OutOfMemory if CUDA refuses.
+
+    torch's own pinned allocator is not used: it rounds sizes up to powers of two, so it takes up to
+    twice the memory. The current device must be the one that copies, or CUDA would create a context
+    (half a gigabyte) on another device for nothing.
+    """
     runtime: Any = torch.cuda.cudart()
     code = int(runtime.cudaHostRegister(pages.data_ptr(), len(pages), _PORTABLE))
     if code:
@@ -119,14 +124,16 @@ def _pin(pages: torch.Tensor, stream: torch.cuda.Stream) -> None:
         free = free_bytes(torch.device("cpu"))
         raise OutOfMemory(
             f"cannot pin another {size(len(pages))} of host memory (CUDA error {code}); "
-            f"{size(free)} is free. Keep more layers resident, or choose a smaller target"
+            f"{size(free)} is free. Keep more layers resident (a larger offload=), or choose a "
+            "smaller target"
         )
     weakref.finalize(pages, _unpin, runtime, pages.data_ptr(), stream).atexit = False
 
 
 def _forget_error(runtime: Any, stream: torch.cuda.Stream) -> None:
-    """CUDA keeps the error of a refused call, and the next launch of this thread would raise it as
-    its own. Where torch does not offer the call that clears it, a launch here takes it."""
+    """Clear the error that CUDA remembers after a refused call; otherwise the next kernel launch of
+    this thread would raise it. Where torch has no call to clear it, a launch here raises it, which
+    clears it."""
     if clear := getattr(runtime, "cudaGetLastError", None):
         clear()
         return

@@ -1,7 +1,7 @@
-"""Loads a target larger than one device: spread over several by `accelerate`, or with its layers
-streamed from host memory.
+"""Places a target that is too large for one device: `accelerate` spreads it over several, or its
+layers are streamed from host memory.
 
-placement.py decides what goes where; load.py calls this and runs the self-test.
+placement.py decides what goes where; load.py calls these functions and runs the self-test.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from sequoia.validate_input import shown
 
 
 class StreamedModel(TreeModel):
-    """A target whose layers are streamed from host memory by `stream`. Where all of them fit the
-    device, it is as fast as any other."""
+    """A target some of whose layers `stream` copies from host memory in every pass. If all layers
+    fit on the device, nothing is streamed, and it is as fast as any other model."""
 
     def __init__(self, hf: Any, name: str, plan: OffloadPlacement) -> None:
         self.stream = LayerStream(hf, plan.resident, plan.output)
@@ -54,12 +54,12 @@ def plan_large(
     dtype: torch.dtype | None,
     offloaded: Any,
 ) -> SpreadPlacement | OffloadPlacement | None:
-    """The placement of a pair whose weights take `sizes` bytes, or None if all of it goes to
-    `where`.
+    """The placement of the target, or None if both models go to `where` entirely.
 
-    device: as asked for; "spread" spreads the target, and so does "auto" where there are several
-    GPUs and the first is too small. offloaded: False, True to offload with as many resident layers
-    as fit, or their number. Raises BadModel or OutOfMemory.
+    sizes: bytes of the weights of target and draft. device: the requested one; "spread" spreads the
+    target, and so does "auto" if there are several GPUs and `where` is too small. dtype: None for
+    the default of this machine. offloaded: False; True to keep as many layers resident as fit; or
+    the number of resident layers. Raises BadModel or OutOfMemory.
     """
     dtype = dtype or usual_dtype(where, target.stored_dtype)
     gpus = torch.cuda.device_count()
@@ -80,32 +80,33 @@ def plan_large(
 def _refuse_nonsense(device: str, offloaded: Any, gpus: int) -> None:
     if not isinstance(offloaded, int):
         raise BadModel(
-            f"offload {shown(offloaded)} is not True, False or a number of resident layers"
+            f"offload must be True, False or a number of resident layers, not {shown(offloaded)}"
         )
     if device == "spread" and offloaded is not False:
         raise BadModel(
-            "a target is either spread over several devices or offloaded from one; leave out one "
-            "of the two"
+            "a target cannot be both spread and offloaded; leave out either device='spread' or "
+            "offload"
         )
     if device == "spread" and gpus < 2:
         raise BadModel(f"device 'spread' needs at least 2 CUDA devices; this machine has {gpus}")
 
 
 def placed(hf: Any, title: str, plan: SpreadPlacement | OffloadPlacement) -> TreeModel:
-    """The target `hf`, loaded on the devices of `plan` or on the CPU, made to run as planned.
-    Errors of other libraries pass through."""
+    """The target `hf` as a model that runs according to `plan`. `hf` must be on the devices of a
+    SpreadPlacement, or on the CPU for an OffloadPlacement. Errors of other libraries pass
+    through."""
     if isinstance(plan, OffloadPlacement):
         return StreamedModel(hf, title, plan)
     model = TreeModel(hf, title, plan.output, plan.layer_devices, plan.words)
-    if plan.words:  # else one device holds all of it after all
+    if plan.words:  # otherwise one device has room for the whole target
         copy_once(hf, plan.layer_devices)
     return use_fast_forward(model)
 
 
 def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
-    """`model` with `accelerate`'s own cpu_offload, which copies every layer to the device at each
-    pass and none ahead. The streaming of `model` is removed for good, so that there is one copy of
-    the weights."""
+    """The target of `model`, offloaded with `accelerate`'s cpu_offload for comparison: it copies
+    every layer just before use instead of in advance. `model` itself cannot be used afterwards: its
+    streaming is removed, so that there is only one copy of the weights."""
     model.stream.remove()
     other = TreeModel(
         cpu_offload(model.hf, model.device),
@@ -118,16 +119,16 @@ def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
 
 
 def copy_once(hf: Any, layer_devices: Sequence[torch.device]) -> None:
-    """Copy the inputs that all layers of a pass share, such as mask and positions, to each device
-    once: `accelerate` would copy them for every layer, and masks are large."""
+    """Copy the inputs that all layers share, such as mask and positions, only once per pass to each
+    device. `accelerate` would copy them for every layer, and masks are large."""
     copiers = {device: _InputCopier(device) for device in layer_devices}
     for layer, device in zip(decoder_layers(hf)[1], layer_devices, strict=True):
         layer.register_forward_pre_hook(copiers[device], with_kwargs=True)
 
 
 class _InputCopier:
-    """A hook before a layer that replaces its named tensors by copies on `device`. The last copy of
-    each name is kept."""
+    """A hook that runs before a layer and replaces its keyword tensors with copies on `device`. It
+    caches the last copy under each name for the layers that follow."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -150,7 +151,7 @@ class _InputCopier:
 def _parts(
     target: Source, draft: Source, draft_bytes: int, dtype: torch.dtype, where: torch.device
 ) -> tuple[ModelParts, ExtraBytes]:
-    """The target's parts, and the bytes needed in addition to them."""
+    """The target's parts, and the bytes that the draft and a run need in addition."""
     text = target.config.get_text_config()
     per_layer, rest = usual_run_bytes(text, dtype.itemsize)
     rest += usual_distribution_bytes(where, USUAL_NODES, text.vocab_size)

@@ -1,7 +1,7 @@
-"""The sizes of a model's parts, from its config alone. A model too large for one device is divided
-into these parts.
+"""The parts into which a model too large for one device is divided, and their sizes.
 
-Nothing is loaded or allocated: the modules are built on torch's `meta` device.
+The sizes are computed from the config alone: the modules are built on torch's `meta` device, so
+nothing is loaded or allocated.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from sequoia.errors import BadModel
 
 @dataclass(frozen=True)
 class ModelParts:
-    """Names of a causal LM's modules in order, and their bytes: those `ahead` of the decoder
-    layers, the `layers`, and those `behind` them. tied: the head shares the embedding's weights, so
-    it goes with the first part."""
+    """Names of a causal LM's modules, in order: those `ahead` of the decoder layers, the `layers`,
+    and those `behind` them. sizes: bytes of each module by name. tied: the head shares the
+    embedding's weights, so it must be on the same device."""
 
     ahead: tuple[str, ...]
     layers: tuple[str, ...]
@@ -31,12 +31,12 @@ class ModelParts:
 
     @property
     def total(self) -> int:
-        """Bytes of all weights; tied ones count once."""
+        """Bytes of all weights; tied weights count once."""
         return sum(self.sizes.values())
 
     @property
     def around(self) -> int:
-        """Bytes of all but the layers."""
+        """Bytes of all modules except the layers."""
         return sum(self.sizes[name] for name in self.ahead + self.behind)
 
     @property
@@ -47,7 +47,7 @@ class ModelParts:
 
 def parts_of(config: Any, dtype: torch.dtype) -> ModelParts:
     """The parts of the model that `config` describes, with weights in `dtype`. Raises BadModel
-    if it has no single list of layers."""
+    if its decoder layers are not in a single list."""
     with torch.device("meta"):
         hf = AutoModelForCausalLM.from_config(config, dtype=dtype)
     names, _ = decoder_layers(hf)
@@ -70,8 +70,8 @@ def decoder_layers(hf: Any) -> tuple[tuple[str, ...], tuple[nn.Module, ...]]:
     if found is None:
         count = hf.config.get_text_config().num_hidden_layers
         raise BadModel(
-            f"{type(hf).__name__} has no list of its {count} layers, so it cannot be divided layer "
-            "by layer"
+            f"{type(hf).__name__} does not have its {count} layers in one list, so it cannot be "
+            "spread or offloaded"
         )
     name, modules = found
     return tuple(f"{name}.{i}" for i in range(len(modules))), tuple(modules)
@@ -88,8 +88,8 @@ def layer_list(hf: Any) -> tuple[str, nn.ModuleList] | None:
 
 
 def _pieces(module: nn.Module, layers: str, name: str = "") -> Iterator[tuple[str, nn.Module]]:
-    """The modules that are not divided, by full name: the layers in the list called `layers`, and
-    all modules around it."""
+    """Name and module of each indivisible part, in order: every layer in the list called `layers`,
+    and the modules before and after it."""
     for child, inside in module.named_children():
         full = f"{name}.{child}" if name else child
         if f"{layers}.".startswith(f"{full}."):
@@ -99,7 +99,7 @@ def _pieces(module: nn.Module, layers: str, name: str = "") -> Iterator[tuple[st
 
 
 def _bytes(module: nn.Module, seen: set[int]) -> int:
-    """Bytes of the parameters that were not `seen` in an earlier module."""
+    """Bytes of the parameters whose id() is not in `seen`. Their ids are then added to `seen`."""
     new = {id(weight): weight for weight in module.parameters() if id(weight) not in seen}
     seen.update(new)
     return sum(weight.numel() * weight.element_size() for weight in new.values())

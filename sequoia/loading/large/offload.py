@@ -1,11 +1,11 @@
-"""Offloading: decoder layers with weights in host memory, which are streamed to the computing
-device one after the other.
+"""Offloading: the weights of some decoder layers are in host memory and are streamed to the
+computing device one layer at a time.
 
-The model of `transformers` is unchanged: hooks before and after each streamed layer point its
-parameters at one of two buffers. While one layer computes, the next one is copied into the other
-buffer; after the last layers of a pass come the first ones of the next, so that copying continues
-while the draft runs. All other modules, and a number of resident layers, stay on the device. How
-many of them fit is decided in placement.py.
+The `transformers` model is unchanged: hooks before and after each streamed layer point its
+parameters at one of two device buffers. While one layer computes, the next layer is copied into the
+other buffer. At the end of a pass the first layers of the next pass are copied, so copying
+continues while the draft runs. All other modules and the resident layers stay on the device;
+placement.py decides how many layers are resident.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from torch import nn
 from sequoia.loading.large.copier import PAGE, Copier, copier_for
 from sequoia.loading.large.model_parts import decoder_layers
 
-_ALIGNED = 256  # bytes: every weight begins at a multiple of it
+_ALIGNED = 256  # bytes; every weight starts at a multiple of this
 
 
 class LayerStream:
-    """`hf`, loaded on the CPU, made to run on `device` with `resident` of its layers kept there and
-    the others streamed.
+    """Makes the model `hf`, loaded on the CPU, run on `device` with `resident` layers there and the
+    other layers streamed.
 
-    One pass at a time: a second thread waits in `alone`. A pass that fails in the middle does no
-    harm to the next. Between passes the model is complete: its parameters are in host memory or on
-    the device, so that it can be saved, or restored by `remove`.
+    Only one pass may run at a time; `alone` makes other threads wait. A pass that fails halfway
+    does not affect the next one. Between passes all parameters are complete, in host memory or on
+    the device, so the model can be saved, or restored with `remove`.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class LayerStream:
         )
 
     def alone(self, forward: Any) -> Any:
-        """`forward`, but one call at a time."""
+        """`forward` behind a lock, so that one call runs at a time."""
 
         def locked(*given: Any) -> torch.Tensor:
             with self._lock:
@@ -66,7 +66,7 @@ class LayerStream:
         return locked
 
     def remove(self) -> None:
-        """Restore the model without hooks: all of it on the CPU, in memory that is not pinned."""
+        """Restore the model: without hooks, entirely on the CPU, in memory that is not pinned."""
         for handle in self._hooks:
             handle.remove()
         self._copier.finish()
@@ -80,30 +80,30 @@ class LayerStream:
     # -- in a pass ---------------------------------------------------------------------------------
 
     def _before(self, i: int, *_: Any) -> None:
-        """Before layer `i` computes: wait for its weights and point its parameters at them."""
+        """Hook before streamed layer `i`: wait for its weights and point its parameters at them."""
         buffer = self._buffer_of(i) or self._start(i)
         self._copier.wait(buffer.ticket)
         self._layers[i].point(buffer.views[i])
 
     def _after(self, i: int, *_: Any) -> None:
-        """After layer `i` was given to the device: its buffer is for the layer after the one in the
-        other buffer."""
+        """Hook after streamed layer `i`: reuse its buffer for the layer after next. (The next layer
+        is in the other buffer.)"""
         buffer = self._buffer_of(i)
         self._layers[i].rest()
         if buffer:
             self._fetch(self._next(self._next(i)), buffer)
 
     def _start(self, i: int) -> _Buffer:
-        """Fill the buffers from layer `i` on, in the first pass or after one that failed. Returns
-        the buffer of layer `i`."""
+        """Copy layer `i` and the next one into the buffers, as neither has layer `i`: in the first
+        pass, or after a pass that failed. Returns the buffer of layer `i`."""
         for buffer in self._buffers:
             self._fetch(i, buffer)
             i = self._next(i)
         return self._buffers[0]
 
     def _fetch(self, i: int, buffer: _Buffer) -> None:
-        """Start to copy layer `i` into `buffer`, unless a buffer holds it: of two layers, both
-        stay."""
+        """Start to copy layer `i` into `buffer`, unless a buffer contains it already. With one or
+        two streamed layers, each stays in its buffer."""
         if self._buffer_of(i) is None:
             buffer.layer = None  # stays so if the copy cannot start
             buffer.ticket = self._copier.begin(self._layers[i].host, buffer.memory)
@@ -117,8 +117,9 @@ class LayerStream:
 
 
 class _Buffer:
-    """Memory on the device. layer: the layer in it or being copied to it. ticket: of that copy.
-    views: the weights of each layer in it."""
+    """Memory on the device for one layer. layer: the index of the layer that is in it or is being
+    copied into it, None if there is none. ticket: of that copy. views: for each layer, its weights
+    as views of this memory."""
 
     def __init__(self, memory: torch.Tensor, layers: Sequence[_Layer]) -> None:
         self.memory = memory
@@ -128,7 +129,7 @@ class _Buffer:
 
 
 class _Layer:
-    """The weights of one decoder layer, one after the other in the host memory `host`."""
+    """The weights of one decoder layer, stored one after the other in the host memory `host`."""
 
     def __init__(self, module: nn.Module, copier: Copier) -> None:
         self.weights = list(module.parameters())
@@ -145,7 +146,7 @@ class _Layer:
         self._at_rest = True
 
     def views(self, flat: torch.Tensor) -> list[torch.Tensor]:
-        """The weights as views of `flat`, which has at least the bytes of `host`."""
+        """The weights as views of `flat`, a uint8 tensor of at least the length of `host`."""
         return [
             flat[start : start + weight.numel() * weight.element_size()]
             .view(weight.dtype)
@@ -160,20 +161,20 @@ class _Layer:
         self._at_rest = False
 
     def rest(self) -> None:
-        """Point the parameters at host memory."""
+        """Point the parameters at the weights in host memory."""
         if not self._at_rest:
             self.point(self._resting)
             self._at_rest = True
 
 
 def streamed_layers(layers: int, resident: int) -> tuple[int, ...]:
-    """Which of `layers` layers are streamed when `resident` are not. Spread evenly, as copying
-    continues while a resident layer computes."""
+    """Indices of the layers that are streamed when `resident` of `layers` stay on the device. They
+    are spread evenly, so that copies overlap with the computation of resident layers."""
     return tuple(i for i in range(layers) if i * resident // layers == (i + 1) * resident // layers)
 
 
 def _move(hf: nn.Module, device: torch.device, but: set[int] = frozenset()) -> None:  # pyright: ignore[reportArgumentType]
-    """Move all parameters, except those with an id in `but`, and all buffers to `device`."""
+    """Move all buffers to `device`, and all parameters except those whose id() is in `but`."""
     for weight in hf.parameters():
         if id(weight) not in but:
             weight.data = weight.data.to(device)

@@ -1,7 +1,7 @@
-"""The placement of a target larger than one device: over several devices, or with layers in host
-memory.
+"""Decides where to put the parts of a target that is too large for one device: on several devices,
+or partly in host memory.
 
-Decided from sizes in bytes, before any weights are loaded. Moves nothing (see load_large.py).
+Only sizes in bytes are used, before any weights are loaded; load_large.py carries out the plan.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from sequoia.loading.large.offload import streamed_layers
 from sequoia.this_machine.memory import DeviceBytes, size
 from sequoia.validate_input import whole
 
-# of the free memory that may be planned; the rest is for short-lived results of single operations
+# fraction of the free memory that a plan may use; single operations need the rest for a short time
 SHARE = 0.9
 HOST = torch.device("cpu")
-_STEPS = 64  # of the search for the smallest share of each device that suffices
+_STEPS = 64  # shares tried in the search for the smallest one that suffices
 
 
 @dataclass(frozen=True)
 class ExtraBytes:
-    """Bytes needed in addition to the weights: `per_layer` for each layer, `together` on the device
-    of the logits (the draft with its own run, masks and logits)."""
+    """Bytes needed in addition to the target's weights: `per_layer` on each layer's device (its KV
+    cache), and `together` on the device of the logits (the draft, its KV cache, masks, logits)."""
 
     per_layer: int
     together: int
@@ -35,10 +35,10 @@ class ExtraBytes:
 
 @dataclass(frozen=True)
 class SpreadPlacement:
-    """A target over several devices. where: the device of each module by name, in the form that
-    `accelerate` takes, with GPUs as numbers. layer_devices: of each decoder layer. output: the
-    device of the head, and so of token ids, masks, logits and the draft. needs: bytes predicted for
-    each device.
+    """A target spread over several devices. where: the device of each module by name, as a
+    `device_map` for `accelerate` (GPUs as numbers). layer_devices: the device of each decoder
+    layer. output: the device of the head, and so of token ids, masks, logits and the draft. needs:
+    predicted bytes on each device.
     """
 
     where: Mapping[str, int | str]
@@ -48,15 +48,15 @@ class SpreadPlacement:
 
     @property
     def words(self) -> str:
-        """The placement in words, "" where one device is enough."""
+        """The placement in words, "" if one device is enough."""
         return f"spread over {' and '.join(map(str, self.needs))}" if len(self.needs) > 1 else ""
 
 
 @dataclass(frozen=True)
 class OffloadPlacement:
     """A target with `resident` of its `layers` on the device `output`, which computes, and the
-    others in host memory. device_bytes, host_bytes: predicted for the device, and for the streamed
-    layers in host memory."""
+    remaining layers in host memory. device_bytes: predicted bytes on the device. host_bytes:
+    predicted bytes of the streamed layers in host memory."""
 
     output: torch.device
     resident: int
@@ -66,7 +66,7 @@ class OffloadPlacement:
 
     @property
     def words(self) -> str:
-        """The placement in words, "" where nothing is streamed."""
+        """The placement in words, "" if nothing is streamed."""
         if self.resident == self.layers:
             return ""
         return f"{self.layers - self.resident} of {self.layers} layers streamed from host memory"
@@ -78,9 +78,12 @@ def spread(
     free: Mapping[torch.device, int],
     all_of_them: bool = False,
 ) -> SpreadPlacement:
-    """The target over as few of the devices in `free` (bytes by device) as have room for it, or
-    over all of them, each filled to about the same share. Raises OutOfMemory with all figures where
-    all devices together have no room."""
+    """The target over as few devices as have room for it, or with `all_of_them` over all devices.
+    Each is filled to about the same share of its free memory.
+
+    free: free bytes of each device. Raises OutOfMemory, with the sizes in its message, if all
+    devices together do not have enough.
+    """
     devices = sorted(free, key=lambda device: -free[device])
     for count in range(len(devices) if all_of_them else 1, len(devices) + 1):
         used = sorted(devices[:count], key=str)
@@ -91,17 +94,17 @@ def spread(
     needed = parts.total + extra.together + extra.per_layer * len(parts.layers)
     figures = ", ".join(f"{size(free[device])} on {device}" for device in devices)
     raise OutOfMemory(
-        f"the two models and a run need about {size(needed)}, layer by layer on {len(devices)} "
-        f"devices; free: {figures}, of which {SHARE:.0%} can be used; offload=True (--offload) "
-        "leaves most of the target in host memory"
+        f"the two models and a run need about {size(needed)}, divided by layers over "
+        f"{len(devices)} devices; free: {figures}, of which {SHARE:.0%} can be used; offload=True "
+        "(--offload) keeps most of the target in host memory"
     )
 
 
 def _filled(
     parts: ModelParts, extra: ExtraBytes, devices: Sequence[torch.device], caps: Sequence[float]
 ) -> SpreadPlacement | None:
-    """The layers in order, each on the first device that has room for it under `caps`; None if
-    one fits nowhere."""
+    """The placement that fills the devices in order with at most `caps` bytes each, None if the
+    target does not fit that way."""
     first = devices[0]
     last = devices[-1]
     where = dict.fromkeys(parts.ahead, first) | dict.fromkeys(parts.behind, last)
@@ -137,12 +140,12 @@ def offload(
     resident: int | None,
     converted: bool = False,
 ) -> OffloadPlacement:
-    """The placement with `resident` layers on `device`, or as many as fit. free: bytes on `device`
-    and on the host. converted: the files have another dtype, so that loading makes a copy of
-    all weights; otherwise files are mapped into memory, which takes none.
+    """The placement with `resident` layers on `device`, or with as many as fit if it is None.
 
-    Raises BadModel for a number outside 0 to the number of layers, OutOfMemory with the figures
-    where it does not fit.
+    free: free bytes of `device` and of the host. converted: loading changes the dtype, so all
+    weights are copied into host memory; otherwise the files are mapped and need none. Raises
+    BadModel if `resident` is not between 0 and the number of layers, and OutOfMemory, with the
+    sizes in its message, if the placement does not fit.
     """
     layers = len(parts.layers)
     plans = [
@@ -155,12 +158,12 @@ def offload(
     kept = whole(most if resident is None else resident, "resident layers", 0, layers, BadModel)
     plan = plans[kept]
     on_device = (
-        f"{kept} resident layers, two buffers for the others, the rest of the target, the draft "
-        "and a run need"
+        f"{kept} resident layers, two buffers for the streamed layers, the target's other parts, "
+        "the draft and a run need"
     )
-    # one layer is in memory twice while it is copied
+    # while a layer is copied to pinned memory, it is in host memory twice
     in_host = max(plan.host_bytes, parts.total + parts.largest if converted else 0)
-    if device == HOST:  # one memory for both
+    if device == HOST:  # resident and streamed layers share one memory
         _refuse(plan.device_bytes + in_host, free, HOST, on_device)
     else:
         fit = f"; at most {most} layers fit" if most else ""
@@ -171,8 +174,8 @@ def offload(
 
 
 def _device_bytes(parts: ModelParts, extra: ExtraBytes, resident: int) -> int:
-    """Bytes on the device with so many resident layers, and two buffers unless nothing is
-    streamed."""
+    """Bytes on the device with `resident` layers, including the buffers for streamed layers (none
+    if nothing is streamed)."""
     streamed = set(streamed_layers(len(parts.layers), resident))
     kept = sum(parts.sizes[name] for i, name in enumerate(parts.layers) if i not in streamed)
     buffers = min(len(streamed), 2) * parts.largest

@@ -1,1 +1,1 @@
-"""Tokenizers: tested in a separate process, and compared between target and draft."""
+"""Tests tokenizers in a separate process and compares the target's with the draft's."""

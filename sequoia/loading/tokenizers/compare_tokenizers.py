@@ -1,8 +1,7 @@
-"""The tokenizers of a pair: tested in a separate process, loaded, and compared.
+"""Loads both tokenizers of a pair and compares them, after testing each in a separate process.
 
-Text is encoded and decoded with the target's only. So ids have to mean the same pieces for both
-models; where only the splitting of text into pieces differs, the pair is still lossless, but the
-draft may predict worse.
+Only the target's tokenizer encodes and decodes text, so an id must mean the same token to both
+models. A draft whose tokenizer splits text differently is still lossless, but may predict worse.
 """
 
 from __future__ import annotations
@@ -40,25 +39,25 @@ _PARTS = {
 
 @dataclass(frozen=True)
 class Shared:
-    """The tokenizer in use, which is the target's, and the comparison with the draft's in words."""
+    """The target's tokenizer, used for both models, and how it compares with the draft's."""
 
     tokenizer: Any
     words: str
 
 
 def matching_tokenizer(target: Source, draft: Source, trusted: bool = False) -> Shared:
-    """The pair's tokenizer. Raises BadModel if one cannot be used, and BadPair where they
-    differ, naming the first different piece.
+    """The tokenizer for the pair. Raises BadModel if either tokenizer cannot be used, and BadPair
+    if they have different tokens or split a short test text differently.
 
-    trusted: the pair comes with this program, and its tokenizers are not tested.
+    trusted: do not test the tokenizers, because the pair comes with this program.
     """
     ours, other = (_tokenizer(source, trusted) for source in (target, draft))
     _refuse_other_pieces(ours.get_vocab(), other.get_vocab())
     for probe in _PROBES:
         if _ids(ours, probe) != _ids(other, probe):
             raise BadPair(
-                "the tokenizers have the same tokens but split text differently, for instance "
-                f"{probe!r}"
+                "the two tokenizers have the same tokens but split text differently, for instance "
+                f"{probe!r}; choose a draft with the target's tokenizer"
             )
     return Shared(ours, _compared(len(ours), differences(as_json(ours), as_json(other))))
 
@@ -68,13 +67,14 @@ def _refuse_other_pieces(ours: Mapping[str, int], its: Mapping[str, int]) -> Non
     if different:
         first = min(different, key=lambda piece: min(ours.get(piece, 2**31), its.get(piece, 2**31)))
         raise BadPair(
-            f"the tokenizers differ in {len(different)} tokens; the first is {first[:40]!r}, "
-            f"id {ours.get(first)} for the target and {its.get(first)} for the draft"
+            f"the tokenizers differ in {len(different):,} tokens; the first is {first[:40]!r}, "
+            f"which has id {ours.get(first)} in the target and {its.get(first)} in the draft"
         )
 
 
 def differences(ours: str, other: str) -> list[str]:
-    """The names of the parts in which two tokenizers, given as JSON, differ."""
+    """The names, for messages, of the parts in which two tokenizers differ. Both are given as the
+    JSON text of a tokenizer.json."""
     if ours == other:
         return []
     mine = _parts(ours)
@@ -83,8 +83,8 @@ def differences(ours: str, other: str) -> list[str]:
 
 
 def _parts(tokenizer: str) -> dict[str, Any]:
-    """The parts by name, with merges separate from the model, or the scores that a Unigram model
-    has in their place. The pieces are left out: they are compared by `_refuse_other_pieces`."""
+    """The tokenizer's parts by name, without its tokens, which `_refuse_other_pieces` compares.
+    "merges" is taken out of "model"; for a Unigram model it contains the scores instead."""
     found = json.loads(tokenizer)
     model = dict(found["model"])
     vocabulary = model.pop("vocab", None)
@@ -95,15 +95,15 @@ def _parts(tokenizer: str) -> dict[str, Any]:
 def _compared(pieces: int, different: list[str]) -> str:
     same = [words for words in _PARTS.values() if words not in different]
     what = (
-        f"{pieces:,} pieces compared one by one, and {len(_PROBES)} texts split: the same for both"
+        f"all {pieces:,} tokens are the same in both, and {len(_PROBES)} test texts are split alike"
     )
     if not different:
-        return f"{what}, and so are {_listed(same)}"
+        return f"{what}; {_listed(same)} are the same too"
     verb = "differs" if len(different) == 1 and not different[0].endswith("s") else "differ"
     return (
-        f"{what}; {_listed(different)} {verb}, so some texts may be split differently from those "
-        "the draft was trained on, and it may predict worse; the target's tokenizer is used, and "
-        "the output has the target's distribution"
+        f"{what}; {_listed(different)} {verb}, so the draft may see texts split differently than "
+        "in its training and predict worse; the target's tokenizer is used, and the output still "
+        "has the target's distribution"
     )
 
 
@@ -112,8 +112,8 @@ def _listed(words: list[str]) -> str:
 
 
 def as_json(tokenizer: Any) -> str:
-    """The tokenizer as JSON, as its library saves it, without padding and truncation, which no call
-    uses."""
+    """The tokenizer as the JSON text that its library would save. Padding and truncation are
+    switched off first: no call uses them."""
     core = tokenizer.backend_tokenizer
     core.no_padding()
     core.no_truncation()
@@ -127,12 +127,12 @@ def _ids(tokenizer: Any, text: str) -> list[int]:
 
 
 def _tokenizer(source: Source, trusted: bool) -> Any:
-    """The tokenizer of `source`, tested in a separate process before and after it is opened
-    here."""
+    """The tokenizer of `source`. Unless it is `trusted`, a separate process first opens its file
+    and, once it is loaded here, tries it on hard texts."""
     text = read_tokenizer(source.folder, source.title)
     if text is not None and not trusted:
         refuse_unopenable(text, source.title)
-    lacking = f", which has no {TOKENIZER}" if text is None else ""
+    lacking = f" (there is no {TOKENIZER})" if text is None else ""
     loaded = refused(
         BadModel,
         f"cannot load the tokenizer of {source.title!r}{lacking}",
@@ -140,8 +140,8 @@ def _tokenizer(source: Source, trusted: bool) -> Any:
     )
     if not getattr(loaded, "is_fast", False):
         raise BadModel(
-            f"{source.title} has a tokenizer that runs in Python; only those of the tokenizers "
-            f"library, with a {TOKENIZER}, are used"
+            f"{source.title} has a tokenizer that runs in Python; only tokenizers of the "
+            f"`tokenizers` library, saved as {TOKENIZER}, are supported"
         )
     if not trusted:
         refuse_slow(as_json(loaded), source.title)
@@ -149,8 +149,9 @@ def _tokenizer(source: Source, trusted: bool) -> Any:
 
 
 def _loaded(folder: Path) -> Any:
-    """The tokenizer in `folder`. Where no file names its class, tokenizer.json is used as it is: a
-    class guessed from the model's type would build a different one from its pieces."""
+    """The tokenizer in `folder`. If no file names its class, tokenizer.json is used unchanged: the
+    class that `transformers` guesses from the model's type could build a different tokenizer from
+    the same tokens."""
     if (folder / TOKENIZER).is_file() and not (folder / TOKENIZER_CONFIG).is_file():
         return PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
     return AutoTokenizer.from_pretrained(

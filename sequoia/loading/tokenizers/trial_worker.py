@@ -1,10 +1,12 @@
-"""Tests a tokenizer in a separate process, run as a script by try_tokenizer.py. Its patterns were
-written by strangers.
+"""Tests a tokenizer in a separate process. try_tokenizer.py runs this file as a script.
 
-A pattern that backtracks can take years for a line of text, a bad one can take all memory when it
-is compiled, and the library that runs them cannot be stopped; a process can. A line in: {tokenizer,
-length}; out: {last}, the greatest id of a piece, then {passed}, or {error}. length: characters of
-the longest text that will ever be encoded, 0 to only open the tokenizer.
+The regular expressions in a tokenizer come from strangers. One that backtracks can take years on a
+line of text, and compiling a bad one can use all memory. The library that runs them cannot be
+interrupted, but a process can be killed.
+
+Reads lines {tokenizer, length} and answers each with {last}, the highest token id, then {passed},
+or with {error}. length: characters of the longest text that will ever be encoded; 0 only opens the
+tokenizer.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-# What patterns count and repeat: letters, all kinds of spaces, digits, punctuation, scripts without
-# spaces, combining marks, joined emoji.
+# Strings that patterns often match repeatedly: letters, all kinds of spaces, digits, punctuation,
+# scripts without spaces, combining marks, joined emoji.
 LONG = ("a", " ", "\n", "0", ".", "你")
 SHORT = (
     *("A", "aA", "a ", " a", "x", "1a", "12,", "é", "e\u0301", "\u0301", "ß", "İ", "ﷺ"),
@@ -27,17 +29,17 @@ SHORT = (
     *("字a", "の", "한", "ا", "א", "ไ", "🙂", "👩\u200d"),
 )
 PRINTED = "".join(map(chr, range(32, 127)))
-ENDS = ("!", "\n", "b")  # where its end does not match, a pattern tries every way to divide a text
+ENDS = ("!", "\n", "b")  # if the end does not match, a pattern tries every way to divide the text
 RUN = 400  # characters: enough to expose exponential and quadratic times
 _LITERAL = re.compile(r"[^\W_]|\\u([0-9a-fA-F]{4})")
 _MOST_LITERALS = 64
 
 
 def texts(length: int, patterns: str) -> Iterator[str]:
-    """Texts of at most `length` characters that are hard for patterns in general and for those in
-    `patterns` in particular."""
+    """Texts of at most `length` characters on which many patterns are slow, and those in `patterns`
+    in particular."""
     known = literals(patterns)
-    # libraries skip a pattern whose required letters are nowhere in the text
+    # so that every text contains the letters a pattern requires: libraries skip a pattern otherwise
     tail = "!b\n" + "".join(known) + PRINTED
     for unit in LONG:
         yield (unit * length)[: length - len(tail)] + tail
@@ -47,7 +49,7 @@ def texts(length: int, patterns: str) -> Iterator[str]:
 
 
 def literals(patterns: str) -> list[str]:
-    """Letters and digits in patterns, in order."""
+    """The distinct letters and digits in `patterns`, in order of appearance, at most 64."""
     found = (chr(int(one[1], 16)) if one[1] else one[0] for one in _LITERAL.finditer(patterns))
     return list(dict.fromkeys(one for one in found if not "\ud800" <= one <= "\udfff"))[
         :_MOST_LITERALS
@@ -55,15 +57,15 @@ def literals(patterns: str) -> list[str]:
 
 
 def patterns_in(tokenizer: Tokenizer) -> str:
-    """All regular expressions of a tokenizer, joined by spaces."""
+    """All regular expressions and literal patterns of a tokenizer, joined by spaces."""
     parts = [tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.decoder]
     written = " ".join(part.__getstate__().decode("utf-8") for part in parts if part is not None)
     return " ".join(re.findall(r'"(?:Regex|String)":"((?:[^"\\]|\\.)*)"', written))
 
 
 def tried(text: str, length: int) -> Iterator[dict[str, Any]]:
-    """The messages of a test: the tokenizer is open; it has encoded and decoded hard texts. Raises
-    whatever the library raises."""
+    """Test the tokenizer with the JSON `text`. Yields one message when it is open, and one when it
+    has encoded and decoded all hard texts. Raises whatever the library raises."""
     tokenizer = Tokenizer.from_str(text)
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -75,6 +77,7 @@ def tried(text: str, length: int) -> Iterator[dict[str, Any]]:
 
 
 def answers(line: str) -> Iterator[dict[str, Any]]:
+    """The answers to one line of input."""
     try:
         asked = json.loads(line)
         yield from tried(asked["tokenizer"], asked["length"])
@@ -82,7 +85,7 @@ def answers(line: str) -> Iterator[dict[str, Any]]:
         yield {"error": "it takes too much memory"}
     except GeneratorExit:
         raise
-    except BaseException as problem:  # panics of the library are no Exception
+    except BaseException as problem:  # a panic of the library is not an Exception
         yield {"error": " ".join(str(problem).split())[:200] or type(problem).__name__}
 
 

@@ -1,5 +1,5 @@
-"""Whether a tokenizer can be used: tested on texts made to be hard, in a process that can be ended
-(trial_worker.py)."""
+"""Refuses tokenizers that cannot be opened, or that are too slow on texts made to be hard. The test
+runs in a process that can be killed (trial_worker.py)."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ MOST_PIECES = 2**21
 _START_SECONDS = 60.0
 _OPEN_SECONDS = 60.0
 _TRIAL_SECONDS = 10.0
-_MORE_BYTES = 3 * 1024**3  # of memory; a tokenizer of 260,000 pieces takes a tenth of it
+# bytes of memory that a test may use; a tokenizer with 260,000 tokens needs a tenth of it
+_MORE_BYTES = 3 * 1024**3
 _SCRIPT = Path(__file__).with_name("trial_worker.py")
 _ENVIRONMENT = {"TOKENIZERS_PARALLELISM": "false"}
 
 
 class _Failed(Exception):
-    """Why a test failed."""
+    """A tokenizer failed its test; the message says why."""
 
 
 def refuse_unopenable(tokenizer: str, title: str) -> None:
-    """Raises BadModel if the library cannot open `tokenizer`, the text of a tokenizer.json of
+    """Raises BadModel if the library cannot open `tokenizer`, the text of the tokenizer.json of
     the model `title`."""
     try:
         _try(tokenizer, 0)
@@ -35,22 +36,22 @@ def refuse_unopenable(tokenizer: str, title: str) -> None:
 
 
 def refuse_slow(tokenizer: str, title: str) -> None:
-    """Raises BadModel if `tokenizer`, as its library saves it, is too large, or takes too long
-    or fails on a possible text."""
+    """Raises BadModel if `tokenizer`, JSON text as its library saves it, has too many tokens, or is
+    too slow or fails on a hard text."""
     try:
         _try(tokenizer, MOST_CHARS)
     except _Failed as problem:
         raise BadModel(
-            f"{title}: its tokenizer fails on texts of up to {MOST_CHARS:,} characters that were "
-            f"made to be hard: {problem}"
+            f"{title}: its tokenizer fails a stress test with texts of up to {MOST_CHARS:,} "
+            f"characters: {problem}"
         ) from None
 
 
-# remembers the tokenizers of a pair that passed: as they are in their files, and as they are used
+# caches passed tests of one pair: both tokenizers, each as the text of its file and as saved text
 @lru_cache(maxsize=4)
 def _try(tokenizer: str, length: int) -> None:
-    """Open `tokenizer` in a separate process and, unless `length` is 0, encode and decode texts of
-    so many characters. Raises _Failed."""
+    """Open `tokenizer` in a separate process and, unless `length` is 0, encode and decode hard
+    texts of up to `length` characters. Raises _Failed."""
     worker = WorkerProcess(_SCRIPT, _ENVIRONMENT)
     try:
         _receive(worker, _START_SECONDS, "its process does not start")
@@ -58,7 +59,7 @@ def _try(tokenizer: str, length: int) -> None:
         worker.send({"tokenizer": tokenizer, "length": length})
         last = _receive(worker, _OPEN_SECONDS, f"it takes more than {_OPEN_SECONDS:g} s")["last"]
         if last >= MOST_PIECES:
-            raise _Failed(f"it has a piece with id {last:,}; ids must be below {MOST_PIECES:,}")
+            raise _Failed(f"it has a token with id {last:,}; ids must be below {MOST_PIECES:,}")
         if length:
             _receive(worker, _TRIAL_SECONDS, f"it takes more than {_TRIAL_SECONDS:g} s")
     except WorkerEnded:
@@ -68,8 +69,8 @@ def _try(tokenizer: str, length: int) -> None:
 
 
 def _receive(worker: WorkerProcess, seconds: float, late: str) -> dict[str, Any]:
-    """The next answer. Raises WorkerEnded, or _Failed with what went wrong, or `late` where there
-    is none in time."""
+    """The worker's next answer. Raises _Failed with the worker's error, or with `late` if no answer
+    comes within `seconds`. Raises WorkerEnded if the process has ended."""
     answer = worker.receive(seconds)
     if answer is None:
         raise _Failed(late)
@@ -80,5 +81,5 @@ def _receive(worker: WorkerProcess, seconds: float, late: str) -> dict[str, Any]
 
 def _in_words(error: str) -> str:
     if "retry-limit" in error:
-        return "one of its patterns backtracks without end"
+        return "one of its patterns backtracks endlessly"
     return reason(ValueError(error))

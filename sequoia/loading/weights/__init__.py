@@ -1,1 +1,2 @@
-"""Weight files: their headers, missing and unused tensors, and whether all weights are finite."""
+"""Reads weight files, and checks their headers, missing and unused tensors, and that all weights
+are finite."""

@@ -1,7 +1,6 @@
-"""Checks of a model's weight files: which files they are, and that they hold what the config
-describes.
+"""Finds a model's weight files, and refuses a config that describes a much larger model.
 
-Reads headers only. Whether every tensor belongs to the model is known once it is built (see
+Reads headers only. Names and shapes are compared with the model after it is built (see
 read_weights.py).
 """
 
@@ -23,15 +22,17 @@ from sequoia.validate_input import shown
 ONE_FILE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 MOST_INDEX_BYTES = 32_000_000
-# For tables that a model computes from its config, such as masks of its whole context.
+# Limit for the buffers that a model allocates from its config, such as masks of its whole context.
 MOST_TABLE_BYTES = 4_000_000_000
 _SAFETENSORS = re.compile(r"\w[\w.-]{0,200}\.safetensors")
-_SPARE = 2**20  # numbers; models that compute some of their parameters store fewer of them
+# parameters that may be missing from the files, as some models compute a few of theirs
+_SPARE = 2**20
 
 
 def weight_paths(folder: Path, title: str) -> list[Path]:
-    """The files in `folder` that hold the weights: the one file, else those that the index names,
-    all of them safetensors. Raises BadModel if there are none, or the index leads elsewhere."""
+    """The weight files in `folder`: model.safetensors, or else the files that the index names.
+    Raises BadModel if there are none, or if the index names anything but safetensors files in the
+    folder."""
     if (folder / ONE_FILE).is_file():
         return [folder / ONE_FILE]
     if (folder / INDEX).is_file():
@@ -39,8 +40,8 @@ def weight_paths(folder: Path, title: str) -> list[Path]:
     others = sorted(path.name for path in folder.glob("*.safetensors"))
     if others:
         raise BadModel(
-            f"{title} has {', '.join(others[:3])}, but neither {ONE_FILE} nor {INDEX}, which says "
-            "what is in which file"
+            f"{title} has {', '.join(others[:3])}, but neither {ONE_FILE} nor {INDEX}, the index "
+            "that says which tensor is in which file"
         )
     raise BadModel(
         f"{title} has no .safetensors file; other weight formats can run code and are not loaded"
@@ -48,8 +49,8 @@ def weight_paths(folder: Path, title: str) -> list[Path]:
 
 
 def stored_tensors(folder: Path, title: str) -> dict[str, Stored]:
-    """All tensors in the weight files, by name. Raises BadModel if a file is damaged or the
-    index is wrong."""
+    """Dtype and shape of all tensors in the weight files, by name. Raises BadModel if a file is
+    damaged, or if the index does not match the files."""
     paths = weight_paths(folder, title)
     found = {path.name: read_header(path, title) for path in paths}
     if paths[0].name != ONE_FILE:
@@ -58,32 +59,36 @@ def stored_tensors(folder: Path, title: str) -> dict[str, Stored]:
 
 
 def check_described(config: Any, tensors: dict[str, Stored], title: str) -> None:
-    """Raises BadModel if the config describes a model that takes far more memory than `tensors`
-    fill: it would consist of random numbers, or not fit at all. Names and shapes are compared when
-    the weights are loaded."""
+    """Raises BadModel if the config describes a model with over twice as many parameters as
+    `tensors`, or with very large buffers. Such a model would be filled with random numbers, or
+    exhaust the memory."""
     with torch.device("meta"):
         hf = AutoModelForCausalLM.from_config(config)
     stored = sum(tensor.numbers for tensor in tensors.values())
     described = sum(weight.numel() for weight in hf.parameters())
     if described > 2 * stored + _SPARE:
         raise BadModel(
-            f"{title}: its config describes {described:,} parameters, but its files hold {stored:,}"
+            f"{title}: its config describes {described:,} parameters, but its files contain "
+            f"{stored:,}"
         )
     tables = sum(table.numel() * table.element_size() for table in hf.buffers())
     if tables > MOST_TABLE_BYTES:
         raise BadModel(
-            f"{title}: its config asks for tables of {tables / 1e9:,.0f} GB besides the weights; "
-            f"the limit is {MOST_TABLE_BYTES / 1e9:.0f} GB"
+            f"{title}: its config asks for buffers of {tables / 1e9:,.0f} GB in addition to the "
+            f"weights; the limit is {MOST_TABLE_BYTES / 1e9:.0f} GB"
         )
 
 
 def _weight_map(folder: Path, title: str) -> dict[str, str]:
-    """The file of each tensor, from the index; every file is a safetensors file in `folder`."""
+    """The file name of each tensor, from the index. Raises BadModel unless all of them are
+    safetensors files in `folder`."""
     what = f"{title}: {INDEX}"
     found = read_object(folder / INDEX, what, MOST_INDEX_BYTES, BadModel)
     where = found.get("weight_map")
     if not isinstance(where, dict) or not where or not isinstance(found.get("metadata"), dict):
-        raise BadModel(f"{what} has no metadata or no weight_map, which says what is in which file")
+        raise BadModel(
+            f"{what} has no metadata, or no weight_map that says which tensor is in which file"
+        )
     for file in set(map(_text, where.values())):
         if not _SAFETENSORS.fullmatch(file):
             raise BadModel(
@@ -100,13 +105,13 @@ def _text(value: Any) -> str:
 
 
 def _check_index(where: dict[str, str], found: dict[str, dict[str, Stored]], title: str) -> None:
-    """Every tensor is in the file that the index names, and in no other."""
+    """Raises BadModel unless every tensor is in the file that the index names, and in no other."""
     for name, file in where.items():
         if name not in found[file]:
             raise BadModel(
-                f"{title}: {INDEX} puts tensor {shown(name)} into {file}, which does not contain it"
+                f"{title}: according to {INDEX}, tensor {shown(name)} is in {file}, but it is not"
             )
     files = Counter(name for tensors in found.values() for name in tensors)
     name, times = files.most_common(1)[0]
     if times > 1:
-        raise BadModel(f"{title}: tensor {shown(name)} is in {times} files; it may be in only one")
+        raise BadModel(f"{title}: tensor {shown(name)} is in {times} files; it must be in only one")

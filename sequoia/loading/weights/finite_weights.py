@@ -1,5 +1,5 @@
-"""Whether all weights are finite: one that is NaN or infinite can be where no self-test uses it,
-such as in the embedding of a rare piece."""
+"""Refuses models with weights that are NaN or infinite. The self-test could miss them, for instance
+in the embedding of a rare token."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from sequoia.errors import BadModel
 
 @torch.inference_mode()
 def refuse_not_finite(hf: Any, title: str) -> None:
-    """Raises BadModel, naming the first tensor, if a weight of the model `hf` is NaN or
-    infinite. Reads all of them once."""
+    """Raises BadModel with the name of the first tensor in the model `hf` that contains NaN or
+    infinity. Reads all weights once."""
     for name, weight in hf.named_parameters():
         if _is_here(weight) and not _is_finite(weight):
             raise BadModel(f"{title}: {name} contains NaN or infinity{_why(weight.dtype)}")
@@ -23,18 +23,19 @@ def refuse_not_finite(hf: Any, title: str) -> None:
 def _why(dtype: torch.dtype) -> str:
     if dtype == torch.float16:
         return (
-            " in float16; if the numbers are only too large for it, load the model in another "
-            "precision"
+            " in float16; its numbers may be too large for float16, so load the model in another "
+            "dtype"
         )
     return ", so its weights are damaged"
 
 
 def _is_here(weight: torch.Tensor) -> bool:
-    """Whether it holds numbers: weights that `accelerate` keeps on disk are on torch's meta
-    device."""
+    """Whether `weight` has floating-point data in memory. Weights that `accelerate` left on disk
+    are on torch's meta device and have none."""
     return weight.is_floating_point() and bool(weight.numel()) and not weight.is_meta
 
 
 def _is_finite(weight: torch.Tensor) -> bool:
-    """`aminmax` passes NaN on, and is 20 to 80 times as fast as `isfinite` on a CPU."""
+    """Whether all numbers are finite. `aminmax` returns NaN if there is any, and on a CPU it is 20
+    to 80 times as fast as `isfinite`."""
     return all(math.isfinite(float(one)) for one in torch.aminmax(weight))

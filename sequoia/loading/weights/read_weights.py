@@ -1,7 +1,7 @@
-"""Loads a model's weights from safetensors files, and refuses files that do not hold all of them.
+"""Loads a model's weights from safetensors files, and refuses files in which a tensor is missing or
+has the wrong shape.
 
-`transformers` fills a tensor that is missing, or that has another shape, with random numbers and
-only logs it. Arguments of `from_pretrained` say on which devices the weights go.
+`transformers` would fill such a tensor with random numbers and only log a warning.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from sequoia.loading.model_checks import Source
 from sequoia.loading.weights.rotary_frequencies import check_frequencies
 from sequoia.loading.weights.unused_tensors import Unused, counted, listed, unused_tensors
 
-# part of an error of `transformers` that refers to the log for the rest
+# part of an error message of `transformers` whose cause is only in the log
 _NOT_CONVERTED = "automatic conversion of the weights"
 
 
 @dataclass(frozen=True)
 class Weights:
-    """A model with all of its weights, and the unused tensors in its files."""
+    """A model with all of its weights, and the tensors in its files that it does not use."""
 
     hf: Any
     unused: Unused
 
 
 def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Weights:
-    """The model of `source` in `dtype`, on the CPU or where `placement` (arguments of
-    `from_pretrained`) says.
+    """The model of `source` in `dtype`, on the CPU unless `placement` (further arguments of
+    `from_pretrained`) names other devices.
 
-    Raises BadModel if tensors are missing, have another shape or do not belong in the decoder,
-    and where rotary frequencies are not those of the config. Errors of other libraries pass
+    Raises BadModel if a tensor is missing, has the wrong shape or does not belong in the decoder,
+    or if the rotary frequencies differ from those of the config. Errors of other libraries pass
     through.
     """
     try:
@@ -61,12 +61,12 @@ def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Weight
 
 
 def _explained(error: RuntimeError, title: str) -> Exception:
-    """`error`, or instead of it one that says what `transformers` only logs."""
+    """`error`, or a BadModel with the cause if `error` only refers to the log."""
     if _NOT_CONVERTED not in str(error):
         return error
     return BadModel(
-        f"{title}: tensors in its files cannot be joined into those the model needs; "
-        "one of several, such as an expert's, is missing or has another shape"
+        f"{title}: the tensors in its files cannot be merged into those the model needs, because "
+        "one of them (such as an expert's weight) is missing or has the wrong shape"
     )
 
 
@@ -74,13 +74,14 @@ def _refuse_other_shapes(title: str, info: Mapping[str, Any]) -> None:
     if others := sorted(info["mismatched_keys"]):
         name, stored, needed = others[0]
         raise BadModel(
-            f"{title}: the shapes of {counted(others)} in its files are not those that its config "
+            f"{title}: its files contain {counted(others)} with another shape than its config "
             f"gives, for instance {name}: {_shape(stored)} instead of {_shape(needed)}"
         )
 
 
 def _refuse_missing(title: str, info: Mapping[str, Any]) -> None:
-    """Tensors tied to one in the files do not count as missing."""
+    """Raises BadModel if tensors are missing. A tensor that is tied to one in the files does not
+    count as missing."""
     if missing := info["missing_keys"]:
         raise BadModel(
             f"{title}: its files lack {counted(missing)} that the model needs: {listed(missing)}"

@@ -1,8 +1,8 @@
-"""The header of a safetensors file: the names, dtypes and shapes of its tensors, checked
-against the file's length.
+"""Reads the header of a safetensors file (the names, dtypes and shapes of its tensors) and checks
+it against the file's length.
 
-The format is 8 bytes that give the header's length, the header as JSON, and the tensors' bytes
-without gaps. Reads no weights.
+A file consists of 8 bytes with the header's length, the header as JSON, and the bytes of the
+tensors without gaps. Reads no weights.
 """
 
 from __future__ import annotations
@@ -17,31 +17,32 @@ from sequoia.errors import BadModel
 from sequoia.loading.json_file import object_of
 from sequoia.validate_input import shown
 
-LONGEST = 16_000_000  # bytes of a header; the largest published ones take a tenth of that
+LONGEST = 16_000_000  # bytes of a header; the largest published one has a tenth of this
 MOST_TENSORS = 100_000
 MOST_AXES = 8
-LARGEST = 2**40
-WEIGHTS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}  # bytes of a number
-# masks and counters that are stored beside the weights
+LARGEST = 2**40  # numbers in a tensor
+WEIGHTS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}  # bytes per number
+# dtypes allowed for masks and counters, which some files contain too
 OTHERS = {"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 _POINTER = b"version https://git-lfs"
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A tensor in a file: its dtype as safetensors names it, and its shape."""
+    """Dtype and shape of a tensor in a file. kind: the dtype's name in the format, as "BF16"."""
 
     kind: str
     shape: tuple[int, ...]
 
     @property
     def numbers(self) -> int:
+        """How many numbers the tensor has."""
         return math.prod(self.shape)
 
 
 def read_header(path: Path, title: str) -> dict[str, Stored]:
-    """The tensors in the file at `path` of the model `title`, by name. Raises BadModel if it is
-    incomplete, not a safetensors file, or contradicts itself."""
+    """The tensors in the file at `path`, by name. Raises BadModel if the file is incomplete, is not
+    a safetensors file, or has an inconsistent header. title: the model's name in messages."""
     what = f"{title}: {path.name[:80]}"
     try:
         with path.open("rb") as file:
@@ -64,23 +65,22 @@ def read_header(path: Path, title: str) -> dict[str, Stored]:
 def _header_size(start: bytes, length: int, what: str) -> int:
     if start.startswith(_POINTER):
         raise BadModel(
-            f"{what} is only a Git LFS pointer to the weights; fetch the file itself (git lfs pull)"
+            f"{what} is only a Git LFS pointer to the weights; fetch the weights with git lfs pull"
         )
     if length < 8:
         raise BadModel(
-            f"{what} has {length} bytes, too few for a safetensors file; it was not downloaded "
-            "completely"
+            f"{what} has {length} bytes, too few for a safetensors file; the download is "
+            "incomplete, so download it again"
         )
     size = int.from_bytes(start[:8], "little")
     if start[8:9] != b"{" or not 2 <= size <= 2**40:
-        raise BadModel(f"{what} is not a safetensors file: its first bytes are not those of one")
+        raise BadModel(f"{what} is not a safetensors file: it does not start with a header")
     if size > LONGEST:
-        raise BadModel(
-            f"{what} has a header of {size / 1e6:,.0f} MB; the limit is {LONGEST / 1e6:.0f} MB"
-        )
+        raise BadModel(f"{what} has a header of {size:,} bytes; the limit is {LONGEST:,} bytes")
     if size > length - 8:
         raise BadModel(
-            f"{what} ends within its header of {size:,} bytes; it was not downloaded completely"
+            f"{what} ends within its header of {size:,} bytes; the download is incomplete, so "
+            "download it again"
         )
     return size
 
@@ -93,7 +93,7 @@ def _check_metadata(metadata: Any, what: str) -> None:
 
 
 def _entry(name: str, entry: Any, what: str) -> Stored:
-    """The tensor `name` as the header describes it. Raises BadModel if the description is
+    """Dtype and shape of the tensor `name` from its header `entry`. Raises BadModel if the entry is
     invalid."""
     where = f"{what}: tensor {shown(name)}"
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
@@ -104,18 +104,21 @@ def _entry(name: str, entry: Any, what: str) -> Stored:
     width = (WEIGHTS | OTHERS).get(kind) if isinstance(kind, str) else None
     if width is None or (name.endswith(".weight") and kind not in WEIGHTS):
         raise BadModel(
-            f"{where} is stored as {shown(kind)}; allowed for weights are {', '.join(WEIGHTS)}"
+            f"{where} has dtype {shown(kind)}; weights must have one of {', '.join(WEIGHTS)}"
         )
     if not _is_list(shape, MOST_AXES) or math.prod(shape) > LARGEST:
         raise BadModel(
-            f"{where} has an impossible shape; at most {MOST_AXES} axes and {LARGEST:,} numbers"
+            f"{where} has the shape {shown(shape)}; it must be a list of at most {MOST_AXES} whole "
+            f"numbers whose product is at most {LARGEST:,}"
         )
     if not _is_list(offsets, 2) or len(offsets) != 2:
-        raise BadModel(f"{where} has data_offsets other than two positions in the file")
+        raise BadModel(
+            f"{where} has data_offsets {shown(offsets)}; they must be two positions in the file"
+        )
     taken = offsets[1] - offsets[0]
     needed = math.prod(shape) * width
     if taken != needed:
-        raise BadModel(f"{where} has {taken:,} bytes, but its shape takes {needed:,}")
+        raise BadModel(f"{where} has {taken:,} bytes, but its shape and dtype need {needed:,}")
     return Stored(kind, tuple(shape))
 
 
@@ -129,18 +132,19 @@ def _is_list(value: Any, most: int) -> bool:
 
 
 def _check_offsets(tensors: Mapping[str, dict[str, Any]], length: int, what: str) -> None:
-    """Raises BadModel unless tensors follow each other from the first byte after the header to the
-    end of the file."""
+    """Raises BadModel unless the tensors fill the file from the end of the header to the end of the
+    file, without gaps or overlaps. length: bytes after the header."""
     end = 0
     for first, last in sorted(tuple(entry["data_offsets"]) for entry in tensors.values()):
         if first != end:
             raise BadModel(
-                f"{what} has tensors that overlap, or bytes between them that belong to no tensor"
+                f"{what} has tensors that overlap, or bytes between tensors that belong to none"
             )
         end = last
     if end > length:
         raise BadModel(
-            f"{what} ends {end - length:,} bytes too early; it was not downloaded completely"
+            f"{what} ends {end - length:,} bytes too early; the download is incomplete, so "
+            "download it again"
         )
     if end < length:
         raise BadModel(

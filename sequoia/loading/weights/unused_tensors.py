@@ -1,8 +1,7 @@
-"""Tensors in a model's files that the model does not have: harmless ones, and ones that show that
-the config is wrong.
+"""Tensors in a model's files that have no place in the model built from its config.
 
-A vision tower or extra prediction heads are harmless where only text is continued. A bias inside a
-layer, or one more layer than the config states, means that these are not the weights of this model.
+A vision tower or extra prediction heads are harmless, because this program only continues text. A
+bias inside a layer, or an additional layer, shows that the config does not belong to these weights.
 """
 
 from __future__ import annotations
@@ -16,33 +15,31 @@ from typing import Any
 from sequoia.errors import BadModel
 from sequoia.loading.large.model_parts import layer_list
 
-# names in a message, and characters of one
-_LISTED = 3
-_MAX_NAME = 80
+_LISTED = 3  # tensors named in a message
+_MAX_NAME = 80  # characters of a name in a message
 _PARTS = 8  # parts named in a message
-# Masks and tables that earlier versions of transformers saved; now they are computed when a model
-# is built.
+# Masks and tables that old versions of transformers saved, and new ones compute.
 _COMPUTED = re.compile(r"(\.|^)(masked_bias|causal_mask|inv_freq|(attn|attention)\.bias)$")
 
 
 @dataclass(frozen=True)
 class Unused:
-    """The number of unused tensors by the part of the model that they would belong to."""
+    """The number of unused tensors in each part of the model, by the part's name."""
 
     parts: dict[str, int]
 
     @property
     def words(self) -> str:
-        """The unused tensors, "" where there are none."""
+        """The counts in words, as "1 of model.mtp, 2 of vision_tower"; "" if all are used."""
         parts = [*self.parts.items()]
         named = [f"{count:,} of {part[:_MAX_NAME]}" for part, count in parts[:_PARTS]]
         others = sum(count for _, count in parts[_PARTS:])
-        return ", ".join(named + ([f"{others:,} of others"] if others else []))
+        return ", ".join(named + ([f"{others:,} of other parts"] if others else []))
 
 
 def unused_tensors(hf: Any, title: str, unexpected: Iterable[str]) -> Unused:
-    """The `unexpected` names that `from_pretrained` reports, counted by part. Raises BadModel if
-    one belongs to a part of `hf` that text goes through: decoder layers, embedding, final norm,
+    """The tensors that `from_pretrained` reports as `unexpected`, counted by part. Raises BadModel
+    if one belongs to a part of `hf` that processes text: decoder layers, embedding, final norm or
     head."""
     buffers = {name for name, _ in hf.named_buffers()}
     names = sorted(_full(name, hf) for name in unexpected if not _COMPUTED.search(name))
@@ -52,14 +49,15 @@ def unused_tensors(hf: Any, title: str, unexpected: Iterable[str]) -> Unused:
     text = _text_parts(hf)
     if inside := [name for name in names if text.holds(name)]:
         raise BadModel(
-            f"{title}: its files hold {counted(inside)} that a model with its config does not "
+            f"{title}: its files contain {counted(inside)} that a model with its config does not "
             f"have: {listed(inside)}"
         )
     return Unused(dict(Counter(_part(name, hf) for name in names)))
 
 
 def _full(name: str, hf: Any) -> str:
-    """`name` within the whole model: files may have the names within its body only."""
+    """The tensor's full name in `hf`. Some files use names without the prefix of the model's
+    body."""
     first = name.partition(".")[0]
     short = not hasattr(hf, first) and hasattr(hf.base_model, first)
     return f"{hf.base_model_prefix}.{name}" if short else name
@@ -67,16 +65,16 @@ def _full(name: str, hf: Any) -> str:
 
 @dataclass(frozen=True)
 class _TextParts:
-    """The parts of a model that text goes through. layers: name of the list of decoder layers, ""
-    where there is none. heads: indices past the last layer that are extra prediction heads. others:
-    names of the parts around the layers, each with a dot at its end."""
+    """The parts of a model that process text. layers: name of the list of decoder layers, "" if
+    there is none. heads: indices after the last layer under which extra prediction heads are
+    stored. others: names of the parts before and after the layers, each ending with a dot."""
 
     layers: str
     heads: range
     others: tuple[str, ...]
 
     def holds(self, name: str) -> bool:
-        """Whether the tensor `name` would belong to one of them."""
+        """Whether the tensor `name` would belong to one of these parts."""
         if self.layers and name.startswith(f"{self.layers}."):
             number = re.match(r"[0-9]{1,9}(?=\.)", name[len(self.layers) + 1 :])
             return number is None or int(number[0]) not in self.heads
@@ -100,19 +98,20 @@ def _text_parts(hf: Any) -> _TextParts:
 
 
 def _is_end(module: Any, hf: Any) -> bool:
-    """Whether `module` is the embedding of the model or its head."""
+    """Whether `module` is the model's embedding or its head."""
     return module is hf.get_input_embeddings() or module is hf.get_output_embeddings()
 
 
 def _top(name: str, layers: str) -> str:
-    """The outermost module around `name` that does not contain `layers` too."""
+    """The name of the outermost module that contains `name` but not `layers`."""
     parts = name.split(".")
     tops = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
     return next(top for top in tops if not f"{layers}.".startswith(f"{top}."))
 
 
 def _part(name: str, hf: Any) -> str:
-    """The shortest beginning of `name` that names something `hf` does not have."""
+    """The outermost part of `name` that does not exist in `hf`: "vision_tower" for
+    "vision_tower.layers.0.weight"."""
     module = hf
     known = []
     for part in name.split("."):
@@ -124,11 +123,11 @@ def _part(name: str, hf: Any) -> str:
 
 
 def counted(names: Collection[Any]) -> str:
-    """The number of tensors, in words."""
+    """The number of `names` in words, as "3 tensors"."""
     return f"{len(names):,} tensor{'' if len(names) == 1 else 's'}"
 
 
 def listed(names: Collection[str]) -> str:
-    """The first few of `names`."""
+    """The first three of the sorted `names`, in words."""
     first = [name[:_MAX_NAME] for name in sorted(names)[:_LISTED]]
     return ", ".join(first) + (", ..." if len(names) > _LISTED else "")

@@ -1,1 +1,1 @@
-"""Chat templates, rendered in a separate process."""
+"""Renders prompts with a model's chat template, in a separate process."""

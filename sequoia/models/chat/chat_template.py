@@ -1,5 +1,5 @@
-"""A prompt as a chat message: the text that a model's chat template makes of it. Independent of
-models and tokens."""
+"""Turns a prompt into a chat message with a model's chat template. Independent of models and
+tokens."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 MOST_CHARS = 40_000  # of a rendered message
 _START_SECONDS = 60.0
 _RENDER_SECONDS = 4.0
-_KEPT = 32
-_MORE_BYTES = 512 * 1024 * 1024  # of memory that the process may take once it is ready
+_KEPT = 32  # rendered messages that are cached
+_MORE_BYTES = 512 * 1024 * 1024  # of memory that the process may use in addition once it is ready
 _SCRIPT = Path(__file__).with_name("render_template.py")
 _ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "USE_TORCH": "0"}
 
 
 class ChatTemplate:
-    """Called with a message, returns the text of a chat of that message alone, up to where the
-    answer begins. Raises BadPrompt.
+    """A chat template. Called with a user's message, it returns the text of a chat with that one
+    message, up to where the answer begins, or raises BadPrompt.
 
-    variables: what the template may use, the special tokens by name. It is rendered in a separate
-    process (render_template.py), started at the first call; the latest messages are cached. Safe to
-    call from any thread.
+    variables: the special tokens that the template may use, by name. Rendering happens in a
+    separate process (render_template.py), which the first call starts; the latest results are
+    cached. Safe to call from any thread.
     """
 
     def __init__(self, template: str, variables: Mapping[str, Any]) -> None:
@@ -62,8 +62,8 @@ class ChatTemplate:
         return answer["text"]
 
     def _answer(self, message: str) -> dict[str, Any] | None:
-        """The answer of the process; None if it takes too long: the process is then ended.
-        Raises WorkerEnded."""
+        """The answer of the process. If it takes too long, the process is ended and None is
+        returned. Raises WorkerEnded."""
         worker = self._worker or WorkerProcess(_SCRIPT, _ENVIRONMENT)
         answer = None
         if self._worker or worker.receive(_START_SECONDS):
@@ -78,8 +78,8 @@ class ChatTemplate:
 
 
 def chat_template(tokenizer: Any) -> ChatTemplate | None:
-    """The chat template that comes with `tokenizer`, the default one of several; None if there
-    is none."""
+    """The chat template of `tokenizer`, None if it has none. If it has several, the one called
+    "default"."""
     found = getattr(tokenizer, "chat_template", None)
     template = found.get("default") if isinstance(found, dict) else found
     if not isinstance(template, str) or not template.strip():

@@ -1,9 +1,10 @@
-"""Renders chat templates in a separate process, run as a script by chat_template.py. Templates are
-programs written by strangers.
+"""Renders chat templates in a separate process. chat_template.py runs this file as a script.
 
-`transformers` renders them in Jinja's sandbox, which keeps them from accessing anything, but not
-from using unlimited time or memory; a process can be limited and ended. A line in: {template,
-message, variables, most}; out: {text} or {error}.
+Templates are programs written by strangers. `transformers` renders them in Jinja's sandbox, which
+keeps them from accessing anything outside the template, but does not limit their time or memory. A
+process can be limited and ended.
+
+Reads lines {template, message, variables, most} and answers each with {text} or {error}.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from transformers.utils.chat_template_utils import render_jinja_template
 
 
 def rendered(template: str, message: str, variables: dict[str, Any], most: int) -> str:
-    """The text of a chat of one message, up to where the answer begins. A template can raise
-    anything."""
+    """The text of a chat with one `message`, up to where the answer begins. Raises ValueError if it
+    has more than `most` characters; a template can raise any other exception."""
     chat = [{"role": "user", "content": message}]
     text = render_jinja_template(
         [chat], chat_template=template, add_generation_prompt=True, **variables
@@ -28,6 +29,7 @@ def rendered(template: str, message: str, variables: dict[str, Any], most: int) 
 
 
 def answer(line: str) -> dict[str, str]:
+    """The answer to one line of input."""
     try:
         return {"text": rendered(**json.loads(line))}
     except MemoryError:

@@ -226,7 +226,7 @@ def test_another_cached_commit_is_used_with_a_note(pinned: FakeHub) -> None:
         notes
         == [
             "owner/model: commit cccccccccccc is on this machine and is used; the list of pairs "
-            "names dddddddddddd, read from the hub on 2026-11-20"
+            "names dddddddddddd (looked up on the hub on 2026-11-20)"
         ]
         * 2
     )
@@ -295,7 +295,7 @@ def test_a_stopped_download_continues_where_it_was(hub: FakeHub, big: Path) -> N
     stop.set()
     thread.join(20)
     assert not thread.is_alive()
-    assert "what was downloaded is kept" in str(problems[0])
+    assert "the downloaded part is kept" in str(problems[0])
     assert 0 < reported[-1].done < reported[-1].total
     assert reported[-1].rate > 0
     kept = sum(
@@ -387,7 +387,7 @@ def test_no_network(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_hub_that_is_down(hub: FakeHub) -> None:
     hub.status = 500
-    with pytest.raises(NotDownloaded, match=r"the Hugging Face hub refused owner/model \(.*500"):
+    with pytest.raises(NotDownloaded, match=r"answered with an error for owner/model \(.*500"):
         fetched()
 
 
@@ -399,7 +399,7 @@ def test_no_safetensors(hub: FakeHub, tmp_path: Path, model: Path) -> None:
     with pytest.raises(
         BadModel,
         match=(
-            r"no \.safetensors file of the usual name, only pytorch_model\.bin; "
+            r"no complete set of model\.safetensors files, only pytorch_model\.bin; "
             r"other weight formats"
         ),
     ):
@@ -413,7 +413,7 @@ def test_a_full_disk_is_reported_with_both_figures_before_the_download(
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000_050_000))
     with pytest.raises(
         NotDownloaded,
-        match=r"download of \d+ kB does not fit in .*cache: 1 GB are free, of which 1 GB must",
+        match=r"download of \d+ kB does not fit in .*cache: 1 GB is free, of which 1 GB must",
     ):
         load_pair(target="owner/model", draft="owner/model", device="cpu", online=True)
     assert not hub.files_asked
@@ -446,8 +446,8 @@ def test_a_process_that_crashes_is_reported_with_its_last_output(
 
 @pytest.mark.parametrize("kind", ["network", "hub", "disk", "other"])
 def test_a_failed_download_says_what_is_kept(kind: str) -> None:
-    assert "3.2 GB are downloaded and kept" in reason("owner/model", kind, "words", 3_200_000_000)
-    assert "kept" not in reason("owner/model", kind, "words", 0)
+    assert "3.2 GB is already here" in reason("owner/model", kind, "words", 3_200_000_000)
+    assert "already here" not in reason("owner/model", kind, "words", 0)
 
 
 # -- parts -----------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ def test_a_model_whose_layers_are_nested_deeper_is_divided_too() -> None:
 def test_a_model_without_a_list_of_layers_is_refused() -> None:
     hf = torch.nn.Linear(2, 2)
     hf.config = PretrainedConfig(num_hidden_layers=2)
-    with pytest.raises(BadModel, match=r"Linear has no list of its 2 layers"):
+    with pytest.raises(BadModel, match=r"Linear does not have its 2 layers in one list"):
         decoder_layers(hf)
 
 
@@ -151,7 +151,7 @@ def test_a_draft_too_large_for_the_last_gpu_does_not_fit() -> None:
 def test_too_large_for_all_gpus_is_reported_with_every_figure() -> None:
     with pytest.raises(
         OutOfMemory,
-        match=r"need about 1\.3 GB, layer by layer on 2 devices; free: .*:0, .*:1, .*--offload",
+        match=r"need about 1\.3 GB, divided by layers over 2 devices; free: .*:0, .*--offload",
     ):
         spread(PARTS, BESIDE, free(600, 600))
 

@@ -58,7 +58,8 @@ def model(good: Path, **fields: Any) -> dict[str, Any]:
 def test_equal_tokenizers_are_reported_as_the_same_in_every_part(good: Path) -> None:
     words = matching_tokenizer(source(good), source(good)).words
     assert words == (
-        "288 pieces compared one by one, and 4 texts split: the same for both, and so are " + SAME
+        f"all 288 tokens are the same in both, and 4 test texts are split alike; {SAME} are the "
+        "same too"
     )
 
 
@@ -69,10 +70,10 @@ def test_other_merges_are_allowed_where_texts_are_split_alike_and_they_are_named
     fewer = changed(good, tmp_path / "x", model=model(good, merges=model(good)["merges"][:-1]))
     words = matching_tokenizer(source(good), fewer).words
     assert (
-        "; merges or scores differ, so some texts may be split differently from those the "
-        "draft was trained on"
+        "; merges or scores differ, so the draft may see texts split differently than in its "
+        "training"
     ) in words
-    assert "and so are" not in words
+    assert "are the same too" not in words
 
 
 def test_scores_of_pieces_are_compared() -> None:
@@ -118,7 +119,7 @@ def test_padding_and_truncation_are_not_compared(good: Path, tmp_path: Path) -> 
     core.enable_padding(length=10**6, pad_id=0, pad_token=EOS)
     core.save(str(tmp_path / "tokenizer.json"))
     shared = matching_tokenizer(source(tmp_path), source(good))
-    assert shared.words.endswith(SAME)
+    assert shared.words.endswith(f"{SAME} are the same too")
     assert len(shared.tokenizer("abcdefgh")["input_ids"]) == 8
 
 

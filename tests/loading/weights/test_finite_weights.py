@@ -30,7 +30,7 @@ def test_numbers_too_large_for_float16_are_named_as_such() -> None:
         model.lm_head.weight[5, 5] = 1e5
     refuse_not_finite(model, "m")
     with pytest.raises(
-        BadModel, match="infinity in float16; if the numbers are only too large for it, load the"
+        BadModel, match="infinity in float16; its numbers may be too large for float16, so load"
     ):
         refuse_not_finite(model.to(torch.float16), "m")
 

@@ -124,14 +124,14 @@ FAULTS = {
     "another shape": (
         lambda tensors: tensors | {"model.norm.weight": torch.ones(3)},
         (
-            r"m: the shapes of 1 tensor in its files are not those .* model\.norm\.weight: 3 "
+            r"m: its files contain 1 tensor with another shape .* model\.norm\.weight: 3 "
             rf"instead of {WIDTH}"
         ),
     ),
     "one too many": (
         with_more("model.layers.1.mlp.up_proj.bias"),
         (
-            r"its files hold 1 tensor that a model with its config does not have: "
+            r"its files contain 1 tensor that a model with its config does not have: "
             r"model\.layers\.1\.mlp\.up_proj\.bias"
         ),
     ),
@@ -169,7 +169,7 @@ def test_every_way_of_loading_names_what_is_not_used(
         for news in reported
         if isinstance(news, PassedCheck) and news.what == "unused tensors"
     ]
-    assert words == ["m: not used are 1 of model.mtp, 2 of vision_tower"]
+    assert words == ["m does not use these tensors in its files: 1 of model.mtp, 2 of vision_tower"]
 
 
 @pytest.mark.slow
@@ -210,12 +210,12 @@ REFUSED: dict[str, tuple[str, Callable[[Tensors], Tensors], str]] = {
     "part of an expert": (
         "mixtral",
         without(W1),
-        r"cannot be joined into those the model needs; one of several",
+        r"cannot be merged into those the model needs, because one of them",
     ),
     "an expert": (
         "mixtral",
         without(EXPERT),
-        r"shapes of 2 tensors in its files are not .*: 3 x 32 x 64 instead of 4 x 32 x 64",
+        r"2 tensors with another shape .*: 3 x 32 x 64 instead of 4 x 32 x 64",
     ),
     "vocabulary": (
         "llama",
@@ -235,7 +235,7 @@ REFUSED: dict[str, tuple[str, Callable[[Tensors], Tensors], str]] = {
     "a deeper model": (
         "llama",
         with_more(*(f"model.layers.{i}.w" for i in range(4, 9))),
-        r"hold 5 tensors .*layers\.6\.w, \.\.\.$",
+        r"contain 5 tensors .*layers\.6\.w, \.\.\.$",
     ),
     "biases": (
         "qwen2",
@@ -349,7 +349,7 @@ def test_tensors_that_are_computed_may_be_stored(
         (["model.visual.blocks.0.weight"], "1 of model.visual"),
         (
             [f"{part}.{i}" for part in "abcdefghijk" for i in "12"],
-            ", ".join(f"2 of {part}" for part in "abcdefgh") + ", 6 of others",
+            ", ".join(f"2 of {part}" for part in "abcdefgh") + ", 6 of other parts",
         ),
         ([500 * "x"], f"1 of {80 * 'x'}"),
     ],

@@ -204,11 +204,11 @@ def test_rounded_or_other_frequencies_are_refused(name: str, tmp_path: Path) -> 
     hf = alone(written(name, tmp_path / name), torch.float32, "eager")
     with pytest.raises(
         BadModel,
-        match=r"m: the rotary frequencies .*inv_freq are of type bfloat16, not the float32 numbers",
+        match=r"m: the rotary frequencies .*inv_freq have dtype bfloat16; expected are the float32",
     ):
         check_frequencies(copy.deepcopy(hf).bfloat16(), "m")
     with pytest.raises(
-        BadModel, match=r"are other numbers, not the float32 numbers that its config gives"
+        BadModel, match=r"have other values; expected are the float32 numbers that its config gives"
     ):
         check_frequencies(copy.deepcopy(hf).bfloat16().float(), "m")
     for key, buffer in [
@@ -216,7 +216,7 @@ def test_rounded_or_other_frequencies_are_refused(name: str, tmp_path: Path) -> 
     ]:
         kept = buffer.clone()
         buffer[-1] *= 1.001
-        with pytest.raises(BadModel, match=rf"\.{key} are other numbers"):
+        with pytest.raises(BadModel, match=rf"\.{key} have other values"):
             check_frequencies(hf, "m")
         buffer.copy_(kept)
     check_frequencies(hf, "m")
@@ -236,6 +236,6 @@ def test_every_way_of_loading_checks_them(
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", rounding)
     with pytest.raises(
         BadModel,
-        match=r"m: the rotary frequencies model\.rotary_emb\.inv_freq are of type bfloat16",
+        match=r"m: the rotary frequencies model\.rotary_emb\.inv_freq have dtype bfloat16",
     ):
         loaded(how, folder, monkeypatch)

@@ -91,7 +91,7 @@ def test_more_tokens_than_the_model_supports_are_refused(
     live = make(tree_request=TreeRequest("planned"), prompt="0123456789", tokens=31)
     live.start(None)
     error = next(message["error"] for message in sent(live.messages()) if message.get("error"))
-    assert "10 tokens and 31 new ones are 41; the models' context holds 40" in error
+    assert "10 tokens and 31 new ones are 41; the models' limit is 40" in error
 
 
 def test_stop_ends_the_run_after_the_current_step(

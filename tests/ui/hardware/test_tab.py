@@ -28,6 +28,7 @@ from ui.hardware.tab import HERE, HardwareTab
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
 from ui.shared import saved_profiles
+from ui.shared.acceptance_rates import PAPER, rates_of
 from ui.shared.saved_profiles import Entry
 
 PROFILE = HardwareProfile(
@@ -163,12 +164,13 @@ def test_without_a_size_the_planners_own_bound_holds(
     )
     shown = view(tab, updates)
     wanted = [
-        best_plan(hardware_view.PAPER, profile, min(bounds(profile)[0], most)).predicted_speedup
+        best_plan(PAPER, profile, min(bounds(profile)[0], most)).predicted_speedup
         for profile in (profiles[paper].profile, profiles[other].profile)
     ]
     assert shown["plan"]["speedup"] == pytest.approx(wanted[0])
     assert f"{wanted[1]:.2f}× plain decoding" in shown["there"]
     assert f"It has {min(128, most)} nodes, the largest size considered" in shown["why"]
+    assert ("above 128" in shown["why"]) == (most > 128)  # no larger size than the field accepts
 
 
 @pytest.mark.slow
@@ -197,7 +199,7 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
     assert sum(trace["mode"] == "lines+markers" for trace in both["figures"]["small"]["data"]) == 4
     vectors = {
         rates.name: rates.acceptance
-        for rates in hardware_view.rates_of(tab._model_host.pair(lambda: True)).values()
+        for rates in rates_of(tab._model_host.pair(lambda: True)).values()
     }
     plan = best_plan(vectors[both["rates"]["name"]], saved_profiles.shipped()[key].profile, 64)
     assert f"{plan.predicted_speedup:.2f}× plain decoding" in both["there"]
@@ -299,7 +301,7 @@ def test_profiles_are_saved_imported_and_removed(tab: HardwareTab, tmp_path: Pat
     updates = tab.drop(asked(tab, profile="kept:my box", store=updates[tab.form.store]), request())
     assert [*saved_profiles.saved_entries(updates[tab.form.store])] == ["from elsewhere"]
     assert updates[tab.form.profile]["value"] == HERE
-    assert "only profiles that you saved" in error(
+    assert "only profiles that you saved yourself" in error(
         tab, tab.drop(asked(tab, profile=HERE), request())
     )
 
@@ -492,7 +494,7 @@ def test_a_link_to_an_unknown_profile_opens_the_usual_view(tab: HardwareTab, dat
     updates = linked(tab, SimpleNamespace(_data=data))
     message = json.loads(updates[tab.board])
     is_named = isinstance(data, dict)
-    assert ("is not in this browser" in (message.get("notice") or "")) == is_named
+    assert ("is not saved in this browser" in (message.get("notice") or "")) == is_named
     assert message["view"]["profile"]["name"]
 
 

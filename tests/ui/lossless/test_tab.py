@@ -85,7 +85,7 @@ def test_every_message_of_a_broken_decoder_says_so(
     tests = [one["test"] for one in found if "test" in one]
     assert {one["decoder"] for one in tests} == {f"broken on purpose: {BUGS[key].label}"}
     assert tests[-1]["kind"] == "differs"
-    assert tests[-1]["verdict"].startswith("The output is not the target’s")
+    assert tests[-1]["verdict"].startswith("The output does not follow the target’s")
 
 
 @pytest.mark.slow
@@ -204,7 +204,7 @@ def test_a_test_ends_at_its_time_limit(model_host: ModelHost) -> None:
     assert last.over
     assert 0 < last.result.comparison.draws < 100_000
     message = json.loads(report_message(last, PRESETS["none"]))["test"]
-    assert "of 100,000, where the test was stopped; " in message["verdict"]
+    assert "(stopped; 100,000 were planned); " in message["verdict"]
 
 
 def test_the_power_after_a_stop_is_that_of_the_samples_so_far() -> None:
@@ -219,7 +219,7 @@ def test_the_power_after_a_stop_is_that_of_the_samples_so_far() -> None:
     smaller = LosslessnessTest(replace(setting, samples=sum(counts)))
     assert reached == {one.bug.key: one.power for one in smaller.findable()}
     assert reached["walk-u"] < 0.9 < 0.999 < planned["walk-u"]
-    assert "of 20,000, where the test was stopped; " in fields_of_test(some, False)["verdict"]
+    assert "(stopped; 20,000 were planned); " in fields_of_test(some, False)["verdict"]
 
 
 def test_a_few_samples_before_a_stop_decide_nothing() -> None:
@@ -232,7 +232,7 @@ def test_a_few_samples_before_a_stop_decide_nothing() -> None:
     message = json.loads(report_message(Report(1, "", result=some, over=True), setting))
     assert message["test"]["kind"] == "open"
     words = message["test"]["verdict"]
-    assert words == "Stopped after 10 samples of 20,000: too few to decide anything."
+    assert words == "Stopped after 10 samples of 20,000: too few for a verdict."
 
 
 def test_one_test_per_visitor_at_a_time(made: Callable[..., LosslessTab]) -> None:

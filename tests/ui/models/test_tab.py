@@ -163,10 +163,10 @@ def test_it_lists_every_model_type_with_its_result_in_words(tab: ModelsTab) -> N
     assert rows["llama"] == {"name": "llama", "result": "runs", "words": "runs"}
     assert rows["gemma2"]["words"] == (
         "runs with full attention in every layer; otherwise refused: it has sliding_attention "
-        "layers; only full attention can hold the branches of a tree"
+        "layers; a tree works only with full attention"
     )
-    assert "not with alibi=True: takes positions from the order" in rows["falcon"]["words"]
-    assert rows["xlm"]["words"].startswith("refused: it makes its own attention mask")
+    assert "not with alibi=True: derives positions from the order" in rows["falcon"]["words"]
+    assert rows["xlm"]["words"].startswith("refused: it builds its own attention mask")
     assert (
         f"{len(rows)} causal model types of transformers {known_types().transformers}"
         in shown["summary"]
@@ -368,7 +368,7 @@ def test_visitors_of_a_public_page_load_nothing(
     monkeypatch.setattr(LoadJob, "start", lambda *_: pytest.fail("loading was begun"))
     tab = built(model_host, PUBLIC)
     for data in (own(tab, folders), filled(tab), filled(tab, pair="smollm2-1.7b")):
-        assert "serves the bundled pair only" in refusal(tab, tab.change(data, request()))
+        assert "serves only the bundled pair" in refusal(tab, tab.change(data, request()))
     tabs = [
         block.label
         for block in page.page(model_host, PUBLIC).blocks.values()
@@ -420,7 +420,7 @@ def test_a_pair_is_loaded_with_its_checks_shown_and_used_from_then_on(
     assert end["error"] is None
     words = dict(end["checks"])
     assert list(words) == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
-    assert "the target has 32 more tokens, which only pad its vocabulary" in words["vocabulary"]
+    assert "the target has 32 more tokens; these are padding" in words["vocabulary"]
     assert received[-1]["loaded"]["name"] == "big + small"
     assert received[-1]["loaded"]["chat"] is True
     assert model_host.status.words.startswith("big + small pair")

@@ -214,7 +214,7 @@ def test_a_race_goes_on_and_pools_its_runs(
     assert all(pair["p"] is not None for pair in verdict["pairs"])
     seeds = [run.seed for run in race.pool.runs]
     assert seeds == ([4, 5, 6] if temperature else [3, 3, 3])
-    with pytest.raises(BadTrace, match="all further runs"):
+    with pytest.raises(BadTrace, match="no further runs are possible"):
         RaceOnJob(race, model_host, LOCAL)
 
 

@@ -124,7 +124,7 @@ def test_a_race_goes_on_for_one_of_those_who_ask_at_once(
 
     errors = [message.get("error") for message in asyncio.run(both())]
     assert sorted(map(bool, errors)) == [False, True]
-    assert "Not continued: this race is going on already" in errors
+    assert "Not continued: further runs of this race are being made already" in errors
     wait(lambda: not tab.sessions.busy)
 
 

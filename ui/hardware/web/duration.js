@@ -1,7 +1,7 @@
-/* Seconds as a person reads them. */
+/* Durations in a unit that is easy to read. */
 
 /**
- * Seconds as a number and its unit.
+ * A duration as a number and its unit, such as ["6.6", "ms"].
  * @param {number} seconds
  * @returns {[string, string]}
  */
@@ -12,7 +12,7 @@ export function duration(seconds) {
 }
 
 /**
- * Seconds in words, such as "6.6 ms".
+ * A duration in words, such as "6.6 ms".
  * @param {number} seconds
  * @returns {string}
  */

@@ -1,4 +1,4 @@
-/* A small picture of the fastest tree. */
+/* The panel with a small picture of the fastest tree. */
 import { el, text } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -8,7 +8,7 @@ import { TreeView } from "../../shared/web/tree_view.js";
 
 const TITLE = "The fastest tree";
 
-/** A picture of the fastest tree in a panel of its own. */
+/** The panel. */
 export class FastestTree {
   /** @param {HTMLElement} host */
   constructor(host) {
@@ -17,7 +17,7 @@ export class FastestTree {
     this.view = new TreeView(panel.body, { cls: "sq-tree-whole", dots: ["untested", "root"] });
   }
 
-  /** @param {number[]} parents */
+  /** @param {number[]} parents the parent of each node; -1 for the root */
   show(parents) {
     const topo = topology(parents);
     const size = `${count(topo.n, "node")}, ${count(topo.levels, "level")}`;

@@ -1,5 +1,5 @@
-/* The Hardware view: a profile, the tree it makes fastest, and the latest run beside its
-   prediction. It shows what ui/hardware/view.py sends and computes nothing. */
+/* The Hardware view: a profile, the fastest tree for it, and the latest run beside its prediction.
+   All figures come from ui/hardware/view.py. */
 import { AcceptancePanel } from "../../shared/web/acceptance_table.js";
 import { canStop } from "../../shared/web/form_buttons.js";
 import { formValues, withFormValues } from "../../shared/web/form_values.js";
@@ -20,24 +20,25 @@ import { RunPanel } from "./run_panel.js";
 /** @import { Figure } from "../../shared/web/chart.js" */
 
 /**
- * What `message` and `notice_message` of ui/hardware/view.py make.
+ * A message, as `message` and `notice_message` of ui/hardware/view.py make it. `share`: progress of
+ * a measurement, 0 to 1.
  * @typedef {{view?: View, error?: string, notice?: string, share?: number}} Message
  *
  * @typedef {object} View
  * @property {Profile} profile
  * @property {string | null} against name of the profile it is compared with
  * @property {string} file the profile as JSON
- * @property {{name: string, label: string}} rates
- * @property {Plan} plan
- * @property {{nodes: number | null, most: number}} knee
- * @property {string | null} supposed that times and acceptance may be of different models
- * @property {string} why
- * @property {string} default
- * @property {string | null} levels
- * @property {string | null} there
- * @property {number[]} tree parents
+ * @property {{name: string, label: string}} rates the acceptance vector
+ * @property {Plan} plan of the fastest tree
+ * @property {{nodes: number | null, most: number}} knee null if none up to `most` nodes
+ * @property {string | null} supposed a warning if times and acceptance may be of different models
+ * @property {string} why a sentence: why this tree is the fastest
+ * @property {string} default a sentence: the tree that the default of Decode chooses
+ * @property {string | null} levels a sentence: the overhead per level
+ * @property {string | null} there a sentence: the best plan for the other profile
+ * @property {number[]} tree the parent of each node
  * @property {{heat: Figure, verify: Figure, small: Figure}} figures
- * @property {ComparedRun | null} run
+ * @property {ComparedRun | null} run the latest run of this machine
  * @property {import("../../shared/web/acceptance_table.js").AcceptanceByLevel[]} atlas
  *
  * @typedef {object} Profile
@@ -48,30 +49,31 @@ import { RunPanel } from "./run_panel.js";
  * @property {string} dtype
  * @property {string} target
  * @property {string} draft
- * @property {number} prefix in tokens
+ * @property {number} prefix length of the text before the timed passes, in tokens
  * @property {string} date
  * @property {Record<string, string>} versions
  *
  * @typedef {object} Plan times in seconds
  * @property {number} nodes
  * @property {number} levels
- * @property {number} tokens
- * @property {number} seconds
- * @property {number} speedup
- * @property {number} plain
+ * @property {number} tokens expected per step
+ * @property {number} seconds predicted per step
+ * @property {number} speedup predicted
+ * @property {number} plain time of one plain token
  *
  * @typedef {object} ComparedRun
  * @property {string} sentence
  * @property {Figure} figure
  * @property {number} predicted speed-up
  * @property {number} measured speed-up
- * @property {[string, number, number, string][]} parts name, predicted, measured, effect
+ * @property {[string, number, number, string][]} parts name, predicted, measured, and the effect on
+ *   the speed-up in words
  * @property {number} steps
- * @property {number} nodes
- * @property {number} levels
- * @property {string} rates
- * @property {string} rates_label
- * @property {boolean} plain_measured
+ * @property {number} nodes of the run's largest tree
+ * @property {number} levels of that tree
+ * @property {string} rates name of the acceptance vector
+ * @property {string} rates_label source of the acceptance vector
+ * @property {boolean} plain_measured whether plain decoding was timed
  */
 
 class HardwareView {
@@ -94,7 +96,7 @@ class HardwareView {
       makePanel(this.body, { ...about, cls: "hw-by-level-panel" }),
     );
     followTheme([this.heat, this.verify, this.small, this.run].map(({ chart }) => chart));
-    this.say("", "This machine is timed as soon as the models are loaded.");
+    this.say("", "This machine will be timed once the models are loaded.");
   }
 
   // -- building ----------------------------------------------------------------------------------
@@ -148,7 +150,7 @@ class HardwareView {
     show(this.banner, Boolean(words));
     attr(this.banner, "role", error ? "alert" : "status");
     this.banner.classList.toggle("sq-banner-error", Boolean(error));
-    // The form may be in view while the head of the page is not.
+    // The visitor may have scrolled to a part of the form from which the banner is not visible.
     if (error) this.banner.scrollIntoView({ block: "nearest" });
   }
 
@@ -190,7 +192,7 @@ class HardwareView {
 }
 
 /**
- * Called from the component's js_on_load with what Gradio gives it.
+ * Called from the component's js_on_load with the arguments that Gradio passes.
  * @param {HTMLElement} element
  * @param {{value?: string}} props
  * @param {(name: string, changed: () => void) => void} watch
@@ -203,9 +205,9 @@ export function connect(element, props, watch, trigger) {
   const job = watchJob({ isBusy: () => canStop("hw"), ask: (asked) => trigger("ask", asked) });
   const taken = ({ share }) => job.take(typeof share === "number");
   connectComponent(root, props, watch, view, { taken });
-  /** @type {Record<string, any> | null} the values of a link, until they are sent */
+  /** @type {Record<string, any> | null} the values of a link, until they are sent to the server */
   let linked = null;
-  let isWaiting = false; // the link waits for the form's other values
+  let isWaiting = false; // whether a link waits for the form's other values
   let isShown = false;
   const ask = () => {
     if (isWaiting) return;
@@ -232,7 +234,7 @@ export function connect(element, props, watch, trigger) {
   });
 }
 
-/** @type {(values: Record<string, any>) => Record<string, any>} "Max nodes" is a field of text */
+/** @type {(values: Record<string, any>) => Record<string, any>} with "Max nodes" as a number */
 const formLink = ({ nodes = "", ...values }) => ({
   ...values,
   nodes: /^\s*\d+\s*$/.test(nodes) ? Number(nodes) : null,

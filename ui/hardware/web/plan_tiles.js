@@ -1,4 +1,4 @@
-/* The tiles above the figures: what is predicted of the fastest tree, and the profile's knee. */
+/* The tiles above the charts: predictions for the fastest tree, and figures of the profile. */
 import { el, text } from "../../shared/web/dom.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -16,7 +16,7 @@ const TILES = [
   ["knee", "Knee of t(n)", "knee"],
 ];
 
-/** A row of tiles, one a figure. */
+/** A row of tiles, one per figure. */
 export class PlanTiles {
   /** @param {HTMLElement} host */
   constructor(host) {

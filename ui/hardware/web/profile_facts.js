@@ -1,4 +1,4 @@
-/* Where a profile is from: machine, models, date and versions, and the button that exports it. */
+/* The panel on the origin of a profile: machine, models, date, versions, and an Export button. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { saveText } from "../../shared/web/save_file.js";
@@ -8,7 +8,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
 
 const TERMS = { Prefix: "prefix", Precision: "precision" };
 
-/** The facts of a profile in a panel of their own. */
+/** The panel. */
 export class ProfileFacts {
   file = "";
   name = "";

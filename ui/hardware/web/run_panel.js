@@ -1,4 +1,4 @@
-/* The latest run of this machine beside what was predicted for it. */
+/* The latest run of this machine beside the prediction for it. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -8,7 +8,7 @@ import { figurePanel } from "../../shared/web/figure_panel.js";
 /** @typedef {import("./hardware_view.js").ComparedRun} ComparedRun */
 
 const COLUMNS = ["per step", "predicted", "measured", "effect on the speed-up"];
-/** @type {Record<string, [string, string]>} words and term of each part */
+/** @type {Record<string, [string, string]>} label and tooltip's name of each part */
 const PARTS = {
   tokens: ["tokens per step", "tokens a step"],
   draft: ["drafting", "draft"],
@@ -19,7 +19,7 @@ const PARTS = {
 const EMPTY =
   "No run on this machine yet. Run a prompt in Decode to compare its timing with this prediction.";
 
-/** A figure of the times by phase and a table of what each did to the speed-up. */
+/** The panel: a chart of the times by phase, and a table of the effect of each on the speed-up. */
 export class RunPanel {
   /** @param {HTMLElement} host */
   constructor(host) {
@@ -59,7 +59,7 @@ export class RunPanel {
   part([name, predicted, measured, effect], plainMeasured) {
     const say = name === "tokens" ? (value) => value.toFixed(2) : durationWords;
     const isGuess = name === "plain" && !plainMeasured;
-    const found = isGuess ? ["not timed", "taken as predicted"] : [say(measured), effect];
+    const found = isGuess ? ["not timed", "assumed as predicted"] : [say(measured), effect];
     addTerm(this.row([say(predicted), ...found]), ...PARTS[name]);
   }
 

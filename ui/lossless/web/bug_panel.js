@@ -1,4 +1,4 @@
-/* What is broken on purpose, where it shows, and why it hides elsewhere. */
+/* The bug of the chosen decoder: what is wrong, where it shows, and why it hides elsewhere. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 

@@ -1,4 +1,4 @@
-/* The cells of a test in words, and as rows of a CSV file. Independent of the page. */
+/* The cells of a test in words, and as rows of a CSV file. Independent of the DOM. */
 import { visible } from "../../shared/web/format.js";
 
 /** @typedef {import("./lossless_view.js").Row} Row */
@@ -15,7 +15,7 @@ const REST = {
 
 /**
  * @param {Row} row
- * @returns {{tokens: string[], rest: string}} the row's name: texts of tokens, and words after them
+ * @returns {{tokens: string[], rest: string}} the row's name: the texts of its tokens, then words
  */
 export function nameOf({ tokens, rest }) {
   const words = rest === "other" && !tokens.length ? "any other" : REST[rest];
@@ -23,7 +23,7 @@ export function nameOf({ tokens, rest }) {
 }
 
 /**
- * The rows of the CSV file: each says which decoder was sampled.
+ * The rows of the CSV file, heading included. Each names the decoder that was sampled.
  * @param {Test} test
  * @returns {any[][]}
  */

@@ -1,4 +1,4 @@
-/* The table of cells: how often each was sampled, and how often the target would emit it. */
+/* The table of cells: how often each was sampled, and how often that is expected of the target. */
 import { csvName, csvRows, nameOf } from "./cell_rows.js";
 import { isFar } from "./deviation.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
@@ -10,7 +10,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./lossless_view.js").Row} Row */
 /** @typedef {import("./lossless_view.js").Test} Test */
 
-const MOST = 24; // rows shown
+const MOST = 24; // rows shown at most
 const COLUMNS = ["cell", "probability", "expected", "samples", "difference"];
 
 /** The panel with the table. */
@@ -46,7 +46,7 @@ export class CellTable {
     for (const row of test.rows.slice(0, MOST)) paintRow(body, row, test.draws);
     const left = test.count - Math.min(test.rows.length, MOST);
     const more = left > 0 ? `${count(left, "more cell")} in the CSV file. ` : "";
-    text(this.note, more + "Probabilities are exact, samples measured.");
+    text(this.note, more + "Probabilities are exact, samples are measured.");
   }
 
   saveCsv() {

@@ -1,4 +1,4 @@
-/* How far counts are from what is expected, without elements of the page. */
+/* How far counts are from the expected ones. Independent of the DOM. */
 import { percent } from "../../shared/web/format.js";
 
 /** @typedef {import("./lossless_view.js").Row} Row */
@@ -7,7 +7,7 @@ const FAR = 3; // standard deviations from which a difference is marked
 
 /**
  * @param {Row} row
- * @param {number} draws of all rows
+ * @param {number} draws samples in all rows together
  * @returns {boolean} whether its count is far from the expected one
  */
 export function isFar({ share, seen }, draws) {
@@ -17,10 +17,10 @@ export function isFar({ share, seen }, draws) {
 
 /**
  * @param {{draws: number, distance: number, floor: number, p_value: number | null}} test
- * @returns {string} how far all counts are off, and how rare that is by chance
+ * @returns {string} how far off all counts are together, and how rare that is by chance
  */
 export function rareness({ draws, distance, floor, p_value }) {
-  const off = `Total variation ${percent(distance, 1)}, by chance alone ${percent(floor, 1)}`;
+  const off = `Total variation ${percent(distance, 1)}; chance alone gives ${percent(floor, 1)}`;
   const p =
     p_value === null
       ? ""

@@ -1,5 +1,5 @@
-/* What the test would find: the exact bias of each historical bug in this setting, and how probably
-   the test detects it. */
+/* What the test would find: for each known bug, its exact bias in this setting and the probability
+   that the test detects it. */
 import { el, show } from "../../shared/web/dom.js";
 import { grouped, known, percent } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -10,8 +10,8 @@ import { addTerm } from "../../shared/web/tooltips.js";
 /** @typedef {import("./lossless_view.js").Test} Test */
 
 const NEAR_ONE = 0.999999;
-const SHOWS = 0.5; // a bug found less probably is called hidden
-const NO_BIAS = 1e-9; // rounding
+const SHOWS = 0.5; // a bug with a smaller probability of being found is called hidden
+const NO_BIAS = 1e-9; // a smaller bias is rounding
 
 /** The panel beside the table. */
 export class FindsPanel {
@@ -41,7 +41,7 @@ export class FindsPanel {
   }
 }
 
-// Once a test has ended, its power is that of the samples it has.
+// The heading of the column. Once a test has ended, the power is for the samples that were drawn.
 function foundBy({ going, draws, wanted }) {
   const samples = going || !draws ? wanted : draws;
   return `found with probability (${grouped(samples)} samples)`;

@@ -1,13 +1,13 @@
-/* What the tab opens with: what is compared and why, and one-click examples. */
+/* The tab's opening text: what the test compares and why, and examples to start with one click. */
 import { button, el } from "../../shared/web/dom.js";
 import { formBeside } from "../../shared/web/form_buttons.js";
 
 const WHY =
   "Speculative decoding should change the speed of the large model and nothing else: every text " +
   "must come out exactly as often as if the model had written it alone. A bug in the random draws " +
-  "breaks this, and no single text shows it. So here thousands of short texts are counted, and " +
-  "the counts are compared with the exact probabilities.";
-// Those that show in a toy, which needs no models.
+  "can break this, and no single text shows it. So this test counts thousands of short texts and " +
+  "compares the counts with the exact probabilities.";
+// Bugs that show in a toy, which needs no models.
 const EXAMPLES = [
   ["draft-noise", "draft’s noise reused"],
   ["walk-u", "verifier’s random number reused"],
@@ -16,7 +16,7 @@ const EXAMPLES = [
 
 /**
  * @param {HTMLElement} host
- * @param {(bug: string) => void} fill the form with a setting in which the bug shows
+ * @param {(bug: string) => void} fill fills the form with a setting in which the bug shows
  * @returns {HTMLElement}
  */
 export function introduction(host, fill) {

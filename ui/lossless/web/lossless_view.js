@@ -1,5 +1,5 @@
-/* The Lossless tab: counts of samples beside the target's exact distribution, the verdict, and what
-   the test would find. It shows what ui/lossless/messages.py sends and computes nothing. */
+/* The Lossless tab: counts of samples beside the target's exact distribution, the verdict, and the
+   bugs that the test would find. All figures come from ui/lossless/messages.py. */
 import { canStop } from "../../shared/web/form_buttons.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
@@ -19,18 +19,18 @@ import { VerdictPanel } from "./verdict_panel.js";
  * @typedef {{key: string, label: string, about: string, shows: string, hides: string}} Bug
  *
  * @typedef {object} Test
- * @property {string} decoder "correct", or what is broken on purpose
- * @property {string | null} broken key of the bug
- * @property {boolean} going
- * @property {number} draws
- * @property {number} wanted
+ * @property {string} decoder "correct", or the name of the broken decoder
+ * @property {string | null} broken key of the bug; null for the correct decoder
+ * @property {boolean} going whether more samples are being drawn
+ * @property {number} draws samples so far
+ * @property {number} wanted samples planned
  * @property {Row[]} rows
- * @property {number} count of all rows; while samples are drawn, some are left out
- * @property {number | null} statistic
- * @property {number} freedom
+ * @property {number} count number of all rows; `rows` may have fewer while samples are drawn
+ * @property {number | null} statistic chi-square
+ * @property {number} freedom its degrees of freedom
  * @property {number | null} p_value
  * @property {number} distance total variation
- * @property {number} floor its mean for a correct decoder
+ * @property {number} floor mean of the total variation for a correct decoder
  * @property {"open" | "fits" | "differs"} kind
  * @property {string} verdict
  * @property {Finds[]} finds
@@ -42,14 +42,14 @@ import { VerdictPanel } from "./verdict_panel.js";
  */
 
 const SCOPE =
-  "The draws and the verification are those of real runs. p and q come from the reference forward " +
+  "Drafted tokens are drawn and verified as in real runs. p and q come from the reference forward " +
   "pass, with the target in float32. So this test does not cover the forward pass over a tree or " +
-  "the KV cache; the self-test at load and the race do.";
+  "the KV cache; the self-test at load and the check after a race do.";
 
 class LosslessView {
   /**
    * @param {HTMLElement} root
-   * @param {(bug: string) => void} fill the form with a setting in which the bug shows
+   * @param {(bug: string) => void} fill fills the form with a setting in which the bug shows
    */
   constructor(root, fill) {
     this.root = root;
@@ -97,7 +97,7 @@ class LosslessView {
 }
 
 /**
- * Called from the component's js_on_load with what Gradio gives it.
+ * Called from the component's js_on_load with the arguments that Gradio passes.
  * @param {HTMLElement} element
  * @param {{value?: string}} props
  * @param {(name: string, changed: () => void) => void} watch

@@ -1,5 +1,5 @@
-/* A recorded test of the correct decoder beside one of a broken decoder, for a visitor who has not
-   run any. */
+/* A recorded test of the correct decoder beside a recorded test of a broken decoder, shown until
+   the visitor runs a test. */
 import { el } from "../../shared/web/dom.js";
 import { percent } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -9,7 +9,7 @@ import RECORDED from "../../../assets/losslessness.json" with { type: "json" };
 
 /** @typedef {import("./lossless_view.js").Row} Row */
 /**
- * A recorded test, see ui/record_losslessness.py.
+ * A recorded test; ui/record_losslessness.py. For the fields see Test in lossless_view.js.
  * @typedef {object} Recorded
  * @property {string} decoder
  * @property {string | null} broken
@@ -22,12 +22,13 @@ import RECORDED from "../../../assets/losslessness.json" with { type: "json" };
  */
 
 const WORDS = {
-  null: "Every text comes out as often as it should; the small differences are chance.",
+  null: "Every text comes out as often as it should; the small differences are due to chance.",
   "draft-noise":
     "The draft’s random numbers were reused. Each first word still comes out as often as it should, " +
     "but some pairs come out far too often and others far too rarely.",
 };
-const MOST = Math.max(...RECORDED.tests.flatMap(({ rows, draws }) => sharesOf(rows, draws)));
+// The share at the end of a track.
+const LARGEST = Math.max(...RECORDED.tests.flatMap(({ rows, draws }) => sharesOf(rows, draws)));
 
 /**
  * @param {HTMLElement} host
@@ -39,8 +40,8 @@ export function recordedTests(host) {
   for (const test of /** @type {Recorded[]} */ (RECORDED.tests)) paintTest(pair, test);
   const { machine, date } = RECORDED;
   const words =
-    "A toy with three words, a, b and c; the first two words of each text are counted. Bars: share " +
-    `of the texts. Marks and parentheses: exact probability. Recorded on ${machine}, ${date}.`;
+    "A toy model with three words, a, b and c. The first two words of each text are counted. Bars: share " +
+    `of the texts. Marks and numbers in parentheses: exact probability. Recorded on ${machine}, ${date}.`;
   el("p", { class: "ls-say ls-dim", text: words }, root);
   return root;
 }
@@ -81,4 +82,4 @@ function sharesOf(rows, draws) {
   return rows.flatMap(({ share, seen }) => [share, seen / draws]);
 }
 
-const wide = (share) => `${(100 * share) / MOST}%`;
+const wide = (share) => `${(100 * share) / LARGEST}%`;

@@ -1,4 +1,4 @@
-/* The verdict in a sentence, and the figures behind it. */
+/* The verdict of a test in one or two sentences, and the figures behind it. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { count, percent, short } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -39,8 +39,8 @@ export class VerdictPanel {
     const { draws, square, p, distance } = this.tiles;
     put(draws, test.draws.toLocaleString("en-US"), `of ${test.wanted.toLocaleString("en-US")}`);
     put(square, squareText(test.statistic), `${count(test.freedom, "degree")} of freedom`);
-    put(p, short(test.p_value), test.going ? "so far" : "different if below 0.000001");
-    put(distance, percent(test.distance, 1), `${percent(test.floor, 1)} by chance alone`);
+    put(p, short(test.p_value), test.going ? "so far" : "not lossless if below 0.000001");
+    put(distance, percent(test.distance, 1), `chance alone gives ${percent(test.floor, 1)}`);
   }
 }
 

@@ -1,4 +1,4 @@
-/* How far a load is: what is being done, the download, the checks that passed, and how it ended. */
+/* The progress of a load: the current activity, the download, the checks passed, and the result. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { progressBar } from "../../shared/web/progress_bar.js";
@@ -6,15 +6,15 @@ import { progressBar } from "../../shared/web/progress_bar.js";
 /**
  * Progress of a load, as `report_message` of ui/models/view.py sends it.
  * @typedef {object} Load
- * @property {string} title how the load stands
- * @property {string} words what is being done
- * @property {boolean} over
- * @property {string | null} error
- * @property {boolean} done the new models are in use
+ * @property {string} title the state of the load: "Loading", "Loaded", "Not loaded" or "Stopped"
+ * @property {string} words the current activity
+ * @property {boolean} over whether the load has ended
+ * @property {string | null} error why it failed
+ * @property {boolean} done whether the new models are in use
  * @property {number | null} share of the download, 0 to 1
  * @property {string | null} amount of the download, in words
- * @property {string | null} model being downloaded
- * @property {[string, string][]} checks what was checked, and the result
+ * @property {string | null} model the model that is being downloaded
+ * @property {[string, string][]} checks for each check passed, its name and its result
  *
  * @typedef {"running" | "failed" | "done" | "stopped"} State
  */
@@ -45,8 +45,8 @@ export class LoadPanel {
   }
 
   /**
-   * Show a load, or none.
-   * @param {Load | null} load
+   * Show a load.
+   * @param {Load | null} load null to hide the panel
    * @returns {State | ""}
    */
   show(load) {
@@ -67,7 +67,7 @@ export class LoadPanel {
 
 function words({ error, done, words: now, model }) {
   if (error) return error;
-  if (done) return "In use in every tab.";
+  if (done) return "All tabs now use these models.";
   return model ? `${now} ${model}` : now;
 }
 

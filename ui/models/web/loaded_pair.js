@@ -1,4 +1,4 @@
-/* The pair in use. */
+/* A panel with facts about the pair in use. */
 import { el, show } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 
@@ -8,22 +8,22 @@ import { makePanel } from "../../shared/web/panel.js";
  * @property {string} name
  * @property {LoadedModel} target
  * @property {LoadedModel} draft
- * @property {number} vocab in tokens
- * @property {number} limit of the context, in tokens
- * @property {string} why that is the limit
- * @property {boolean} chat whether there is a chat template
+ * @property {number} vocab size of the vocabulary, in tokens
+ * @property {number} limit longest context, in tokens
+ * @property {string} why the reason for this limit
+ * @property {boolean} chat whether the models have a chat template
  *
  * @typedef {object} LoadedModel
  * @property {string} name
- * @property {string} numbers
- * @property {string} forward
- * @property {string} no_fast_forward why not
- * @property {string} no_gpu_verification why the host verifies, with models on a GPU
+ * @property {string} numbers dtype of the weights, such as "bfloat16"
+ * @property {string} forward the forward pass in use
+ * @property {string} no_fast_forward why no faster forward pass is in use; "" if there is no reason
+ * @property {string} no_gpu_verification why trees are not verified on the GPU that has the models
  * @property {string} device
- * @property {string} placement
+ * @property {string} placement where the weights are, in words; "" if all are on `device`
  */
 
-/** What is known of the pair in use; hidden while there is none. */
+/** The panel; hidden while no pair is loaded. */
 export class LoadedPair {
   /** @param {HTMLElement} frame */
   constructor(frame) {
@@ -63,7 +63,7 @@ function model(role, { name, numbers, forward, device, placement, ...why }) {
   const parts = [name, numbers, `${forward} forward pass`, device, placement].filter(Boolean);
   return [
     [role, parts.join(" · ")],
-    [`${role}: no faster forward`, why.no_fast_forward],
-    [`${role}: GPU verification off`, why.no_gpu_verification],
+    [`${role}: no faster forward pass`, why.no_fast_forward],
+    [`${role}: no verification on the GPU`, why.no_gpu_verification],
   ].filter(([, text]) => text);
 }

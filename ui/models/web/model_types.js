@@ -1,4 +1,4 @@
-/* Which model types run: a list that opens, with a field that filters it. */
+/* The list of model types that run and that do not, in a box that opens, with a filter field. */
 import { el, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 

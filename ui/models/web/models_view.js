@@ -1,5 +1,5 @@
-/* The Models view: the pair in use, how far a load is, and which pairs and model types there are.
-   It shows what ui/models/view.py sends and decides nothing. */
+/* The Models view: the pair in use, the progress of a load, the suggested pairs and the model
+   types. All content comes from ui/models/view.py. */
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
 import { canStop } from "../../shared/web/form_buttons.js";
 import { watchJob } from "../../shared/web/job_watch.js";
@@ -10,9 +10,10 @@ import { ModelTypes } from "./model_types.js";
 import { PairTable } from "./pair_table.js";
 
 /**
- * What ui/models/view.py sends: all of the view, or a load; null clears it, as the form then says
- * why a request was refused (`md-problem`). `field`: the field of the form that the error is about.
- * `error`: why a message could not be read.
+ * A message from ui/models/view.py. It has either the whole view, or only `load`, the progress of a
+ * load. A `load` of null clears the progress: a new request was refused, and the form says why in
+ * its element md-problem. `field`: the field of the form that the error is about. `error`: why a
+ * message could not be read.
  * @typedef {object} Message
  * @property {string} [error]
  * @property {string | null} [field]
@@ -62,7 +63,8 @@ class ModelsView {
   }
 }
 
-// Connect the field of the form that an error is about with its text, and no other.
+// Mark the field of the form that an error is about as invalid, and link it to the element with the
+// message. All other fields are unmarked. wrong: the field's name; error: the element's id.
 function markField(wrong, error) {
   for (const name of FIELDS) {
     const field = document.querySelector(`#md-${name} :is(input, textarea)`);
@@ -73,7 +75,7 @@ function markField(wrong, error) {
 }
 
 /**
- * Called from the component's js_on_load with what Gradio gives it.
+ * Called from the component's js_on_load with the arguments that Gradio passes.
  * @param {HTMLElement} element
  * @param {{value?: string}} props
  * @param {(name: string, changed: () => void) => void} watch

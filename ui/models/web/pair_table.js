@@ -1,4 +1,4 @@
-/* The pairs that have a name, with what they need and whether this machine has it. */
+/* The table of suggested pairs: what each one needs, and whether it fits this machine. */
 import { button, el, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -7,14 +7,14 @@ import { rove } from "../../shared/web/roving_focus.js";
  * A row, as `_row` of ui/models/view.py makes it.
  * @typedef {object} PairRow
  * @property {string} name
- * @property {string} tier
- * @property {string} needs
- * @property {string} note
+ * @property {string} tier the kind of machine that the pair is for
+ * @property {string} needs its requirements in words
+ * @property {string} note anything else to know; may be empty
  * @property {ModelCell} target
  * @property {ModelCell} draft
- * @property {string} bytes
+ * @property {string} bytes download size in words
  * @property {string} licences
- * @property {string[]} gated ids
+ * @property {string[]} gated ids of the models whose licence has to be accepted on the Hub
  * @property {{fits: string, words: string}} memory
  * @property {{fits: string, words: string}} disk
  * @property {boolean} loadable whether some choice in the form can load it here
@@ -23,24 +23,24 @@ import { rove } from "../../shared/web/roving_focus.js";
  *
  * @typedef {object} Machine
  * @property {string} device
- * @property {string} memory
- * @property {string} free of the memory
- * @property {string} disk free
- * @property {boolean} online
+ * @property {string} memory total memory
+ * @property {string} free free memory
+ * @property {string} disk free disk space
+ * @property {boolean} online whether models may be downloaded
  */
 
 const COLUMNS = ["Pair", "Target and draft", "Download", "Licence", "Memory", "Disk", "Choose"];
 const NOTE =
-  "Sizes are published figures and memory is predicted from them; before a download the file " +
-  "list is fetched from the Hub. Any two full-attention models with the same tokenizer can be " +
-  "loaded: choose “two models of your own”.";
-const GATED = "gated: accept its licence on the Hub first";
+  "Sizes are published figures, and the memory needed is predicted from them. A download first " +
+  "fetches the list of files from the Hub. Any two full-attention models with the same tokenizer " +
+  "can be loaded: choose “two models of your own”.";
+const GATED = "gated: first accept the licence on the Hub";
 
 /** The table of pairs. */
 export class PairTable {
   /**
    * @param {HTMLElement} frame
-   * @param {(pair: string) => void} choose
+   * @param {(pair: string) => void} choose called with the name of the chosen pair
    */
   constructor(frame, choose) {
     this.choose = choose;
@@ -76,7 +76,7 @@ export class PairTable {
     const licence = cell(row, 3, { text: pair.licences });
     if (pair.gated.length) el("small", { class: "md-gated", text: GATED }, licence);
     [pair.memory, pair.disk].forEach(({ fits, words }, i) => {
-      const mark = pair.loadable || fits === "no" ? fits : null; // no tick if it cannot be loaded
+      const mark = pair.loadable || fits === "no" ? fits : null; // no tick for a pair that cannot load
       el("span", { class: "md-fits", text: words }, cell(row, 4 + i, { "data-fits": mark }));
     });
     const look = { text: "Choose", label: "Choose " + pair.name, hint: "Needs " + pair.needs };
@@ -90,7 +90,7 @@ export class PairTable {
   }
 }
 
-// A cell that says its column's name where the table is too narrow for columns.
+// A cell. On a narrow page, where cells are stacked, it shows the name of its column.
 const cell = (row, column, attributes = {}) =>
   el("td", { "data-column": COLUMNS[column], ...attributes }, row);
 

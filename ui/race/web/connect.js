@@ -1,4 +1,4 @@
-/* Joins the Race tab's component to its view. */
+/* Connects the Race tab's Gradio component to its view. */
 import { connectComponent } from "../../shared/web/connect_component.js";
 import { canStop, formBeside } from "../../shared/web/form_buttons.js";
 import { sayInterrupted } from "../../shared/web/interrupted.js";
@@ -10,12 +10,12 @@ import { mountRace } from "./race_view.js";
 import { rove } from "../../shared/web/roving_focus.js";
 
 /**
- * Called from the component's js_on_load with what Gradio gives it.
+ * Called from the component's js_on_load with the arguments that Gradio passes.
  * @param {HTMLElement} element
  * @param {{value?: string}} props
  * @param {(name: string, changed: () => void) => void} watch
  * @param {(name: string, data?: object) => void} trigger
- * @param {object} server its functions, of which get_moves is used
+ * @param {object} server functions of the server: get_moves and get_steps
  */
 export function connect(element, props, watch, trigger, server) {
   /** @type {HTMLElement} */

@@ -1,5 +1,5 @@
-/* At a temperature above 0: first tokens that the lanes sampled at one position of the text,
-   counted and compared with the target's distribution there. */
+/* The check of losslessness at temperatures above 0: counts of the first tokens that each lane
+   sampled at one position of a text, compared with the target's distribution there. */
 import { laneName } from "./lane.js";
 import { el, show, text } from "../../shared/web/dom.js";
 import { count, known, percent, readable, short, visible } from "../../shared/web/format.js";
@@ -13,7 +13,8 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./race_store.js").Result} Result */
 /** @typedef {{i: number, count: Count, p: number | null}} Counted a lane with its counts */
 /**
- * A row of the table; `left` is how many rows of the test it stands for, if they were left out.
+ * A row of the table. `left`: for the row that sums the cells of the test that are not listed, how
+ * many they are; else 0.
  * @typedef {import("./race_store.js").Cell & {left: number}} Row
  */
 
@@ -68,11 +69,11 @@ export class DistributionCheck {
   }
 
   /**
-   * Where the tokens are sampled, and why there.
+   * Show where the tokens are sampled, and why there.
    * @param {Count} count
    */
   paintPosition({ context, at, lane, rule }) {
-    this.where.replaceChildren("Each lane repeats the same step with other seeds, after ");
+    this.where.replaceChildren("Each lane repeats the same step with different seeds, after ");
     el("code", { text: "…" + readable(context) }, this.where);
     const name = laneName(this.lanes[lane], lane);
     this.where.append(` (token ${at + 1} in the text of ${name}). `);
@@ -123,6 +124,7 @@ export class DistributionCheck {
 }
 
 /**
+ * The statistic and its degrees of freedom, in words.
  * @param {Count} count
  * @returns {string}
  */
@@ -140,7 +142,7 @@ function sensitivity(counts) {
   const least = counts.map((one) => one.sight).filter(known);
   if (!least.length) return "Too few samples so far for a test.";
   const points = Math.round(Math.max(...least) * 100);
-  return `With this few samples, only deviations of the likeliest token over ~${points} points would be flagged (a p-value below one in a million).`;
+  return `With this few samples, the most probable token’s share must be off by more than about ${points} percentage points to be flagged (p-value below one in a million).`;
 }
 
 /**
@@ -166,7 +168,7 @@ function paintRow(body, row, counts) {
 }
 
 /**
- * The cells of a count, and one row for those that the message left out.
+ * The cells of a count as rows, and one more row for all cells that are not in the message.
  * @param {Count} count
  * @returns {Row[]}
  */

@@ -1,4 +1,5 @@
-/* One lane: name, progress to the finish line, text, and its figures at the race time shown. */
+/* The card of one lane: its name, its progress to the finish line, its text, and its figures at the
+   race time shown. */
 import { laneMark } from "./lane_style.js";
 import { LaneText } from "./lane_text.js";
 import { intervalInWords, placeInWords, speedInterval, speedRatio } from "./lane_totals.js";
@@ -22,7 +23,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./race_store.js").Result} Result */
 /** @typedef {(name: string, data: object) => void} Trigger */
 
-// Name of the figure, its label, the tooltip's name.
+// Name of each figure, its label, and the name of its tooltip.
 const FIGURES = [
   ["tokensPerStep", "tokens per step", "tokens per step"],
   ["perToken", "per token", "per token"],
@@ -53,7 +54,7 @@ export class LaneView {
    * @param {number} index of the lane
    * @param {LaneStyle} style
    * @param {{trigger: Trigger | null, showTree: (lane: number) => void}} act without a trigger,
-   *   the lane cannot be opened
+   *   there is no button that opens the lane in Decode
    */
   constructor(store, host, index, style, { trigger, showTree }) {
     this.store = store;
@@ -74,7 +75,7 @@ export class LaneView {
     this.makeCheck(foot);
     rove(this.root);
     this.key = "";
-    this.wasMoving = false; // the race time, when this was painted last
+    this.wasMoving = false; // whether the race time was moving at the last paint
     /** @type {Result | null} */
     this.result = null;
     this.paintLossless(null);
@@ -99,9 +100,9 @@ export class LaneView {
   }
 
   /**
-   * The lane's tree; one that changes at every step is that of the last step shown.
+   * Show the lane's tree. If it changes from step to step, show that of the last step shown.
    * @param {LaneTotals} total
-   * @param {number} done steps shown
+   * @param {number} done number of steps shown
    */
   paintTree(total, done) {
     const { plain, changes } = this.lane;
@@ -169,7 +170,7 @@ export class LaneView {
   }
 
   /**
-   * Whether the text is lossless: the verdict, how far the check is, and its sentence.
+   * Make the elements of the check of losslessness: verdict, progress, and its sentence.
    * @param {HTMLElement} foot
    */
   makeCheck(foot) {
@@ -180,9 +181,9 @@ export class LaneView {
   }
 
   /**
-   * Paint only if something this lane shows has changed.
+   * Paint the lane if anything it shows has changed.
    * @param {(Place | null)[]} places
-   * @param {number} reference index of the lane it is compared with
+   * @param {number} reference index of the lane that this one is compared with
    */
   paint(places, reference) {
     const { store, index } = this;
@@ -208,7 +209,7 @@ export class LaneView {
   }
 
   /**
-   * Why the lane ended, if all of its steps are shown.
+   * Why the lane ended, in words; empty unless all of its steps are shown.
    * @param {LaneTotals} total
    * @param {number} done
    * @returns {string}
@@ -220,7 +221,8 @@ export class LaneView {
   }
 
   /**
-   * The time of a lane that has finished; it appears with a motion where that is seen to happen.
+   * Show the time of a lane that has finished. It is animated if the lane finishes on screen, and
+   * not if the visitor jumps to a later time.
    * @param {LaneTotals} total
    * @param {boolean} isOver
    */
@@ -270,8 +272,8 @@ export class LaneView {
 
   /**
    * @param {LaneTotals} total
-   * @param {LaneTotals | undefined} other
-   * @param {number} reference
+   * @param {LaneTotals | undefined} other those of the lane that this one is compared with
+   * @param {number} reference the index of that lane
    */
   paintSpeed(total, other, reference) {
     const { t, word, lanes } = this.store;
@@ -311,9 +313,9 @@ export class LaneView {
 }
 
 /**
- * What a speed-up is relative to.
+ * The name of the lane that a speed-up is relative to.
  * @param {Lane} lane
- * @param {boolean} self
+ * @param {boolean} self whether it is the lane's own card that shows it
  * @returns {string}
  */
 function baseline({ plain, on }, self) {
@@ -323,7 +325,8 @@ function baseline({ plain, on }, self) {
 }
 
 /**
- * How a lane decodes: what fits on the page first, the rest is in the title.
+ * How a lane decodes. The most important parts come first: the page may cut the end, which is then
+ * only in the title.
  * @param {Lane} lane
  * @returns {string}
  */
@@ -337,7 +340,7 @@ function described({ how, verifier, plain, most, changes, kind }) {
 }
 
 /**
- * The name of a lane as it is shown, with that of its prompt in a race of two.
+ * The name of a lane as it is shown. In a race of two prompts it includes the name of its prompt.
  * @param {Lane} lane
  * @param {number} index
  * @returns {string}

@@ -1,4 +1,5 @@
-/* How a lane looks everywhere on the page: as its method does. */
+/* How a lane looks everywhere on the page. Its colour and marker are those of its decoding method;
+   lanes of the same method differ in dash. */
 import { svg } from "../../shared/web/dom.js";
 import { methodStyles } from "../../shared/web/method_style.js";
 

@@ -1,5 +1,5 @@
-/* A lane's text, each part with its origin. Append only: a step's group is made once, then shown or
-   hidden by time, never rebuilt. */
+/* A lane's text, with the origin of each part: draft or target. The elements of a step are made
+   once. Afterwards they are only shown or hidden, depending on the time shown. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -14,8 +14,8 @@ export class LaneText {
    * @param {string} name of the lane
    */
   constructor(host, name) {
-    // The box is a reversed column: while it is scrolled to its end it stays there as text grows,
-    // without asking for a layout.
+    // The box is a reversed column, so that it stays scrolled to its end as text grows. A script
+    // that scrolls would cost a layout.
     const label = "Text of " + name;
     const attributes = { tabindex: "0", role: "region", "aria-label": label };
     this.box = el("div", { class: "sq-text-box race-text", ...attributes }, host);
@@ -29,9 +29,9 @@ export class LaneText {
 
   /**
    * @param {LaneTotals} total
-   * @param {number} count of its steps that are shown
-   * @param {string} ending why the lane ended, if all are
-   * @param {string} loops how much of the text is repeated
+   * @param {number} count number of its steps that are shown
+   * @param {string} ending why the lane ended; empty unless all steps are shown
+   * @param {string} loops in words, how much of the text is repeated
    */
   paint(total, count, ending, loops) {
     const all = /** @type {HTMLCollectionOf<HTMLElement>} */ (this.flow.children);
@@ -52,7 +52,7 @@ export class LaneText {
   }
 
   /**
-   * Tokens of one origin; spaces before them are not underlined.
+   * Append tokens of one origin. Leading spaces are not underlined.
    * @param {HTMLElement} group
    * @param {string[]} pieces
    * @param {string} cls

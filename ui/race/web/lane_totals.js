@@ -1,11 +1,12 @@
-/* What a race comes to at a time t: totals of a lane's steps, speed-up over the plain lane with its
-   confidence interval, places. No elements and no state of the page. */
+/* The figures of a race at a race time t, in seconds: totals of a lane's steps, its speed-up with a
+   confidence interval, and the places. Independent of the DOM and of the state of the page. */
 import { Repeats } from "../../shared/web/repeats.js";
 
 /** @typedef {import("./race_store.js").Lane} Lane */
 /** @typedef {import("./race_store.js").Step} Step */
 /**
- * Totals of a lane after some of its steps; `seconds` is its decode time.
+ * Totals of a lane after some of its steps. `seconds` is its decode time, `grams` the number of
+ * 8-grams in its text, and `repeats` how many of them occurred before.
  * @typedef {{steps: number, tokens: number, grams: number, repeats: number, drafted: number,
  *   nodes: number, seconds: number, draft: number, verify: number, overhead: number}} Sum
  * @typedef {{text: string[], drafted: number, finish: string | null, tree: number}} ShownStep
@@ -17,7 +18,7 @@ import { Repeats } from "../../shared/web/repeats.js";
 
 const SEGMENTS = 8;
 const LEAST_SEGMENTS = 3;
-// by number of segments, as in sequoia/diagnosis/speedup_interval.py
+// 97.5% quantiles of Student's t by number of segments, as in sequoia/diagnosis/speedup_interval.py
 const STUDENT = [NaN, NaN, NaN, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365];
 /** @type {Readonly<Sum>} */
 const START = Object.freeze({
@@ -54,7 +55,7 @@ function upTo(list, bound, of) {
   return low;
 }
 
-/** One lane's steps with their running totals: `sums[k]` is after k steps. */
+/** One lane's steps with their running totals: `sums[k]` has the totals after k steps. */
 export class LaneTotals {
   constructor() {
     /** @type {ShownStep[]} */
@@ -63,14 +64,15 @@ export class LaneTotals {
     this.sums = [START];
     this.eights = new Repeats();
     this.largest = 0; // nodes of the largest tree
-    this.largestTree = -1; // its number in the race; a fixed tree is smaller only where it was cut
-    /** @type {{k: number, pace: Pace | null} | null} */
+    // Its number in the race. A fixed tree is smaller in steps where it was cut.
+    this.largestTree = -1;
+    /** @type {{k: number, pace: Pace | null} | null} the last pace that was computed */
     this.paced = null;
   }
 
   /**
    * @param {Step} step
-   * @param {number} nodes of its tree
+   * @param {number} nodes number of nodes of its tree
    */
   add(step, nodes) {
     const last = this.sums[this.steps.length];
@@ -105,8 +107,8 @@ export class LaneTotals {
   }
 
   /**
-   * The lane's pace up to t: the logarithm of seconds per token, its standard error by the
-   * jackknife over segments, and their number; null with too few segments.
+   * The lane's pace up to t: the logarithm of seconds per token, its standard error (jackknife over
+   * segments), and the number of segments; null with too few segments.
    * @param {number} t
    * @returns {Pace | null}
    */
@@ -117,7 +119,7 @@ export class LaneTotals {
   }
 
   /**
-   * Number of steps that are over at t.
+   * The number of steps that have ended by t.
    * @param {number} t
    * @returns {number}
    */
@@ -136,8 +138,8 @@ export class LaneTotals {
 const rate = (sum) => sum.tokens / sum.seconds;
 
 /**
- * Tokens per second of `lane` over those of `other`, each at its newest step at t; NaN while either
- * has none.
+ * The ratio of tokens per second, `lane` over `other`, each after its last step by t; NaN while one
+ * of them has no step.
  * @param {LaneTotals} lane
  * @param {LaneTotals} other
  * @param {number} t
@@ -146,7 +148,7 @@ const rate = (sum) => sum.tokens / sum.seconds;
 export const speedRatio = (lane, other, t) => rate(lane.at(t)) / rate(other.at(t));
 
 /**
- * Tokens and seconds of about eight segments with equal numbers of tokens.
+ * The steps cut into about eight segments of about equally many tokens.
  * @param {Sum[]} sums
  * @returns {Segment[]}
  */
@@ -163,6 +165,7 @@ function segments(sums) {
 }
 
 /**
+ * See LaneTotals.pace.
  * @param {Segment[]} parts
  * @returns {Pace | null}
  */
@@ -180,7 +183,8 @@ function pace(parts) {
 }
 
 /**
- * The 95% confidence interval (approx.) of the speed-up, or null with too few segments.
+ * The 95% confidence interval (approx.) of the speed-up of `lane` over `other` up to t; null with
+ * too few segments.
  * @param {LaneTotals} lane
  * @param {LaneTotals} other
  * @param {number} t
@@ -207,12 +211,12 @@ export const intervalInWords = ({ least, most, verdict }) =>
   `${least.toFixed(2)}–${most.toFixed(2)}${verdict === "even" ? ", no clear difference" : ""}`;
 
 /**
- * Index of the lane that `lane` is compared with at t: of those on the same prompt the plain one,
- * else the slowest; -1 while none has moved.
+ * Index of the lane that `lane` is compared with at t: the plain lane on its prompt, or without one
+ * the slowest lane on its prompt. -1 while none of these lanes has made a step.
  * @param {Lane[]} lanes
  * @param {LaneTotals[]} totals
  * @param {number} t
- * @param {number} [lane] its index
+ * @param {number} [lane] index of the lane
  * @returns {number}
  */
 export function referenceLane(lanes, totals, t, lane = 0) {
@@ -225,7 +229,7 @@ export function referenceLane(lanes, totals, t, lane = 0) {
 }
 
 /**
- * The indexes of the lanes on each prompt.
+ * For each prompt, the indexes of its lanes.
  * @param {Lane[]} lanes
  * @returns {number[][]}
  */
@@ -235,8 +239,8 @@ export function lanesByPrompt(lanes) {
 }
 
 /**
- * Index of the lane that leads at t: the one with the most tokens, of those with equally many the
- * one that had them first; -1 while none has moved.
+ * Index of the lane that leads at t: the lane with the most tokens, or if several have as many the
+ * lane that had them first. -1 while no lane has made a step.
  * @param {LaneTotals[]} totals
  * @param {number} t
  * @returns {number}
@@ -253,7 +257,7 @@ export function leadingLane(totals, t) {
 }
 
 /**
- * Place of each lane at t among those on its prompt; null as in `lanePlaces`.
+ * Place of each lane at t among the lanes on its prompt; null as in `lanePlaces`.
  * @param {Lane[]} lanes
  * @param {LaneTotals[]} totals
  * @param {number} t
@@ -275,10 +279,10 @@ export function placesByPrompt(lanes, totals, t, done) {
 }
 
 /**
- * Place of each lane at t; null if it has not finished, or if one with less decode time may still
- * overtake it. A place counts the lanes that finished earlier and were clearly faster, and is never
- * better than that of a lane that finished earlier: so lanes that share one are neighbours in the
- * order of finish.
+ * Place of each lane at t; null if it has not finished, or if a lane with less decode time may
+ * still finish before it. The place is 1 plus the number of lanes that finished earlier and were
+ * clearly faster, but never better than the place of a lane that finished earlier. So lanes that
+ * share a place are neighbours in the order of finish.
  * @param {LaneTotals[]} totals
  * @param {number} t
  * @param {boolean} done
@@ -304,7 +308,7 @@ export function lanePlaces(totals, t, done) {
 }
 
 /**
- * Places at the time shown: those of the verdict once the race is over.
+ * Places at the time shown; once the race is over, the places of the verdict.
  * @param {{lanes: Lane[], totals: LaneTotals[], t: number, done: boolean, isOver: boolean,
  *   verdict: {places: (Place | null)[]} | null}} store
  * @returns {(Place | null)[]}

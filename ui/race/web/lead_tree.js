@@ -1,6 +1,6 @@
-/* The token tree of the leading lane, or of one that was chosen, at the race time shown. While the
-   race moves it shows the last complete step; where the race stands, the step at that moment, which
-   can be played in slow motion; once the race is over, the lane's best step. */
+/* The token tree of the leading lane or of a chosen lane, at the race time shown. While the race
+   time moves, it shows the last complete step. When the race is paused, it shows the step at that
+   time, which can be played in slow motion. After the race, it shows the lane's best step. */
 import { laneName } from "./lane.js";
 import { leadingLane } from "./lane_totals.js";
 import { RaceSteps } from "./race_steps.js";
@@ -14,29 +14,30 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 /**
- * What is shown. `within`: seconds since the step began, null for its result.
+ * The step that is shown: `i` is its index in its lane. `within`: seconds since the step began,
+ * null to show its result. `isBest`: whether it is shown as the lane's best step.
  * @typedef {{lane: number, i: number, within: number | null, isBest: boolean}} Moment
  */
 
-const HEIGHT = 300; // px of the tree
-const EACH = { done: 100, running: 300 }; // ms between two trees while the race moves
-const LEAD_KEPT = 800; // ms; a lane that leads for a moment only does not flash by
-const READABLE = 0.5; // seconds on screen from which on a step is shown as it comes about
-const STANDS = 400; // ms that the race stands on a step before that is played
-const OFTEN = 0.2; // seconds per step from which on details are asked for while the race runs
+const HEIGHT = 300; // of the tree, in px
+const EACH = { done: 100, running: 300 }; // ms between two trees while the race time moves
+const LEAD_KEPT = 800; // ms before another leader is shown: a short lead would only flicker
+const READABLE = 0.5; // a step that is on screen for this many seconds or more is animated
+const STANDS = 400; // ms that the race must be paused on a step before the step is played
+const OFTEN = 0.2; // with more seconds per step than this, details are requested during the race
 
 /** The panel below the lanes. */
 export class LeadTree {
-  /** @type {number | null} the lane that was chosen; null: the leading one */
+  /** @type {number | null} the chosen lane; null: the leading one */
   chosen = null;
   #version = -1; // of the race
   #built = -1; // of the lanes
-  #key = ""; // of what is drawn
-  #drawnAt = -Infinity; // ms
+  #key = ""; // the state that is drawn
+  #drawnAt = -Infinity; // when it was drawn, in ms
   #timer = 0;
   #playing = 0; // the timer that plays a step
   #isVisible = false;
-  #within = /** @type {number | null} */ (null); // of the moment that is drawn
+  #within = /** @type {number | null} */ (null); // `within` of the moment that is drawn
   #lead = { lane: -1, since: -Infinity };
 
   /**
@@ -63,7 +64,7 @@ export class LeadTree {
 
   /**
    * Show the tree of a lane.
-   * @param {number | null} lane null: of the leading one
+   * @param {number | null} lane null: the leading lane
    */
   choose(lane) {
     if (lane !== null && !this.store.lanes[lane]) return;
@@ -73,13 +74,13 @@ export class LeadTree {
 
   // -- what is shown ------------------------------------------------------------------------------
 
-  /** Whether the race time moves, so that trees follow each other. */
+  /** Whether the race time shown is moving. */
   get moves() {
     const { playing, live, done } = this.store;
     return playing || (live && !done);
   }
 
-  /** The leading lane; while the race moves it changes only after a while. */
+  /** The leading lane. While the race time moves, a change is delayed; see LEAD_KEPT. */
   get leader() {
     const { totals, t } = this.store;
     const now = performance.now();
@@ -92,8 +93,8 @@ export class LeadTree {
   }
 
   /**
-   * The step at the race time shown.
-   * @returns {Moment | null} null where the lane has none
+   * The step to show at the race time shown.
+   * @returns {Moment | null} null if the lane has made no step
    */
   get moment() {
     const { totals, t, isOver } = this.store;
@@ -110,7 +111,7 @@ export class LeadTree {
   }
 
   /**
-   * Whether a step that comes about on screen takes long enough to be seen.
+   * Whether a step takes long enough on screen to be animated.
    * @param {number} lane
    * @param {number} i
    * @returns {boolean}
@@ -145,7 +146,7 @@ export class LeadTree {
     this.store.changed();
   }
 
-  /** Another race is on screen. */
+  /** Called when another race is on screen. */
   start() {
     this.chosen = null;
     this.#key = "";
@@ -197,7 +198,7 @@ export class LeadTree {
       this.#playing = setTimeout(() => stage.play(), STANDS);
   }
 
-  /** @type {(lane: number) => boolean} whether a lane's steps are rare enough to ask for all */
+  /** @type {(lane: number) => boolean} whether steps are rare enough to request details of all */
   isSlow(lane) {
     const { clock, steps } = this.store.totals[lane];
     return clock / steps.length > OFTEN;
@@ -225,7 +226,7 @@ export class LeadTree {
 }
 
 /**
- * Which step is shown, and what it gave.
+ * Which step is shown, how many tokens it emitted and how long it took, in words.
  * @param {import("./lane_totals.js").LaneTotals} total
  * @param {Moment} moment
  * @returns {string}
@@ -233,5 +234,5 @@ export class LeadTree {
 function stepInWords({ steps, sums }, { i, isBest }) {
   const seconds = sums[i + 1].seconds - sums[i].seconds;
   const gave = count(steps[i].text.length, "token");
-  return `${isBest ? "its best step, " : "step "}${i + 1} of ${steps.length}: ${gave} in ${ms(seconds)}`;
+  return `${isBest ? "its best step: " : "step "}${i + 1} of ${steps.length}: ${gave} in ${ms(seconds)}`;
 }

@@ -1,4 +1,5 @@
-/* Behind the verdict: every pair of lanes by tokens per step and by step time, then by both. */
+/* The table below "How sure?": for every pair of lanes, the ratios of tokens per step, of step
+   time, and of pace, which combines both. */
 import { laneName } from "./lane.js";
 import { el, show } from "../../shared/web/dom.js";
 import { readable, short } from "../../shared/web/format.js";
@@ -8,11 +9,11 @@ import { addTerm } from "../../shared/web/tooltips.js";
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 /** @typedef {import("./race_store.js").Verdict} Verdict */
 
-// Head of the column, the tooltip's name.
+// Heading of each column, and the name of its tooltip.
 const COLUMNS = [
   ["tokens per step", "tokens per step"],
   ["step time", "step time ratio"],
-  ["pace: both together", "pace ratio"],
+  ["pace (both combined)", "pace ratio"],
   ["p", "race p"],
 ];
 

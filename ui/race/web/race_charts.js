@@ -1,5 +1,5 @@
 /* The charts: tokens over decode time, and speed-up with its confidence interval. They are drawn in
-   turns, each at most four times a second, and the newest state always. */
+   turns, each at most four times a second. The newest state is always drawn in the end. */
 import { laneName } from "./lane.js";
 import { laneStyles } from "./lane_style.js";
 import { referenceLane, speedInterval, speedRatio } from "./lane_totals.js";
@@ -19,20 +19,22 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./lane_totals.js").Interval} Interval */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 /**
- * One chart. `shows`: the state it shows, `at`: when it was drawn, in milliseconds.
- * @typedef {{data: any[], layout: any}} Drawing what Plotly draws
+ * A chart in its panel. `make` returns what to draw; `shows`: the state it shows; `at`: when it was
+ * drawn last, in milliseconds.
+ * @typedef {{data: any[], layout: any}} Drawing the arguments for Plotly
  * @typedef {{panel: any, word: HTMLElement, chart: Chart, make: () => Drawing | null,
  *   shows: string, at: number}} Figure
  */
 
-const PAUSE = 125; // ms between two drawings; one chart at a time: text does not wait for both
-const LONGEST = 1000; // ms between two drawings if they are slow
-const SHARE = 0.1; // of the time of a running race: drawing takes cores from the models
-const MARKERS = 9; // on a line at most
+// Between two drawings, in ms. Charts are drawn one at a time, so that text waits for one at most.
+const PAUSE = 125;
+const LONGEST = 1000; // ms between two drawings, if they are slow
+const SHARE = 0.1; // of the time of a running race, for drawing: it takes cores from the models
+const MARKERS = 9; // at most, on one line
 
-// Margins that fit automatically would cost a second layout each time.
+// Margins are fixed, because Plotly's automatic ones cost a second layout at each drawing.
 const MARGIN = { l: 52, r: 12, b: 42 };
-const NARROW = 480; // px; the legend needs two lines then
+const NARROW = 480; // px; a narrower chart needs two lines for its legend
 const axis = (label, range) => ({ title: { text: label }, automargin: false, range });
 
 /** The two chart panels. */
@@ -40,7 +42,7 @@ export class RaceCharts {
   /**
    * @param {RaceStore} store
    * @param {HTMLElement} host
-   * @param {string | null} [plotly] address of its script; without it, charts are SVG
+   * @param {string | null} [plotly] address of Plotly's script; without it, charts are SVG
    */
   constructor(store, host, plotly) {
     this.store = store;
@@ -48,7 +50,7 @@ export class RaceCharts {
     this.waiting = 0;
     this.at = -PAUSE;
     this.cost = 0;
-    this.version = 0; // of the race in the charts
+    this.version = 0; // of the race that the charts show
     this.root = el("div", { class: "race-charts" }, host);
     this.tokens = this.figure("race-tokens", "Tokens over time", () => this.tokenFigure());
     this.speedup = this.figure("race-speedup", "Speed-up", () => this.ratioFigure());
@@ -75,11 +77,11 @@ export class RaceCharts {
     const panel = makePanel(this.root, { part, title, cls: "race-figure" });
     const word = el("span", { class: "sq-word" }, panel.titleBox);
     const chart = new Chart(panel.body, this.plotly, title);
-    const why = "The chart starts with the first step.";
+    const why = "The chart appears after the first step.";
     el("p", { class: "race-note race-waiting", text: why }, panel.body);
     panel.root.dataset.empty = "yes";
     const figure = { panel, word, chart, make, shows: "", at: 0 };
-    if (!this.plotly) return figure; // only Plotly makes pictures of its charts
+    if (!this.plotly) return figure; // only Plotly's charts can be saved as pictures
     const caption = () => {
       const { meta } = this.store;
       return [title + ": " + word.textContent, ...factLines(meta, raceFacts(meta))];
@@ -102,12 +104,12 @@ export class RaceCharts {
     text(
       this.words,
       whom +
-        "Line: both lanes up to that moment. Marker with error bar: the lane so far, with a 95% confidence interval (approx.) from the variation across eight segments of each run.",
+        "Line: speed-up over both runs up to that moment. Marker with error bar: speed-up so far, with its 95% confidence interval (approx.) from the variation across eight segments of each run.",
     );
     this.drawSoon();
   }
 
-  /** Show nothing of the race before. */
+  /** Hide the charts, which show the previous race. */
   clear() {
     this.at = -PAUSE;
     for (const figure of [this.tokens, this.speedup]) {
@@ -116,19 +118,19 @@ export class RaceCharts {
     }
   }
 
-  /** What the charts show, as a key: they are drawn when it has changed. */
+  /** A key for the state that the charts should show. They are drawn when it has changed. */
   get state() {
     const { version, built, t, steps, done } = this.store;
     return [version, built, t, steps.length, done].join();
   }
 
-  /** The chart drawn least recently of those that do not show the newest state, if any. */
+  /** Of the charts that do not show the newest state, the one drawn least recently, if any. */
   get stale() {
     const old = [this.tokens, this.speedup].filter(({ shows }) => shows !== this.state);
     return old.sort((a, b) => a.at - b.at)[0];
   }
 
-  /** Draw both even if no number has changed: the colours have. */
+  /** Draw both charts although no number has changed, because the colours have. */
   drawAgain() {
     this.tokens.shows = "";
     this.speedup.shows = "";
@@ -164,7 +166,7 @@ export class RaceCharts {
     this.drawSoon();
   }
 
-  // Tokens over decode time; null before the first step.
+  // The drawing of tokens over decode time; null before the first step.
   tokenFigure() {
     const { totals, lanes, t, line, end } = this.store;
     if (!end) return null;
@@ -177,7 +179,7 @@ export class RaceCharts {
     return { data, layout: { ...this.layout("tokens", line * 1.06), shapes: [finishLine(line)] } };
   }
 
-  // Speed-up over decode time; null before there is one.
+  // The drawing of speed-up over decode time; null before there is a speed-up.
   ratioFigure() {
     const { lanes, totals, t, end } = this.store;
     const references = lanes.map((_, i) => referenceLane(lanes, totals, end, i));
@@ -203,8 +205,8 @@ export class RaceCharts {
     return { data: [...curves, ...bars], layout: this.layout("speed-up (×)", top * 1.08) };
   }
 
-  // The layout of either chart. The x axis has all seconds of a finished race; for a running one it
-  // grows by halves, so that it seldom changes. `top`: of the y axis.
+  // The layout of a chart. The x axis ends where a finished race ends. While a race runs, the axis
+  // grows by half its length at a time, so that it seldom changes. `top`: the end of the y axis.
   layout(label, top) {
     const { done, end } = this.store;
     const room = done ? end * 1.02 : 1.5 ** Math.ceil(Math.log(end) / Math.log(1.5));
@@ -227,7 +229,7 @@ export class RaceCharts {
     };
   }
 
-  // The interval as an error bar: bands over the whole line would hide one another and the lines.
+  // The interval as an error bar. A band along the whole line would hide other bands and lines.
   bar({ least, most }, i, { colour, symbol }, x, y) {
     return {
       type: "scatter",
@@ -264,14 +266,17 @@ export class RaceCharts {
 }
 
 /**
- * What speed-ups are relative to.
+ * What speed-ups are relative to, in words.
  * @param {import("./race_store.js").Lane[]} lanes
- * @param {number} reference of the first lane
+ * @param {number} reference the lane that the first one is compared with
  * @returns {string}
  */
 function overWhat(lanes, reference) {
   const { plain, on } = lanes[reference];
-  if (on) return plain ? "each over plain decoding of its own prompt" : "each over the slowest";
+  if (on)
+    return plain
+      ? "each over plain decoding of its own prompt"
+      : "each over the slowest lane on its prompt";
   return (plain ? "over " : "over the slowest, ") + laneName(lanes[reference], reference);
 }
 
@@ -293,7 +298,7 @@ const finishLine = (y) => ({
 });
 
 /**
- * Tokens over time: one row per step.
+ * The CSV table of tokens over time: one row per step.
  * @param {RaceStore} store
  * @returns {Record<string, string | number>[]}
  */

@@ -1,4 +1,5 @@
-/* The header: what races, where the numbers come from, how far the race is, and what went wrong. */
+/* The header: the models and settings of the race, the source of its numbers, its state, its
+   prompts, its notes, and errors. */
 import { FollowBar } from "../../shared/web/follow_bar.js";
 import { laneName } from "./lane.js";
 import { placeInWords, placesByPrompt } from "./lane_totals.js";
@@ -23,7 +24,7 @@ export class RaceHeader {
   /**
    * @param {RaceStore} store
    * @param {HTMLElement} host
-   * @param {() => void} [follow] asks for another visitor's race
+   * @param {() => void} [follow] requests another visitor's race
    */
   constructor(store, host, follow) {
     this.store = store;
@@ -37,7 +38,7 @@ export class RaceHeader {
     this.makePrompt();
     this.notes = el("ul", { class: "race-notes", "data-part": "notes" }, this.root);
     this.noteLines = pool(() => el("li", {}, this.notes));
-    this.words = el("div", { class: "sq-banners" }, host); // above all else
+    this.words = el("div", { class: "sq-banners" }, host); // above everything else
     host.prepend(this.words);
     this.banners = {
       error: this.banner("error", "alert", " sq-banner-error"),
@@ -89,7 +90,7 @@ export class RaceHeader {
     }
     this.following.paint();
     const over = store.done && store.end;
-    if (store.pool?.planned) return; // the verdict changes with each run; the last one is read out
+    if (store.pool?.planned) return; // only the verdict after the last further run is read out
     text(
       this.spoken,
       over ? `Race ${STATES[state]}. ${store.verdict?.sentence ?? ""} ${order(store)}` : "",
@@ -106,7 +107,7 @@ export class RaceHeader {
       meta.chat ? "prompt, as a chat message" : "prompt",
     );
     this.paintPrompt(1, String(meta.second_prompt || ""), "second prompt");
-    /** @type {string[]} how the race was planned; `RacePlan` in ui/race/race_plan.py */
+    /** @type {string[]} notes on how the trees were planned; `RacePlan` in ui/race/race_plan.py */
     const notes = Array.isArray(meta.notes) ? meta.notes.map(String) : [];
     const lines = this.noteLines.take(notes.length);
     notes.forEach((note, i) => text(lines[i], readable(note)));
@@ -128,7 +129,7 @@ export class RaceHeader {
 }
 
 /**
- * The settings of a race as short facts: [name, value].
+ * The settings of a race as short facts, [name, value] each.
  * @param {any} meta
  * @returns {Fact[]}
  */
@@ -142,7 +143,7 @@ export function raceFacts(meta) {
 }
 
 /**
- * The order of arrival, for screen readers.
+ * The place of each lane in words, for screen readers.
  * @param {RaceStore} store
  * @returns {string}
  */

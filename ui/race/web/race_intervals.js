@@ -1,6 +1,5 @@
-/* The leading lane's pace over that of each other lane, with a 95% confidence interval and a dot
-   for each run, on one axis. Shown once there are further runs: the intervals narrow as they
-   come in. */
+/* The pace of the leading lane relative to each other lane, with a 95% confidence interval and one
+   dot per run, all on one axis. Shown once there are further runs, which narrow the intervals. */
 import { laneName } from "./lane.js";
 import { laneStyles } from "./lane_style.js";
 import { lanesByPrompt } from "./lane_totals.js";
@@ -10,12 +9,13 @@ import { addTerm } from "../../shared/web/tooltips.js";
 
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 /**
- * A lane that the leader is compared with. `dots`: ratio of pace in each run.
+ * A lane that the leader is compared with. `ratio`: the leader's pace over that of this lane, with
+ * the interval `least` to `most`. `dots`: the ratio in each run.
  * @typedef {{lane: number, ratio: number, least: number, most: number, dots: number[]}} Compared
  * @typedef {ReturnType<typeof makeRow>} Row
  */
 
-const LEAST_REACH = Math.log(1.1); // of the axis on either side of 1
+const LEAST_REACH = Math.log(1.1); // the shortest that the axis is on either side of 1
 
 /** One row for each lane behind the leader. */
 export class RaceIntervals {
@@ -52,7 +52,7 @@ export class RaceIntervals {
     compared.forEach((one, i) => this.paintRow(rows[i], one, ends));
   }
 
-  /** The lanes on each prompt, fastest first. */
+  /** For each prompt, the indexes of its lanes, fastest first. */
   get orders() {
     const { verdict, lanes } = this.store;
     const groups = lanesByPrompt(lanes);
@@ -84,7 +84,7 @@ export class RaceIntervals {
   /**
    * @param {Row} row
    * @param {Compared} compared
-   * @param {[number, number]} ends of the axis, natural logarithms
+   * @param {[number, number]} ends of the axis, as natural logarithms
    */
   paintRow(row, { lane, ratio, least, most, dots }, ends) {
     const { lanes } = this.store;
@@ -117,7 +117,7 @@ const isPair = (faster, slower, one, other) =>
   (faster === one && slower === other) || (faster === other && slower === one);
 
 /**
- * The pair's ratio and interval as seen from the leader.
+ * The ratio and interval of a pair: the leader's pace over that of the other lane.
  * @param {import("./race_store.js").Pair} pair
  * @param {number} leader
  * @returns {{ratio: number, least: number, most: number}}
@@ -128,9 +128,9 @@ function towards({ faster, ratio, least, most }, leader) {
 }
 
 /**
- * The axis: all intervals and dots, and 1.
+ * The ends of the axis, which includes 1 and all intervals and dots.
  * @param {Compared[]} compared
- * @returns {[number, number]} natural logarithms
+ * @returns {[number, number]} as natural logarithms
  */
 function axisEnds(compared) {
   const values = compared.flatMap(({ least, most, dots }) => [least, most, ...dots]);

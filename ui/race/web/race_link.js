@@ -1,4 +1,4 @@
-/* What the Race tab contributes to the page's address: its form. */
+/* The Race tab's part of a link to the page: the values of its form. */
 import { formValues, withFormValues } from "../../shared/web/form_values.js";
 import { linkView } from "../../shared/web/page_link.js";
 
@@ -21,7 +21,7 @@ export function linkRace(store, fill) {
   });
 }
 
-// Each lane as one value, of its three fields.
+// The values of a form with each lane's three fields joined into one list.
 function withLanes(values) {
   const lanes = LANES.filter((number) => `kind${number}` in values).map((number) => [
     `lane${number}`,
@@ -30,7 +30,7 @@ function withLanes(values) {
   return { ...values, ...Object.fromEntries(lanes) };
 }
 
-// Each lane's fields in place of the lane.
+// The reverse: each lane's list split into its three fields.
 function withFields(values) {
   const fields = LANES.filter((number) => `lane${number}` in values).flatMap((number) => {
     const [kind, numbers, verifier] = values[`lane${number}`];

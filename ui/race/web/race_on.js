@@ -1,4 +1,4 @@
-/* "Race on": a race that is over goes on over other prompts and seeds, and its runs are pooled. */
+/* "Race on": further runs of a race that is over, with other prompts and seeds. All are pooled. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
@@ -9,15 +9,15 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./race_store.js").Verdict} Verdict */
 /** @typedef {import("../../shared/web/form_buttons.js").FormBeside} FormBeside */
 
-/** The button, the progress while further runs are made, and how many would be enough. */
+/** The button, the progress while further runs are made, and how many runs would be enough. */
 export class RaceOn {
-  /** @type {Pool | null} the state in which the button was pressed */
+  /** @type {Pool | null} the pool when the button was pressed */
   pressed = null;
 
   /**
    * @param {RaceStore} store
    * @param {HTMLElement} host
-   * @param {Trigger | null} trigger without it, as in a saved page, the race cannot go on
+   * @param {Trigger | null} trigger without it, as in a saved page, no further runs can be made
    * @param {FormBeside} page
    */
   constructor(store, host, trigger, page) {
@@ -28,7 +28,7 @@ export class RaceOn {
     const look = { text: "Race on", cls: "race-on-button", hint: TOOLTIPS["button race on"] };
     this.button = button(this.root, { ...look, part: "race-on-button", act: () => this.press() });
     this.words = el("p", { class: "race-on-words", "data-part": "race-on-words" }, this.root);
-    const label = "Runs made";
+    const label = "Runs completed";
     this.bar = el("progress", { class: "race-counting", "aria-label": label }, this.root);
   }
 
@@ -64,13 +64,14 @@ export class RaceOn {
 }
 
 /**
+ * The prompts and seeds of further runs, in words.
  * @param {Pool} pool
  * @returns {string}
  */
 const over = ({ kind, seeds }) =>
   kind
-    ? `over other ${kind} prompts${seeds ? ", each with a seed of its own" : ""}`
-    : "over the same two prompts, each run with a seed of its own";
+    ? `over other ${kind} prompts${seeds ? ", each with its own seed" : ""}`
+    : "over the same two prompts, each run with its own seed";
 
 /**
  * @param {Pool} pool
@@ -78,28 +79,29 @@ const over = ({ kind, seeds }) =>
  */
 function progress(pool) {
   const number = Math.min(pool.runs.length + 1, pool.planned);
-  return `Run ${number} of ${pool.planned}, ${over(pool)}. p-values follow after the last one.`;
+  return `Run ${number} of ${pool.planned}, ${over(pool)}. p-values follow after the last run.`;
 }
 
 /**
- * What the next runs would bring.
+ * What further runs would show, in words; empty if none are possible.
  * @param {Pool} pool
  * @param {Verdict} verdict
  * @returns {string}
  */
 function offer(pool, verdict) {
   const { more } = pool;
-  if (!more) return pool.runs.length >= pool.most ? "These are all runs of one race." : "";
+  if (!more)
+    return pool.runs.length >= pool.most ? `This race has all of its ${pool.most} runs.` : "";
   if (verdict.more_to_separate === 0)
-    return `The same lanes ${over(pool)}: does it hold there, and how narrow is the interval?`;
+    return `Further runs of the same lanes ${over(pool)} show whether the result holds, and narrow the interval.`;
   const spread = pool.runs.length > 1 ? "so far" : "within this run";
   const words = needed(verdict);
   const prediction = words && ` Predicted from the spread ${spread}: ${words}.`;
-  return `The same lanes ${over(pool)}.${prediction}`;
+  return `Further runs use the same lanes ${over(pool)}.${prediction}`;
 }
 
 /**
- * How many runs it takes to separate lanes that are too close to call; empty if that is not known.
+ * How many further runs would separate lanes that are too close to call; empty if not known.
  * @param {Verdict} verdict
  * @returns {string}
  */
@@ -112,7 +114,7 @@ function needed({ more_to_separate: separate, more_races: ten }) {
 }
 
 /**
- * A number of further runs, to two digits.
+ * A number of further runs in words, rounded to two digits.
  * @param {number} runs
  * @returns {string}
  */

@@ -1,4 +1,4 @@
-/* The bar of the Race view: its track has one line per lane. */
+/* The playback bar of the Race view, with one line per lane on its track, and the view's keys. */
 import { laneName } from "./lane.js";
 import { drawLine, laneStyles } from "./lane_style.js";
 import { text } from "../../shared/web/dom.js";
@@ -21,7 +21,7 @@ const WORDS = {
 
 /** The bar with the playback buttons and the track. */
 export class RaceScrubber extends PlaybackBar {
-  drawn = ""; // what the lines were drawn for
+  drawn = ""; // the state that the lines show, as a key
 
   /**
    * @param {RaceStore} store
@@ -43,8 +43,8 @@ export class RaceScrubber extends PlaybackBar {
   }
 
   /**
-   * One line per lane, as long as its decode time.
-   * @param {number} end
+   * Draw one line per lane, as long as its decode time.
+   * @param {number} end race time of the newest step, in seconds
    */
   paintLines(end) {
     const { totals, lanes, built } = this.store;
@@ -65,7 +65,7 @@ export class RaceScrubber extends PlaybackBar {
   }
 
   /**
-   * The tokens of every lane at t.
+   * The tokens of every lane at t, in words.
    * @param {number} t
    * @returns {string}
    */
@@ -85,9 +85,9 @@ const HELP = [
   ["← →", "one step back or forward"],
   ["Home End", "start or end of the race"],
   ["L", "follow the newest step"],
-  ["1 2 3 4", "show the tree of that lane"],
+  ["1 2 3 4", "show the tree of lane 1, 2, 3 or 4"],
   ["0", "show the tree of the leading lane"],
-  [", .", "one picture back or forward in the step of the tree"],
+  [", .", "one picture back or forward within the step shown by the tree"],
   ["arrows", "inside a lane, panel or button group: from button to button"],
   ["Esc", "stop the race"],
   ["?", "this list"],
@@ -101,7 +101,7 @@ export class RaceKeys extends PlaybackKeys {
 
   /**
    * @param {string} key
-   * @returns {boolean} whether it does anything here
+   * @returns {boolean} whether the key does anything here
    */
   act(key) {
     const { store } = this;

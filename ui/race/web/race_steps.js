@@ -1,6 +1,7 @@
-/* Steps of a race as pictures of their trees need them. Messages of a race have the shape of a
-   tree, the accepted path and its text. What else a picture shows (all drafted tokens,
-   probabilities, the walk) is asked for, a part of a lane at a time. */
+/* The steps of a race, in the form that pictures of their trees need. Messages of a race have only
+   the shape of each tree, the accepted path and its text. The other details of a picture (all
+   drafted tokens, probabilities, the verifier's decisions) are requested from the server, a few
+   steps of a lane at a time. */
 import { topology } from "../../shared/web/tree_layout.js";
 import { viewStep } from "../../shared/web/step_view.js";
 
@@ -10,27 +11,27 @@ import { viewStep } from "../../shared/web/step_view.js";
 /** @typedef {import("../../shared/web/step_view.js").Step} Step */
 /** @typedef {import("../../shared/web/tree_layout.js").Topology} Topology */
 /**
- * What the server answers; `steps_of` in ui/race/messages.py.
+ * The server's answer; `steps_of` in ui/race/messages.py.
  * @typedef {{lane?: number, from?: number, trees?: number[][], steps?: Step[],
  *   pieces?: Record<string, string>}} Answer
  */
 
-const PAUSE = 1000; // ms between two questions while a race runs
-const WAIT = 4000; // ms before the same step is asked for again
+const PAUSE = 1000; // ms between two requests while a race runs
+const WAIT = 4000; // ms before the same step is requested again
 
 /** The steps of all lanes. */
 export class RaceSteps {
   #version = -1; // of the race
   #built = -1; // of its lanes
-  #indexed = 0; // steps of the race in `byLane`
-  #askedAt = -Infinity; // ms
-  #asked = ""; // lane and step
+  #indexed = 0; // number of the race's steps that are in `byLane`
+  #askedAt = -Infinity; // time of the last request, in ms
+  #asked = ""; // race, lane and step of the last request
   /** @type {Map<string, Topology>} by the parents of a tree */
   #topologies = new Map();
 
   /**
    * @param {RaceStore} store
-   * @param {() => void} changed called when details have come
+   * @param {() => void} changed called when details have arrived
    */
   constructor(store, changed) {
     this.store = store;
@@ -41,14 +42,14 @@ export class RaceSteps {
   forget() {
     /** @type {RaceStep[][]} */
     this.byLane = this.store.lanes.map(() => []);
-    /** @type {(StepView | undefined)[][]} with only what messages have */
+    /** @type {(StepView | undefined)[][]} with the content of messages only */
     this.plain = this.store.lanes.map(() => []);
-    /** @type {(StepView | undefined)[][]} */
+    /** @type {(StepView | undefined)[][]} with all details */
     this.whole = this.store.lanes.map(() => []);
     this.#indexed = 0;
   }
 
-  /** Take the steps that have come since the last call. */
+  /** Sort the steps that have arrived since the last call into their lanes. */
   update() {
     const { version, built, steps } = this.store;
     if (this.#version !== version || this.#built !== built) this.forget();
@@ -63,7 +64,7 @@ export class RaceSteps {
   /**
    * @param {number} lane
    * @param {number} i index of the step in its lane
-   * @returns {StepView | null} null where there is no such step, or its tree is not known
+   * @returns {StepView | null} null if there is no such step, or its tree is not known
    */
   at(lane, i) {
     const made = this.byLane[lane]?.[i];
@@ -81,7 +82,7 @@ export class RaceSteps {
   }
 
   /**
-   * Ask the server for the details of a step and of those after it, unless they are known.
+   * Request the details of a step and of the steps after it, unless they are known.
    * @param {number} lane
    * @param {number} i
    */
@@ -95,12 +96,12 @@ export class RaceSteps {
     this.#askedAt = performance.now();
     Promise.resolve(server.get_steps([race, lane, i]))
       .then((answer) => this.take(typeof answer === "string" ? JSON.parse(answer) : answer, race))
-      .catch(() => {}); // the outline stays
+      .catch(() => {}); // without an answer, the picture keeps its outline
   }
 
   /**
    * @param {Answer} answer
-   * @param {string} race the race on screen when it was asked for
+   * @param {string} race the race that was on screen at the request
    */
   take({ lane, from, trees, steps = [], pieces = {} }, race) {
     if (this.store.race !== race || !this.whole[lane] || !steps.length) return;
@@ -113,7 +114,8 @@ export class RaceSteps {
   }
 
   /**
-   * A step with only what messages have: texts of the accepted path and of the token after it.
+   * A step with the content of messages only: tree, and texts of the accepted path and of the token
+   * after it.
    * @param {number} lane
    * @param {number} i
    * @returns {StepView}
@@ -135,7 +137,7 @@ export class RaceSteps {
 
   /**
    * @param {number[]} parents
-   * @returns {Topology} the same for the same parents
+   * @returns {Topology} the same object for the same parents
    */
   topology(parents) {
     const key = parents.join();
@@ -144,7 +146,7 @@ export class RaceSteps {
   }
 
   /**
-   * Rows of a lane's tallest tree so far.
+   * The number of rows of a lane's tallest tree so far.
    * @param {number} lane
    * @returns {number}
    */
@@ -155,7 +157,7 @@ export class RaceSteps {
   }
 
   /**
-   * The step of a lane that gave the most tokens, the first of them.
+   * The step of a lane that emitted the most tokens; the first one, if several did.
    * @param {number} lane
    * @returns {number} its index
    */
@@ -166,7 +168,8 @@ export class RaceSteps {
 }
 
 /**
- * A step that keeps its place in its lane even where a broken message left a part of it out.
+ * The step with defaults for parts that a broken message left out. It is not dropped, so that later
+ * steps of the lane keep their indexes.
  * @param {RaceStep} step
  * @returns {RaceStep}
  */

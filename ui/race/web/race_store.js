@@ -1,18 +1,20 @@
-/* The race as far as the page has it, the race time shown, and when to paint. Reading messages and
-   painting are in Playback. A message's `moves` are steps: each is one step of one lane. */
+/* The part of the race that the page has received, and the race time shown. Playback, its base
+   class, receives the messages and calls for painting. A message's `moves` are steps, each of one
+   lane. */
 import { Following } from "../../shared/web/following.js";
 import { Playback, SLOWEST_FRAME } from "../../shared/web/playback.js";
 import { LaneTotals } from "./lane_totals.js";
 
 /**
  * A lane before its first step; `StoredRace.lanes` in ui/race/messages.py.
- * `kind`: its tree in the menu, null in files that do not say. `most`: nodes of a tree at most.
- * `on`: in a race of two prompts, the name of the lane's.
+ * `kind`: its tree in the menu, null in files that do not say. `most`: maximum nodes of a tree.
+ * `changes`: whether the tree changes from step to step. `on`: in a race of two prompts, the name
+ * of the lane's prompt.
  * @typedef {{name: string, how: string, verifier: string, plain: boolean, most: number,
  *   changes: boolean, on?: string, kind?: string | null}} Lane
  */
 /**
- * One step of a lane. `text`: of each token; the first `drafted` of them come from the draft.
+ * One step of a lane. `text`: one string per token; the first `drafted` tokens are from the draft.
  * @typedef {{lane: number, tree: number, text: string[], drafted: number, path: number[],
  *   seconds: {draft: number, verify: number, overhead: number}, finish: string | null}} Step
  */
@@ -25,7 +27,7 @@ import { LaneTotals } from "./lane_totals.js";
  * @typedef {{text: string | null, more: boolean, share: number, seen: number}} Cell
  */
 /**
- * What was found out about a lane after the race; `checked` in sequoia/saved_files/race_file.py.
+ * The analysis of a lane after the race; `checked` in sequoia/saved_files/race_file.py.
  * @typedef {{kind: string, words: string, at: number | null, p: number | null,
  *   count: Count | null}} Lossless
  * @typedef {{name: string, value: number, loss: number, words: string}} Bar
@@ -37,8 +39,8 @@ import { LaneTotals } from "./lane_totals.js";
 /**
  * Who won and how sure that is; `Verdict` in sequoia/diagnosis/race_verdict. `order`: lanes that
  * made steps, fastest first. `places`: of each lane, null if it made no step. `details`: sentences
- * behind the verdict. `more_to_separate`, `more_races`: further runs that would separate the first
- * two lanes, or find a difference of 10%; null if that is not known.
+ * that explain it. `more_to_separate`: how many further runs would separate the first two lanes;
+ * `more_races`: how many would detect a difference of 10%; null if not known.
  * @typedef {{place: number, tied: boolean}} Place
  * @typedef {[number, number]} Range
  * @typedef {{faster: number, slower: number, ratio: number, least: number, most: number,
@@ -49,16 +51,16 @@ import { LaneTotals } from "./lane_totals.js";
  *   sentence: string, details: string[]}} Verdict
  */
 /**
- * The race and its further runs; ui/race/pooled.py. `seconds`: per token, of each lane. `more`: how
- * many further runs "Race on" makes, 0 if it cannot. `planned`: runs wanted while further ones are
- * being made.
+ * The race and its further runs; ui/race/pooled.py. `seconds`: per token, one value per lane.
+ * `more`: how many further runs "Race on" would make, 0 if none are possible. `planned`: while
+ * further runs are being made, how many runs there will be, else null.
  * @typedef {{prompt: string, seed: number, seconds: (number | null)[]}} PooledRun
  * @typedef {{runs: PooledRun[], more: number, most: number, kind: string, seeds: boolean,
  *   planned: number | null}} Pool
  */
 /**
- * A message from the server; ui/race/messages.py. Without a `race` it is about something else,
- * such as a file that was refused.
+ * A message from the server; ui/race/messages.py. Without a `race` it has only words to show, such
+ * as why a file was refused.
  * @typedef {{race?: string | null, from?: number, meta?: any, lanes?: Lane[], trees?: number[][],
  *   moves?: Step[], done?: boolean, stopped?: boolean, error?: string | null,
  *   notice?: string | null, results?: (Result | null)[], verdict?: Verdict,
@@ -79,8 +81,8 @@ export class RaceStore extends Playback {
   following = new Following();
 
   /**
-   * Forget the race; the next messages are of another.
-   * @param {string | null} race its name
+   * Forget the race, because another one follows.
+   * @param {string | null} race the name of the other race
    */
   reset(race) {
     this.race = race;
@@ -109,7 +111,7 @@ export class RaceStore extends Playback {
     this.follow = true;
     this.playing = false;
     this.clock = 0; // seconds of playback since the last step, at a rate of steps per second
-    this.before = null; // time of the frame before, in milliseconds
+    this.before = null; // time of the previous frame, in milliseconds
     /** @type {{a: number, b: number} | null} */
     this.gap = null;
     this.lastRaw = null;
@@ -126,7 +128,7 @@ export class RaceStore extends Playback {
    */
   take(message, refill) {
     const race = message.race ?? null;
-    if (isOfFurtherRuns(message) && race !== this.race) return; // of a race that is off the screen
+    if (isOfFurtherRuns(message) && race !== this.race) return; // its race is off the screen
     if (race !== null && race !== this.race) this.reset(race);
     const steps = message.moves || [];
     const before = this.steps.length;
@@ -186,12 +188,12 @@ export class RaceStore extends Playback {
     const { race } = this;
     Promise.resolve(this.server.get_moves([race, a]))
       .then((answer) => this.fillGap(answer, race))
-      .catch(() => {}); // the gap stays on screen, which reports it
+      .catch(() => {}); // the message about the gap stays on screen
   }
 
   /**
    * @param {string | RaceMessage} answer
-   * @param {string | null} race the race on screen when it was asked for
+   * @param {string | null} race the race that was on screen at the request
    */
   fillGap(answer, race) {
     const message = typeof answer === "string" ? JSON.parse(answer) : answer;
@@ -206,7 +208,7 @@ export class RaceStore extends Playback {
     this.totals[step?.lane]?.add(step, this.trees[step.tree]?.length || 0);
   }
 
-  /** All totals again: after a gap was filled, or once the lanes are known. */
+  /** Compute all totals again: after a gap was filled, or once the lanes are known. */
   addAgain() {
     this.built += 1;
     this.totals = this.lanes.map(() => new LaneTotals());
@@ -232,13 +234,13 @@ export class RaceStore extends Playback {
   get isOver() {
     return this.done && this.end > 0 && this.t >= this.end;
   }
-  /** Tokens at which a lane has finished. */
+  /** The number of tokens at which a lane has finished. */
   get line() {
     const most = this.meta.policy?.max_new_tokens;
     return most > 0 ? most : Math.max(...this.totals.map((total) => total.at(this.end).tokens), 1);
   }
 
-  /** After steps arrived: a recorded race starts to play, a measured one is followed. */
+  /** After steps have arrived: start to play a recorded race, follow the end of a running one. */
   settle() {
     if (!this.end) return;
     if (!this.opened) {
@@ -253,7 +255,7 @@ export class RaceStore extends Playback {
   }
 
   /**
-   * Show a race time, and stay there.
+   * Show the state at a race time, and pause there.
    * @param {number} t seconds
    */
   seek(t) {
@@ -263,8 +265,8 @@ export class RaceStore extends Playback {
   }
 
   /**
-   * Race time of the nearest step after (1) or before (-1) the present one.
-   * @param {number} by
+   * The race time at which the nearest step after or before the time shown ended.
+   * @param {number} by 1: after, -1: before
    * @returns {number}
    */
   beside(by) {
@@ -277,7 +279,7 @@ export class RaceStore extends Playback {
     return by > 0 ? Math.min(...found, this.end) : Math.max(...found, 0);
   }
 
-  /** @param {number} by steps: 1 or -1 */
+  /** @param {number} by number of steps: 1 or -1 */
   step(by) {
     this.seek(this.beside(by));
   }
@@ -293,7 +295,7 @@ export class RaceStore extends Playback {
   }
 
   /**
-   * Move the time shown. A rate "x0.25" is a share of real time, "s4" that many steps per second.
+   * Move the time shown. The rate "x0.25" is a quarter of real time, "s4" is 4 steps per second.
    * @param {number} now milliseconds
    */
   advance(now) {
@@ -308,7 +310,7 @@ export class RaceStore extends Playback {
   }
 
   /**
-   * @param {number} passed seconds since the frame before
+   * @param {number} passed seconds since the previous frame
    * @param {number} pause seconds between two steps
    */
   advanceBySteps(passed, pause) {

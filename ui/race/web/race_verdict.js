@@ -1,5 +1,5 @@
-/* The verdict of a race that is over: one sentence, what it holds for, what stands behind it, and
-   the runs with which the race goes on. */
+/* The verdict on a race that is over: one sentence, the prompts it holds for, the figures behind
+   it, and further runs. */
 import { PairTable } from "./pair_table.js";
 import { RaceIntervals } from "./race_intervals.js";
 import { RaceOn } from "./race_on.js";
@@ -59,7 +59,7 @@ export class RaceVerdict {
 }
 
 /**
- * What the verdict holds for.
+ * The prompts and runs that the verdict holds for, in words.
  * @param {RaceStore} store
  * @returns {string}
  */

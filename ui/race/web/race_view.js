@@ -13,10 +13,10 @@ import { WhereTimeWent } from "./where_time_went.js";
 import { el, show, text } from "../../shared/web/dom.js";
 
 /**
- * What the view may have: `server.get_moves([race, from])` answers gaps, `server.get_steps([race,
- * lane, from])` gives the details of steps, `trigger` gets "apply"
- * {lane, parents}, "open" {race, lane} and "more" {race}, `plotly` is the address of its script,
- * `page` as in the Decode view.
+ * All are optional. `server.get_moves([race, from])` returns steps that did not arrive,
+ * `server.get_steps([race, lane, from])` the details of steps. `trigger` is called with "apply"
+ * {lane, parents}, "open" {race, lane} or "more" {race}. `plotly` is the address of Plotly's
+ * script. `page`: the form beside the view.
  * @typedef {{server?: any, trigger?: (name: string, data?: object) => void,
  *   plotly?: string | null, page?: import("../../shared/web/form_buttons.js").FormBeside}} Options
  */
@@ -24,7 +24,7 @@ import { el, show, text } from "../../shared/web/dom.js";
 /** The elements of the Race view. */
 class RaceView {
   /**
-   * @param {HTMLElement} element its `.sq-stage`, or where to make one
+   * @param {HTMLElement} element a `.sq-stage`, or an element that contains one or gets one
    * @param {Options} [options]
    */
   constructor(element, { server, trigger, plotly, page = {} } = {}) {
@@ -56,7 +56,7 @@ class RaceView {
     this.grid = el("div", { class: "race-lanes", "data-part": "lanes" }, frame);
     /** @type {LaneView[]} */
     this.lanes = [];
-    this.built = 0; // store.built of the lanes
+    this.built = 0; // store.built when the lanes were built
     this.tree = new LeadTree(store, frame);
     this.charts = new RaceCharts(store, frame, plotly);
     this.check = new DistributionCheck(store, frame);
@@ -84,7 +84,7 @@ class RaceView {
     this.timeWent.paint();
   }
 
-  /** Lanes are built when they become known, and again only after steps arrived late. */
+  /** Called when the lanes become known, and again only after steps arrived late. */
   buildLanes() {
     const { store, grid } = this;
     this.built = store.built;
@@ -118,7 +118,7 @@ class RaceView {
       this.emptyText,
       running
         ? "The lanes are reading the prompt."
-        : "Two to four ways to decode one prompt, side by side. Each lane has its own clock.",
+        : "A race decodes one prompt in two to four ways, the lanes, side by side. Each lane’s clock counts only its own steps.",
     );
   }
 
@@ -134,7 +134,7 @@ class RaceView {
  * Build the Race view inside `element`. Times are seconds of race time.
  * @param {HTMLElement} element
  * @param {Options} [options]
- * @returns {any} what its component and tests call
+ * @returns {any} the interface for its component and for tests
  */
 export function mountRace(element, options) {
   const view = new RaceView(element, options);

@@ -1,4 +1,5 @@
-/* Behind the verdict: the runs that are pooled, each with its prompt and the pace of every lane. */
+/* The table of pooled runs below "How sure?": for each run its prompt, its seed and the pace of
+   every lane. */
 import { laneName } from "./lane.js";
 import { el, show } from "../../shared/web/dom.js";
 import { known, readable } from "../../shared/web/format.js";
@@ -6,9 +7,9 @@ import { known, readable } from "../../shared/web/format.js";
 /** @typedef {import("./race_store.js").Pool} Pool */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 
-const FIRST = 40; // characters of a prompt that are shown
+const FIRST = 40; // how many characters of a prompt are shown
 
-/** The table of runs; there is none for a single run. */
+/** The table of runs. It is hidden for a single run. */
 export class RunTable {
   /** @type {Pool | null} */
   shown = null;
@@ -20,7 +21,7 @@ export class RunTable {
   constructor(store, host) {
     this.store = store;
     const look = { class: "race-counts-box race-runs", "data-part": "runs", tabindex: "0" };
-    this.root = el("div", { ...look, role: "region", "aria-label": "Runs pooled" }, host);
+    this.root = el("div", { ...look, role: "region", "aria-label": "Pooled runs" }, host);
   }
 
   paint() {

@@ -6,7 +6,7 @@ import { recordedMeta, relabelled, saveRecording } from "../../shared/web/save_p
 /** @import { RaceStore } from "./race_store.js" */
 
 /**
- * Save the race that the Race tab shows; a problem becomes a message of the view.
+ * Save the race that the Race tab shows. If that fails, the view shows why.
  * @returns {Promise<void>}
  */
 export async function saveShown() {
@@ -16,7 +16,7 @@ export async function saveShown() {
 }
 
 /**
- * Save a race; a problem becomes its `error`.
+ * Save a race. If that fails, the store's `error` says why.
  * @param {RaceStore} store
  * @returns {Promise<void>}
  */
@@ -30,7 +30,7 @@ export const saveRace = (store) =>
   });
 
 /**
- * The race as one message, as the server sends a recorded one.
+ * The race as one message, in the form in which the server sends a recorded race.
  * @param {RaceStore} store
  * @returns {any}
  */

@@ -1,9 +1,9 @@
-/* A saved race in its own file. */
+/* The script of a race that was saved as a web page. */
 import { mountRace } from "./race_view.js";
 import { openSavedPage } from "../../shared/web/opened_page.js";
 
 /**
- * Show the race of this file and play it.
+ * Show the race in this page and play it.
  * @returns {Promise<void>}
  */
 export const openPage = () =>

@@ -1,4 +1,4 @@
-/* After the finish: where a lane's time went, and what to try. */
+/* The analysis after a race: where each lane's time went, and what to try. */
 import { laneName } from "./lane.js";
 import { laneMark, laneStyles } from "./lane_style.js";
 import { intervalInWords, referenceLane, speedInterval } from "./lane_totals.js";
@@ -29,7 +29,7 @@ export class WhereTimeWent {
   /**
    * @param {RaceStore} store
    * @param {HTMLElement} host
-   * @param {Trigger | null} trigger without it, trees cannot be put into lanes
+   * @param {Trigger | null} trigger without it, there are no buttons that put a tree into a lane
    */
   constructor(store, host, trigger) {
     this.store = store;
@@ -37,7 +37,7 @@ export class WhereTimeWent {
     /** @type {(Result | null)[] | null} */
     this.results = null;
     this.lanes = store.lanes;
-    this.shown = ""; // the results in the panels
+    this.shown = ""; // the results that the panels show, as a key
     this.root = el("div", { class: "race-whys", "data-part": "whys" }, host);
   }
 
@@ -45,7 +45,8 @@ export class WhereTimeWent {
     const { lanes } = this.store;
     const results = this.store.results || [];
     if (this.results === results && this.lanes === lanes) return;
-    // a check in progress changes neither, and a button must not be replaced under the pointer
+    // A check in progress changes neither of them. Panels are rebuilt only if one has changed, so
+    // that no button is replaced under the pointer.
     const shown = JSON.stringify(results.map((result) => [result?.waterfall, result?.doctor]));
     const same = this.shown === shown && this.lanes === lanes;
     this.results = results;
@@ -82,8 +83,9 @@ export class WhereTimeWent {
   }
 
   /**
-   * The interval of the lane's speed-up over the whole race; null without a plain lane.
-   * @param {number} i
+   * The interval of the lane's speed-up over plain decoding, from the whole race; null without a
+   * plain lane.
+   * @param {number} i index of the lane
    * @returns {Interval | null}
    */
   interval(i) {
@@ -93,7 +95,7 @@ export class WhereTimeWent {
   }
 
   /**
-   * Each bar with what it lost to the bar before, on one scale from 0 to the longest.
+   * Draw each bar with its loss relative to the previous bar. The scale is from 0 to the longest.
    * @param {HTMLElement} host
    * @param {Bar[]} bars
    * @param {Interval | null} interval
@@ -142,7 +144,7 @@ export class WhereTimeWent {
     if (label) addTerm(source, readable(label), /what if/.test(label) ? "what if" : label);
     const gain = signed(predicted - speedup);
     source.append(gain && label ? ", " + gain : gain);
-    // in a race of two prompts a lane of the form is two lanes here
+    // in a race of two prompts each lane of the form is two lanes here, so `i` is not its number
     if (!parents || !this.trigger || this.lanes[i].on) return;
     const text = "Use in lane " + (i + 1);
     const use = button(item, { text, hint: TOOLTIPS["button put into lane"] });

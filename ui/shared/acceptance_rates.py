@@ -1,0 +1,49 @@
+"""The acceptance vectors that a tree can be planned with, each with a name and a label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sequoia import Acceptance, Pair
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
+from sequoia.planning.paper_results import paper_acceptance
+
+# from appendix E of the paper
+PAPER = paper_acceptance()
+PAPER_MODELS = ("Llama3-70B-Instruct", "Llama3-8B-Instruct")
+
+
+@dataclass(frozen=True)
+class Rates:
+    """An acceptance vector. label: "recorded", "measured" or "paper". temperature: at which it was
+    counted, None if not known. models: names of (target, draft), None for the loaded pair."""
+
+    name: str
+    label: str
+    acceptance: Acceptance
+    temperature: float | None = None
+    models: tuple[str, str] | None = None
+
+
+def rates_of(pair: Pair | None) -> dict[str, Rates]:
+    """The vectors to plan with, by key: those shipped with the pair, those measured for it, and
+    the one of the paper."""
+    found: dict[str, Rates] = {}
+    if pair is None:
+        return {"paper": Rates("Llama3-70B with 8B, CNN", "paper", PAPER, models=PAPER_MODELS)}
+    for known in pair.known:
+        kind = known.kind and f" {known.kind}"
+        key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
+        # "fitted" tells it from the raw counts in the lab
+        name = f"{pair.name} pair,{kind} T {known.temperature:g}, fitted"
+        found[key] = Rates(name, "recorded", known.acceptance, known.temperature)
+    for how, findings in (("", pair.measured), (", as a chat", pair.measured.chats)):
+        for (temperature, top_p, verifier), acceptance in dict(
+            findings.acceptances if findings else {}
+        ).items():
+            rule = how if verifier == DEFAULT_VERIFIER else f"{how}, {verifier}"
+            name = f"this pair, T {temperature:g}, top-p {top_p:g}{rule}"
+            found[f"T{temperature:g}/{top_p:g}{rule}"] = Rates(
+                name, "measured", acceptance, temperature
+            )
+    return {**found, **rates_of(None)}

@@ -1,0 +1,40 @@
+"""A table of acceptance by rank and level as the browser draws it (web/acceptance_table.js)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, depth_verdict
+
+# size limits of a table of acceptance by level
+MAX_RANKS = 10
+MAX_DEPTHS = 14
+
+
+def by_level_table(
+    name: str, label: str, temperature: float, runs: int, by_level: AcceptanceByLevel
+) -> dict[str, Any]:
+    """A table of acceptance by rank and level, as the browser draws it (ui/shared/web/
+    acceptance_table.js)."""
+    cells = [
+        [depth, rank, cell.visits, cell.accepted, *cell.interval]
+        for (depth, rank), cell in sorted(by_level.cells.items())
+        if depth < MAX_DEPTHS and rank < MAX_RANKS
+    ]
+    totals = [by_level.by_rank(rank) for rank in range(min(by_level.ranks, MAX_RANKS))]
+    verdict = depth_verdict(by_level)
+    doubtful = None if verdict.holds is None else [verdict.depth, verdict.rank]
+    return {
+        "name": name,
+        "label": label,
+        "temperature": temperature,
+        "runs": runs,
+        "depths": min(by_level.depths, MAX_DEPTHS),
+        "ranks": min(by_level.ranks, MAX_RANKS),
+        "of": [by_level.depths, by_level.ranks],
+        "cells": cells,
+        "all": [[cell.visits, cell.accepted, *cell.interval] for cell in totals],
+        "holds": verdict.holds,
+        "doubtful": doubtful,
+        "sentence": verdict.sentence,
+    }
