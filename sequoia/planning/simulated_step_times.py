@@ -1,8 +1,8 @@
 """How long a step would take on a machine, from its hardware profile.
 
-A step verifies n nodes in one target pass and runs one draft pass for each level, over its nodes
-that have children; the engine's own overhead is added. Plain decoding is a step of one node. All
-times are in seconds.
+A step verifies its n nodes in one target pass. For each level except the last, it runs one draft
+pass over the nodes of that level that have children. The engine's own overhead is added. Plain
+decoding is a step of one node. All times are in seconds.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def step_seconds(tree: Tree, profile: HardwareProfile) -> float:
 
 
 class StepTimes:
-    """Times of one profile for all sizes, computed once so that the step times of nested trees can
-    be added up cheaply."""
+    """The times of one profile for passes over 1 to `nodes` nodes, computed once. The step time of
+    a growing tree can then be updated cheaply after each node that is added."""
 
     def __init__(self, profile: HardwareProfile, nodes: int) -> None:
         self._pass = [profile.verify_seconds(n) + profile.overhead(n) for n in range(1, nodes + 1)]

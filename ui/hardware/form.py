@@ -52,10 +52,10 @@ class HardwareForm:
             self.against = menu([("nothing", NONE), *shipped], "Compare with", "hw-against")
         with gr.Group(elem_classes="pg-group"):
             self.rates = menu(menu_entries.rate_choices(rates_of(None)), "Acceptance", "hw-rates")
-            # no Number, because Gradio shows an empty one as 0
+            # not a gr.Number, because Gradio shows an empty one as 0
             self.nodes = gr.Textbox(
                 label="Max nodes",
-                placeholder="128, or more if timed",
+                placeholder="default: 128, or the largest size timed",
                 max_lines=1,
                 max_length=8,
                 elem_id="hw-nodes",

@@ -34,7 +34,7 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
     for known in pair.known:
         kind = known.kind and f" {known.kind}"
         key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
-        # "fitted" tells it from the raw counts in the lab
+        # "fitted" distinguishes it from the Lab's raw counts, which are called "counted"
         name = f"{pair.name} pair,{kind} T {known.temperature:g}, fitted"
         found[key] = Rates(name, "recorded", known.acceptance, known.temperature)
     for how, findings in (("", pair.measured), (", as a chat", pair.measured.chats)):

@@ -11,9 +11,10 @@ LIKELIEST = 4096  # tokens
 
 
 def likeliest_nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
-    """The same distributions as `nucleus(probs, top_p)`, for probs (rows, vocab). Of equally
-    probable tokens, those with the lower ids are kept. Waits for the device. Falls back to
-    `nucleus`, which sorts, if LIKELIEST tokens do not reach `top_p`."""
+    """The same distributions as `nucleus(probs, top_p)`, for probs (rows, vocab). If only
+    some of several equally probable tokens fit, those with the lowest ids are kept. Waits for the
+    device. Falls back to `nucleus`, which sorts, if the nucleus of any row may have more tokens
+    than the LIKELIEST most probable ones."""
     if probs.shape[-1] <= LIKELIEST:
         return nucleus(probs, top_p)
     ordered = probs.topk(LIKELIEST).values  # (rows, LIKELIEST)

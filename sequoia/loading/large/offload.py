@@ -1,8 +1,9 @@
 """Offloading: the weights of some decoder layers are in host memory and are streamed to the
 computing device one layer at a time.
 
-The `transformers` model is unchanged: hooks before and after each streamed layer point its
-parameters at one of two device buffers. While one layer computes, the next layer is copied into the
+The code of the `transformers` model is unchanged. A hook before each streamed layer points the
+layer's parameters at one of two device buffers, and a hook after it points them back at host
+memory. While one layer computes, the next layer is copied into the
 other buffer. At the end of a pass the first layers of the next pass are copied, so copying
 continues while the draft runs. All other modules and the resident layers stay on the device;
 placement.py decides how many layers are resident.
@@ -25,8 +26,8 @@ _ALIGNED = 256  # bytes; every weight starts at a multiple of this
 
 
 class LayerStream:
-    """Makes the model `hf`, loaded on the CPU, run on `device` with `resident` layers there and the
-    other layers streamed.
+    """Lets `hf`, a model loaded on the CPU, run on `device`: `resident` of its decoder layers stay
+    there, and the others are streamed.
 
     Only one pass may run at a time; `alone` makes other threads wait. A pass that fails halfway
     does not affect the next one. Between passes all parameters are complete, in host memory or on
@@ -94,8 +95,8 @@ class LayerStream:
             self._fetch(self._next(self._next(i)), buffer)
 
     def _start(self, i: int) -> _Buffer:
-        """Copy layer `i` and the next one into the buffers, as neither has layer `i`: in the first
-        pass, or after a pass that failed. Returns the buffer of layer `i`."""
+        """Copy layer `i` and the next one into the buffers. Called when neither buffer has layer
+        `i`: in the first pass, or after a pass that failed. Returns the buffer of layer `i`."""
         for buffer in self._buffers:
             self._fetch(i, buffer)
             i = self._next(i)
@@ -118,7 +119,8 @@ class LayerStream:
 
 class _Buffer:
     """Memory on the device for one layer. layer: the index of the layer that is in it or is being
-    copied into it, None if there is none. ticket: of that copy. views: for each layer, its weights
+    copied into it, None if there is none. ticket: what `Copier.begin` returned for that
+    copy. views: for each layer, its weights
     as views of this memory."""
 
     def __init__(self, memory: torch.Tensor, layers: Sequence[_Layer]) -> None:
@@ -174,7 +176,8 @@ def streamed_layers(layers: int, resident: int) -> tuple[int, ...]:
 
 
 def _move(hf: nn.Module, device: torch.device, but: set[int] = frozenset()) -> None:  # pyright: ignore[reportArgumentType]
-    """Move all buffers to `device`, and all parameters except those whose id() is in `but`."""
+    """Move the module's buffers to `device`, and all parameters but those whose id() is in
+    `but`."""
     for weight in hf.parameters():
         if id(weight) not in but:
             weight.data = weight.data.to(device)

@@ -26,7 +26,8 @@ const edited = (from) => ({ label: "edited by hand", words: "from " + named(from
 
 const scaledWords = (factor) =>
   factor < 1
-    ? `Rates may sum to at most 1, so the others were multiplied by ${factor.toPrecision(2)}.`
+    ? "Rates cannot sum to more than 1: the rates that you did not change were multiplied by " +
+      `${factor.toPrecision(2)}.`
     : "";
 
 /** The panel with the vector. */
@@ -36,7 +37,8 @@ export class AcceptanceEditor {
   /** The vector that the sliders show. @type {number[] | null} */
   onCurve = null;
   kind = OWN; // key of the preset in use
-  /** The bar being moved, and the vectors before and after: moving it back restores the others.
+  /** The bar being moved, and the vectors before and after the move. Rates are scaled from
+   * `before`, so moving the bar back restores the other rates.
    * @type {{k: number, before: number[], after: number[]} | null} */
   moved = null;
   factor = 1; // the last change of a rate multiplied the others by this
@@ -145,7 +147,7 @@ export class AcceptanceEditor {
         rows: "4",
         spellcheck: "false",
         "aria-label": "A vector as JSON or CSV",
-        placeholder: '0.7, 0.1, 0.05\nor {"rates": [0.7, 0.1]}\nor rank,rate lines',
+        placeholder: '0.7, 0.1, 0.05\nor {"rates": [0.7, 0.1]}\nor on each line: rank,rate',
         "data-part": "sheet",
       },
       this.pasting,
@@ -188,7 +190,7 @@ export class AcceptanceEditor {
   }
 
   /**
-   * List the server's vectors in the menu, before the presets that need no models.
+   * List the server's vectors in the menu, above the presets that need no models.
    * @param {Preset[]} presets
    */
   add(presets) {
@@ -229,7 +231,8 @@ export class AcceptanceEditor {
     this.state.changed();
   }
 
-  // The sliders define the power-law preset. They edit any other vector.
+  // With the power-law preset, the sliders set its parameters. With any other vector, moving a
+  // slider replaces all rates, which counts as an edit.
   moveCurve() {
     if (this.kind === "power") return this.usePower();
     this.change(this.power.vector().rates);

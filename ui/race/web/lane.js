@@ -53,8 +53,8 @@ export class LaneView {
    * @param {HTMLElement} host
    * @param {number} index of the lane
    * @param {LaneStyle} style
-   * @param {{trigger: Trigger | null, showTree: (lane: number) => void}} act without a trigger,
-   *   there is no button that opens the lane in Decode
+   * @param {{trigger: Trigger | null, showTree: (lane: number) => void}} act
+   *   trigger: null if there is to be no button that opens the lane in Decode
    */
   constructor(store, host, index, style, { trigger, showTree }) {
     this.store = store;
@@ -100,7 +100,8 @@ export class LaneView {
   }
 
   /**
-   * Show the lane's tree. If it changes from step to step, show that of the last step shown.
+   * Show the lane's tree. If it changes from step to step, show the tree of the step that was
+   * shown last.
    * @param {LaneTotals} total
    * @param {number} done number of steps shown
    */
@@ -170,12 +171,13 @@ export class LaneView {
   }
 
   /**
-   * Make the elements of the check of losslessness: verdict, progress, and its sentence.
+   * Make the elements of the losslessness check: verdict, progress, and the sentence that
+   * explains it.
    * @param {HTMLElement} foot
    */
   makeCheck(foot) {
     this.verdict = el("span", { class: "race-badge", "data-part": "lossless" }, foot);
-    const counting = { class: "race-counting", "aria-label": "First tokens sampled" };
+    const counting = { class: "race-counting", "aria-label": "Progress of the losslessness check" };
     this.counting = el("progress", counting, this.root);
     this.words = el("p", { class: "race-words", "data-part": "check" }, this.root);
   }

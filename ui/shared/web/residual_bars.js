@@ -29,7 +29,8 @@ export class ResidualBars {
 
   /**
    * @param {ResidualPicture | null} picture
-   * @param {boolean} isOneToken whether p is a single token; without a picture, a note explains it
+   * @param {boolean} isOneToken whether p has all its mass on one token, as at temperature 0; if
+   *   there is no picture, a note then says why
    */
   paint(picture, isOneToken) {
     show(this.root, picture !== null || isOneToken);
