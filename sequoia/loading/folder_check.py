@@ -23,7 +23,7 @@ CONFIG = "config.json"
 GENERATION = "generation_config.json"
 TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
-# Size limits in bytes: of the files parsed here as JSON, and below of files whose size alone is
+# Size limits in bytes. _JSON is for the files that are parsed here; of other files only the size is
 # checked.
 _JSON = {
     CONFIG: 4_000_000,
@@ -133,7 +133,7 @@ def _is_blob(real: Path, snapshot: Path) -> bool:
 
 def _check_name(path: Path, title: str) -> None:
     """Raises BadModel if the file at `path` would change which model is loaded (an adapter, or a
-    shard of a training run), or if it is not a weight file and too large."""
+    shard of a training run), or if it is too large for a file without weights."""
     name = path.name
     if name == "adapter_config.json":
         raise BadModel(

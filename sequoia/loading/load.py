@@ -189,8 +189,8 @@ def _template(tokenizer: Any, on_progress: OnProgress) -> ChatTemplate | None:
 
 def loaded_bytes(source: Source, device: torch.device, dtype: torch.dtype | None) -> int:
     """Bytes of memory for the weights of `source` in `dtype`: a bfloat16 file loaded as float32
-    takes twice its size. None means that this machine chooses the dtype; the copies needed for that
-    choice are then included."""
+    takes twice its size. `dtype` None means that this machine chooses the dtype; any copies needed
+    for that choice are then included."""
     stored = source.stored_dtype.itemsize
     used = (dtype or narrowest_dtype(device)).itemsize
     measured = device.type == "cpu" and source.weight_bytes // stored <= MEASURED_UP_TO
@@ -216,8 +216,9 @@ def load_model(
     draft: bool,
     on_progress: OnProgress,
 ) -> TreeModel:
-    """The model of `source` with weights in `dtype`, self-tested. None means the dtype in which a
-    typical pass is fastest. Unused tensors are reported to `on_progress`."""
+    """The model of `source` with weights in `dtype`, self-tested. If `dtype` is None, a small model
+    on a CPU gets the dtype in which a typical pass is fastest, and any other model the usual dtype
+    of its device. Unused tensors are reported to `on_progress`."""
     device = where if isinstance(where, torch.device) else where.output
     weights = _weights(source, where, dtype or usual_dtype(device, source.stored_dtype))
     refuse_not_finite(weights.hf, source.title)

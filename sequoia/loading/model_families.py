@@ -130,7 +130,7 @@ def _alibi(config: Any) -> str:
 
 def _window(config: Any) -> str:
     """Refuses a sliding window that is shorter than the context. If the config lists its layer
-    types, none of them uses the window: `_other_layers` has accepted full attention only."""
+    types, no layer uses the window: `_other_layers` has refused all but full attention."""
     window = getattr(config, "sliding_window", None)
     used = getattr(config, "use_sliding_window", True) and not _layer_types(config)
     if window and used and window < getattr(config, "max_position_embeddings", 0):

@@ -28,9 +28,9 @@ class PairRequest:
 
     device: "auto" (GPUs if there are any, as few of them as have room for the pair), "spread" (the
     target over all GPUs), "cpu", "cuda", "cuda:1" and so on. dtype: "auto" (chosen for each model
-    by speed on this machine), "float32", "bfloat16" or "float16". offload: True streams those of
-    the target's layers from host memory that do not fit on the device; a number sets how many
-    layers stay on the device (see large/offload.py).
+    by speed on this machine), "float32", "bfloat16" or "float16". offload: True keeps the
+    target's layers that do not fit on the device in host memory and streams them from there; a
+    number sets how many layers stay on the device (see large/offload.py).
     """
 
     name: str = BUNDLED_NAME

@@ -27,9 +27,9 @@ def use_fast_forward(model: TreeModel, int8: bool = False) -> TreeModel:
     `transformers`, and return `model`. If a faster forward is rejected, `no_fast_forward` and the
     log say why.
 
-    On a CPU the faster forward is FastLlama, on one GPU CUDA graphs, and for a model whose weights
-    are in several places grouped attention. int8: use weights rounded to int8, for drafts only. The
-    logits may then differ by more, because verification is exact for any draft distribution.
+    The faster forward is FastLlama on a CPU, CUDA graphs on one GPU, and grouped attention for a
+    model whose weights are in several places. int8: use weights rounded to int8, for drafts only.
+    The logits may then differ by more, because verification is exact for any draft distribution.
     """
     usual = model.forward
     bound = INT8_TOLERANCE if int8 else tolerance(model.dtype)

@@ -40,7 +40,7 @@ class ContextLength:
 
 def context_length(config: Any) -> ContextLength:
     """The longest text for which a model gives the same logits one token at a time, all at once, or
-    as a tree. config: of the model's text part."""
+    as a tree. config: the config of the model's text part."""
     return min(map(_of_layer, layer_configs(config)), key=lambda limit: limit.tokens)
 
 
@@ -58,7 +58,8 @@ def changes_at(config: Any, limit: int) -> tuple[int, ...]:
 
 
 def _stated(config: Any) -> list[Any]:
-    """The values of all such lengths in the config of a layer, None for those not set."""
+    """The text lengths in a layer's config beyond which the computation may change, None for fields
+    that are not set."""
     found = [getattr(config, name, None) for name in _LENGTHS]
     return [*found, *(_original_context(rope) for rope in rope_parameters(config))]
 

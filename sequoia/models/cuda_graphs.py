@@ -34,7 +34,7 @@ _Size = tuple[int, int, bool]  # rows, reach, last_only
 
 STEP = 512  # slots in the shortest reach
 MOST_ROWS = 1024  # larger passes keep the GPU busy without a graph
-# graphs for one KV cache; limited, as each has a mask of its own and dynamic trees have many sizes
+# most graphs for one KV cache: each has a mask of its own, and dynamic trees have many sizes
 MOST_SIZES = 32
 MOST_SPARES = 4  # KV caches kept from finished runs: the number that a race uses
 _MOST_TOO_LARGE = 4  # a run may get a cache with up to this many times the slots it asks for
@@ -84,8 +84,8 @@ class GraphedForward:
         kv_cache: KVCache,
         last_only: bool,
     ) -> torch.Tensor:
-        """Logits (rows, vocab), or (1, vocab) with `last_only`, which the next call may
-        overwrite."""
+        """Logits (rows, vocab), or (1, vocab) with `last_only`. The next call may overwrite
+        them."""
         rows = ids.shape[1]
         captured = None
         # each prompt length occurs only once, so prefills are not captured
@@ -148,8 +148,8 @@ class GraphedForward:
 
     @contextmanager
     def capturing(self) -> Iterator[None]:
-        """A context in which every size counts as recurring: it is captured at its first pass here,
-        and later at its first pass with every other reach."""
+        """A context in which every size counts as recurring. A size is captured at its first pass
+        here, and from then on at its first pass with each other reach."""
         self._capturing = True
         try:
             yield
@@ -237,7 +237,7 @@ def result_rows(rows: int) -> int:
 class _Results:
     """One buffer for the logits of all graphs, since a result is valid only until the next pass. A
     larger graph replaces the buffer by one of twice the size or more. The graphs captured before
-    keep the old buffers alive, but all of them together are at most twice as large as the last."""
+    keep the old buffers alive, but all buffers together are at most twice as large as the last."""
 
     def __init__(self) -> None:
         self._logits: torch.Tensor | None = None

@@ -31,7 +31,7 @@ class CacheLayer(CacheLayerMixin):
         self.capacity = capacity
         self.start = 0
         self.end = 0
-        # the slots to write instead of [start, end): a tensor, as a CUDA graph needs
+        # the slots to write instead of [start, end); a tensor, because a CUDA graph needs one
         self.indices: torch.Tensor | None = None
         self.allocate: Allocate = self.own
 

@@ -58,7 +58,7 @@ def _bytes_in_between(params: SamplingParams) -> int:
     which are an upper bound."""
     if params.temperature > 0 and params.top_p < 1:
         return 48 + 32
-    return 28  # for drawing children, the largest
+    return 28  # for drawing children; computing p or q needs less
 
 
 def usual_capacity(config: Any) -> int:

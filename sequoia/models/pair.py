@@ -84,8 +84,8 @@ class Pair:
         return self if self.chats else replace(self, chats=True, measured=self.measured.as_chat())
 
     def encode(self, prompt: str, chat: bool | None = None) -> tuple[int, ...]:
-        """Token ids of `prompt`. chat: whether to wrap it as a chat message first, whose text ends
-        where the answer begins; None means as `chats` says.
+        """Token ids of `prompt`. chat: whether to wrap it as a chat message first; the text then
+        ends where the answer begins. None means the value of `chats`.
 
         Raises BadPrompt if the prompt is empty, is not text, is too long, leaves no room for an
         answer, or makes the chat template fail.
@@ -112,8 +112,8 @@ class Pair:
         if len(ids) >= self.limit:
             why = f": {self.limit_reason}" if self.limit_reason else ""
             raise BadPrompt(
-                f"the prompt has {len(ids)} tokens; the limit is {self.limit - 1}, as the models' "
-                f"context of {self.limit} must have room for a new token{why}"
+                f"the prompt has {len(ids)} tokens; the limit is {self.limit - 1}, because the "
+                f"models' context of {self.limit} must have room for a new token{why}"
             )
         return ids
 

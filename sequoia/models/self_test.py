@@ -37,8 +37,8 @@ from sequoia.models.tree_forward import TreeModel, transformers_forward
 SECONDS = 5.0
 _PASSES_AT_START = 6
 _PASSES_ELSEWHERE = 4
-# Tokens before a tree. Not three as at the start, because a model's code may have cached that
-# number.
+# Tokens before a tree. Not three, as in the test at the start, because a model's code may have
+# cached something for that length.
 _PREFIX = 7
 _BRANCH = "its logits for a branch of a tree differ from those for the same tokens in a row"
 _ALONE = "its logits for a text with an explicit mask and positions differ from those without"
@@ -114,7 +114,8 @@ def _checked(
     model: TreeModel, what: str, why: str, found: Sequence[float], allowed: float
 ) -> float:
     """The largest of the differences `found`. Raises BadModel if it is more than `allowed`; the
-    message contains `what` differs and the probable cause `why`."""
+    message contains the words `what`, which say which logits differ, and ends with the probable
+    cause, `why`."""
     worst = float(torch.tensor(found).max())  # NaN if any is NaN; Python's max may ignore a NaN
     if math.isnan(worst):
         raise BadModel(

@@ -6,7 +6,7 @@ returned with the token that completes it. There are two kinds of tokens:
 - Tokens that represent UTF-8 bytes: all tokens of a byte-level tokenizer (GPT-2, Llama 3, Qwen),
   and the 256 tokens <0x00> to <0xFF> with which other tokenizers (Llama 2, Mistral, Gemma) spell
   characters that have no token. Bytes are collected until they form a character. Bytes that never
-  do become replacement characters, as many as `decode` would write.
+  form one are replaced with as many replacement characters as `decode` would write.
 - Tokens that represent whole characters: all others. They are decoded together with the tokens
   before them, because many tokenizers write a token differently at the start of a text.
 
@@ -111,8 +111,8 @@ def _named(data: bytes) -> str:
 
 
 class TextStream:
-    """Converts the tokens passed to `add` to text. context: the tokens before the first of them,
-    whose text is not returned."""
+    """Converts the tokens passed to `add` to text. context: the tokens before the first of them;
+    their text is not returned."""
 
     def __init__(self, tokenizer: Any, context: Sequence[int] = ()) -> None:
         self._tokenizer = tokenizer
@@ -153,7 +153,7 @@ class TextStream:
         text, self._incomplete = characters(self._incomplete + data, self._bytes.replaced)
         if self._bytes.level:
             return text
-        if first and not self._incomplete:  # many tokenizers omit a space there
+        if first and not self._incomplete:  # many tokenizers omit a space at the start of a text
             text = self._tokenizer.decode([token])
         held = self._held()
         self._window = [token]
@@ -215,7 +215,8 @@ def characters(data: bytes, broken: Callable[[bytes], str]) -> tuple[str, bytes]
 
 
 def _cleans(tokenizer: Any) -> bool:
-    """Whether `decode` removes some spaces at the end, which it never does for BPE."""
+    """Whether the last step of `decode` removes some spaces (see _CLEANED). For BPE it never
+    does."""
     asked = bool(getattr(tokenizer, "clean_up_tokenization_spaces", False))
     return asked and not isinstance(_backend(tokenizer, "model"), models.BPE)
 

@@ -34,7 +34,8 @@ from sequoia.models.tree_mask import (
 from sequoia.this_machine.memory import DeviceBytes
 
 _COLDEST = 0.05  # lowest temperature at which the divided logits cannot overflow in any dtype
-# tokens per pass; a longer prompt takes several passes, as the mask grows with their square
+# tokens per pass; a longer prompt takes several passes, because the mask of a pass grows with the
+# square of its tokens
 PREFILL_CHUNK = 1024
 _AHEAD = 64  # CUDA graphs with a longer reach are captured this many tokens before they are needed
 
@@ -274,7 +275,7 @@ class Context:
     @torch.inference_mode()
     def capture_ahead(self, most: int) -> None:
         """Called between steps. If trees of `most` nodes will soon exceed the reach of the graphs
-        in use, capture those with the next reach now, so that no step has to wait."""
+        in use, capture graphs with the next reach now, so that no step has to wait."""
         graphs = self.model.graphs
         columns = min(self.length + most + _AHEAD, self.capacity)
         if not graphs or columns <= self._captured_up_to:

@@ -19,7 +19,7 @@ _ALIGNED = 8  # elements; 16 bytes in the narrowest dtype
 
 class MaskSpec(Protocol):
     """What a mask is made for. capacity: the greatest length of the prefix, in cache slots.
-    mask_dtype, device: of the model's masks."""
+    mask_dtype, device: those of the model's masks."""
 
     @property
     def capacity(self) -> int: ...
@@ -77,8 +77,8 @@ class TreeLayout:
 
 
 def whole_tree_layout(spec: MaskSpec, tree: Tree) -> TreeLayout:
-    """The layout of all nodes of `tree`. A cut of the tree has its first nodes, so the layout can
-    be used for cuts too."""
+    """The layout of all nodes of `tree`. A cut of the tree consists of its first nodes, so the
+    layout can be used for cuts too."""
     return TreeLayout(tree, range(len(tree)), spec)
 
 
@@ -116,8 +116,8 @@ class DynamicTreeLayout:
 
 def aligned(mask: torch.Tensor, times: int = 1) -> torch.Tensor:
     """(1, 1, times * rows, columns): copies of `mask` (1, 1, rows, columns), one below the other,
-    with rows aligned to 16 bytes. Attention kernels load 16 bytes at once, our views can start at
-    any element, and torch checks only the strides."""
+    with rows aligned to 16 bytes. Attention kernels load 16 bytes at once, but our views can start
+    at any element; torch checks their strides, but not where they start."""
     rows, columns = mask.shape[2:]
     # nothing attends to the added columns, but a kernel may read them
     padded = mask.new_zeros((1, times, rows, -(-columns // _ALIGNED) * _ALIGNED))

@@ -1,9 +1,9 @@
 """The further runs of a race, with other prompts and seeds, as its file contains them: for each
 lane the tokens and seconds of every step, and the ids of all tokens. Needs no models.
 
-In a race file: {runs: [{prompt, seed, lanes: [{tokens: number in each step, seconds: of each step,
-text: token ids, expected}], second_prompt}], verdicts, stopped}. `second_prompt` is missing in a
-race with one prompt. `expected` (see check_fields.py) is missing if it is not known.
+In a race file: {runs: [{prompt, seed, lanes: [{tokens: number in each step, seconds: time of each
+step, text: token ids, expected}], second_prompt}], verdicts, stopped}. `second_prompt` is missing
+in a race with one prompt. `expected` (see check_fields.py) is missing if it is not known.
 """
 
 from __future__ import annotations

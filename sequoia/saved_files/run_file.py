@@ -46,8 +46,8 @@ class Run:
     emitted in step i added, "" while a character is incomplete.
 
     The clock is the machine for which times were simulated, "" if they were measured. A simulated
-    run has its name in `meta["clock"]`, and "simulated" in `meta["label"]`. Raises BadTrace if a
-    step has another clock.
+    run has the machine's name in `meta["clock"]`, and "simulated" in `meta["label"]`. Raises
+    BadTrace if a step has another clock.
     """
 
     meta: Mapping[str, Any]
@@ -107,8 +107,8 @@ class Packer:
     to `trees` once, and steps refer to it by its index there.
 
     A step: {i: index, at: prefix_len, tree: index, tokens, q and p: a number or null for each node,
-    trials: [[node, p, q, u, accepted, mass], ...], path, bonus, emitted, text: of each emitted
-    token, seconds: {draft, verify, overhead}, finish}. Probabilities have six digits.
+    trials: [[node, p, q, u, accepted, mass], ...], path, bonus, emitted, text: the text of each
+    emitted token, seconds: {draft, verify, overhead}, finish}. Probabilities have six digits.
 
     If they were recorded, a step also has level_seconds: [seconds of each draft pass, ...],
     residuals: [[tokens, p, q], ...] (see `StepTrace.residual_heads`; the last has no q) and
@@ -227,7 +227,7 @@ def _step(step: Mapping[str, Any], index: int, trees: Sequence[Tree]) -> StepTra
     ):
         raise BadTrace(
             f"{what}: the emitted tokens must be the accepted path and the bonus token, or the "
-            "first of them, each with its text"
+            "first few of these tokens, each with its text"
         )
     finish = step["finish"]
     if finish is not None:

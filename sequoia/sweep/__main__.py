@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 import time
-from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -52,7 +52,6 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         "python -m sequoia.sweep",
         description="Test which causal model types can run a token tree, with toy models.",
-        formatter_class=ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument(
         "--only",
@@ -67,8 +66,15 @@ def _parser() -> ArgumentParser:
         metavar="N",
         help="test at most N variants of each type (default: all)",
     )
-    parser.add_argument("--jobs", type=int, default=1, help="number of types tested in parallel")
-    parser.add_argument("--out", type=Path, default=FILE, help="file to write the list to")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        help="number of types tested in parallel (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=FILE, help="file to write the list to (default: %(default)s)"
+    )
     return parser
 
 
@@ -88,7 +94,7 @@ def _line(found: Mapping[str, Outcome]) -> str:
     words = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
     base = found["base"]
     return (
-        words if base.status == "runs" else f"{words}; unchanged it is {base.status}: {base.words}"
+        words if base.status == "runs" else f"{words}; default config: {base.status} ({base.words})"
     )
 
 
@@ -98,7 +104,8 @@ def _report(found: Mapping[str, Mapping[str, Outcome]], seconds: float) -> None:
     statuses = Counter(one.status for one in every)
     worst = max((one.distance for one in every if one.status == "runs"), default=0.0)
     print(f"\n{len(found)} types in {seconds:.0f} s: {_counted(types)}")
-    print(f"{len(every)} variants: {_counted(statuses)}; logits within {worst:.1g} of their spread")
+    print(f"{len(every)} variants: {_counted(statuses)}")
+    print(f"largest difference of logits: {worst:.1g} of their spread")
     for kind, variants in found.items():
         for name, one in not_built(variants).items():
             print(f"not built: {kind}, {name}: {one.words}")

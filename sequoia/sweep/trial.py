@@ -51,7 +51,7 @@ class Outcome:
 
 def try_config(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
     """Build one toy pair in `folder`, load it, decode with it and compare. A faulty model is an
-    outcome, not an exception. changes: to the fields of the toy config."""
+    outcome, not an exception. changes: new values of fields of the toy config."""
     try:
         config = toy_config(kind, changes)
     except Exception as problem:  # the validation of any library
@@ -118,8 +118,8 @@ def _compared(pair: Pair, folder: str) -> Outcome:
 
 def _difference(runs: Mapping[str, Sequence[int]], own: Sequence[int], distance: float) -> str:
     """How the tokens or logits differ from those of `transformers`, "" if they are the same. runs:
-    the tokens of each way of decoding, by name. own: those of `generate()`. distance: of the
-    logits."""
+    the tokens of each way of decoding, by name. own: those of `generate()`. distance: the
+    largest difference of logits."""
     for name, tokens in runs.items():
         at = compare(tokens, own)
         if at is not None or len(tokens) != len(own):

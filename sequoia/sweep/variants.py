@@ -30,8 +30,8 @@ _NO_CHOICES = frozenset(
 )
 _HEAD_FIELDS = ("num_key_value_heads", "num_kv_heads")
 _EXPERT_FIELDS = ("num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k")
-# Values to test for the number of key heads, of layers that use another layer's keys, of experts
-# per token, and of layers without experts.
+# Values to test for four numbers: key heads, layers that use another layer's keys, experts per
+# token, and layers without experts.
 _NUMBERS: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(_HEAD_FIELDS, (1, HEADS)),
     "num_kv_shared_layers": (1,),
@@ -208,7 +208,7 @@ def _ropes(config: Any, fields: Mapping[str, Any]) -> NamedChanges:
 
 
 def _share(config: Any) -> float:
-    """The fraction of a head that rotary positions apply to: 1, or if it is smaller at least a
+    """The fraction of a head that rotary positions apply to. A fraction below a half is raised to a
     half, because the heads of toy models are small."""
     rope = rope_parameters(layer_configs(config)[0])[0]
     part = rope.get("partial_rotary_factor") or 1.0

@@ -36,7 +36,7 @@ def _limits() -> Iterator[tuple[int, int]]:
             try:
                 limit, used = (int((folder / name).read_text("ascii")) for name in names)
                 yield limit, max(0, used - _file_cache(folder))
-            except (OSError, ValueError):  # another version, or the limit is "max", which is none
+            except (OSError, ValueError):  # another version, or the limit is "max": no limit
                 continue
 
 
@@ -51,7 +51,7 @@ def _file_cache(folder: Path) -> int:
 
 def _folders() -> Iterator[Path]:
     """The folders of the program's control group and of all groups that contain it. Inside a
-    container its own group is often the top one."""
+    container, the container's own group often appears as the topmost folder."""
     try:
         lines = OWN.read_text("utf-8").splitlines()
     except OSError:

@@ -60,8 +60,8 @@ def require(needed: float, device: torch.device, what: str, advice: str = "") ->
 
 
 def require_possible(needed: float, device: torch.device, together: bool, what: str) -> None:
-    """Raises OutOfMemory if `needed` bytes are more than the total memory of `device`, or of all
-    GPUs together with `together`. The message starts with `what`, as in `require`."""
+    """Raises OutOfMemory if `needed` bytes are more than the total memory of `device`, or, if
+    `together` is true, of all GPUs. The message starts with `what`, as in `require`."""
     gpus = range(torch.cuda.device_count()) if together else [device.index or 0]
     most = (
         sum(torch.cuda.get_device_properties(gpu).total_memory for gpu in gpus)

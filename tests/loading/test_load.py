@@ -377,8 +377,8 @@ def test_tokenizers_of_one_size_with_other_pieces_are_refused(
     with pytest.raises(
         BadPair,
         match=(
-            r"differ in 2 tokens; the first is '.*', which has id .* "
-            r"in the target and .* in the draft"
+            r"differ in 2 tokens; the first is '.*', which (has id \d+|is missing) "
+            r"in the target and (has id \d+|is missing) in the draft"
         ),
     ):
         load(good[0], save(tiny_model(), tmp_path / "other", other))
@@ -391,7 +391,7 @@ def test_tokenizers_of_other_sizes_are_refused(tmp_path: Path, good: tuple[str, 
         BadPair,
         match=(
             r"differ in 8 tokens; the first is '.*', which has id 280 in the target and "
-            r"None in the draft"
+            r"is missing in the draft"
         ),
     ):
         load(good[0], save(tiny_model(), tmp_path / "other", tiny_tokenizer(280)))

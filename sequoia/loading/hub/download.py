@@ -68,8 +68,8 @@ class Listing:
 
     @property
     def missing_bytes(self) -> int:
-        """Total size of the files that are not complete in the cache. Part of them may be there
-        already, from an interrupted download."""
+        """Total size of the files that are not complete in the cache, including the parts of
+        them that an interrupted download has left there."""
         folder = hub_folder(self.model) / "snapshots" / self.commit
         return sum(count for name, count in self.files.items() if not (folder / name).exists())
 
@@ -240,14 +240,14 @@ def reason(model: str, kind: str, words: str, done: int) -> str:
             "model again."
         ),
         "closed": (
-            f"{model} is gated, and the account logged in on this machine may not read it yet. "
+            f"{model} is gated, and the account logged in on this machine has no access to it yet. "
             f"Open {page}, accept the licence and wait until access is granted; then load the "
             "model again."
         ),
         "missing": (
             f"the hub has no model {model!r}, or it is private and nobody is logged in on this "
-            "machine (`hf auth login`). Names have the form owner/name; search for it at "
-            "https://huggingface.co/models."
+            "machine (`hf auth login`). Names have the form owner/name; search for the "
+            "model at https://huggingface.co/models."
         ),
         "revision": (
             f"the hub no longer has the commit of {model} that the list of pairs names ({words}). "

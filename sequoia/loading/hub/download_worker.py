@@ -1,8 +1,8 @@
 """Downloads from the Hugging Face hub in a separate process. It reads commands from standard input
 and writes answers to standard output, one JSON object per line.
 
-A process can be ended at once, even if a connection hangs, and the program itself then never uses
-the network. download.py runs this file as a script, so that it starts without importing torch.
+Unlike a thread, a process can be ended at once, even if a connection hangs. The main program never
+uses the network. download.py runs this file as a script, so that it starts without importing torch.
 
     {"do": "list", "model", "revision"}   -> {"commit", "files": {name: bytes}}
     {"do": "get", "model", "commit", "files": [name, ...], "newest"} -> {"bytes": done so far},
@@ -36,12 +36,14 @@ from huggingface_hub.utils import WeakFileLock, build_hf_headers
 AT_ONCE = 4
 PROGRESS_SECONDS = 0.2
 LOCK_SECONDS = 2.0
-# bytes: at most this much of each file is lost when the process is ended; progress has this step
+# bytes: progress is counted in chunks of this size, and at most one chunk of each file is lost when
+# the process is ended
 constants.DOWNLOAD_CHUNK_SIZE = 1 << 20
 
 
 # Kind of failure by the name of the exception or of one of its base classes; the first match
-# counts. Names, because some are defined in libraries that huggingface_hub uses (filelock, httpx).
+# counts. The keys are names, because some of the classes are defined in libraries that
+# huggingface_hub uses (filelock, httpx).
 _KINDS = {
     "RepositoryNotFoundError": "missing",
     "RevisionNotFoundError": "revision",

@@ -1,5 +1,5 @@
-"""Selects the files of a model that loading uses, and finds models on this machine. Opens no model
-file and contacts no server.
+"""Selects those of a model's files that are needed to load it, and finds models on this machine.
+Opens no model file and contacts no server.
 
 Weights are safetensors only, because other formats can run code. The cache has the layout of
 `huggingface_hub`: a folder for each model, with `snapshots/COMMIT/FILE` and `refs/main`.

@@ -34,8 +34,8 @@ from sequoia.validate_input import shown
 
 
 class StreamedModel(TreeModel):
-    """A target some of whose layers `stream` copies from host memory in every pass. If all layers
-    fit on the device, nothing is streamed, and it is as fast as any other model."""
+    """A target with layers that are copied from host memory in every pass, by `stream`. If all
+    layers fit on the device, nothing is streamed, and it is as fast as any other model."""
 
     def __init__(self, hf: Any, name: str, plan: OffloadPlacement) -> None:
         self.stream = LayerStream(hf, plan.resident, plan.output)

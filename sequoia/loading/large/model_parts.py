@@ -56,7 +56,7 @@ def parts_of(config: Any, dtype: torch.dtype) -> ModelParts:
     sizes = {name: _bytes(module, seen) for name, module in pieces.items()}
     last = [*pieces].index(names[-1])
     tied = hf.get_output_embeddings().weight is hf.get_input_embeddings().weight
-    # modules without weights go with the first part
+    # modules without weights count as `ahead`
     behind = tuple(name for name in [*pieces][last + 1 :] if sizes[name])
     return ModelParts(
         tuple(name for name in pieces if name not in (*names, *behind)), names, behind, sizes, tied

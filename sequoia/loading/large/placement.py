@@ -159,7 +159,7 @@ def offload(
     plan = plans[kept]
     on_device = (
         f"{kept} resident layers, two buffers for the streamed layers, the target's other parts, "
-        "the draft and a run need"
+        "the draft and a run together need"
     )
     # while a layer is copied to pinned memory, it is in host memory twice
     in_host = max(plan.host_bytes, parts.total + parts.largest if converted else 0)

@@ -1,7 +1,8 @@
 """Loads both tokenizers of a pair and compares them, after testing each in a separate process.
 
 Only the target's tokenizer encodes and decodes text, so an id must mean the same token to both
-models. A draft whose tokenizer splits text differently is still lossless, but may predict worse.
+models. If a draft was trained with a tokenizer that splits text differently, decoding is still
+lossless, but the draft may predict worse.
 """
 
 from __future__ import annotations
@@ -68,8 +69,12 @@ def _refuse_other_pieces(ours: Mapping[str, int], its: Mapping[str, int]) -> Non
         first = min(different, key=lambda piece: min(ours.get(piece, 2**31), its.get(piece, 2**31)))
         raise BadPair(
             f"the tokenizers differ in {len(different):,} tokens; the first is {first[:40]!r}, "
-            f"which has id {ours.get(first)} in the target and {its.get(first)} in the draft"
+            f"which {_place(first, ours)} in the target and {_place(first, its)} in the draft"
         )
+
+
+def _place(piece: str, vocabulary: Mapping[str, int]) -> str:
+    return f"has id {vocabulary[piece]}" if piece in vocabulary else "is missing"
 
 
 def differences(ours: str, other: str) -> list[str]:
@@ -127,8 +132,8 @@ def _ids(tokenizer: Any, text: str) -> list[int]:
 
 
 def _tokenizer(source: Source, trusted: bool) -> Any:
-    """The tokenizer of `source`. Unless it is `trusted`, a separate process first opens its file
-    and, once it is loaded here, tries it on hard texts."""
+    """The tokenizer of `source`. Unless `trusted` is true, a separate process opens the file before
+    the tokenizer is loaded here, and another one then tries the loaded tokenizer on hard texts."""
     text = read_tokenizer(source.folder, source.title)
     if text is not None and not trusted:
         refuse_unopenable(text, source.title)

@@ -25,7 +25,7 @@ MOST_INDEX_BYTES = 32_000_000
 # Limit for the buffers that a model allocates from its config, such as masks of its whole context.
 MOST_TABLE_BYTES = 4_000_000_000
 _SAFETENSORS = re.compile(r"\w[\w.-]{0,200}\.safetensors")
-# parameters that may be missing from the files, as some models compute a few of theirs
+# number of parameters that may be missing from the files: some models compute a few of theirs
 _SPARE = 2**20
 
 

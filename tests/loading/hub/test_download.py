@@ -365,7 +365,7 @@ def test_no_such_model(hub: FakeHub) -> None:
     ("status", "says"),
     [
         (401, r"Open https://huggingface\.co/owner/model, log in and accept it.*hf auth login"),
-        (403, r"may not read it yet.*wait until access is granted"),
+        (403, r"has no access to it yet.*wait until access is granted"),
     ],
 )
 def test_a_gated_model_says_what_to_do(hub: FakeHub, status: int, says: str) -> None:
