@@ -71,7 +71,7 @@ def _test(model: TreeModel) -> None:
         words = f"its logits around position {position} differ from those of the bare model"
         worst = max(worst, _checked(model, words, "", found, allowed))
     model.tested = (
-        f"a tree of three tokens gives the logits of the same tokens in a row within "
+        f"a tree of three tokens gives the same logits as these tokens in a row, to within "
         f"{worst:.2g} of their spread (allowed: {allowed:g}){_where(tested)}"
     )
 

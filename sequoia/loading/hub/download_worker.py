@@ -2,7 +2,7 @@
 and writes answers to standard output, one JSON object per line.
 
 Unlike a thread, a process can be ended at once, even if a connection hangs. The main program never
-uses the network. download.py runs this file as a script, so that it starts without importing torch.
+contacts the hub. download.py runs this file as a script, so that it starts without importing torch.
 
     {"do": "list", "model", "revision"}   -> {"commit", "files": {name: bytes}}
     {"do": "get", "model", "commit", "files": [name, ...], "newest"} -> {"bytes": done so far},
