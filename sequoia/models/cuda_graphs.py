@@ -34,7 +34,7 @@ _Size = tuple[int, int, bool]  # rows, reach, last_only
 
 STEP = 512  # slots in the shortest reach
 MOST_ROWS = 1024  # larger passes keep the GPU busy without a graph
-# most graphs for one KV cache: each has a mask of its own, and dynamic trees have many sizes
+# limit of graphs for one KV cache; each has a mask of its own, and dynamic trees have many sizes
 MOST_SIZES = 32
 MOST_SPARES = 4  # KV caches kept from finished runs: the number that a race uses
 _MOST_TOO_LARGE = 4  # a run may get a cache with up to this many times the slots it asks for

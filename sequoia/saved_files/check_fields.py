@@ -51,8 +51,8 @@ def expected_of(data: Mapping[str, Any], what: str) -> ExpectedSteps:
     )
     if not tokens or len(tokens) != len(steps) or not all(map(sum, found.steps)):
         raise BadTrace(
-            f"{what}: {len(tokens)} texts, but expected steps for {len(steps)}; the two numbers "
-            "must be equal and at least 1, and the steps of a text must not all be 0"
+            f"{what}: {len(tokens)} texts, but {len(steps)} lists of expected steps; the two "
+            "numbers must be equal and at least 1, and the steps of a text must not all be 0"
         )
     return found
 
