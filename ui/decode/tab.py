@@ -24,6 +24,7 @@ from ui.serving.loaded_pair import pair_now
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, FOLLOWING, RunView, parse_missed, sent_with
 from ui.serving.sessions import Busy
+from ui.serving.short_work import in_thread
 from ui.shared.download import download
 from ui.shared.events import (
     QUIET,
@@ -168,7 +169,7 @@ class LiveView(RunView[DecodeJob]):
         self, data: FormData, request: gr.Request, steps: int | None
     ) -> AsyncGenerator[str, None]:
         try:
-            run = await asyncio.to_thread(self._begin, data, request, steps)
+            run = await in_thread(self._begin, data, request, steps)
         except SequoiaError as problem:
             yield messages.notice_message(error=f"Not run: {problem}")
             return
