@@ -98,7 +98,7 @@ class CudaStep:
         self, layout: TreeOnDevice, drafted: Drafted, passes: Spans
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The tokens (nodes,) of the tree, and the draft distributions (inner nodes, vocab) that
-        children were drawn from. passes: times the draft passes."""
+        children were drawn from. passes: measures how long the draft passes take."""
         tree = layout.tree
         tokens = torch.full((len(tree),), drafted.tokens[0], device=self._target.device)
         if len(tree) == 1:
