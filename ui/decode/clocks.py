@@ -71,8 +71,9 @@ def require_timeable(clock: Entry | None, kind: str) -> None:
     simulated clock; None is this machine's own, which can time every tree."""
     if clock and kind == "dynamic":
         raise BadTree(
-            "a dynamic tree cannot be timed on a simulated clock, because a step may draft more "
-            f"nodes than its tree has; choose another tree, or set “{LABEL}” to this machine"
+            "a dynamic tree cannot be timed on a simulated clock, because a step may draft "
+            "nodes that its final tree does not keep; choose another tree, or set "
+            f"“{LABEL}” to this machine"
         )
 
 
