@@ -61,7 +61,7 @@ def checked_clock(key: Any, store: Any = None) -> Entry | None:
     if isinstance(key, str) and key in known:
         return known[key]
     raise BadProfile(
-        f"{LABEL}: {shown(key)} is not a clock; leave it empty for this machine or choose one of "
+        f"{LABEL}: {shown(key)} is not a clock; leave it out for this machine, or choose one of "
         f"{', '.join(known)}"
     )
 

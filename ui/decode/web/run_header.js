@@ -120,7 +120,7 @@ export class RunHeader {
       "tokensPerStep",
       rate(totals.tokensPerStep),
       "",
-      note(() => `at most ${most} per step`),
+      note(() => `best step: ${most}`),
     );
     this.put("tokensPerSecond", rate(totals.tokensPerSecond), "", note(perToken));
     const percent = known(share) ? (share * 100).toFixed(0) : "–";
