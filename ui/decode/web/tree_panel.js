@@ -20,8 +20,8 @@ const EASED = 0.4; // seconds; colours change gradually if a step takes longer
 
 /** The panel "Token tree". */
 export class TreePanel {
-  /** @type {{version: number, i: number} | null} of the run on screen: its version, and the first step
-   *   that was drawn */
+  // The version of the run on screen, and the first step of it that was drawn.
+  /** @type {{version: number, i: number} | null} */
   opened = null;
 
   /**
