@@ -45,7 +45,7 @@ class LiveView(RunView[DecodeJob]):
     def __init__(self, model_host: ModelHost, limits: Limits, header: gr.HTML) -> None:
         super().__init__(model_host, limits)
         self._header = header
-        # of Recording (runs of this view) and Finished (opened files, runs of other views)
+        # contains Recording (runs of this view) and Finished (opened files, runs of other views)
         self.run_store: RunStore[Any] = RunStore(limits.runs, limits.weight)
         self._welcome = recordings.welcome()
         # the hardware profiles saved in the visitor's browser; all views share this component
