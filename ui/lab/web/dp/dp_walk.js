@@ -112,7 +112,7 @@ export class DpWalk {
     text(row.cell, dpWords.name(cell));
     const from = parent ? "node " + parent : "root";
     const size = format.count(split.m, "node");
-    text(row.what, `${from} → child ${cell.b} (node ${node}), a subtree of ${size}`);
+    text(row.what, `${from} → child ${cell.b} (node ${node}): subtree of ${size}`);
   }
 
   reveal() {
