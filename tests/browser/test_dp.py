@@ -205,18 +205,20 @@ def test_a_cell_without_a_tree_says_why(page: Any) -> None:
     give(page, rates=[0.5, 0.2, 0.1], n=3, levels=3)
     press(page, "dp-grid", "b", "ArrowDown", "ArrowDown", "ArrowDown")
     assert (
-        sentence(page) == "T[3,3,3]: no such tree, 3 children and the root need at least 4 nodes."
+        sentence(page)
+        == "T[3,3,3]: no such tree, because 3 children and the root need at least 4 nodes."
     )
     assert page.locator("[data-part=dp-use]").is_disabled()
     assert "No tree exists" in page.locator("[data-part=dp-tree]").inner_text()
     press(page, "dp-grid", *["ArrowUp"] * 4)
     assert (
         sentence(page)
-        == "T[3,3,0]: no such tree, a root without children is a tree of 1 node, not 3."
+        == "T[3,3,0]: no such tree, because a root without children is a tree of 1 node, not 3."
     )
     press(page, "dp-grid", "PageDown", "ArrowDown")
     assert sentence(page) == (
-        "T[3,2,1]: no such tree, on 2 levels a root with 1 child makes a tree of exactly 2 nodes."
+        "T[3,2,1]: no such tree, because on 2 levels a root with 1 child makes a tree of exactly 2 "
+        "nodes."
     )
     press(page, "dp-grid", "Home", "ArrowUp")
     assert sentence(page) == "T[1,2,0] = 1: the root alone, one token per step."

@@ -17,10 +17,10 @@ from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand
 
 Way = Callable[[Pair, Sequence[str], SamplingParams, Progress], CountedAcceptance]
-RANKS = 16  # children of a node that are counted
+RANKS = 16  # at most this many children of a node are counted
 REPORT_SECONDS = 0.1  # least time between two progress reports
-# The tree used to count by level: children per node below the first level, and the number of
-# levels (root included).
+# The tree used to count by level: how many siblings have children, and how many children each of
+# them has; and the number of levels (root included).
 WIDTH = 3
 LEVELS = 5
 
@@ -59,7 +59,7 @@ WAYS: dict[str, tuple[str, Way]] = {
 
 
 class AcceptanceJob(MeasurementJob):
-    """Measures acceptance on `prompts` in one of the WAYS. Ways that decode make up to
+    """Measures acceptance on `prompts` in one of the WAYS. All of them but "text" generate up to
     `params.max_new_tokens` tokens per prompt. Fails with OutOfTime after about `seconds`."""
 
     name = "measurement"

@@ -1,5 +1,5 @@
-"""The Lab view: its component, and the handlers of the browser's requests: send the pair's figures,
-measure acceptance, and run a tree in Decode.
+"""The Lab view: its component, and the handlers of the browser's requests. They send the pair's
+figures, measure acceptance, and run a tree in Decode.
 
 Everything else in the Lab happens in the browser. The handlers are public endpoints: each checks
 all that it receives.

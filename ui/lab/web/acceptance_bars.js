@@ -159,7 +159,8 @@ function title(k, rate, smoothed, counts, interval) {
   const parts = [`child ${k + 1}: ${rate.toPrecision(4)}`];
   if (interval) {
     const [low, high] = interval.map((value) => value.toFixed(4));
-    parts.push(`${counts.accepted[k] ?? 0} of ${counts.visited}, 95% interval ${low} to ${high}`);
+    const hits = `accepted ${counts.accepted[k] ?? 0} of ${counts.visited} times`;
+    parts.push(`${hits}, 95% interval ${low} to ${high}`);
   }
   if (smoothed) parts.push(`smoothed ${smoothed[k].toPrecision(4)}`);
   return parts.join(", ");

@@ -28,7 +28,10 @@ const TYPED = "typed"; // menu entry for the visitor's own text
 /** The form to measure a vector, and its progress. */
 export class AcceptanceCounting {
   busy = false;
-  /** The vector that was measured last. @type {import("./lab_state.js").Origin | null} */
+  /**
+   * The origin of the vector that was measured last.
+   * @type {import("./lab_state.js").Origin | null}
+   */
   last = null;
 
   /**
@@ -155,7 +158,7 @@ export class AcceptanceCounting {
     text(this.status, `Last measurement: ${this.last.words}; ${now}.`);
   }
 
-  // `share`: of the work done; null when nothing is being measured.
+  // `share`: the part of the work that is done, from 0 to 1; null when nothing is being measured.
   progress(share, words) {
     this.last = null;
     this.refusal.say("");

@@ -33,7 +33,7 @@ const scaledWords = (factor) =>
 /** The panel with the vector. */
 export class AcceptanceEditor {
   presets = [...vectors.MADE];
-  byCurve = false; // whether it is edited with the sliders of a curve
+  byCurve = false; // whether the vector is edited with the sliders of a curve
   /** The vector that the sliders show. @type {number[] | null} */
   onCurve = null;
   kind = OWN; // key of the preset in use
@@ -41,7 +41,7 @@ export class AcceptanceEditor {
    * `before`, so moving the bar back restores the other rates.
    * @type {{k: number, before: number[], after: number[]} | null} */
   moved = null;
-  factor = 1; // the last change of a rate multiplied the others by this
+  factor = 1; // the last change of a rate multiplied the other rates by this
   /**
    * The vector before any edit, and the key of its preset.
    * @type {{rates: number[], origin: Origin, key?: string}}
@@ -309,8 +309,8 @@ export class AcceptanceEditor {
     this.state.set({ pick: k });
   }
 
-  // One bar moved. If the sum would exceed 1, the others are scaled down; moving it back restores
-  // them.
+  // One bar was moved. If the sum would exceed 1, the other rates are scaled down; moving the bar
+  // back restores them.
   move(k, rate) {
     const { state, moved } = this;
     const goesOn = moved?.k === k && moved.after === state.rates;

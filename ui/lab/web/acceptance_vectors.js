@@ -31,7 +31,10 @@ export const PAPER = [
   0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004, 0.0001,
 ];
 
-/** Expected tokens of the best trees with PAPER, computed in Python: [nodes, level cap, tokens]. */
+/**
+ * Expected tokens of the best trees for the vector PAPER, computed in Python:
+ * [nodes, level cap, tokens].
+ */
 export const KNOWN = [
   [64, null, 5.917],
   [128, null, 6.607],
@@ -52,22 +55,22 @@ export const MADE = [
   { key: "power", label: "Power law", origin: { label: "synthetic", words: "power law" } },
   {
     key: "flat",
-    label: "Flat: a wide tree",
+    label: "Flat, favours a wide tree",
     origin: { label: "synthetic", words: "flat" },
     rates: [0.35, 0.2, 0.12, 0.08],
   },
   {
     key: "peaked",
-    label: "Peaked: a chain",
+    label: "Peaked, favours a chain",
     origin: { label: "synthetic", words: "peaked" },
     rates: [0.9, 0.04, 0.02, 0.01],
   },
 ];
 
 /**
- * The vectors of a survey. Each kind of text and temperature has one that was counted at the first
- * level and, if there were runs to fit, one fitted to the tokens per step of whole trees. All tabs
- * plan with the fitted one.
+ * The vectors of a survey. For each kind of text and temperature there is one that was counted at
+ * the first level. If there were runs to fit it to, there is also one fitted to the tokens per step
+ * of whole trees, and all tabs plan with that one.
  * @param {{measured?: Surveyed[], date?: string}} survey
  * @returns {Preset[]}
  */
@@ -137,7 +140,8 @@ export function power(exponent, first, length) {
  * @param {number[]} rates
  * @param {number} k
  * @param {number} rate from 0 to 1
- * @returns {{rates: number[], factor: number}} factor: 1 if the others are unchanged
+ * @returns {{rates: number[], factor: number}} factor: of the other rates; 1 if
+ *   they are unchanged
  */
 export function withRate(rates, k, rate) {
   const rest = planner.sum(rates.filter((_, other) => other !== k));
@@ -147,7 +151,8 @@ export function withRate(rates, k, rate) {
 }
 
 /**
- * Rates from JSON (a list, or an object with `rates`) or CSV (numbers, or lines rank,rate).
+ * Rates from JSON (a list, or an object with `rates`) or CSV (numbers, or lines of a rank and
+ * its rate).
  * @param {string} text
  * @returns {number[]}
  * @throws {RangeError} with a message for the visitor

@@ -1,5 +1,5 @@
 /* The menu that chooses the hardware profile whose times are used for planning: this machine's or
-   another. */
+   another. Decode calls the chosen profile the clock. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 
@@ -27,7 +27,7 @@ export class ClockMenu {
   here = null; // null: not timed yet
   note = "";
   inDecode = HERE; // the clock last chosen in Decode, as a key of this menu
-  place = "this machine"; // the name of the machine of `here`
+  place = "this machine"; // what the menu calls the machine of `here`
 
   /**
    * @param {HTMLElement} host

@@ -25,7 +25,8 @@ export function connect(element, props, watch, trigger) {
   });
   const isBusy = () => view.lab.editor.counting.busy;
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
-  const taken = () => job.take(false); // the button follows the messages, so it cannot miss a start
+  // Always false: these same messages set the button, so it cannot miss that a job has started.
+  const taken = () => job.take(false);
   connectComponent(root, props, watch, { ...view, take: view.ingest }, { taken });
   linkLab(view.lab);
 }

@@ -41,12 +41,12 @@ export class LabState {
   /** @type {import("../../shared/web/planner.js").Profile | null} */
   profile = null;
   /** @type {string | null} */
-  elsewhere = null; // name of the chosen profile; null: this machine's
+  elsewhere = null; // name of the chosen profile; null if it is this machine's
   most = planner.MAX_NODES; // max nodes of a tree that can run here
   /** @type {Kinds} */
   kinds = { sequences: null, kary: null, branching: [1, 1, 3, 1, 1, 1, 1, 1] };
   pick = 0; // index of the bar being edited
-  version = 0; // counts the changes of OF_THE_TREE
+  version = 0; // counts the changes of the properties in OF_THE_TREE
 
   /** @type {(() => void)[]} */
   #watchers = [];

@@ -35,7 +35,7 @@ export class LabTree {
   /** @type {Topology | null} */
   topo = null;
 
-  #known = ""; // the state that the fields were computed from
+  #known = ""; // the state for which `read` last computed its results
   #refusedAt = -1;
 
   /**
@@ -147,7 +147,7 @@ export class LabTree {
     return { all: this.all, opened: this.opened, best: this.best, deepest };
   }
 
-  // Width in px of the number of `hidden` nodes after a label.
+  // Width in px of the text after a label that gives the number of its `hidden` nodes.
   tail(hidden) {
     return hidden ? Math.ceil((String(hidden).length + 2) * this.digit * 13.5) : 0;
   }

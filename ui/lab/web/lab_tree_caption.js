@@ -9,11 +9,11 @@ import { count } from "../../shared/web/format.js";
 const ROOT =
   "The root is the last token of the text. It counts as 1: every step also emits one token from the target.";
 const PILLS =
-  "Each node shows the probability that a step accepts it; their sum is the expected number of tokens.";
+  "Each node shows the probability that a step accepts it. The sum of all is the expected number of tokens.";
 
 /** @typedef {import("./lab_tree.js").LabTree} LabTree */
 
-/** As tall for one text as for another, so that the nodes stay where they are under the pointer. */
+/** The caption. A new text does not change its height, so that no node moves under the pointer. */
 export class LabTreeCaption {
   /** @param {HTMLElement} host */
   constructor(host) {
@@ -72,7 +72,7 @@ function overall(tree) {
   const folded = tree.drawn.items.length < tree.topo.n;
   const hint = folded
     ? " A dashed node has hidden descendants; click it to show them."
-    : " Point at a node to see why.";
+    : " Point at a node to see the calculation.";
   return PILLS + hint + visibleLevels(tree);
 }
 

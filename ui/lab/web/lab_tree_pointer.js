@@ -2,7 +2,8 @@
 import { formatShare } from "./export_tree.js";
 import { nodeOf } from "../../shared/web/tree_scene.js";
 
-/** The pointer and keyboard actions of the Lab's tree. Keys are those of tree_scene.js. */
+/** The pointer and keyboard actions of the Lab's tree. Nodes are named by their keys, as in
+ * tree_scene.js. */
 export class LabTreePointer {
   /** @param {import("./lab_tree.js").LabTree} tree */
   constructor(tree) {
@@ -57,8 +58,8 @@ export class LabTreePointer {
     tree.state.changed();
   }
 
-  // Draws the children of a node. Below an only child it draws the next ones too, so that a chain
-  // expands at once.
+  // Draws the children of a node. If there is only one, its children are drawn too, and so on: a
+  // chain expands at once.
   unfold(node) {
     const { opened, topo } = this.tree;
     let at = node;

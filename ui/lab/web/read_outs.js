@@ -33,7 +33,8 @@ const TILES = [
 
 /** @typedef {import("./lab_state.js").LabState} LabState */
 /**
- * What the page around the Lab does. In a saved page, `run` is null and the others are absent.
+ * What the page around the Lab does. In a saved page, `run` is null, and `savePage` and
+ * `copyLink` are absent.
  * @typedef {{run: ((parents: number[], clock: string) => void) | null, savePage?: () => void,
  *   copyLink?: () => void}} Link
  */
@@ -249,7 +250,7 @@ export class ReadOuts {
     text(this.branching, "SpecInfer branching list" + (fits ? "" : " (this tree has none)"));
   }
 
-  // The tree that is predicted to be fastest. Slow, as it tries every size and level cap.
+  // The tree that is predicted to be fastest. Slow, because it tries every size and level cap.
   planned() {
     const { state } = this;
     const { even, profile, most } = state;
@@ -273,9 +274,9 @@ const NO_PLAN = "The best tree for this machine is shown once the models are loa
 function fastest({ parents, levels, speedup, nodes }, profile, elsewhere) {
   const size = `${format.count(parents.length, "node")} on ${format.count(levels, "level")}`;
   const limit = nodes > 1 && parents.length === nodes ? " (the largest size tried)" : "";
-  const times = profile.source + (elsewhere ? `: ${elsewhere}` : ` on ${profile.device}`);
+  const times = `${profile.source} (${elsewhere ?? profile.device})`;
   const where = elsewhere ? "there" : "here";
-  return `Fastest ${where} with these rates: ${size}${limit}, predicted ${speedup.toFixed(2)}×; times ${times}. `;
+  return `Fastest ${where} with these rates: ${size}${limit}, predicted ${speedup.toFixed(2)}×; step times: ${times}. `;
 }
 
 const percent = (share) =>

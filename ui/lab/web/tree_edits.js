@@ -11,8 +11,8 @@ export class TreeEdits {
   /**
    * @param {number[]} parents
    * @param {number} node
-   * @param {number} budget most nodes
-   * @param {number | null} cap most levels; null: any number
+   * @param {number} budget max nodes
+   * @param {number | null} cap max levels; null: any number
    * @returns {number[]} the tree with one more child of `node`
    * @throws {RangeError} if the tree would exceed the budget or the level cap
    */

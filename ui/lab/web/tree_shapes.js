@@ -100,8 +100,8 @@ export function bestK(made, n, rates, least) {
 const sumOfFirst = (rates, k) => planner.sum(rates.slice(0, k));
 const geometricSum = (share) => (share < 1 - 1e-12 ? 1 / (1 - share) : Infinity);
 
-// Below the list every branch is a chain, so each accepted node of the first level there is worth
-// 1 / (1 - a1) tokens.
+// Each node of the last level that the list makes starts a chain. If the node is accepted, it and
+// its chain are worth 1 / (1 - a1) tokens.
 function branchingLimit(a, list) {
   let total = 0;
   let reach = 1;

@@ -5,10 +5,10 @@ import { attr, el, show, text } from "../../shared/web/dom.js";
 
 /**
  * @typedef {object} Control
- * @property {() => Answer} read null while the answer is not complete
+ * @property {() => Answer} read returns the answer; null while it is not complete
  * @property {(answer: Answer) => void} put shows an answer
  * @property {() => void} lock allows no further change
- * @property {() => string} problem what to do while the answer is not complete
+ * @property {() => string} problem returns what to do, in words, while the answer is not complete
  * @property {() => void} [remove] called when the revealed solution replaces the control
  */
 
@@ -48,8 +48,8 @@ export class NumberControl {
 export class ChoiceControl {
   /**
    * @param {Element} host
-   * @param {{label: string, choices: [string, string][]}} about the value and
-   *   the label of each choice
+   * @param {{label: string, choices: [string, string][]}} about `choices`: the
+   *   value and the label of each
    */
   constructor(host, { label, choices }) {
     this.group = el("fieldset", { class: "sq-tour-choices" }, host);

@@ -10,14 +10,14 @@ const RIGHT = 14;
 const LABEL = 8; // px between a curve and its name above it
 
 /**
- * @typedef {{name: string, cls: string, points: number[][]}} Line rising; a point [x, y] for each
- *   x = 1, 2, ...
+ * @typedef {{name: string, cls: string, points: number[][]}} Line `points`: [x, y] for each
+ *   x = 1, 2, ...; y must rise
  * @typedef {object} About
  * @property {string} label for screen readers
  * @property {string} axis title of the horizontal axis
  * @property {Line[]} lines the highest first
  * @property {string} naive name of the line y = x
- * @property {number} mark the number of tokens that is marked
+ * @property {number} mark the number of tokens at which the curves are marked
  */
 
 /** The chart. It is redrawn when its width changes. */

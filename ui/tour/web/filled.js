@@ -3,7 +3,7 @@ const NAME = /\{(\w+)\}/g;
 
 /**
  * @param {string} words with names in braces
- * @param {Record<string, string | number>} facts by name
+ * @param {Record<string, string | number>} facts the value of each name
  * @returns {string}
  * @throws {RangeError} if a name is not among the facts
  */

@@ -8,7 +8,8 @@ const COLUMN = 66;
 const TALL = 32;
 const ROW = 44;
 
-// Rows from top to bottom: a place, then everything below its first child, then its second child.
+// A place shares the row of its first child. Each place without a first child has a row of its own;
+// these rows are in depth-first order.
 function rowOf(place, all) {
   const ends = [...all].filter((one) => !all.includes(one + "0")).sort();
   const below = ends.findIndex((one) => one.startsWith(place));

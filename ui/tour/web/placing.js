@@ -43,7 +43,8 @@ export function freePlaces(placed, ranks) {
 }
 
 /**
- * The places without a guess, its descendants and its later siblings: a second guess needs a first.
+ * The places that stay when a guess is removed. Its later siblings go with it, because a second
+ * guess needs a first, and so do the descendants of them all.
  * @param {string[]} placed
  * @param {string} place
  * @returns {string[]}
@@ -86,7 +87,8 @@ export const bestPlaces = (rates, nodes) => placesOf(bestFirst(rates, nodes + 1,
 /**
  * The best tree and a chain, compared at the same rates.
  * @param {{rates: number[], nodes: number, levels: number, guesses: number}} settings
- *   `nodes` and most `levels` of the tree, both with the root; `guesses` of the chain
+ *   `nodes` and `levels`: the size and the level cap of the tree, root included; `guesses`: the
+ *   length of the chain
  * @returns {{tree: number[], chain: number[], treeTokens: number, chainTokens: number,
  *   ratio: number}} ratio: treeTokens / chainTokens
  */

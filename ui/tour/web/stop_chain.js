@@ -9,8 +9,8 @@ import { Stop } from "./stop.js";
 
 /** @import { Tour } from "./tour_view.js" */
 
-const NEAR = 2; // a right answer is within this many of 100 steps
-const CLOSE = 0.15; // and within this many tokens per step
+const NEAR = 2; // an answer counts as right if it is off by at most this many of 100 steps
+const CLOSE = 0.15; // the same, in tokens per step
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const TALLEST = 110; // px of the highest bar
 const LEAST_TOP = 0.4; // the share of steps at the top of the chart is at least this

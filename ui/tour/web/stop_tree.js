@@ -9,7 +9,7 @@ import { recordedStep, rescueOf } from "./tree_step.js";
 
 /** @import { Tour } from "./tour_view.js" */
 
-const NEAR = 2; // a right answer is within this many times in 100
+const NEAR = 2; // an answer counts as right if it is off by at most this many times in 100
 
 /** The stop "The tree". */
 export class TreeStop extends Stop {

@@ -12,8 +12,8 @@ import { Stop } from "./stop.js";
 /** @import { Tour } from "./tour_view.js" */
 
 const EVEN = 1e-9; // guesses per step; a smaller difference is rounding
-const CLOSE = 0.02; // a right ratio is within this
-const SHADES = 5; // of the page's colours for tables
+const CLOSE = 0.02; // a ratio counts as right if it is off by at most this
+const SHADES = 5; // how many colours the page has for shading tables
 
 /** The stop "Which tree?". */
 export class WhichStop extends Stop {

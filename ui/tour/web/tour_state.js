@@ -15,8 +15,8 @@ const MOST_CHARS = 4000; // of a stored state
 const MOST_PARTS = 16; // of an answer
 
 /**
- * An answer: a number, several numbers, a name, or several; null if the solution was shown without
- * a guess.
+ * An answer: one or several numbers, or one or several names; null if the solution was shown
+ * without a guess.
  * @typedef {number | number[] | string | string[] | null} Answer
  * @typedef {object} TourState
  * @property {string} stop the stop on screen
@@ -74,8 +74,8 @@ export const neighbour = (stop, by) => STOPS[STOPS.indexOf(stop) + by];
 export const written = ({ stop, answers }) => JSON.stringify({ v: VERSION, stop, answers });
 
 /**
- * Parse a stored state. Answers of an unknown question or form are dropped: the text may come from
- * another version or have been edited.
+ * Parse a stored state. Answers to unknown questions, and answers of an unknown form, are dropped:
+ * the text may come from another version or have been edited.
  * @param {string | null} text
  * @returns {TourState}
  */

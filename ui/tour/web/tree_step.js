@@ -1,4 +1,4 @@
-/* Compares a step in which the tree's second guess was kept with what a chain would have given. */
+/* A step in which a second guess of the tree was kept, and what a chain would have given there. */
 import { chainEnd } from "../../shared/web/step_captions.js";
 import { topology } from "../../shared/web/tree_layout.js";
 import { viewStep } from "../../shared/web/step_view.js";

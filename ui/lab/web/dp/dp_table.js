@@ -17,7 +17,7 @@ const SLICE = 200000; // sums between two yields
 
 /**
  * The choice that attains a cell's maximum. The subtree of the last child has m nodes, that child
- * included, and `branches` children at its top. `rest` and `below` are the values of the two
+ * included, and that child has `branches` children. `rest` and `below` are the values of the two
  * operands, T[n-m, l, b-1] and best(m, l-1); `rate` is a[b].
  * @typedef {{m: number, branches: number, rest: number, rate: number, below: number}} Split
  */
@@ -29,7 +29,7 @@ const SLICE = 200000; // sums between two yields
 
 /** @typedef {{cells: Float64Array, best: Float64Array, root: Uint16Array}} Layer */
 
-// The rates a tree of `nodes` nodes can use: up to the last positive one, and at least one.
+// The rates that a tree of `nodes` nodes can use, without zeros at the end; never an empty list.
 function useful(rates, nodes) {
   const last = rates.reduce((found, rate, k) => (rate > 0 ? k : found), 0);
   return Float64Array.from(rates.slice(0, Math.min(last + 1, Math.max(nodes - 1, 1))));
@@ -45,7 +45,8 @@ function bound(value, name) {
 /** The table of one vector. */
 export class DpTable {
   /**
-   * One layer per level: T by (b, n), best(n) by n, and by n the fewest children that attain it.
+   * One layer per level. `cells`: T by (b, n). `best`: best(n). `root`: by n, the fewest children
+   * of the root that attain best(n).
    * @type {Layer[]}
    */
   layers = [];
@@ -54,10 +55,10 @@ export class DpTable {
   done = false;
 
   /**
-   * Empty; `grow` fills it.
+   * The table is empty until `grow` fills it.
    * @param {number[]} rates
    * @param {number} nodes
-   * @param {number | null} [levels] most levels to compute; null: until more change nothing
+   * @param {number | null} [levels] max levels to compute; null: as many as make a difference
    * @param {boolean} [flat] compute a single layer, without a cap on levels; it is valid only for
    *   `levels` = nodes
    * @throws {RangeError} if an argument is invalid
@@ -119,8 +120,8 @@ export class DpTable {
     return { cells, best, root };
   }
 
-  // best(n) and its b. With two levels, a tree that has more nodes than the vector has rates needs
-  // children beyond the vector.
+  // best(n) and its b. On two levels, all nodes but the root are its children. If they are more
+  // than the vector has rates, the last ones have rate 0.
   top(cells, n) {
     const width = this.nodes + 1;
     let found = -Infinity;
@@ -228,7 +229,7 @@ export class DpTable {
 
   /**
    * The traceback of a cell: the tree's parents in breadth-first order, and the steps that gave
-   * each node its last child. A queue and not recursion, as a chain may have 1,024 levels.
+   * each node its last child. Uses a queue, not recursion: a chain may have 1,024 levels.
    * @param {number} n
    * @param {number} levels
    * @param {number} b

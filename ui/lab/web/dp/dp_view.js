@@ -18,8 +18,8 @@ const AT_ONCE = 2 ** 24; // sums in a table small enough to compute before the n
 /** @typedef {import("./dp_table.js").Step} Step */
 
 /**
- * What the Lab wants to see: a table for `rates` with at least `n` nodes, and in it the cell of its
- * own tree, of `n` nodes and at most `levels` levels. `levels` null: no cap.
+ * What the Lab wants to see: a table for `rates` with at least `n` nodes, and in it the cell of
+ * the Lab's own tree, which has `n` nodes and at most `levels` levels; null: no cap.
  * @typedef {{rates: number[], n: number, levels: number | null}} Wanted
  */
 

@@ -112,7 +112,7 @@ export class DpWalk {
     text(row.cell, dpWords.name(cell));
     const from = parent ? "node " + parent : "root";
     const size = format.count(split.m, "node");
-    text(row.what, `${from} → child ${cell.b}, node ${node}: ${size}`);
+    text(row.what, `${from} → child ${cell.b} (node ${node}): subtree of ${size}`);
   }
 
   reveal() {
@@ -127,7 +127,7 @@ export class DpWalk {
   go(i) {
     const to = Math.max(0, Math.min(this.steps.length - 1, i));
     if (!this.steps.length || to === this.at) return;
-    this.at = to; // now, as the next key may come before the next frame
+    this.at = to; // set now: the next key may come before the next frame
     this.onStep(to);
   }
 

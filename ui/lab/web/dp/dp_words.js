@@ -40,7 +40,8 @@ export function parts(table, cell) {
   const { n, levels, b } = cell;
   const value = table.value(n, levels, b);
   const split = table.split(n, levels, b);
-  if (value === -Infinity) return [{ text: name(cell) + ": no such tree, " + impossible(cell) }];
+  if (value === -Infinity)
+    return [{ text: name(cell) + ": no such tree, because " + impossible(cell) }];
   const whole = { text: name(cell), part: "cell" };
   if (!split)
     return [
@@ -69,7 +70,7 @@ export function meaning(table, cell) {
   const split = table.split(n, levels, b);
   if (!split) return "";
   const { m, branches } = split;
-  const inside = m === 1 ? "a leaf" : `its best shape has ${children(branches)} at its top`;
+  const inside = m === 1 ? "a leaf" : `in the best shape it has ${children(branches)}`;
   const earlier = b === 2 ? "child 1" : `children 1 to ${b - 1}`;
   const others = b === 1 ? "the root alone keeps" : `the root and ${earlier} keep`;
   return `Child ${b} gets m = ${nodes(m)} (${inside}); ${others} ${n - m}.`;
@@ -87,7 +88,7 @@ export function standing(table, { n, levels, b }) {
   if (best.value === -Infinity)
     return `No tree has ${nodes(n)} on ${format.count(levels, "level")}.`;
   if (value >= best.value) return `This is the best b for n = ${n}.`;
-  const words = `The best b for n = ${n} is ${best.branches} with ${tokens(best.value)}`;
+  const words = `The best b for n = ${n} is ${best.branches}, with ${tokens(best.value)} tokens`;
   if (value === -Infinity) return words + ".";
   const lost = best.value - value;
   const share = format.percent(lost / best.value);
