@@ -39,6 +39,7 @@ _SHAPE_VALUES = {
 _LESS_WITHOUT_GRAPHS = 40  # subtracted from the value of a shape timed without CUDA graphs
 _BYTES_A_WEIGHT = 2
 _TIMES_EACH_SIZE = 3  # each size is timed in a warm-up, in one round, and in steps
+_WHOLE_MODEL = 2.0  # on a CPU: the time of a whole model, at least 1.2x that of its bare products
 _START = 6.0  # seconds until a process has imported everything
 _NO_CARD = "needs a graphics card"
 _KERNEL_TESTS = ("decoding/cuda", "models/test_cuda_graphs.py", "algorithm/test_sampling.py")
@@ -213,7 +214,7 @@ def seconds_of_shape(shape: PairShape, machine: Machine) -> float:
         )
         for nodes in ALL_SIZES
     )
-    return _START * machine.slowness + _TIMES_EACH_SIZE * passes
+    return _START * machine.slowness + _WHOLE_MODEL * _TIMES_EACH_SIZE * passes
 
 
 def _recordings() -> Iterator[Stage]:
