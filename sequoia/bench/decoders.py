@@ -48,7 +48,7 @@ _STOP_TOKENS = 48
 GRID_NODES = (3, 5, 8, 12, 16, 24, 32)
 GRID_LEVELS = (3, 4, 6, 8, 12)
 
-# (prompt, params) -> (emitted tokens, totals of the steps if the engine decoded)
+# (prompt, params) -> (emitted tokens, totals of the steps); no totals if `transformers` decoded
 Decode = Callable[[str, SamplingParams], tuple[list[int], DecodeStats | None]]
 
 
@@ -217,7 +217,7 @@ def _stopping(
     params = SamplingParams(temperature, max_new_tokens=_STOP_TOKENS, ignore_eos=True)
     rule = measured_stop_rule(pair, texts, params, profile)
     decode = _with_tree(pair, StoppingChain(rule.most, rule.surest))
-    name = f"chain that stops below {rule.surest:g}, at most {rule.most} nodes"
+    name = f"chain, stops below q={rule.surest:g}, at most {rule.most} nodes"
     predicted = rule.predicted_speedup * plain_seconds / profile.plain_seconds
     return Contestant(name, "stopping chain", lambda: decode, predicted)
 
@@ -330,7 +330,7 @@ def other_dtypes(named: dict[str, Any], device: str, own: Pair) -> dict[str, Pai
 
 
 def _slowness(targets: list[TreeModel]) -> list[float]:
-    """How many times slower each target is than the fastest: the smaller of two ratios, for a pass
-    over 1 row and for one over 9 rows, about the number that assisted generation verifies."""
+    """How many times slower each target is than the fastest, in a pass over 1 row or in a pass over
+    9 rows (about as many as assisted generation verifies), whichever ratio is smaller."""
     found = [least_seconds(targets, width) for width in (1, 9)]
     return [min(times[i] / min(times) for times in found) for i in range(len(targets))]

@@ -165,8 +165,8 @@ def _predicted(pair: Pair, excerpt: Excerpt) -> tuple[float, int]:
 
 def _forced(pair: Pair, excerpt: Excerpt, tree: Tree) -> dict[str, Any]:
     """Teacher-forced figures of one excerpt: the number of positions, acceptance rates by rank, the
-    expected tokens per step with `tree` at these rates, and the shared probability mass, the mean
-    of sum(min(p, q))."""
+    expected tokens per step with `tree` at these rates, and the shared probability mass (the mean
+    of sum(min(p, q)))."""
     counted = teacher_forced_acceptance(
         pair, [excerpt.text], SamplingParams(temperature=USUAL), ranks=RANKS, own=False
     )
@@ -289,7 +289,7 @@ def _figures(kind: Mapping[str, Any]) -> dict[str, str]:
             f"{figures['tokens_per_step']:.3f}"
         )
         if "parse" in figures:
-            found[f"parse, T={temperature}"] = f"{figures['parse']:.1%}"
+            found[f"parses as Python, T={temperature}"] = f"{figures['parse']:.1%}"
     if kind["speed_up"]:
         found["speed-up, own continuations (needs an idle machine)"] = (
             f"{kind['speed_up']['median']:.2f}x"

@@ -40,7 +40,8 @@ def without_last_line(text: str) -> str:
 
 def _first_incomplete(text: str, start: int) -> int:
     """The index of the line at which the incomplete rest of `text` begins. The last complete
-    logical line begins at `start`. Needed where tokenizing failed before the rest gave a token."""
+    logical line begins at `start`. Needed where tokenizing failed before it produced a token of
+    that rest."""
     lines = text.splitlines(keepends=True)
     for end in range(start + 1, len(lines) + 1):
         if _is_complete("".join(lines[start:end])):

@@ -2,7 +2,7 @@
 
 Three figures are measured, each with a goal:
 
-- Identical lanes: some pair of them may be found different in at most 6% of races.
+- Identical lanes: at most 6% of races may find any two of them different.
 - A true difference of 10%: found by at least 88% of verdicts, after as many races as the verdict
   itself calls enough.
 - Plain decoding: never ties for first with a lane measured 1.4 times as fast, in races of 96 tokens
@@ -11,8 +11,8 @@ Three figures are measured, each with a goal:
 In a recorded session, several lanes of the same kind take turns on one prompt, so these lanes
 differ by chance alone. A resampled race picks one session at random and deals its runs to the
 lanes. A true difference of 10% is made by dividing one lane's step times by 1.1. Figures for single
-races depend more on the number of sessions than on the number of races: with 48 sessions, 4% is two
-sessions.
+races depend more on the number of sessions than on the number of races: of 48 sessions, two already
+make up 4%.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Resampler:
 
     def race(self, lanes: Sequence[Line], tokens: int, index: int) -> list[LaneRun]:
         """One race of `tokens` tokens between `lanes`, with runs from one session. index: used as
-        the race's seed, which identifies it together with the prompt."""
+        the race's seed; prompt and seed together identify the race."""
         session = self._rng.choice(self._sessions)
         longest = session.common if session.temperature == 0 else 0
         begin = WINDOW * self._rng.randrange(max(0, longest - tokens) // WINDOW + 1)

@@ -51,6 +51,8 @@ _COPIED = 2**30  # bytes of one timed copy on a GPU
 _COPIES = 20
 # Printed names of figures whose keys read badly; the keys in saved files stay as they are.
 PRINTED = {
+    "64-node pass over reading the weights": "64-node pass / reading the weights",
+    "512-node pass over a one-token pass": "512-node pass / one-token pass",
     "one-token pass by accelerate over ours": "one-token pass, accelerate / ours",
     "run's bytes, most in use": "run's bytes, peak",
 }
@@ -329,7 +331,8 @@ def main(argv: Sequence[str] | None) -> None:
 
 
 def _measure(name: str, device: torch.device, options: Namespace) -> None:
-    """Measure one pair and print its efficiency. With --out, write both to a file."""
+    """Measure one pair and print its efficiency. With --out, write its profile and efficiency to a
+    file."""
     profile, found = measured_shape(
         name,
         device,

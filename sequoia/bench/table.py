@@ -18,11 +18,13 @@ from sequoia.bench.decoders import Contestant
 
 @dataclass
 class Row:
-    """Results of one contestant: lists have an entry for each round, numbers are over all rounds.
+    """Results of one contestant: lists have an entry for each round (by_prompt: for each prompt),
+    numbers are over all rounds.
 
     ms_per_token: with the prefill. step_ms_per_token: of the steps only, None if `transformers`
-    decoded. overhead: time of a step outside both models. ratio, step_ratio: speed-ups over the
-    fastest plain decoding, filled in by `rated`. predicted, expected_tokens: see Contestant.
+    decoded. overhead_share, overhead_ms: the time of a step spent outside both models. ratio,
+    step_ratio: speed-ups over the fastest plain decoding, filled in by `rated`. predicted,
+    expected_tokens: see Contestant.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """Tokens per step of different verifiers on the same trees, with 95% confidence intervals paired
-over prompts. They are measured, and also computed as the expected value over the verifier's random
-draws."""
+over prompts. Tokens per step are measured, and also computed as the expected value over the
+verifier's random draws."""
 
 from __future__ import annotations
 

@@ -67,8 +67,9 @@ def _by_machine(found: Sequence[Setting]) -> str:
         for machine, gain in zip(machines, gains, strict=True)
     ]
     return (
-        f"On average it reaches these multiples of the tuned chain's speed: {', '.join(parts)}. In "
-        f"parentheses: the time of a target pass over {WIDE} nodes / over one node."
+        "On average the planned tree reaches these multiples of the tuned chain's speed: "
+        f"{', '.join(parts)}. In parentheses: the time of a target pass over {WIDE} nodes / over "
+        "one node."
     )
 
 
@@ -79,7 +80,7 @@ def _by_acceptance(found: Sequence[Setting]) -> str:
     if not low:
         return ""
     words = (
-        f"Over all machines it averages {_gain(low):.2f}x where the draft's first guess is "
+        f"Over all machines the average is {_gain(low):.2f}x where the draft's first guess is "
         f"accepted less than {middle:.0%} of the time, and {_gain(high):.2f}x elsewhere."
     )
     return f"{words} {WHY}." if _is_explained(found, low, high) else words
@@ -116,4 +117,5 @@ def _winner(setting: Setting) -> str:
 
 
 def _lower(label: str) -> str:
-    return label[0].lower() + label[1:]
+    """A rival's label inside a sentence: "planned tree with Traversal"."""
+    return label[0].lower() + label[1:].replace(", ", " with ")

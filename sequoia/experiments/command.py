@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None) -> None:
     elif options.csv:
         sys.stdout.write(to_csv(_read(options.csv)))
     elif options.name is None:
-        parser.error("no experiment is given; --list shows their names")
+        parser.error("no experiment is given; --list shows the names")
     else:
         _run(experiment_named(options.name), options)
 

@@ -1,6 +1,7 @@
-"""A pair with a better or a worse draft, made by adding noise to the weights of the target or the
-draft. A draft of another size would change the step times as well. Here only acceptance changes,
-because the times come from the machine's profile."""
+"""A pair with a better or a worse draft. The better draft is a copy of the target with noise added
+to its weights; the worse draft is a noisy copy of the draft. A draft of another size would change
+the step times as well. Here only acceptance changes, because the times come from the machine's
+profile."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def _finding(rows: Sequence[Mapping[str, Any]]) -> str:
     close = (
         f" In every case {label} rejects all children least often of the three verifiers."
         if best
-        else f" {label} does not reject all children least often in every case; see the table."
+        else " In some cases another verifier rejects all children less often; see the table."
     )
     return (
         f"With {label}, the probability that all of k children are rejected falls roughly as a "

@@ -71,4 +71,7 @@ def _difference(line: str, header: Mapping[str, Any]) -> str:
         other = [name for name, value in header.items() if older.get(name) != value]
     except (ValueError, AttributeError):
         return "The file of saved units is damaged. Starting over."
-    return f"The saved units cannot be reused; these differ: {', '.join(other)}. Starting over."
+    return (
+        "The saved units cannot be reused. They differ from this run in: "
+        f"{', '.join(other)}. Starting over."
+    )

@@ -54,12 +54,17 @@ VERIFIERS = {
 WALKS = {OURS: SEQUOIA.key, "SpecInfer": SPECINFER.key, "top-k match": TOP_K_MATCH.key}
 # for each verifier that tests whole paths, the name of the verifier whose tree it is measured with
 PATHS = {"Traversal": OURS, "block": "chain"}
+# name -> what it stands for inside a sentence
+_ON_A_CHAIN = {
+    "chain": "token verification on the same chain",
+    "block": "block verification on a chain",
+}
 _ALL_CASES = "all cases above temperature 0"
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """For each name in VERIFIERS, tokens: the expected tokens per step along one text. speed: the
-    predicted speed-up on the machine of the settings' profile."""
+    """tokens: for each name in VERIFIERS, the expected tokens per step along one text. speed: for
+    each name, the predicted speed-up on the machine of the settings' profile."""
     trees = _trees(pair, unit)
     text = text_of_unit(pair, unit)
     lanes = {name: (tree, WALKS.get(name, SEQUOIA.key)) for name, tree in trees.items()}
@@ -195,7 +200,8 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
 
 def _gain(found: Comparison) -> str:
     interval = "" if found.low is None else f" (95% interval {found.low:.3f} to {found.high:.3f})"
-    name, base = found.text.removeprefix(f"{_ALL_CASES}: ").split(" over ")
+    names = found.text.removeprefix(f"{_ALL_CASES}: ").split(" over ")
+    name, base = (_ON_A_CHAIN.get(name, name) for name in names)
     return (
         f"Over {_ALL_CASES}, {name} emits {found.ratio:.3f}x as many tokens per step as "
         f"{base}{interval}."

@@ -84,8 +84,8 @@ class AcceptanceByLevel:
 
 def counting_tree(ranks: int, width: int, levels: int) -> Tree:
     """A tree for counting acceptance by level, with `levels` levels including the root. The root
-    has `ranks` children. On each further level except the last, the first `width` of all siblings
-    have `width` children each, and the other nodes have none."""
+    has `ranks` children. On each further level except the last, the first `width` nodes of each
+    group of siblings have `width` children each, and the other nodes have none."""
     parents = [-1]
     level = [0]
     for children in [ranks, *[width] * (levels - 2)][: levels - 1]:

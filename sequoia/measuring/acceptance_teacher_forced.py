@@ -132,8 +132,8 @@ def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
 def _text(
     pair: Pair, prompt: str, params: SamplingParams, own: bool, progress: Progress
 ) -> tuple[tuple[int, ...], int]:
-    """The token ids to measure along, and the length of the first context, after which acceptance
-    is measured first. The last context is the whole sequence."""
+    """The token ids to measure along, and how many of them come before the first measurement. The
+    last measurement is after the whole sequence."""
     ids = pair.encode(prompt)
     if not own:
         return ids, 1

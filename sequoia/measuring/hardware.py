@@ -41,11 +41,11 @@ WIDE_OVERHEAD_SIZES = (256,)
 _FLAT = 1.5  # the next size is tried while doubling the nodes takes less than 1.5 times as long
 _SLOW = 20  # if fewer than this many passes fit into the time, only a few sizes are measured
 PASSES = 0.8  # share of the time spent on passes; the rest is spent on whole steps
-# About the draft passes of a step with a planned tree. The first pass counts too, though it is
-# slower: the target's weights have replaced the draft's in the processor's cache.
+# Roughly the number of draft passes in a step with a planned tree. The first pass counts too, but
+# it is slower: the target's weights have replaced the draft's in the processor's cache.
 _DRAFTS_A_STEP = 6
-# Steps of full acceptance from which the overhead is measured, if there is time. If drafted tokens
-# are rejected, more steps are needed to reach the same number of tokens.
+# The overhead is measured from this many steps if every drafted token is accepted, and if there is
+# time. If drafted tokens are rejected, more steps are needed to reach the same number of tokens.
 _STEPS = 32
 _PROMPT = "The quick brown fox jumps over the lazy dog. "
 
@@ -107,17 +107,18 @@ def measure_profile(
 
 
 def _passes(model: TreeModel, what: str, sizes: Sequence[int], prefix: int) -> list[Pass]:
-    """A pass over each of `sizes` nodes. Raises BadProfile for a size out of range, which the
-    message calls `what`."""
+    """A pass for each number of nodes in `sizes`. Raises BadProfile for a size out of range, which
+    the message calls `what`."""
     sizes = [whole(n, what, 1, MAX_NODES, BadProfile) for n in sizes]
     context = opened(model, max(sizes, default=0), prefix)
     return [Pass(context, n) for n in sizes]
 
 
 def _while_flat(model: TreeModel, prefix: int, seconds: float, progress: Progress) -> list[Pass]:
-    """Passes over SIZES nodes, then over twice as many nodes again and again while doubling is
-    nearly free. If few passes fit into `seconds`, and a pass over 128 nodes takes hardly longer
-    than a pass over one, the sizes in between are skipped: their times hardly differ."""
+    """A pass for each number of nodes in SIZES, then passes over twice as many nodes again and
+    again while doubling is nearly free. If few passes fit into `seconds`, and a pass over 128 nodes
+    takes hardly longer than a pass over one, the sizes in between are skipped: their times hardly
+    differ."""
     context = opened(model, MAX_NODES, prefix)
     one = Pass(context, 1)
     most = Pass(context, SIZES[-1])
@@ -194,8 +195,8 @@ def _overheads(
 def _by_level(found: Sequence[tuple[Tree, Point]]) -> tuple[float, tuple[Point, ...]]:
     """The overhead of one drafted level in seconds, and the points of the remaining overhead, which
     depends on the number of nodes and never decreases with it. Trees with more than CHAIN - 1
-    drafted levels are overestimated a little: a node on a further level adds both its level and a
-    node."""
+    drafted levels are overestimated a little: the overhead of a level, taken from a chain, already
+    includes that of one node, which the remaining overhead then counts again."""
     medians = {len(tree): point[1] for tree, point in found}
     level = max(medians[CHAIN] - medians[1], 0.0) / (CHAIN - 1)
     rest = accumulate((median - level * len(tree.inner) for tree, (_, median, _) in found), max)

@@ -234,11 +234,11 @@ class Comparison:
             key=lambda part: -abs(math.log(part.alone / self.predicted)),
         )
         base = (
-            "measured"
+            ", measured"
             if self.plain_measured
-            else "predicted with the profile's time per plain token"
+            else "; with the measured steps and the profile's time per plain token,"
         )
-        start = f"Predicted {self.predicted:.2f}×, {base} {self.measured:.2f}×"
+        start = f"Predicted {self.predicted:.2f}×{base} {self.measured:.2f}×"
         return (
             f"{start}: {'; '.join(map(_part, ordered))}."
             if ordered

@@ -234,8 +234,8 @@ class HardwareProfile:
 
 def _with_roofline(data: Mapping[str, Any]) -> dict[str, Any]:
     """The content of a profile's file, completed with the curves computed from its roofline. Curves
-    in the file replace computed ones, so that they can be measured later. The profile counts as
-    simulated as long as a curve of one of the two models is computed."""
+    in the file replace computed ones, so that measured curves can be added later. The profile
+    counts as simulated until the curves of both models are in the file."""
     computed = HardwareProfile.roofline(**_roofline_parameters(data["roofline"])).to_dict()
     is_measured = "target_seconds" in data and "draft_seconds" in data
     return {**computed, **data, **({} if is_measured else {"source": "simulated"})}

@@ -141,8 +141,8 @@ def _in_order(results: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _launched(model: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a RooflineModel. A model in the file may have `pass_ms` instead of a launch
-    time: the time of a pass over one node, which is then counted as launching its kernels."""
+    """The fields of a RooflineModel. Instead of a launch time, a model in the file may have
+    `pass_ms`, the time of a pass over one node. All of it then counts as launching kernels."""
     known = {name: value for name, value in model.items() if name != "pass_ms"}
     if "pass_ms" not in model:
         return known

@@ -1,9 +1,9 @@
 """The fastest tree for a machine (paper: section 3.3): expected tokens per step divided by the
 predicted time of a step. Measures nothing itself.
 
-A step verifies n nodes in one target pass and runs one draft pass for each level, over its nodes
-that have children; the engine's own overhead is added. Plain decoding is a step of one node. All
-times are in seconds.
+A step verifies its n nodes in one target pass. For each level except the last, it runs one draft
+pass over the nodes of that level that have children. The engine's own overhead is added. Plain
+decoding is a step of one node. All times are in seconds.
 """
 
 from __future__ import annotations

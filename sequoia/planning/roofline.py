@@ -114,7 +114,7 @@ class Roofline:
         return pass_seconds(self.draft, self.device, width, self.prefix_length)
 
     def points(self, role: str) -> tuple[tuple[int, float, float], ...]:
-        """(size, seconds, spread) of passes over each of SIZES nodes, with a spread of 0. role:
+        """(size, seconds, spread) of a pass for each size in SIZES, with a spread of 0. role:
         "target" or "draft"."""
         seconds = self.verify_seconds if role == "target" else self.draft_seconds_at
         return tuple((size, seconds(size), 0.0) for size in SIZES)

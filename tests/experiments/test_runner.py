@@ -117,7 +117,7 @@ def test_another_pair_other_settings_and_another_version_start_anew(
     assert asked(pair, SETTINGS) == []
     assert asked(other, SETTINGS) == [0, 1, 2, 3]
     assert [one for one in messages if one] == [
-        "The saved units cannot be reused; these differ: pair. Starting over."
+        "The saved units cannot be reused. They differ from this run in: pair. Starting over."
     ]
     assert asked(other, {"units": 2}) == [0, 1]
     assert "settings" in messages[0]

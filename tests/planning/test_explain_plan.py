@@ -307,6 +307,9 @@ def test_the_sentence_starts_with_the_largest_part() -> None:
     assert words.index("1.00 tokens per step instead of") < words.index("verifying took")
     assert "draft" not in words
     assert "a plain token" not in words
+    untimed = compare(stats(10, verify=1.1), PLAN, PROFILE).sentence
+    start = f"Predicted {PLAN.predicted_speedup:.2f}×; with the measured steps and the profile's"
+    assert untimed.startswith(start)
 
 
 def test_a_run_without_steps_is_rejected() -> None:
