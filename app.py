@@ -54,7 +54,7 @@ def known_pairs() -> list[str]:
 
 
 def sizes_table() -> str:
-    """The limits on uploads and files, one per line: the usual one and that of --public."""
+    """The limits on uploads and files, one per line: first without --public, then with it."""
     public = PUBLIC.sizes()
     return "\n".join(
         f"  {what:<48}{size:>8}{public[what]:>8}" for what, size in LOCAL.sizes().items()
