@@ -37,7 +37,7 @@ examples:
 
 The page shows a recorded run at once, while the models load. The Models tab can load other pairs
 while the page runs. Nothing is sent to other machines, and nothing is downloaded, unless you use
---share or choose models from the Hugging Face Hub, here or in the Models tab.
+--share or choose models from the Hugging Face Hub, with an option or in the Models tab.
 
 Limits without and with --public:
 """
