@@ -37,7 +37,7 @@ examples:
 
 The page shows a recorded run at once, while the models load. The Models tab can load other pairs
 while the page runs. Nothing is sent to other machines, and nothing is downloaded, unless you use
---share or choose models from the Hugging Face Hub, here or in the Models tab.
+--share or choose models from the Hugging Face Hub, with an option or in the Models tab.
 
 Limits without and with --public:
 """
@@ -54,7 +54,7 @@ def known_pairs() -> list[str]:
 
 
 def sizes_table() -> str:
-    """The limits on uploads and files, one per line: the usual one and that of --public."""
+    """The limits on uploads and files, one per line: first without --public, then with it."""
     public = PUBLIC.sizes()
     return "\n".join(
         f"  {what:<48}{size:>8}{public[what]:>8}" for what, size in LOCAL.sizes().items()

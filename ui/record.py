@@ -109,7 +109,7 @@ def main() -> None:
     parser.add_argument(
         "--further",
         action="store_true",
-        help="of a race: add all further runs that the page offers",
+        help="with --race: also add all further runs that the page offers",
     )
     parser.add_argument(
         "--out", type=Path, help="folder of the file (default: where the page looks for it)"

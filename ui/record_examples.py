@@ -2,8 +2,8 @@
 
 assets/examples.json lists the examples, each with a title, a sentence about it, its settings, and
 the result that it must show. Every run is made several times. The run that took the least time,
-including its plain decoding, is kept, as other programs disturbed it least. If a run does not show
-what its sentence says, the command ends with an error and writes nothing.
+including its plain decoding, is kept, because other programs disturbed it least. If a run does not
+show what its sentence says, the command ends with an error and writes nothing.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Their settings are in assets/lessons/tour.json under "recordings", by file name. The files are
 written to the same folder. Each run is made several times, always with the same tokens. The run
-that took the least time is kept, as other work on the machine disturbed it least.
+that took the least time is kept, because other work on the machine disturbed it least.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ def _main(args: Namespace) -> int:
 
 
 def _all(tokens: int) -> dict[str, int]:
-    """The number of tokens for each step of `all`. tokens: for the target."""
+    """The number of tokens for each step of `all`. tokens: how many the target trains on."""
     third = max(1, tokens // 3)
     return {
         "text": 0,
@@ -261,7 +261,7 @@ def training_step(
     """Train the model `name`, "target" or "draft", or decay its learning rate.
 
     tokens: length of the step, None for the default. usual: default length of a run with a constant
-    rate, from which that of a decay follows.
+    rate; the default length of a decay is computed from it.
     """
     stage = _stage(args, name, tokens or (_decay(usual) if is_decay else usual), is_decay)
     if not run(stage, args.resume, args.compile, args.quiet):

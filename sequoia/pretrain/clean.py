@@ -10,11 +10,11 @@ import zlib
 
 MIN_CHARS = 200  # in a file
 MAX_CHARS = 400_000
-MIN_ASCII = 0.98  # fraction of the characters
+MIN_ASCII = 0.98  # ASCII characters, as a fraction of all
 MAX_LINE = 400  # characters in a line
 MIN_PACKED = 0.13  # compressed size over size; tables and generated code have less
-MAX_DIGITS = 0.20  # fraction of the characters that are not white space
-MAX_DATA_LINES = 0.30  # fraction of the lines that are not blank
+MAX_DIGITS = 0.20  # digits, as a fraction of all characters except white space
+MAX_DATA_LINES = 0.30  # lines of literals, as a fraction of all lines except blank ones
 HEADER_CHARS = 3000  # characters searched for a header
 
 LEGAL = re.compile(

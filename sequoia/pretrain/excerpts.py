@@ -46,9 +46,9 @@ def _of_source(folder: Path, find: Callable[[str], Excerpt | None]) -> Iterator[
 
 
 def code_excerpt(text: str) -> Excerpt | None:
-    """An excerpt that starts with a top-level definition, None if there is none of a suitable
-    length. The prompt ends after a line at which the code is complete, or only lacks the body of a
-    block."""
+    """An excerpt that starts with a top-level block, such as a definition; None if there is none of
+    a suitable length. The prompt ends after a line at which the code is complete, or only lacks the
+    body of a block."""
     lines = text.split("\n")
     tree = parsed(text)
     starts = (
@@ -67,8 +67,8 @@ def _whole_lines(text: str, most: int) -> str:
 
 
 def _code_cut(excerpt: str) -> int | None:
-    """The length of the prompt in characters, None if there is no suitable one. It ends at a line
-    end where no statement is incomplete, chosen by a hash."""
+    """The length of the prompt in characters, None if there is no suitable one. A hash chooses
+    among the lines after which the prompt may end (see `_is_complete`)."""
     cuts = [
         i + 1
         for i in range(PROMPT[0], min(PROMPT[1], len(excerpt) - 1))

@@ -34,7 +34,7 @@ class Blocks:
         self._text = text
         self._seed = seed
         self._block = block
-        # one block fewer, because the first one may start up to a block after the text does
+        # one block fewer, because the first one may start almost a block into the text
         self._count = (len(text) - 1) // block - 1
         if self._count < 1:
             raise BadTraining(

@@ -1,6 +1,6 @@
 """The networks, their optimisers and their training objectives.
 
-An objective is a function of a network and windows of tokens that returns one loss.
+An objective is a function. It takes a network and windows of tokens, and returns one loss.
 """
 
 from __future__ import annotations

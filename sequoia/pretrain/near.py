@@ -35,7 +35,7 @@ class Seen:
 
     def keep(self, text: str) -> str | None:
         """`text`, a Python file, without the definitions that occurred before. None if the whole
-        file is a copy, is not valid Python, or would not be without those definitions."""
+        file is a copy, is not valid Python, or would become invalid without those definitions."""
         lines = [_plain(line) for line in text.split("\n")]
         if self._share(lines, 0, len(lines)) >= FILE_SEEN:
             return None

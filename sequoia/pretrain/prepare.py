@@ -42,8 +42,8 @@ class Text:
 
 @dataclass
 class Count:
-    """Counts of one source. files: all files. kept: files whose text was used. held: files of these
-    that are held out. chars: characters to train on."""
+    """Counts of one source. files: all files. kept: files whose text was used. held: how many of
+    the kept files are held out. chars: characters to train on."""
 
     name: str
     version: str

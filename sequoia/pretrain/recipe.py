@@ -77,7 +77,7 @@ class Schedule:
 
     def share(self, step: int, tokens: int) -> float:
         """The learning rate of a step, as a fraction of the peak. step: its number, from 1. tokens:
-        trained on before it.
+        how many were trained on before this step.
 
         The fraction is 1 after the warm-up. In a decay it is 1 - sqrt(fraction of the decay done),
         which ends at a lower loss than a linear decay (Haegele et al. 2024, arXiv 2405.18392).

@@ -68,11 +68,11 @@ def stop_on_signals() -> Iterator[Stop]:
 class Stage:
     """One model to train, with its data and objective.
 
-    tokens: the number to train on, in total, or in a decay from its start. text: fingerprint of the
-    text of `feed`. held: held-out tokens of each kind of text. teacher: the target that a draft
-    learns from, None for a target. warm: a folder with weights that a new run starts from.
-    is_decay: whether this stage continues the run at a constant rate and reduces its learning rate
-    to zero.
+    tokens: how many to train on: in total, or for a decay, counted from its start. text:
+    fingerprint of the text of `feed`. held: held-out tokens of each kind of text. teacher: the
+    target that a draft learns from, None for a target. warm: a folder with weights that a new run
+    starts from. is_decay: whether this stage is the decay, which starts from the checkpoint of the
+    run at a constant rate and reduces the learning rate to zero.
     """
 
     name: str
@@ -204,8 +204,8 @@ def _train(
 
 
 def _schedule(stage: Stage, state: State) -> Schedule:
-    """The schedule for `stage.tokens` tokens: in total at the constant rate, or in a decay from the
-    decay's start, which is noted in `state`."""
+    """The schedule for `stage.tokens` tokens. They are counted from the first step, or for a decay
+    from the decay's start, which is noted in `state`."""
     if not stage.is_decay:
         return Schedule(stage.tokens)
     if state.decay_from is None:
@@ -247,7 +247,7 @@ def warm(model: PreTrainedModel, folder: Path) -> None:
     if shapes != {name: tuple(weight.shape) for name, weight in other.items()}:
         raise BadTraining(
             f"the weights in {str(folder)[:200]!r} have other shapes than the model to train; set "
-            "--target-size or --draft-size to the size of that model"
+            "--target-size or --draft-size to the size of the model in that folder"
         )
     model.load_state_dict(other)
 

@@ -70,8 +70,8 @@ def fit(
     whenever this yields, so it can be saved then. Raises BadTraining if the loss is not finite.
 
     network: computes the logits instead of `state.model`, such as its compiled form. Only the time
-    spent in this function is added to `state.seconds`, and nothing depends on it, so a run that was
-    paused gives the same result.
+    spent in this function is added to `state.seconds`. Training does not depend on that time, so a
+    run that was paused gives the same result.
     """
     state.model.train()
     while not schedule.is_done(state.tokens):
@@ -120,7 +120,7 @@ def to_device(rows: torch.Tensor, device: torch.device) -> torch.Tensor:
 
 def held_windows(held: np.ndarray, context: int) -> torch.Tensor:
     """At most HELD_WINDOWS windows (rows, context + 1), int64, spread evenly over the held-out
-    text. If the text has fewer tokens than that, the windows are shorter."""
+    text. If the text is shorter than one window, the only window is the whole text."""
     if len(held) < 2:
         raise BadTraining(f"the held-out text has {len(held)} tokens; at least 2 are needed")
     length = min(context, len(held) - 1)

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-# Linux's scale ends at 1,000: if memory runs out, the system kills this process before others
+# of at most 1,000: if memory runs out, Linux kills this process before others
 _KILLED_FIRST = "500"
 
 

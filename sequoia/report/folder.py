@@ -29,8 +29,8 @@ _NOT_KEPT = (OUTCOME,)  # its content is part of result.json
 
 
 class BadReport(SequoiaError):
-    """A folder without a report, in use by another process, or with a report of another machine or
-    version; or a result in it that cannot be used."""
+    """The folder contains no report, is in use by another process, or contains the report of
+    another machine or version; or a result in it cannot be used."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Folder:
 
 
 def write_at_once(path: Path, data: Any) -> None:
-    """Write `data` as JSON, so that no reader finds a part of it."""
+    """Write `data` as JSON, so that no reader finds a half-written file."""
     write_text_at_once(path, json.dumps(data, indent=1) + "\n")
 
 

@@ -12,7 +12,7 @@ from sequoia.report.folder import Folder
 from sequoia.report.run_stage import run_stage
 from sequoia.report.stage import Stage
 
-# how long that process takes on two cores of a quiet machine, mostly for imports
+# how long the examination takes on two cores of a quiet machine; most of it is imports
 QUIET_SECONDS = 6.0
 _LIMIT = 240.0  # seconds
 
@@ -23,10 +23,11 @@ class NoMachine(SequoiaError):
 
 @dataclass(frozen=True)
 class Machine:
-    """card: whether there is a graphics card that can be used. name: of the card, or otherwise of
-    the processor. free_bytes: of the card's memory, or otherwise of the machine's. host_free_bytes:
-    of the machine's memory. operations_per_second: of a matrix product. bytes_per_second: of a
-    copy. slowness: how many times longer processes take than on a quiet machine; at least 1."""
+    """card: whether there is a graphics card that can be used. name: the name of the card, or of
+    the processor if there is no card. free_bytes: the free memory of the card, or of the machine if
+    there is no card. host_free_bytes: the free memory of the machine. operations_per_second: the
+    speed of a matrix product. bytes_per_second: the speed of a copy in memory. slowness: how many
+    times as long processes take as on a quiet machine; at least 1."""
 
     name: str
     card: bool
@@ -38,8 +39,8 @@ class Machine:
 
     @classmethod
     def from_figures(cls, figures: Mapping[str, Any], seconds: float) -> Machine:
-        """The machine with these `figures`. seconds: how long the process took to find them, from
-        which its slowness follows."""
+        """The machine with these `figures`. seconds: how long the process took to find them; the
+        machine's slowness is computed from it."""
         return cls(**figures, slowness=max(seconds / QUIET_SECONDS, 1.0))
 
 

@@ -63,7 +63,7 @@ def all_stages(machine: Machine) -> list[Stage]:
 
 
 def _scaled(stage: Stage, machine: Machine) -> Stage:
-    """`stage` with its expected seconds on this machine. Those of shapes are already."""
+    """`stage` with its expected seconds on this machine. A shape has these seconds already."""
     if stage.name.startswith(_SHAPE):
         return stage
     seconds = stage.seconds * machine.slowness
@@ -129,7 +129,7 @@ def _checks(machine: Machine) -> Iterator[Stage]:
 
 def _pairs() -> Iterator[Stage]:
     """The self-test of each pair that is on the disk. Nothing is downloaded."""
-    about = "the self-test at load: a tree compared with each model's own logits"
+    about = "the self-test at load: logits with a tree compared with the bare models'"
     yield Stage(f"pair-{BUNDLED_NAME}", about, TASK, ("pair", BUNDLED_NAME), 90, 9)
     for one in presets():
         skip = "" if _is_here(one) else "not on this machine's disk"

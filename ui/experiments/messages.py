@@ -20,7 +20,8 @@ MISSING = (
     "This program comes without a recorded result of this experiment. Press Run for a small "
     "version on this machine, or record the full one with the command below."
 )
-_numbers = count(1)  # in every message, as the browser ignores one that equals the last
+# One for every message about a run: the browser ignores a message that equals the one before.
+_numbers = count(1)
 
 
 def list_message() -> str:

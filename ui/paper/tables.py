@@ -49,7 +49,7 @@ def sweep_table(sweep: Mapping[str, Any]) -> Markup:
     best = max(value for _, values in lines for value in values if value is not None)
     caption = f"T = {sweep['temperature']:g}: Sequoia {times(sweep[OURS])}"
     heads = (element("th", str(length), scope="col") for length in sweep["lengths"])
-    corner = element("th", "k", element("small", "by tokens each"), scope="col")
+    corner = element("th", "k ↓", element("small", "tokens each →"), scope="col")
     return element(
         "table",
         element("caption", element("b", caption), f" · {sweep['source']}"),

@@ -15,7 +15,8 @@ from ui.serving.sessions import Busy
 from ui.serving.wait_times import Demand, Wait, WaitTimes, duration_words
 
 _LOOK_SECONDS = 0.2  # between two checks of `should_stop`
-# Seconds between two reports of the remaining wait. A page that gets none asks what became of it.
+# Seconds between two reports of the remaining wait. A page that gets no report asks whether its job
+# still exists.
 _REPORT_SECONDS = 3.0
 # Called with the jobs ahead: once at the start, at each change, and every few seconds.
 OnWait = Callable[[Wait], None]
@@ -48,8 +49,8 @@ class Work:
 
 @dataclass(eq=False)
 class _Ticket:
-    """A place in the queue. began: when it became the first one. The duration of work is counted
-    from then on: the visitors behind also wait for the time until the work really starts."""
+    """A place in the queue. began: when it became the first one. The duration of its work is
+    counted from then on, because the visitors behind it also wait until the work really starts."""
 
     work: Work
     began: float = 0.0

@@ -13,7 +13,7 @@ from ui.serving.inbox import SECONDS_PER_BATCH, Inbox
 from ui.serving.short_work import in_thread
 
 SoFar = Callable[[], str | None]
-_LOOK_SECONDS = 1.0  # without a message, after which to check whether the run has ended
+_LOOK_SECONDS = 1.0  # after so long without a message, check whether the run has ended
 
 
 class Followers:

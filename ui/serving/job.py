@@ -49,7 +49,7 @@ class Job(ABC, Generic[Event]):
         self._turns = 0
         self._halt = threading.Event()
         self._busy = False
-        self._ending = threading.Lock()  # between the end of the work and the last event
+        self._ending = threading.Lock()  # held from the end of the work to the last event
         self._released = False
         self._parting: str | None = None
 
@@ -147,8 +147,8 @@ class Job(ABC, Generic[Event]):
         return self._halt.is_set()
 
     def release(self) -> None:
-        """Free the caches; if the job is running, when its work has ended. Afterwards it cannot
-        continue."""
+        """Free the caches now, or if the job is running, as soon as its work has ended. Afterwards
+        the job cannot continue."""
         self._released = True
         if not self._busy:
             self.free_caches()

@@ -1,5 +1,5 @@
-"""The loaded pair, for views that only read it, and waiting until loading has ended. Independent of
-the page."""
+"""For views that only read the loaded pair: gets it, or waits until loading has ended. Independent
+of the page."""
 
 from __future__ import annotations
 

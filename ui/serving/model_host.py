@@ -59,7 +59,7 @@ class Status:
 
 class ModelHost:
     """Loads a pair with `load`, measures it with `measure` and plans a tree, so that the first run
-    does not wait for these. waiting: the length of the queue.
+    does not wait for these. waiting: the maximum length of the queue.
 
     `version` counts the pairs loaded so far. The callbacks in `before_unload` are called before a
     pair is unloaded; code that keeps part of a pair after its turn must register one. `sessions`

@@ -48,7 +48,7 @@ class PageCache:
 
 
 class _Answer:
-    """Sends messages on, and records them."""
+    """Forwards messages and records them."""
 
     def __init__(self, send: Send) -> None:
         self._send = send

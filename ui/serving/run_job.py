@@ -30,8 +30,8 @@ class Notice:
 @dataclass(frozen=True)
 class Ended:
     """A run or race has ended. end: the reason: the `finish` of the last step, "stopped", "time",
-    "paused" (the requested steps are done) or "broken". meta: replaces the meta sent at the start
-    if plain decoding was timed."""
+    "paused" (the requested steps are done) or "broken". meta: the new meta if plain decoding was
+    timed; it replaces the meta that was sent when the run began."""
 
     end: str
     error: str | None = None

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from types import FrameType
 
-SECONDS = 4.0  # maximum time to end: the running step, the last message to each page, the server
+SECONDS = 4.0  # maximum time to finish the running step, the last messages and the server
 STEP_SECONDS = 3.0  # part of it for the running step
 MESSAGE_SECONDS = 0.4  # part of it until every page has its last message
 _AT_ONCE = 130  # exit status after a second signal; shells report Ctrl-C with it

@@ -13,12 +13,13 @@ from typing import Any
 
 RECENT = 40  # jobs of a kind that are remembered
 _FADING = 0.95  # weight of a job relative to the next newer one of its kind
-_GUESS_WEIGHT = 0.3  # weight of the guess made without any timed job; the newest job has weight 1
+# Weight of the first guess, which needs no timed job. The newest timed job has weight 1.
+_GUESS_WEIGHT = 0.3
 # If the token counts of jobs vary by less than this (sum of squared relative deviations), their
 # time is taken as proportional to tokens.
 _SAME = 0.01
-_TRUST = 2.0  # 1 / the part of a job that must be done until only its own pace counts
-_OVERDUE = 0.1  # an overdue job is expected to need this fraction of its time so far once more
+_TRUST = 2.0  # once 1 / _TRUST of a job is done, only its own pace counts
+_OVERDUE = 0.1  # an overdue job is expected to need at least this fraction of its time so far
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ PROFILE = "profile.json"
 
 
 def pair(name: str) -> Found:
-    """Load the pair `name`, without downloads. The self-test at load compares a tree with each
-    model's own logits. Raises SequoiaError if the pair is refused."""
+    """Load the pair `name`, without downloads. The self-test at load checks for both
+    models that a token tree gives the same logits as the bare model of `transformers`. Raises
+    SequoiaError if the pair is refused."""
     loaded = load_pair(name, online=False)
     figures = {
         role: f"{model.numbers}, {model.forward_name} on {place_of(model)}: {model.tested}"
@@ -36,8 +37,8 @@ def profile(seconds: str) -> Found:
 
 
 def curve(measured: HardwareProfile) -> str:
-    """The target's times t(n) in words: of a pass over one node, and how much longer passes over
-    more nodes take; and the draft's time for one node."""
+    """In words: the target's time t(1) for one node, how many times as long passes over more nodes
+    take, and the draft's time for one node."""
     one = measured.verify_seconds(1)
     largest = measured.target_seconds[-1][0]
     sizes = [n for n in (16, 64, 512) if n <= largest]

@@ -186,7 +186,7 @@ function decades(low, high) {
 const unique = (values) => [...new Set(values)];
 
 /**
- * The style of each series by its name, which is the same in every panel.
+ * The style of each series, by name. A series has the same name and style in every panel.
  * @param {Series[]} series
  * @returns {Map<string, import("../../shared/web/method_style.js").MethodStyle>}
  */

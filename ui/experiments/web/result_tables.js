@@ -38,7 +38,7 @@ export class ResultTables {
     show(this.rows.root, Boolean(result?.rows.length));
     show(this.comparisons.root, Boolean(result?.comparisons.length));
     const isBeside = result?.columns.some(({ kind }) => kind === "paper");
-    text(this.title, isBeside ? "Results, with the paper’s" : "Results");
+    text(this.title, isBeside ? "Results beside the paper’s" : "Results");
     paintRows(this.table, result);
     paintComparisons(this.ratios, result?.comparisons ?? []);
   }

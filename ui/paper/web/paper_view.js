@@ -19,7 +19,10 @@ class PaperView {
     const host = /** @type {HTMLElement} */ (root.querySelector("[data-part=figure-host]"));
     const about = { part: "figure", title: "Simulated vs. paper", cls: "pp-figure" };
     this.figure = figurePanel(host, about);
-    text(this.figure.word, "filled: Sequoia; open: SpecInfer, top-k match; dotted line: equal");
+    text(
+      this.figure.word,
+      "filled: Sequoia; open: SpecInfer, top-k match; on the dotted line: simulated = paper",
+    );
     followTheme([this.figure.chart]);
     connectTabButtons(root);
   }

@@ -1,5 +1,5 @@
-"""Times steps while the text outgrows its CUDA graphs: the step that captures them again takes
-longer."""
+"""Times the steps of a text that becomes longer than its CUDA graphs allow. The step that captures
+the graphs again takes longer."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Tests two distributions: first tokens of many seeded steps against the target's distribution, for
-the verifiers whose walk is a kernel on the card; and pairs of children drawn on the card against
-their exact probabilities.
+"""Tests two kinds of samples. The first tokens of many seeded steps are compared with the target's
+distribution, for the verifiers whose walk is a kernel on the card. Pairs of children drawn on the
+card are compared with their exact probabilities.
 """
 
 from __future__ import annotations

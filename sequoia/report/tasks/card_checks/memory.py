@@ -1,5 +1,5 @@
-"""Compares the memory of runs with the bundled pair, its peaks in use and reserved, with the
-prediction."""
+"""Compares the peak memory that runs of the bundled pair use with the prediction. The peak that
+torch reserves is only recorded."""
 
 from __future__ import annotations
 

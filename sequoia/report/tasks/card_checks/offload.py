@@ -1,5 +1,6 @@
-"""Compares a model with streamed layers with the whole model, with random delays between the
-kernels. If a copy is used too early, or a buffer is refilled too early, the logits differ."""
+"""Compares the logits of a model whose layers are streamed to those of the whole model. There are
+random delays between the kernels: if a copy is used too early, or a buffer is refilled too early,
+the logits differ."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def offload(passes: str) -> Found:
 
 
 def _different(device: torch.device, resident: int, passes: int) -> int:
-    """The number of passes, of `passes`, whose logits differ from the whole model's."""
+    """In how many of the `passes` the logits differ from those of the whole model."""
     hf = _model()
     whole = TreeModel(copy.deepcopy(hf).to(device), "whole")
     expected = torch.stack(branched(whole, [1, 2, 3]))

@@ -1,5 +1,5 @@
-"""Runs the tests of the kernel that walks down the tree under NVIDIA's tool that finds memory
-errors and races."""
+"""Runs the tests of the kernel that walks down the tree. NVIDIA's compute-sanitizer watches them
+for memory errors and races."""
 
 from __future__ import annotations
 
