@@ -16,8 +16,8 @@ from .errors import SequoiaError  # relative: training runs from a copy with ano
 MAX_SHOWN = 40
 # about how many values one call of the JSON encoder writes: that takes two milliseconds
 _AT_ONCE = 20_000
-# entries of a longer list or object that one call writes; also the characters of a long string that
-# count as one value
+# entries that one call writes if a list or object has more values than that; also the characters of
+# a long string that count as one value
 _ENTRIES = 16
 T = TypeVar("T")
 U = TypeVar("U")

@@ -194,8 +194,8 @@ class DPTable:
         return Split(m, self._branches(m, levels - 1), float(rest[n - m]), rate, float(below[m]))
 
     def tree(self, n: int, levels: int, branches: int | None = None) -> Tree:
-        """A tree that reaches T[n, levels, branches], or G(n, levels) without `branches`. Raises
-        BadTree if there is none."""
+        """A tree that reaches T[n, levels, branches], or G(n, levels) if `branches` is None. Raises
+        BadTree if there is no such tree."""
         n, levels, given = self._index(n, levels, 0 if branches is None else branches)
         branches = self._branches(n, levels) if branches is None else given
         if self._column(levels, branches)[n] == -np.inf:
@@ -279,7 +279,7 @@ def _level(
     rates: np.ndarray, nodes: int, below: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """T (branches + 1, nodes + 1) and G (nodes + 1,) for one maximum number of levels. below: G for
-    one level less; None for unlimited depth, where that is the same G."""
+    one level less; None for unlimited depth, where subtrees have the G that is being computed."""
     cells = np.full((len(rates) + 1, nodes + 1), -np.inf)
     best = np.full(nodes + 1, -np.inf)
     cells[0, 1] = best[1] = 1.0

@@ -20,7 +20,7 @@ _UNCUT_SHARE = 1e-6  # share of q that ignores top-p, see draft_rows
 
 
 Warp = Callable[[torch.Tensor], torch.Tensor]  # (..., vocab) logits -> (..., vocab) probabilities
-Cut = Callable[[torch.Tensor, float], torch.Tensor]  # (..., vocab) probabilities, top-p -> cut
+Cut = Callable[[torch.Tensor, float], torch.Tensor]  # (..., vocab) probabilities, top-p -> cut ones
 
 
 def target_rows(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:

@@ -59,7 +59,7 @@ def _from_leaves(
 ) -> Any:
     """A verifier that starts at the leaves tries the nodes in a fixed order until one is accepted.
     The p of a trial is the probability that its node is accepted, if all nodes tried before it were
-    rejected. As many nodes are then accepted as the node's depth."""
+    rejected. The number of nodes then accepted is the node's depth."""
     reached: Any = 1
     total: Any = 0
     for trial in verify(tree, tokens, p, q, REJECTING).trials:

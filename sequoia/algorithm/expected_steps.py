@@ -30,9 +30,9 @@ SEGMENTS = 8  # each text is divided into this many
 
 @dataclass(frozen=True)
 class ExpectedSteps:
-    """The expected steps of one lane of a race on the texts of all lanes. tokens: the length of
-    each text. steps: for each text, the expected number of steps that start in each of its SEGMENTS
-    segments. The lengths of the segments differ by at most one token."""
+    """The expected number of steps that one lane of a race needs for the text of each lane. tokens:
+    the length of each text. steps: for each text, the expected number of steps that start in each
+    of its SEGMENTS segments. The lengths of the segments differ by at most one token."""
 
     tokens: tuple[int, ...]
     steps: tuple[tuple[float, ...], ...]
@@ -43,8 +43,7 @@ def child_chances(
 ) -> list[Any]:
     """For each of `children` siblings in draft order, the probability that it is the accepted one,
     given that the text continues with `token`. p, q: (vocab,) distributions after their parent.
-    p[token] is positive. It can be 0 only by rounding, if the text was decoded in another
-    precision.
+    p[token] is positive; if the text was decoded in another precision, rounding can make it 0.
 
     For rules that draw siblings and update p and q after each rejection. From the second sibling
     on, the probabilities depend on which tokens were rejected. Those tokens are drawn with

@@ -23,9 +23,9 @@ class ResidualHead:
     """The residual p and q of at most MOST tokens, at one trial or at the end of a walk.
 
     The first of `tokens` is the tried token, or at the end the token that the target adds. Then
-    come the tokens with the largest max(p, q), if it is at least LEAST. All further tokens are left
-    out, so the values need not sum to 1. q is empty at the end, where the token is drawn from p
-    alone.
+    come the tokens with the largest max(p, q), if that is at least LEAST. All further tokens are
+    left out, so the values need not sum to 1. q is empty at the end, where the token is drawn from
+    p alone.
     """
 
     tokens: tuple[int, ...]
@@ -42,7 +42,7 @@ def residual_heads(
 ) -> tuple[ResidualHead, ...]:
     """The head at each trial of `verdict`, in order, then the head at the end, where the target
     adds its token. p, q: the distributions after each node of the path, as the walk used them.
-    reject: the verifier's."""
+    reject: as in Verifier."""
     found = []
     residual = p(0)
     for node, trials in _by_parent(tree, verdict):

@@ -96,9 +96,9 @@ class Seeded:
         return (times / q.double().clamp_(min=_ZERO_RATE)).topk(k, largest=False).indices
 
     def _distinct(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
-        """`without_replacement` with one random number per drawn token, in place of the race's one
-        per token of the vocabulary. The most probable token is tried first, so most draws of a
-        single token need no cumulative sums."""
+        """`without_replacement` with one random number per drawn token; the race needs one per
+        token of the vocabulary. The most probable token is tried first, so most draws of a single
+        token need no cumulative sums."""
         distributions = q.numpy()
         drawn: Drawn = []
         for row, (token, count) in enumerate(
@@ -127,7 +127,7 @@ class Seeded:
         drawn = list[tuple[float, float]]()  # intervals (start, length), increasing
         while (
             left > _MIN_LEFT * total and token < len(cumulative) and token not in order
-        ):  # the last two can only fail by rounding
+        ):  # the last two conditions can be false only by rounding
             order.append(token)
             if len(order) == count:
                 return order

@@ -159,6 +159,6 @@ def emitted_tokens(traces: Iterable[StepTrace]) -> list[int]:
 
 def repetition(tokens: Sequence[int], n: int = 8) -> float:
     """Share of the n-grams of `tokens` that occurred earlier in the text, 0 to 1. Repetitive text
-    is easier to draft, so at a high value acceptance is higher than it would be on other text."""
+    is easier to draft: if this share is high, acceptance is higher than on other text."""
     grams = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
     return 1 - len(set(grams)) / len(grams) if grams else 0.0

@@ -99,8 +99,8 @@ class Tree:
         return tuple(reversed(steps))
 
     def limit(self, levels: int) -> Tree:
-        """This tree cut below its first `levels` levels (at least 1). The remaining nodes keep
-        their numbers."""
+        """This tree cut below its first `levels` levels. The root always stays. The remaining nodes
+        keep their numbers."""
         levels = max(levels, 1)
         if levels >= self.levels:
             return self
@@ -111,8 +111,8 @@ class Tree:
     @cached_property
     def _cuts(self) -> dict[int, Tree]:
         """Cut trees by number of levels; the last steps of every run use them. They stay in memory
-        with all their cached properties, so large objects such as attention masks are built only
-        for the whole tree and shared by its cuts."""
+        with all their cached properties. That is why large objects such as attention masks are
+        built only for the whole tree, and its cuts share them."""
         return {}
 
     def is_cut_of(self, other: Tree) -> bool:

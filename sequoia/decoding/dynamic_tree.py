@@ -24,8 +24,8 @@ from sequoia.planning.plan_for_machine import best_plan
 
 # These constants were chosen by judgement; tuning them on the one bundled pair would overfit.
 
-# Most children a node may have. With the bundled pair, a child beyond this rank is accepted in
-# fewer than 1 of 200 visits.
+# The maximum number of children of a node. With the bundled pair, a child beyond this rank is
+# accepted in fewer than 1 of 200 visits.
 MAX_CHILDREN = 16
 PRIOR_VISITS = 8.0  # weight of the prior in each bin, in visits: a few steps outweigh it
 # decay of the counts per step: about the last 200 steps count, and ranks that are no longer drafted
@@ -97,7 +97,7 @@ class Costs:
         # free but ten more are not.
         slopes = [pace * (seconds(2 * n) - seconds(n)) / n for n in range(1, most + 1)]
         # If the limit of `most` nodes is reached before a node costs too much time, each node also
-        # costs the room of another.
+        # takes the room of another node.
         self.node = np.maximum(slopes, _worth_of_last(acceptance, most, levels))
         self._level = pace * np.array(
             [0.0, *(profile.level_seconds(width) for width in range(1, most + 1))]
@@ -109,7 +109,7 @@ class Costs:
 
 def _worth_of_last(acceptance: Acceptance, most: int, levels: int) -> float:
     """The expected tokens that the last node adds to the best static tree of `most` nodes; 0 if
-    such a tree has fewer."""
+    `most` is 1."""
     growth = best_first(acceptance, most, levels)
     return growth.gains[-1] if 1 < most == len(growth) else 0.0
 
@@ -119,7 +119,7 @@ class Dynamic:
     levels. Use a new one for each run, because it learns from the steps.
 
     acceptance: the estimate before the first step. profile: this machine's times. temperature: the
-    run's.
+    run's temperature.
     """
 
     # imposes no minimum vocabulary: grow() never asks for more children than there are tokens

@@ -60,7 +60,7 @@ class Decoder:
         self.emitted: list[int] = []
         self.index = 0
         self.finish: str | None = None
-        # at temperature 0 p is one-hot, so its residuals show nothing
+        # at temperature 0, p is one-hot, so its residuals show nothing
         self._has_heads = has_heads and params.temperature > 0
         self._has_expected = has_expected
         self._last: Drafted | None = None

@@ -31,7 +31,8 @@ from sequoia.validate_input import shown
 @dataclass(frozen=True)
 class Lane:
     """One way to decode. tree: a Tree, or a TreeChoice that no other lane uses; plain decoding is a
-    tree of one node. verifier: its key. prompt: the lane's own prompt, or None for the race's."""
+    tree of one node. verifier: the verifier's key. prompt: the lane's own prompt, or None for the
+    race's."""
 
     name: str
     tree: Tree | TreeChoice
@@ -96,8 +97,8 @@ class Race:
             decoder.prefill()
 
     def step(self) -> tuple[int, StepTrace]:
-        """One step of the lane with the least time on its clock, or of the first such lane. Returns
-        the lane's index and the step's trace."""
+        """One step of the lane with the least time on its clock; if several have the least, of the
+        first of them. Returns the lane's index and the step's trace."""
         lane = min(self.running, key=lambda lane: self.stats[lane].total_seconds)
         trace = self.decoders[lane].step()
         if self._clock:

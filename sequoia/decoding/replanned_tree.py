@@ -11,7 +11,7 @@ from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan
 
-# Set by judgement, not tuned, like those of dynamic_tree.py.
+# These constants were chosen by judgement, like those of dynamic_tree.py.
 PRIOR_VISITS = 16.0  # weight of the given vector, in visited nodes: a handful of steps
 MEMORY = 0.99  # decay of the counts per step: about the last hundred steps count
 

@@ -21,12 +21,13 @@ def calibrated(
     """`profile` adjusted so that each phase of a step with `tree` takes as long as in a mean step
     of `stats`.
 
-    The times of all draft passes are scaled by one factor. The levels' share of the overhead is the
-    profile's. The curves of the target pass and of the remaining overhead are fixed at two points:
-    the value of the `plain` run at 1 node, and the value of this run at len(tree). Between these
-    points they keep the profile's shape; beyond len(tree) they are scaled by the same factor as at
-    len(tree). If a plain token took longer than a step in one of the two curves (usually noise),
-    the step's value is used at 1 node too, because no pass gets faster with more nodes.
+    The times of all draft passes are scaled by one factor. The share of the overhead that is due to
+    levels is the same as in the profile. The curves of the target pass and of the remaining
+    overhead are fixed at two points: the value of the `plain` run at 1 node, and the value of this
+    run at len(tree). Between these points they keep the profile's shape; beyond len(tree) they are
+    scaled by the same factor as at len(tree). If a plain token took longer than a step in one of
+    the two curves (usually noise), the step's value is used at 1 node too, because no pass gets
+    faster with more nodes.
     """
     step = per_step(stats, "the run")
     token = per_token(plain)
@@ -63,8 +64,8 @@ def _level_overhead(tree: Tree, profile: HardwareProfile, measured: float, rest:
 def _pinned(
     seconds_at: Callable[[int], float], points: Iterable[Point], one: float, many: float, n: int
 ) -> tuple[Point, ...]:
-    """The curve `seconds_at` (size to seconds) at the sizes of `points`, 1 and n, changed to pass
-    through (1, one) and (n, many)."""
+    """The curve `seconds_at` (size to seconds) at the sizes of `points` and at 1 and n, changed to
+    pass through (1, one) and (n, many)."""
     one = min(one, many)
     first = seconds_at(1)
     last = seconds_at(n)

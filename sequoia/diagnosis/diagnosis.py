@@ -44,7 +44,7 @@ class Remedy:
 @dataclass(frozen=True)
 class Diagnosis:
     """speedup: measured, over the plain run. interval: its confidence interval, if known. losses:
-    largest first. noise: a predicted speed-up up to this one may exceed `speedup` only by chance.
+    largest first. noise: predictions up to this speed-up may lie above `speedup` by chance alone.
     remedies: changes predicted above `noise`, best first. unclear: changes predicted above
     `speedup` but not above `noise`, best first.
     """

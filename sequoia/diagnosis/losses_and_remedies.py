@@ -29,8 +29,9 @@ _WHAT_IF = "predicted, what if"
 class DiagnosedRun:
     """A run and its tree, with the profile and acceptance vector calibrated to the run.
 
-    step, token: measured seconds by phase, of a mean step and of a plain token. tokens: per step.
-    seconds, plain: of a step and of a plain token in total. speedup: measured, over plain.
+    step, token: measured seconds by phase, of a mean step and of a plain token. tokens: tokens per
+    step. seconds, plain: total seconds of a step and of a plain token. speedup: measured, over
+    plain.
     """
 
     def __init__(

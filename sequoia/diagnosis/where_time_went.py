@@ -37,8 +37,8 @@ _MOST = 1e9
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: `value` is the speed-up after it, `loss` the difference from the bar before it (0
-    for the first)."""
+    """One bar. value: the speed-up left after the losses up to this bar. loss: how much lower this
+    bar is than the one before it (0 for the first)."""
 
     name: str
     value: float

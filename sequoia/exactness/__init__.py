@@ -1,6 +1,6 @@
-"""Checks that the output is the target's own: token by token at temperature 0, as a distribution
-above it.
+"""Checks that the output is the target's own: token by token at temperature 0, as a distribution at
+higher temperatures.
 
-same_tokens (temperature 0), float32_rerun (its last resort for targets with a router),
-same_distribution (temperatures above 0), chi_square (the test that it uses), losslessness (a larger
-test, and bugs that it should find)."""
+same_tokens (temperature 0), float32_rerun (the last resort of same_tokens for targets with a
+router), same_distribution (temperatures above 0), chi_square (the test that it uses), losslessness
+(a larger test, and bugs that it should find)."""

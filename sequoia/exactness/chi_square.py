@@ -10,11 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-# A p-value below this counts as different. A correct decoder has one in about a million tests.
+# A p-value below this counts as a difference. A correct decoder has one in about a million tests.
 ALARM = 1e-6
 # Cells with fewer expected draws than this are counted together. Small counts have large deviations
 # more often than the chi-square distribution predicts: with 5 expected draws in one of two cells, p
-# falls below ALARM 70 times as often as it should, with 25 expected draws 7 times.
+# falls below ALARM 70 times as often as it should; with 25 expected draws, 7 times as often.
 MIN_EXPECTED = 25.0
 
 

@@ -11,9 +11,9 @@ All verifiers are lossless with their own way of drawing children. That includes
 the target samples every token itself and only acceptance is lower. So all of them should pass. Only
 the first token of a step is tested, so the test cannot detect random numbers that later steps
 reuse, or a wrong token after a leaf. The target distribution comes from the reference forward pass.
-In half precision the engine's logits differ from those by rounding, which changes a probability by
-a few per cent of its value. That is a tenth of what a few hundred draws can detect, but many
-thousands of draws would detect it.
+In half precision the engine's logits differ from that pass's by rounding, which changes a
+probability by a few per cent of its value. That is a tenth of what a few hundred draws can detect,
+but many thousands of draws would detect it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ from sequoia.models.pair import Pair
 from sequoia.validate_input import whole
 
 # Less than `chi_square.MIN_EXPECTED`: with a few hundred draws from a vocabulary, only two or three
-# cells would expect 25, and most wrong verifiers would pass. FirstTokens states the price.
+# cells would expect 25, and most wrong verifiers would pass. The docstring of FirstTokens says what
+# that costs.
 MIN_EXPECTED = 5.0
 POOR = 1e-3  # a p-value between ALARM and this is a poor fit: draw again
 LEAST_BITS = 1.0  # entropy of a distribution that is worth testing: as much as a fair coin
@@ -80,8 +81,8 @@ def find_position(
     should_stop: ShouldStop = lambda: False,
 ) -> TextPosition:
     """The first position in `text`, the tokens after `prompt`, at which the target distribution has
-    at least LEAST_BITS of entropy. If none of the first MOST_PLACES has, the first of those with
-    the most entropy.
+    at least LEAST_BITS of entropy. If none of the first MOST_PLACES positions has, the first of
+    those with the most entropy.
 
     The choice depends only on the target distribution, so the tokens counted later cannot influence
     it. No further positions are examined once `should_stop()` is true. Raises BadPrompt.
@@ -121,10 +122,11 @@ class FirstTokens:
     draws are added, and by the law of the iterated logarithm it falls below any fixed level sooner
     or later: stopping at the first p-value below 0.05 would reject far more than one correct
     decoder in twenty. So "differs" requires p < ALARM. After k looks, at most about k * ALARM of
-    correct decoders are rejected: 1 in 10,000 for a hundred looks. At so small p-values chi-square
-    is inaccurate for cells with few draws: with 5 expected draws in one of two cells, p is below
-    ALARM 70 times as often as it should be, which is still less than once in 10,000 tests. The test
-    of the Lossless tab makes more draws and counts no cell alone that expects fewer than 25.
+    correct decoders are rejected: 1 in 10,000 for a hundred looks. For such small p-values
+    chi-square is inaccurate for cells with few draws: with 5 expected draws in one of two cells, p
+    is below ALARM 70 times as often as it should be, which is still less than once in 10,000 tests.
+    The test of the Lossless tab makes more draws and counts no cell alone that expects fewer than
+    25.
     """
 
     distribution: torch.Tensor
@@ -212,8 +214,8 @@ class FirstTokens:
 
 
 def _cells(distribution: torch.Tensor, counts: Mapping[int, int], draws: int) -> tuple[Cell, ...]:
-    """The groups of `chi_square.groups` for `draws` draws as cells. The last cell includes all
-    tokens that no other cell has."""
+    """The groups of `chi_square.groups` for a test of `draws` draws, as cells. The last cell
+    includes all tokens that no other cell has."""
     *alone, last = chi_square.groups(distribution.cpu().numpy(), draws, MIN_EXPECTED)
     cells = [Cell(token, float(distribution[token]), counts.get(token, 0)) for (token,) in alone]
     share = max(1 - sum(cell.share for cell in cells), 0.0)

@@ -37,10 +37,10 @@ from sequoia.validate_input import whole
 
 # The largest difference that counts as a tie. Every sum in a forward pass is rounded to half an ulp
 # of its dtype, and another order of the terms is rounded differently. Over L layers, 2 L such
-# roundings are a random walk of about sqrt(2 L) half-ulps of the logits' spread, which is a quarter
-# of the top logit or more; twice that for two logits of two runs. L = 32 gives 2 to 4 ulp, and 16
-# is four times the larger of these. A wrong row, mask or position changes logits by their whole
-# spread: 128 ulp of bfloat16, millions of float32.
+# roundings are a random walk of about sqrt(2 L) half-ulps of the logits' spread. The spread is a
+# quarter of the top logit or more. A margin compares two logits of two runs, so it is off by twice
+# as much. L = 32 gives 2 to 4 ulp, and 16 is four times the larger of these. A wrong row, mask or
+# position changes logits by their whole spread: 128 ulp of bfloat16, millions of float32.
 TIE_ULP = 16
 # the tree for repeating a run if its own is not given
 USUAL_TREE = Tree.from_branching([3, 2, 1, 1])
@@ -58,9 +58,9 @@ class TextMatch:
 
     compared: the number of tokens of the shorter text. index: the first token that differs, or
     None. margin: how far the lower logit of the two tokens there is below the target's best logit,
-    in ulp of `dtype`; None if `index` is None. later: (index, margin) of the first of the run's
-    tokens after a tie that is further below the best logit than a tie allows, or None. in_float32:
-    the result of the same run in float32, or why there is none; "" if it was not needed.
+    in ulp of `dtype`; None if `index` is None. later: after a tie, (index, margin) of the run's
+    first token that is further below the best logit than a tie allows, or None. in_float32: the
+    result of the same run in float32, or why there is none; "" if it was not needed.
     """
 
     verdict: str

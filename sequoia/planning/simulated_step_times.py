@@ -98,7 +98,7 @@ def step_seconds(tree: Tree, profile: HardwareProfile) -> float:
 
 class StepTimes:
     """The times of one profile for passes over 1 to `nodes` nodes, computed once. The step time of
-    a growing tree can then be updated cheaply after each node that is added."""
+    a tree can then be updated cheaply after each node that is added to it."""
 
     def __init__(self, profile: HardwareProfile, nodes: int) -> None:
         self._pass = [profile.verify_seconds(n) + profile.overhead(n) for n in range(1, nodes + 1)]

@@ -187,8 +187,9 @@ class PageVisitor:
             await asyncio.sleep(0.01)
 
     def _sort(self, message: dict[str, Any]) -> None:
-        if message.get("event_id") in self._expected:
-            self._inbox[message["event_id"]].put_nowait(message)
+        # it may come before the answer to the request that names the event
+        if event := message.get("event_id"):
+            self._inbox[event].put_nowait(message)
 
     async def _stay(self) -> None:
         """Keep the connection open that says that the page is open."""

@@ -104,7 +104,7 @@ test("what cannot be saved yet says so and how to get it", async () => {
   const none = await said({ steps: [] });
   assert.equal(none, "Not saved: there is no race on screen; start one or open a file first");
   const lost = await said({ steps: [{}, null], done: true });
-  assert.equal(lost, "Not saved: some steps of the race did not arrive; start one again");
+  assert.equal(lost, "Not saved: some steps of the race did not arrive; start it again");
   assert.match(await said({ steps: [{}], done: false }), /the race is not over yet/);
 });
 

@@ -61,7 +61,7 @@ def checked_clock(key: Any, store: Any = None) -> Entry | None:
     if isinstance(key, str) and key in known:
         return known[key]
     raise BadProfile(
-        f"{LABEL}: {shown(key)} is not a clock; leave it empty for this machine or choose one of "
+        f"{LABEL}: {shown(key)} is not a clock; leave it out for this machine, or choose one of "
         f"{', '.join(known)}"
     )
 
@@ -71,8 +71,9 @@ def require_timeable(clock: Entry | None, kind: str) -> None:
     simulated clock; None is this machine's own, which can time every tree."""
     if clock and kind == "dynamic":
         raise BadTree(
-            "a dynamic tree cannot be timed on a simulated clock, because a step may draft more "
-            f"nodes than its tree has; choose another tree, or set “{LABEL}” to this machine"
+            "a dynamic tree cannot be timed on a simulated clock, because a step may draft "
+            "nodes that its final tree does not keep; choose another tree, or set "
+            f"“{LABEL}” to this machine"
         )
 
 

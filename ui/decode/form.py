@@ -44,7 +44,7 @@ RESUME = "Resume"
 LOADING = "loading models…"
 STOP = "Stop"
 START_OVER = "Start over"
-EXAMPLES_ABOUT = "Recorded runs of the bundled models, some of them slower than plain decoding."
+EXAMPLES_ABOUT = "Recorded runs of the bundled models. Some runs are slower than plain decoding."
 
 
 @dataclass(frozen=True)

@@ -60,8 +60,8 @@ class FormTrees:
 
     def get_tree(self, asked: Any) -> str:
         """Called by the browser with the form's values by name (`asked`). Returns JSON. `parents`:
-        of the tree; None if a field is invalid, the tree is unknown, or it is a single node.
-        `waits`: whether models are loading, so that the tree may be known later."""
+        the parent of each node; None if a field is invalid, the tree is unknown, or it has only
+        one node. `waits`: whether models are loading, so that the tree may be known later."""
         try:
             tree = self.tree(asked if isinstance(asked, Mapping) else {})
         except SequoiaError:  # the visitor sees the message after pressing Run

@@ -1,5 +1,5 @@
-"""Messages from the server to the Decode view, as JSON strings. Pure functions of steps, which have
-the form of `sequoia.saved_files.run_file.Packer`.
+"""Messages from the server to the Decode view, as JSON strings. Their steps are the JSON values
+described at `sequoia.saved_files.run_file.Packer`.
 
 A message: {v, run, from, meta?, stored?, trees?, pieces?, steps, done, end?, tail?, error, notice,
 wait?, follow?, followed?}.
@@ -10,7 +10,7 @@ trees, pieces: only those that no earlier message of the run contained.
 end: why the run ended or paused (see ui.serving.run_job.Ended).
 tail: the incomplete character at the end of the last token.
 wait: how many runs are ahead, and their expected seconds. follow: true if the current run can be
-followed meanwhile. Functions here get both as `ahead`.
+followed meanwhile. Functions here get `wait` and `follow` together, as `ahead`.
 followed: true for another visitor's run (added by ui.serving.following).
 """
 
@@ -121,8 +121,8 @@ def _slice(run: Run, name: str, first: int) -> dict[str, Any]:
 
 
 def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """The meta of a run file, reduced to the fields the page knows and checked for their types. It
-    is never labelled measured; one with simulated times stays labelled simulated."""
+    """The meta of a run file, reduced to the fields the page knows and checked for their types. The
+    result is labelled simulated if its times are simulated, else recorded; never measured."""
     clean: dict[str, Any] = {
         name: meta[name][:MAX_TEXT] for name in _TEXTS if isinstance(meta.get(name), str)
     }
@@ -242,8 +242,8 @@ def _is_opening(value: Any) -> bool:
 
 
 def _is_tree_request(value: Any) -> bool:
-    """Whether `value` is a list of a kind of tree and its numbers or its text, whose values
-    DecodeRequest checks."""
+    """Whether `value` is a list with a kind of tree, then its numbers or its text. Whether these
+    are valid is checked by DecodeRequest."""
     return (
         isinstance(value, list)
         and 1 <= len(value) <= 3

@@ -1,5 +1,5 @@
-"""Recordings of current and finished runs: they are stored so that a reloaded page shows them
-again, written to files, and read from files. Independent of Gradio and of models."""
+"""Recordings of current and finished runs. They are kept in memory, so that a reloaded page shows
+them again, and they are written to and read from files. Independent of Gradio and of models."""
 
 from __future__ import annotations
 

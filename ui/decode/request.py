@@ -19,7 +19,7 @@ from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import TEXTS
 from ui.shared.tree_request import TreeRequest
 
-# of settings that a run file lacks
+# used for settings that a run file lacks
 _DEFAULTS = {"temperature": 1.0, "top_p": 1.0, "max_new_tokens": 128, "seed": 0}
 
 

@@ -32,7 +32,7 @@ from ui.shared.tree_request import ChosenTree, TreeRequest
 
 @dataclass(frozen=True)
 class Started:
-    """Posted before the first step. prompt: its token ids. meta: see `meta_of`."""
+    """Posted before the first step. prompt: the prompt's token ids. meta: see `meta_of`."""
 
     pair: Pair
     prompt: tuple[int, ...]

@@ -24,6 +24,7 @@ from ui.serving.loaded_pair import pair_now
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, FOLLOWING, RunView, parse_missed, sent_with
 from ui.serving.sessions import Busy
+from ui.serving.short_work import in_thread
 from ui.shared.download import download
 from ui.shared.events import (
     QUIET,
@@ -44,7 +45,7 @@ class LiveView(RunView[DecodeJob]):
     def __init__(self, model_host: ModelHost, limits: Limits, header: gr.HTML) -> None:
         super().__init__(model_host, limits)
         self._header = header
-        # of Recording (runs of this view) and Finished (opened files, runs of other views)
+        # contains Recording (runs of this view) and Finished (opened files, runs of other views)
         self.run_store: RunStore[Any] = RunStore(limits.runs, limits.weight)
         self._welcome = recordings.welcome()
         # the hardware profiles saved in the visitor's browser; all views share this component
@@ -168,7 +169,7 @@ class LiveView(RunView[DecodeJob]):
         self, data: FormData, request: gr.Request, steps: int | None
     ) -> AsyncGenerator[str, None]:
         try:
-            run = await asyncio.to_thread(self._begin, data, request, steps)
+            run = await in_thread(self._begin, data, request, steps)
         except SequoiaError as problem:
             yield messages.notice_message(error=f"Not run: {problem}")
             return

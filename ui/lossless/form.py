@@ -135,7 +135,8 @@ def lossless_form() -> LosslessForm:
     with gr.Group(elem_classes="pg-group"):
         decoders = [("correct", CORRECT), *((bug.label, key) for key, bug in BUGS.items())]
         fields = {"bug": _menu("bug", decoders)}
-        fields["where"] = _menu("where", [("a toy with a few words", TOY), ("the pair", PAIR)])
+        places = [("a toy with a few words", TOY), ("the loaded pair", PAIR)]
+        fields["where"] = _menu("where", places)
     with gr.Group(elem_classes="pg-group"):
         fields |= {name: _text(name, name in _TOY_ONLY) for name in (*_TOY_ONLY, "prompt")}
         with gr.Row():

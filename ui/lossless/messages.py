@@ -115,7 +115,7 @@ def verdict(sampled: Sampled, going: bool) -> str:
     if going:
         return (
             f"{draws} so far of {sampled.test.setting.samples:,}. The verdict comes after the last "
-            "sample: their number is fixed in advance."
+            "sample, because the number of samples is fixed in advance."
         )
     wanted = sampled.test.setting.samples
     if comparison.p_value is None and comparison.draws < wanted:
@@ -144,11 +144,13 @@ def _what_it_would_find(sampled: Sampled) -> str:
     if not powers:
         return "no bug in the table below is known to show in this setting, so this says little"
     power, _, label = min(powers)
-    return f"a bug as large as “{label}” would be found with probability {_near_one(power)}"
+    return (
+        f"a bias as large as that of “{label}” would be found with probability {_near_one(power)}"
+    )
 
 
 def _near_one(power: float) -> str:
-    """A power with enough digits to tell it from 1."""
+    """A power with enough digits to show that it is not 1."""
     if power > 1 - 1e-6:
         return "above 0.999999"
     digits = max(3, 2 - math.floor(math.log10(1 - power)))
@@ -193,9 +195,9 @@ def _rows(sampled: Sampled) -> list[dict[str, Any]]:
 
 
 def _name(group: list[Cell], piece: Callable[[int], str] | None) -> dict[str, Any]:
-    """The name of a row. tokens: their texts. rest: "" for exactly these tokens, "other" for these
-    and then any token without a cell of its own, "rare" for several rare cells together, "more" if
-    rare cells were added to this one."""
+    """The name of a row. tokens: the texts of the tokens in its cell. rest: "" for exactly these
+    tokens, "other" for these and then any token without a cell of its own, "rare" for several rare
+    cells together, "more" if rare cells were added to the row's cell."""
     first = group[0]
     text = _letter if piece is None else piece
     if len(group) > 1 and not _is_common(group):

@@ -29,6 +29,7 @@ from ui.serving.inbox import SECONDS_PER_BATCH
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import ASKED, FOLLOWING, RunView, sent_with
+from ui.serving.short_work import in_thread
 from ui.shared import markup
 from ui.shared.call_modules import call
 from ui.shared.download import download
@@ -171,7 +172,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             await self._end_replaceable(who)
             if who not in self._starting:
                 raise Stopped("Stop was pressed")
-            return await asyncio.to_thread(self._begin, data, request)
+            return await in_thread(self._begin, data, request)
         finally:
             self._starting.discard(who)
 
@@ -221,7 +222,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             raise BadTrace("this race is no longer stored; run it again")
         await self._await_analysis(visitor(request))
         await self._end_replaceable(visitor(request))
-        return await asyncio.to_thread(self._begin_further_runs, kept, request)
+        return await in_thread(self._begin_further_runs, kept, request)
 
     def _begin_further_runs(self, kept: StoredRace, request: gr.Request) -> RaceOnJob:
         with self._going_on:

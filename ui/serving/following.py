@@ -10,6 +10,7 @@ import weakref
 from collections.abc import AsyncGenerator, Callable
 
 from ui.serving.inbox import SECONDS_PER_BATCH, Inbox
+from ui.serving.short_work import in_thread
 
 SoFar = Callable[[], str | None]
 _LOOK_SECONDS = 1.0  # without a message, after which to check whether the run has ended
@@ -39,7 +40,7 @@ class Followers:
         """The messages of the run: first the message of `so_far`, which contains all earlier ones,
         then each as it is made. No messages if `so_far` returns None: then the run has just ended
         and its recording was dropped."""
-        inbox = await asyncio.to_thread(self._enter, so_far)
+        inbox = await in_thread(self._enter, so_far)
         while inbox is not None:
             try:
                 batch = await asyncio.wait_for(inbox.awaited(), _LOOK_SECONDS)

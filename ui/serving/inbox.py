@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from ui.serving.short_work import in_thread
+
 SECONDS_PER_BATCH = 0.08  # about a dozen messages per second, as many as a browser can draw
 
 Event = TypeVar("Event")
@@ -140,7 +142,7 @@ class Received(Generic[Event, Made]):
             batch = await self._inbox.awaited()
             # in a thread: large trees take milliseconds, and the event loop serves all other pages
             if batch.events:
-                yield await asyncio.to_thread(self._make, batch.events)
+                yield await in_thread(self._make, batch.events)
             if batch.over:
                 return
             await asyncio.sleep(SECONDS_PER_BATCH)

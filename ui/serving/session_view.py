@@ -14,6 +14,7 @@ from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.run_job import RunJob
 from ui.serving.sessions import R, SessionRun, Sessions
+from ui.serving.short_work import in_thread
 from ui.shared.events import QUIET, UNQUEUED, Updates, visitor
 
 # Event options of a page that asks for its job's state: it may ask again before it has an answer.
@@ -45,7 +46,7 @@ class SessionView(ABC, Generic[R]):
         thread, so that other pages are served meanwhile: making a job may take long, and so may
         waiting until other jobs have started. A job that was made is also started, even if the page
         is closed meanwhile. Raises what `make` and `start` raise."""
-        return await asyncio.to_thread(self._make_and_start, request, make)
+        return await in_thread(self._make_and_start, request, make)
 
     def _make_and_start(self, request: gr.Request, make: Callable[[], R]) -> R:
         job = make()

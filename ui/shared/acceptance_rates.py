@@ -15,8 +15,8 @@ PAPER_MODELS = ("Llama3-70B-Instruct", "Llama3-8B-Instruct")
 
 @dataclass(frozen=True)
 class Rates:
-    """An acceptance vector. label: "recorded", "measured" or "paper". temperature: at which it was
-    counted, None if not known. models: names of (target, draft), None for the loaded pair."""
+    """An acceptance vector. label: "recorded", "measured" or "paper". temperature: the one it was
+    counted at; None if not known. models: names of (target, draft); None for the loaded pair."""
 
     name: str
     label: str

@@ -11,8 +11,9 @@ import gradio as gr
 from ui.shared import markup
 from ui.shared.call_modules import call
 
-# Both are keyed by component. FormData: the unvalidated values that Gradio passes to a handler
-# whose inputs are a set of components. Updates: the new values or updates that a handler returns.
+# FormData: the unvalidated values that Gradio passes to a handler whose inputs are a set of
+# components. Updates: the new values or updates that a handler returns. The keys of both are
+# components.
 FormData = Mapping[Any, Any]
 Updates = dict[Any, Any]
 

@@ -12,7 +12,7 @@ from gradio.block_function import BlockFunction
 
 
 class HandlerNames:
-    """Names the handlers of `blocks` after `belong_to` has assigned each of them to a tab."""
+    """Gives the handlers of `blocks` their names, once `belong_to` has assigned each to a tab."""
 
     def __init__(self, blocks: gr.Blocks) -> None:
         self._blocks = blocks

@@ -18,8 +18,8 @@ _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def visible(text: str) -> str:
-    """`text` with each character that is invisible or reorders others replaced by its code. Line
-    breaks stay."""
+    """`text` in which each character that is invisible, or that changes the order of others, is
+    replaced by its code. Line breaks stay."""
     return "".join(
         f"\\u{ord(c):04x}" if unicodedata.category(c) in _UNSEEN and c != "\n" else c for c in text
     )
@@ -34,7 +34,7 @@ def toast(text: Any) -> str:
 
 
 def _inert(escaped: str) -> str:
-    """`escaped` with the characters that a template language would interpret escaped, too."""
+    """`escaped` in which the characters that template languages interpret are escaped, too."""
     return (
         escaped.replace("{", "&#123;")
         .replace("}", "&#125;")

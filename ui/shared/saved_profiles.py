@@ -55,8 +55,8 @@ class Entry:
 
 
 def parse_entry(text: str, name: str) -> Entry:
-    """The profile in the JSON `text`. The label "measured" becomes "recorded". name: used if the
-    text contains none. Raises BadProfile."""
+    """The profile in the JSON `text`. The label "measured" becomes "recorded". name: the profile's
+    name if the text does not contain one. Raises BadProfile."""
     profile = HardwareProfile.from_json(text)
     if profile.source == "measured":
         profile = replace(profile, source="recorded")

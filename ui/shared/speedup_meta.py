@@ -18,7 +18,7 @@ def step_of(trace: StepTrace) -> Step:
 def compared_with_plain(
     run: Sequence[Step], plain: Sequence[Step], label: str = "measured"
 ) -> dict[str, Any]:
-    """The `meta` fields for `run`, given as the steps of the run and of plain decoding.
+    """The `meta` fields that compare a run with plain decoding. `run` and `plain`: their steps.
 
     plain_seconds: seconds per token of `plain`, which must have at least one step. plain_label:
     `label`, where the times of both runs come from. plain_spread, only if both runs are long

@@ -195,7 +195,7 @@ def tree_choices(clock: str = "") -> list[tuple[str, str]]:
 
 
 def listed_numbers(kind: Any, text: Any) -> tuple[Any, ...]:
-    """The numbers of a shape, typed as one text such as "64, 8". For a kind of TEXTS, the text
+    """The numbers of a shape, typed as one text such as "64, 8". For a kind in TEXTS, the text
     itself. Raises BadTree if `kind` or `text` is not valid."""
     if not isinstance(kind, str) or kind not in SHAPES:
         raise BadTree(f"tree: {shown(kind)} is not the name of a shape; known: {', '.join(SHAPES)}")

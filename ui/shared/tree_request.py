@@ -219,9 +219,10 @@ def _beside_own_paths(plan: Plan, own: Plan | None) -> str:
     if own.tree == plan.tree:
         return "; with the acceptance of Traversal's own paths, the tree is the same"
     return (
-        f" of Sequoia's rule ({len(plan.tree)} nodes, {plan.tree.levels} levels, predicted "
-        f"{plan.predicted_speedup:.2f}x); from Traversal's own paths the tree would have "
-        f"{len(own.tree)} nodes, {own.tree.levels} levels, predicted {own.predicted_speedup:.2f}x"
+        f" under Sequoia's rule ({len(plan.tree)} nodes, {plan.tree.levels} levels, predicted "
+        f"{plan.predicted_speedup:.2f}x); with the acceptance of Traversal's own paths, the tree "
+        f"would have {len(own.tree)} nodes, {own.tree.levels} levels, predicted "
+        f"{own.predicted_speedup:.2f}x"
     )
 
 

@@ -23,7 +23,7 @@ from sequoia.algorithm.verifiers.walk import uniform_except
 
 class Place:
     """A node on the current path, with the residual target and draft distributions (vocab,) after
-    the rejection of its first children.
+    the rejection of the children tried so far.
 
     path_chance: the probability that the path to this node is accepted, given all draws so far.
     """

@@ -16,7 +16,7 @@ from sequoia.algorithm.verifiers.verdict import Verdict
 DistributionOf = Callable[[int], np.ndarray]  # node -> distribution of the next token (vocab,)
 Draw = Callable[[Chance, torch.Tensor, Sequence[int]], Drawn]
 DrawOnGpu = Callable[[Seeded, torch.Tensor, int], torch.Tensor]
-# (R, D, rejected token) -> (R, D, residual mass)
+# (R, D, rejected token) -> (R, D, residual mass), see walk.py
 Reject = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, Any]]
 # (p, q, tokens of siblings) -> the probability that each of them is accepted at their parent
 Chances = Callable[[np.ndarray, np.ndarray, Sequence[int]], list[Any]]
@@ -41,13 +41,14 @@ class Verifier:
     """A way of drawing children, with the verification that makes it lossless.
 
     key: the name in saved files and arguments. label: the name on the page. chain_label: the name
-    on a chain, if it differs. drawn: words that follow the label in a menu, such as how children
-    are drawn; "" if the label says enough. `draw(chance, q, counts)` draws counts[i] tokens for row
-    i of q (rows, vocab). `verify(tree, tokens, p, q, chance)` verifies one step. reject: how a
-    rejection changes R and D for the next sibling; None if it does not change them, or if `chances`
-    is None. `chances(p, q, tokens)`: for each of the siblings with `tokens`, the probability that
-    it is accepted once the walk is at their parent; None for a rule that does not go down from the
-    root child by child. on_gpu: None if steps can only be verified on the host.
+    if the tree is a chain; "" if it is the same. drawn: words that follow the label in a menu, such
+    as how children are drawn; "" if the label says enough. `draw(chance, q, counts)` draws
+    counts[i] tokens for row i of q (rows, vocab). `verify(tree, tokens, p, q, chance)` verifies one
+    step. reject: how a rejection changes R and D for the next sibling; None if it does not change
+    them, or if `chances` is None. `chances(p, q, tokens)`: for each of the siblings with `tokens`,
+    the probability that it is accepted once the walk is at their parent; None for a rule that does
+    not go down from the root child by child. on_gpu: None if steps can only be verified on the
+    host.
     """
 
     key: str

@@ -4,7 +4,9 @@ distributions.
 
 `p` and `q` are functions of a node that return the distribution of the next token, a (vocab,) array
 that sums to 1. The arrays may hold floats or exact fractions, which the tests use. Rounding in a
-float32 q must not bias the output, so q is converted to the dtype of p and renormalised.
+float32 q must not bias the output, so q is converted to the dtype of p and renormalised. R and D
+are the residuals of p and q after the rejections so far at a node; the residual mass is the sum of
+max(R - D, 0).
 """
 
 from __future__ import annotations
@@ -88,10 +90,10 @@ def walk(
 def residuals(
     p: np.ndarray, q: np.ndarray, tokens: Sequence[int], reject: Reject | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """R and D before the trial of each sibling, all earlier ones rejected, then R and D after the
-    last rejection. tokens: the siblings' tokens in draft order. p, q (vocab,): the distributions
-    after their parent. The numbers equal those in `walk`; this is for code that analyses a walk
-    afterwards."""
+    """R and D before the trial of each sibling, if all earlier ones were rejected, then R and D
+    after the last rejection. tokens: the siblings' tokens in draft order. p, q (vocab,): the
+    distributions after their parent. The numbers equal those in `walk`; this is for code that
+    analyses a walk afterwards."""
     residual = p
     draft = np.divide(q, q.sum(dtype=p.dtype), dtype=p.dtype)
     for index, token in enumerate(tokens):

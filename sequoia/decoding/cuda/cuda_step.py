@@ -98,7 +98,7 @@ class CudaStep:
         self, layout: TreeOnDevice, drafted: Drafted, passes: Spans
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The tokens (nodes,) of the tree, and the draft distributions (inner nodes, vocab) that
-        children were drawn from. passes: times the draft passes."""
+        children were drawn from. passes: measures how long the draft passes take."""
         tree = layout.tree
         tokens = torch.full((len(tree),), drafted.tokens[0], device=self._target.device)
         if len(tree) == 1:
@@ -136,7 +136,7 @@ class CudaStep:
         q: torch.Tensor,
         p: torch.Tensor,
     ) -> Round:
-        # imported here, as Triton is installed with CUDA only
+        # imported here, because Triton is installed with CUDA only
         from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
 
         noise = self._chance.noise((layout.trials + 1,), p.device)
@@ -205,8 +205,8 @@ class _Level:
 
 class TreeOnDevice:
     """A tree as tensors on the device. row: each node's row of q, 0 for leaves. first, count: each
-    node's first child (0 for leaves) and number of children. parent: of each node but the root.
-    trials: the maximum number of trials of one walk. inner: the number of inner nodes."""
+    node's first child (0 for leaves) and number of children. parent: the parent of each node except
+    the root. trials: the maximum number of trials of one walk. inner: the number of inner nodes."""
 
     def __init__(self, device: torch.device, tree: Tree) -> None:
         self.tree = tree

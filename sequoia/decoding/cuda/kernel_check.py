@@ -21,7 +21,7 @@ from sequoia.decoding.cuda.cuda_step import TreeOnDevice
 from sequoia.this_machine.memory import is_out_of_memory
 
 CASES = 200
-_AT_FULL_SIZE = 10  # every tenth case; the others have a smaller vocabulary, for speed
+_AT_FULL_SIZE = 10  # every tenth case has the whole vocabulary, the others a smaller one, for speed
 _SMALLER = 8192  # tokens: two blocks of the kernel
 _ALIGNED = 16  # for a vocabulary divisible by 16, Triton compiles other code
 _CLOSE = 1e-9  # the largest difference allowed between probabilities
@@ -49,8 +49,8 @@ class Case:
 
 @dataclass(frozen=True)
 class Found:
-    """The kernel's result for a case. trials: (node, p, q, u, accepted, mass) of each. node: the
-    last one of the path."""
+    """The kernel's result for a case. trials: (node, p, q, u, accepted, mass) of each trial. node:
+    the last node of the path."""
 
     trials: list[list[float]]
     node: int
@@ -125,7 +125,8 @@ def random_case(rng: np.random.Generator, tree: Tree, vocab: int, replacing: boo
 
 
 def _distributions(rng: np.random.Generator, rows: int, vocab: int) -> np.ndarray:
-    """Random (rows, vocab), a few entries of each row large and a quarter of them zero."""
+    """Random (rows, vocab). In each row a few entries are large, and a quarter of all entries are
+    zero."""
     found = rng.standard_exponential((rows, vocab)) ** 3
     found[:, : min(vocab, 64)] *= max(1.0, vocab / 64)  # random_case drafts these tokens
     found[rng.random(found.shape) < 0.25] = 0
@@ -135,7 +136,7 @@ def _distributions(rng: np.random.Generator, rows: int, vocab: int) -> np.ndarra
 
 def by_kernel(case: Case, device: torch.device, replacing: bool) -> Found:
     """The kernel's result for `case`."""
-    # imported here, as Triton is installed with CUDA only
+    # imported here, because Triton is installed with CUDA only
     from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
 
     tree = TreeOnDevice(device, case.tree)

@@ -7,7 +7,7 @@ import torch
 
 from sequoia.algorithm.distributions import nucleus
 
-LIKELIEST = 4096  # tokens
+LIKELIEST = 4096  # how many of the most probable tokens are searched for the nucleus
 
 
 def likeliest_nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:

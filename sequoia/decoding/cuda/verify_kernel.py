@@ -146,7 +146,7 @@ def _walk(
                             residual, draft, residual, draft, scale, mass, vocab, replacing, block
                         )
                 if replacing == 0:
-                    # the token is removed from D, as its siblings were drawn without it
+                    # the token leaves D, because the siblings after it were drawn without it
                     tl.store(draft + token, mass * 0)
                     left = rest
                     tl.debug_barrier()

@@ -61,9 +61,9 @@ class Comparison:
     step time.
 
     variances: of the three logarithms, for a race of one token; divide them by `tokens` to get the
-    variances of the means. tokens, races: of all races that both lanes ran in. freedom: degrees of
-    freedom of `variances`. paired: whether both lanes have the same text in every race. expected:
-    whether the tokens per step of all races are expected values on the same texts.
+    variances of the means. tokens, races: counted over all races that both lanes ran in. freedom:
+    degrees of freedom of `variances`. paired: whether both lanes have the same text in every race.
+    expected: whether the tokens per step of all races are expected values on the same texts.
     """
 
     pace: float
@@ -128,9 +128,9 @@ def bounded_exp(log: float) -> float:
 class RaceComparison:
     """Two lanes in one race. logs: natural logarithms of three ratios between the lanes: pace,
     tokens per step and step time. variances: of these logarithms, from this race alone. freedom:
-    their degrees of freedom. tokens: of the shared text if it is the same, otherwise of the shorter
-    run. paired: whether the texts are the same. expected: whether the tokens per step are expected
-    values on the same texts."""
+    their degrees of freedom. tokens: the length of the shared text if `paired`, otherwise of the
+    shorter run. paired: whether the texts are the same. expected: whether the tokens per step are
+    expected values on the same texts."""
 
     logs: Triple
     variances: Triple

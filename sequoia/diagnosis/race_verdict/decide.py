@@ -224,7 +224,8 @@ def _more_races(
     if first not in compared:
         return None, None
     found = compared[first]
-    # Holm's level for the first two lanes, if every pair with as large a p-value keeps one
+    # Holm's level for the first two lanes, assuming that the pairs with at least as large a p-value
+    # will still have one after more races
     rivals = sum(p >= adjusted[first] for p in adjusted.values())
     level = LEVEL / rivals / looks
     wanted = found.races_to_find(RATIO_TO_FIND, level)

@@ -196,7 +196,11 @@ def _what_would(verdict: Verdict) -> str:
         return ""
     if verdict.more_races == 0:
         return "; a difference of 10% would have shown"
-    return f"; about {_round(verdict.more_races):,} more would show a 10% difference (predicted)"
+    races = "race" if verdict.more_races == 1 else "races"
+    return (
+        f"; about {_round(verdict.more_races):,} more {races} would show a 10% difference "
+        "(predicted)"
+    )
 
 
 def _ahead(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
@@ -212,7 +216,7 @@ def _sure(pair: PairVerdict, bounds: str) -> str:
     return f"95%: {bounds}" + ("" if pair.p is None else f", {_p(pair.p)}")
 
 
-# -- behind it -------------------------------------------------------------------------------------
+# -- the details -----------------------------------------------------------------------------------
 
 
 def _details(verdict: Verdict, several: bool) -> Iterator[str]:

@@ -1,5 +1,5 @@
 """Compares counts of samples with the target's exact distribution. A chi-square test decides. The
-total variation is shown beside the mean that a correct decoder would have."""
+total variation is shown beside the mean total variation of a correct decoder."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Grouping:
         return chi_square.groups(np.array(self.shares), self.draws)
 
     def grouped(self, values: Sequence[float]) -> list[float]:
-        """The sum of `values`, one for each cell, in each group."""
+        """The sum of `values` (one for each cell) in each group."""
         return [math.fsum(values[i] for i in group) for group in self.groups]
 
     def impossible(self, values: Sequence[float]) -> float:

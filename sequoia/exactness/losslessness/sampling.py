@@ -83,8 +83,8 @@ def samples(models: Models, decoding: Decoding, cells: Cells, seed: int) -> Iter
     BadTree."""
     decoding.require_words(models.vocab)
     rule = decoding.rule
-    # A rule that walks down from the root decides on the counted tokens before it needs
-    # distributions after later ones.
+    # A rule that walks down from the root decides on the counted tokens before it needs the
+    # distributions after later tokens.
     places = math.inf if rule.chances is None else cells.places
     p = _up_to(models.p, places)
     q = _up_to(models.q, places)

@@ -23,7 +23,7 @@ LEAST_SAMPLES = 100
 MOST_SAMPLES = 100_000
 MOST_CHILDREN = 8  # of a node
 MOST_LEVELS = 6
-TOP = 4  # tokens with cells of their own at each position, for a pair and several positions
+TOP = 4  # tokens with cells of their own at each position, for a pair if `places` is above 1
 
 
 @dataclass(frozen=True)

@@ -348,7 +348,7 @@ def test_a_tie_says_what_would_settle_it() -> None:
     words = race_verdict(lanes).sentence
     assert words.startswith("Too close to call between ")
     assert "× plain) after 1 race of 96 tokens; about " in words
-    assert words.endswith(" more would show a 10% difference (predicted).")
+    assert words.endswith(" more races would show a 10% difference (predicted).")
 
 
 def test_the_verdict_names_what_it_holds_for() -> None:

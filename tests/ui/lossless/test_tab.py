@@ -73,7 +73,7 @@ def test_the_correct_decoder_passes(made: Callable[..., LosslessTab]) -> None:
     assert sum(row["seen"] for row in test["rows"]) == 2000
     assert sum(row["share"] for row in test["rows"]) == pytest.approx(1)
     assert test["rows"][0]["tokens"] == ["c", "c"]
-    assert test["verdict"].startswith("No difference found in 2,000 samples; a bug as large as")
+    assert test["verdict"].startswith("No difference found in 2,000 samples; a bias as large as")
 
 
 @pytest.mark.parametrize("key", ["draft-noise", "walk-u", "last-token"])

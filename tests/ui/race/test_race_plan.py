@@ -113,9 +113,10 @@ def test_a_tree_for_traversal_names_both_plans(pair: Pair) -> None:
     of_paths = best_plan(own, PROFILE, slack=0.01)
     beside, alone = (lane.chosen.how for lane in plan.lanes)
     assert alone == f"planned for {NAME}, from recorded code acceptance"
-    assert beside.startswith(f"{alone} of Sequoia's rule ({len(trees[0])} nodes, ")
+    assert beside.startswith(f"{alone} under Sequoia's rule ({len(trees[0])} nodes, ")
     assert beside.endswith(
-        f"; from Traversal's own paths the tree would have {len(of_paths.tree)} nodes, "
+        "; with the acceptance of Traversal's own paths, the tree would have "
+        f"{len(of_paths.tree)} nodes, "
         f"{of_paths.tree.levels} levels, predicted {of_paths.predicted_speedup:.2f}x"
     )
 

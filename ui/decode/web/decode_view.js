@@ -164,8 +164,8 @@ class DecodeView {
 
 /**
  * Build the view inside `element`.
- * @param {HTMLElement} element the `.sq-stage`, or an element around it; without any, it
- *   is made inside
+ * @param {HTMLElement} element the `.sq-stage`, or an element inside or around one. If there is no
+ *   `.sq-stage`, one is made inside `element`
  * @param {{server?: Server, page?: Page}} [options] `server.get_steps([run, from])` returns
  *   missing steps
  * @returns {Mounted}

@@ -15,7 +15,7 @@ import { isSimulated, paintSimulated, simulatedWords } from "../../shared/web/ru
 const PAPER = "https://arxiv.org/abs/2402.12374";
 const TOUR = "Take the tour (3 min)";
 const RESUME = "Resume the tour";
-const EVEN = 0.05; // a speed-up that differs less from 1 is called "same speed"
+const EVEN = 0.05; // a speed-up that differs from 1 by less than this is called "same speed"
 
 /** The band above everything else. */
 export class Headline {
@@ -23,7 +23,7 @@ export class Headline {
    * @param {RunStore} store
    * @param {Element} host
    * @param {{take?: (meta: Meta) => void}} [page] `take`: copies a run's settings to the form, and
-   *   shows it
+   *   shows the form
    */
   constructor(store, host, { take } = {}) {
     this.store = store;

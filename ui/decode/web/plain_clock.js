@@ -1,4 +1,4 @@
-/* How far plain decoding of the same prompt is at any moment of the run's clock. */
+/* How many tokens plain decoding of the same prompt has emitted at a moment of the run's clock. */
 
 /** @import { Meta } from "../../shared/web/run_facts.js" */
 

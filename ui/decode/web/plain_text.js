@@ -1,5 +1,5 @@
-/* The panel of plain decoding: the text that the large model alone has written by the same moment
-   of the clock. */
+/* The panel of plain decoding: the text that the large model alone has written by the moment
+   shown. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";

@@ -137,7 +137,7 @@ export class Presenter {
     }
   }
 
-  // Keep in view the node that is tried, or at the result the end of the path.
+  // Keep in view the node being tried. Once the result is shown, keep the end of the path in view.
   /** @type {(step: StepView) => StepLook} */
   look(step) {
     const { store, stage } = this;

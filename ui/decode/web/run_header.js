@@ -26,14 +26,14 @@ const TILES = [
 ];
 /** @type {Record<string, string>} label of the speed-up, by its verdict */
 const SPEED = { slower: "slower than plain", even: "no clear difference" };
-const EVEN = 0.005; // a speed-up that differs less from 1 counts as no difference
+const EVEN = 0.005; // a speed-up that differs from 1 by less than this counts as no difference
 
 /** The strip below the panels; its banners are moved to the top of the view. */
 export class RunHeader {
   version = 0;
   /** @type {Meta | null} */
   meta = null;
-  spokenFor = ""; // key of the end that was read out last
+  spokenFor = ""; // key of the last run whose summary was given to screen readers
 
   /**
    * @param {RunStore} store
@@ -120,7 +120,7 @@ export class RunHeader {
       "tokensPerStep",
       rate(totals.tokensPerStep),
       "",
-      note(() => `at most ${most} per step`),
+      note(() => `best step: ${most}`),
     );
     this.put("tokensPerSecond", rate(totals.tokensPerSecond), "", note(perToken));
     const percent = known(share) ? (share * 100).toFixed(0) : "–";

@@ -24,10 +24,10 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
  * A message from the server (ui/decode/messages.py). Without `run`, it changes only `error` and
  * `notice`.
  * @typedef {object} RunMessage
- * @property {string} [run] its name
+ * @property {string} [run] name of the run
  * @property {number} [from] index of the first of `steps`
  * @property {Meta} [meta]
- * @property {number[][]} [trees] parents, of the trees that no earlier message had
+ * @property {number[][]} [trees] those that no earlier message had, each as its nodes' parents
  * @property {Record<string, string>} [pieces] texts by token id; only those that no
  *   earlier message had
  * @property {Step[]} [steps]
@@ -75,7 +75,8 @@ export class RunStore extends Playback {
     this.playing = false;
     this.opening = false; // the run began to play automatically and has not been stopped
     this.isWhole = false; // the whole text is shown beside one step
-    if (this.slow) this.slow.picture = null; // missing when the base constructor calls this
+    // `slow` is not set yet when the base constructor calls `reset`
+    if (this.slow) this.slow.picture = null;
     this.clock = 0;
     /** @type {NodeId | null} */
     this.hover = null;
@@ -97,7 +98,7 @@ export class RunStore extends Playback {
 
   /**
    * @param {RunMessage} message
-   * @param {boolean} refill whether it answers `get_steps`
+   * @param {boolean} refill whether the message answers `get_steps`
    */
   take(message, refill) {
     if (message.run !== undefined && message.run !== this.run) this.reset(message.run);
@@ -231,7 +232,8 @@ export class RunStore extends Playback {
     return { n: most("n", 0), rows: most("rows", 1), levels: most("levels", 1) };
   }
 
-  // After steps arrived: open the run at its first steps; later, show the newest if it is followed.
+  // Called after steps arrived. The first steps open the run; later, if it is followed, the newest
+  // step is shown.
   settle(before) {
     if (!this.steps.length) return;
     if (before === 0 || this.at < 0) this.open();

@@ -99,7 +99,7 @@ export class Scrubber extends PlaybackBar {
     this.numbers = { plain: numbers(), run: numbers() };
   }
 
-  /** Seconds that the whole track covers. In a run in progress they grow in jumps, not by step. */
+  /** Seconds that the whole track covers. During a run they grow in jumps, not with every step. */
   get span() {
     const { store } = this;
     const plain = store.plain.ends;

@@ -15,7 +15,8 @@ export class SlotCounts {
 
   /**
    * @param {Step} step
-   * @param {Topology | undefined} topo its tree; the step is not counted while it is unknown
+   * @param {Topology | undefined} topo its tree; undefined while the tree is unknown, and then the
+   *   step is not counted
    */
   add(step, topo) {
     if (!topo) return;

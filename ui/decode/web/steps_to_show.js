@@ -5,10 +5,10 @@ import { chainEnd } from "../../shared/web/step_captions.js";
 /** @import { RunStore } from "./run_store.js" */
 
 const TURN = 1.5; // an accepted second child is worth as much as this many tokens
-const FEW = 5; // the page opens on a step after at least this many
+const FEW = 5; // at least this many steps come before the one that the page opens on
 
 /**
- * The last step with a full tree: its size is at least the most frequent one.
+ * The last step with a full tree: one that is at least as large as the most frequent size.
  * @param {RunStore} store
  * @returns {number} its index; -1 if there is none
  */

@@ -13,7 +13,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 
-const PROMPT_SHOWN = 400; // characters in its line
+const PROMPT_SHOWN = 400; // characters in the prompt's line
 const PROMPT_HINT = 2000; // characters in the line's tooltip
 
 /** The panel "Text". */

@@ -15,12 +15,13 @@ import { Legend } from "../../shared/web/tree_legend.js";
 
 const ABOVE = 480; // px that the page needs above and below the tree
 const LEAST_ROOF = 300; // px; the smallest limit on the height of the tree
-const FLAT = 5; // rows; a tree with no more leaves room for the text below it
+const FLAT = 5; // rows; below a tree of at most this many rows there is room for the text
 const EASED = 0.4; // seconds; colours change gradually if a step takes longer
 
 /** The panel "Token tree". */
 export class TreePanel {
-  /** @type {{version: number, i: number} | null} the first step drawn of a run */
+  // The version of the run on screen, and the first step of it that was drawn.
+  /** @type {{version: number, i: number} | null} */
   opened = null;
 
   /**
@@ -106,7 +107,7 @@ export class TreePanel {
   }
 
   /**
-   * Nodes whose text contains the query; "bonus" if that of the token from the target does.
+   * Nodes whose text contains the query. The token from the target is searched too, as "bonus".
    * @param {StepView} step
    * @returns {NodeId[]}
    */

@@ -219,7 +219,7 @@ const title = (view, word) =>
   `Step ${view.i + 1}${word ? ` (${word})` : ""}: ${stepWords.step(view)}`;
 
 const PARTLY =
-  "Only part of the tree is drawn. ▸12: 12 nodes below are left out. “… 3 more”: 3 siblings are left out.";
+  "Only part of the tree is drawn. “▸12” means 12 hidden descendants; “… 3 more” means 3 hidden siblings.";
 
 // The models and settings as lines, with a note if part of the tree is left out.
 function about({ meta, focused }, wide) {

@@ -9,7 +9,7 @@ import RECORDED from "../../../assets/losslessness.json" with { type: "json" };
 
 /** @typedef {import("./lossless_view.js").Row} Row */
 /**
- * A recorded test; ui/record_losslessness.py. For the fields see Test in lossless_view.js.
+ * A recorded test, made by ui/record_losslessness.py. For the fields see Test in lossless_view.js.
  * @typedef {object} Recorded
  * @property {string} decoder
  * @property {string | null} broken

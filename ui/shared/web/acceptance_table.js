@@ -7,7 +7,7 @@ import { addTerm } from "./tooltips.js";
  * confidence interval of the rate.
  * @typedef {[number, number, number, number]} Counts
  *
- * Counts by rank and depth, made by `by_level_table` in ui/hardware/view.py.
+ * Counts by rank and depth, made by `by_level_table` in ui/shared/acceptance_table.py.
  * @typedef {object} AcceptanceByLevel
  * @property {string} name what was counted, such as "latest run"
  * @property {string} label "measured" or "recorded"
@@ -19,8 +19,8 @@ import { addTerm } from "./tooltips.js";
  * @property {[number, number, number, number, number, number][]} cells depth, rank and Counts
  * @property {Counts[]} all the counts of each rank, summed over all depths
  * @property {boolean | null} holds whether acceptance depends on the rank alone; null if unknown
- * @property {[number, number] | null} doubtful the depth and rank whose acceptance differs most
- *   from that of its rank at the other depths
+ * @property {[number, number] | null} doubtful depth and rank of the cell whose acceptance differs
+ *   most from that of the same rank at the other depths
  * @property {string} sentence what `holds` means, in words
  */
 

@@ -19,7 +19,7 @@ export class DrawMeter {
     el("span", { text: "1" }, this.under);
   }
 
-  /** @param {Trial | null | undefined} trial without one, or without u, the meter is hidden */
+  /** @param {Trial | null | undefined} trial the meter is hidden without one, or if it has no u */
   paint(trial) {
     const isShown = Boolean(trial) && known(trial.u);
     show(this.root, isShown);

@@ -22,7 +22,7 @@ export function publishRun(run) {
 /** @returns {FinishedRun | null} the latest run; null before the first one */
 export const finishedRun = () => last.run;
 
-/** @param {() => void} then called after each run that finishes */
+/** @param {() => void} then is called after each run that finishes */
 export function onFinishedRun(then) {
   document.addEventListener(FINISHED, then);
 }

@@ -9,15 +9,15 @@ import { keyOf } from "./tree_scene.js";
 
 /** Trees with more nodes than this are shown in the focus layout by default. */
 export const LARGE = 160;
-// How many siblings of a kind are drawn one by one: of the rejected ones the first and the last, of
-// the untried ones the first. The rest of a kind are folded together.
+// How many siblings are drawn one by one: the first and the last of the rejected ones, and the
+// first of the untried ones. Those of the same kind that remain are folded together.
 const FIRST_REJECTED = 9;
 const LAST_REJECTED = 3;
 const FIRST_UNTRIED = 2;
 
 /**
- * What a cell of the drawn tree hides: the nodes below it (`folded`), or for a cell that represents
- * several siblings, the other fields. The key of such a cell is "g<parent>:<kind>".
+ * What a cell of the drawn tree hides. A cell of one node has only `folded`; a cell that represents
+ * several siblings has the other fields, and its key is "g<parent>:<kind>".
  * @typedef {object} Fold
  * @property {number} [folded] number of nodes below the cell that are not drawn
  * @property {number} [count] number of siblings folded together

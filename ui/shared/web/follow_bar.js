@@ -1,5 +1,5 @@
-/* Following another visitor's run: a button that starts it while the visitor's own run waits, and
-   the sentence above a run that is someone else's. */
+/* Lets a visitor follow another visitor's run: a button to do so while the visitor's own run waits,
+   and the sentence above a run that is someone else's. */
 import { button, el, show, text } from "./dom.js";
 
 /**

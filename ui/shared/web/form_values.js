@@ -3,9 +3,11 @@ import { linkChanged } from "./page_link.js";
 
 /** @type {Map<string, Record<string, any>>} by tab */
 const noted = new Map();
-/** @type {Map<string, ((values: Record<string, any>) => void)[]>} calls waiting for first values */
+// Functions to call once, as soon as the values of a tab are known.
+/** @type {Map<string, ((values: Record<string, any>) => void)[]>} by tab */
 const waiting = new Map();
-/** @type {Map<string, ((values: Record<string, any>) => void)[]>} calls for all new values */
+// Functions to call each time the values of a tab are recorded.
+/** @type {Map<string, ((values: Record<string, any>) => void)[]>} by tab */
 const watching = new Map();
 
 /**

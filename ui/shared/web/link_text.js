@@ -28,7 +28,7 @@ export function encodeLink(tab, values) {
   return { hash: ["#" + tab, ...parts.map(({ text }) => text)].join("&"), left };
 }
 
-/** @type {(parts: {name: string, text: string}[]) => string} of the removed part */
+/** @type {(parts: {name: string, text: string}[]) => string} the name of the removed part */
 function dropLongest(parts) {
   const lengths = parts.map(({ text }) => text.length);
   const [{ name }] = parts.splice(lengths.indexOf(Math.max(...lengths)), 1);

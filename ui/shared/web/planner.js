@@ -375,8 +375,8 @@ export const levelsFor = (nodes) => (nodes <= USUAL_NODES ? USUAL_LEVELS : WIDE_
  * @param {Profile} profile
  * @param {number} [maxNodes]
  * @param {number} [maxLevels]
- * @param {number} [slack] of all trees whose speed-up is within this share of the fastest, choose
- *   the one with the most expected tokens
+ * @param {number} [slack] if not 0: choose the tree with the most expected tokens among those whose
+ *   speed-up is within this share of the fastest
  * @returns {Prediction}
  */
 export function bestPlan(

@@ -44,7 +44,7 @@ export class Playback {
     throw new Error("a subclass resets");
   }
 
-  /** @type {(message: any, refill: boolean) => void} takes a message; refill: a requested one */
+  /** @type {(message: any, refill: boolean) => void} takes a message; refill: it was requested */
   take() {
     throw new Error("a subclass takes");
   }

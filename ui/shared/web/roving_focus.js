@@ -18,7 +18,8 @@ export function rove(group, selector = "button") {
   const check = () => {
     const usable = all().filter(isUsable);
     const home = usable.find((one) => one.getAttribute("tabindex") === "0") || usable[0];
-    setHome(home || all()[0]); // the first one if the panel is hidden: nothing observes its return
+    // If the panel is hidden, the first one: nothing reports when the panel is shown again.
+    setHome(home || all()[0]);
   };
   group.addEventListener("focusin", ({ target }) => {
     const control = /** @type {Element} */ (target).closest(selector);

@@ -26,8 +26,9 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
  * @property {{draft?: number, verify?: number, overhead?: number}} [seconds]
  * @property {string | null} [finish] why the run ended, if this is its last step
  * @property {number[]} [level_seconds] seconds of each draft pass
- * @property {(number | undefined)[]} [entered] only if verified from the leaves: for each trial,
- *   the probability of keeping the path before any child of its node was rejected
+ * @property {(number | undefined)[]} [entered] only for a step verified from the leaves: for each
+ *   trial, the probability that its path would be kept, as it was before any child of the trial's
+ *   node was rejected
  * @property {ResidualRow[]} [residuals] one for each trial, and one for the token from the target
  */
 

@@ -21,7 +21,7 @@ export const states = {
 const token = (view, node) => "“" + view.label(node) + "”";
 
 /**
- * The bound p/q of a trial, which accepts its token if the draw u is below.
+ * The bound p/q of a trial: its token is accepted if the draw u is below this bound.
  * @param {Trial} trial
  * @returns {number} may be over 1, or Infinity
  */
@@ -56,7 +56,7 @@ function pathOdds(view, { p, u }, isTaken) {
   if (p === 0) return `${chance}, so it is rejected for any u.`;
   const [draw, bound] = apart(u, p);
   if (isTaken) return `${chance}: u = ${draw} is below ${bound}, so the path is accepted.`;
-  return `${chance}: u = ${draw} is above ${bound}, so the path ends higher up, or another one is tried.`;
+  return `${chance}: u = ${draw} is above ${bound}, so the path ends higher up, or another path is tried.`;
 }
 
 function accepted(view, trial) {
@@ -73,7 +73,7 @@ function rejected(view, trial) {
   if (view.fromLeaves) return pathOdds(view, trial, false);
   if (trial.u === null) return "The target sampled another token, so this one is rejected.";
   if (view.greedy)
-    return "At temperature 0 only the target’s most probable token is accepted, and this is another.";
+    return "At temperature 0 only the target’s most probable token is accepted, and this is not it.";
   if (trial.p === 0) return odds(view, trial) + ". Since p = 0, it is rejected for any u.";
   const [u, bound] = apart(trial.u, acceptanceRatio(trial));
   return (

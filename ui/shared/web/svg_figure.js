@@ -1,5 +1,5 @@
 /* Draws the figures of chart.js as SVG if Plotly is missing, as in a saved page. Supports lines,
-   markers with error bars, straight lines as shapes, notes and a legend, but no zoom. */
+   markers with error bars, shapes that are straight lines, notes and a legend, but no zoom. */
 import { attr, svg } from "./dom.js";
 import { makeAxis } from "./figure_axis.js";
 import { MARKER_PATHS } from "./marker_paths.js";
@@ -130,7 +130,7 @@ function pathOf(points) {
   return pieces.join("");
 }
 
-/** @type {<T>(points: T[], most: number) => T[]} evenly spaced, with the last */
+/** @type {<T>(points: T[], most: number) => T[]} evenly spaced ones, including the last */
 function thinned(points, most) {
   const every = Math.max(1, Math.ceil(points.length / most));
   return points.filter((_, i) => (points.length - 1 - i) % every === 0);

@@ -7,7 +7,7 @@ import { widthOf } from "./tree_frame.js";
  * @import { TreeView } from "./tree_view.js"
  */
 
-/** Height of the headings in px, by which the room for the tree is smaller. */
+/** Height of the headings in px. The tree has that much less room. */
 export const COLUMNS_HEIGHT = 22;
 const SIZE = 12; // px, type size
 const APART = 6; // least px between two headings

@@ -42,7 +42,8 @@ export class StatePaths {
 export class TreeDots {
   /**
    * @param {SVGElement} root
-   * @param {string[]} states in the order in which they are drawn; others are not drawn
+   * @param {string[]} states in the order in which they are drawn; nodes in any other state
+   *   are not drawn
    */
   constructor(root, states) {
     this.root = root;
@@ -85,7 +86,7 @@ export class TreeDots {
 
   /**
    * Draw a ring around the selected dot.
-   * @param {Cell | undefined} cell none: hide the ring
+   * @param {Cell | undefined} cell undefined: hide the ring
    * @param {Frame} frame
    */
   mark(cell, frame) {

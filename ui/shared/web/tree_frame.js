@@ -48,7 +48,7 @@ let pen = null; // of a canvas, for measuring text
  * @property {number} gutter px between columns
  * @property {number} corner radius of an edge's corners, px
  * @property {number} [column] width of a column in px, for a whole tree drawn as dots
- * @property {number} least px for text in the narrowest column
+ * @property {number} least room for text in the narrowest column, px
  * @property {(col: number) => number} x px of a column's left edge
  * @property {(col: number) => number} text px for text in a column
  * @property {(row: number) => number} y px of a row's middle

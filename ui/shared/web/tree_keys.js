@@ -1,4 +1,4 @@
-/* Reports what a person does to a tree with the pointer and the keyboard, by the key of the cell.
+/* Reports what a person does to a tree with the pointer and the keyboard, and to which cell.
    The right arrow moves the focus to the first child, left to the parent, up and down to the
    nearest cell in that direction. */
 import { attr } from "./dom.js";
@@ -19,7 +19,7 @@ const ASIDE = 3; // a distance of one column counts as much as this many rows
  * @property {(key: string, shift: boolean) => void} press called with the cell that was pressed
  * @property {(key: string) => void} focus called with the cell that has received the focus
  * @property {(key: string) => string | null} name returns the name of a cell for screen readers;
- *   null: its text
+ *   null: use the text of the cell
  * @property {() => void} scrolled called after the tree has scrolled
  * @property {(event: KeyboardEvent, key: string | null) => boolean} [type] handles a key first,
  *   before the arrows and Enter; returns whether the key was for it

@@ -25,8 +25,8 @@ const A_PART = 200; // outcomes between two pauses
  */
 
 /**
- * A Chance whose choices are given by a script. After its end, the first possible outcome is
- * chosen.
+ * A Chance whose choices are given by a script. Once the script has ended, the first possible
+ * outcome is chosen.
  */
 class Enumerator {
   weight = 1;

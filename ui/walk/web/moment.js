@@ -23,12 +23,13 @@ const NOTHING = 1e-6; // probabilities up to this are rounding errors
  * @property {ResidualPicture | null} next what is left of p and q after a rejection, or p and q
  *   below an accepted node
  * @property {string} nextTitle
- * @property {number | undefined} entered only with Traversal: the probability of keeping the path
- *   when the walk reached the node
+ * @property {number | undefined} entered the probability of keeping the path when the walk reached
+ *   the node; only Traversal has it
  */
 
 /**
- * The moment at which a node is tried, or for "bonus", at which the target adds its own token.
+ * The moment at which a node is tried; for "bonus", the moment at which the target adds its own
+ * token.
  * @param {StepView} step
  * @param {NodeId | null} node
  * @returns {Moment | null} null if the node was not tried

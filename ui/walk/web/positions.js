@@ -19,7 +19,7 @@ export function seenBy({ parents }, node) {
 
 /**
  * Positions relative to the root's, either by depth, which is right, or by index in the tree, which
- * is a bug to show.
+ * is a bug that is shown on purpose.
  * @param {Topology} topo
  * @param {boolean} byIndex
  * @returns {number[]}
@@ -42,10 +42,10 @@ export const misplaced = ({ depth }) => [...depth.keys()].filter((node) => depth
  */
 export function positionWords(topo, byIndex, label) {
   if (!byIndex)
-    return "A node’s position is that of the root plus its depth. Siblings share a position, because at most one of them becomes the word there.";
+    return "A node’s position is the root’s position plus the node’s depth. Siblings share a position, because at most one of them becomes the word there.";
   const wrong = misplaced(topo);
   if (!wrong.length)
-    return "This tree is a chain, so index and depth agree: the bug does not show here.";
+    return "Positions by index are a bug. This tree is a chain, so index and depth agree, and the bug does not show here.";
   const named = wrong
     .slice(0, MOST_NAMED)
     .map((node) => `“${label(node)}” (node ${node}) at +${node} instead of +${topo.depth[node]}`);

@@ -60,7 +60,7 @@ export const PRESETS = [
     key: "whole-path",
     label: "Traversal tests whole paths",
     about:
-      "Traversal starts at the leaves and tests whole paths. A word that is less probable under p than under q is kept more often if the word after it is more probable under p.",
+      "Traversal starts at the leaves and tests whole paths. A word that is less probable under p than under q is kept more often if the word after it is more probable under p than under q.",
     toy: { p: [0.2, 0.5, 0.3], q: [0.6, 0.2, 0.2], children: [2, 1], verifier: "traversal" },
     seed: 8,
   },

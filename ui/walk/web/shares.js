@@ -47,7 +47,7 @@ function whyNot(text, value) {
 }
 
 /**
- * A distribution after one probability was set. The others are scaled, so that the sum is 1.
+ * A distribution after one probability was set and all others were scaled so that the sum is 1.
  * @param {number[]} values
  * @param {number} at index of the probability
  * @param {number} share its new value
@@ -82,8 +82,8 @@ export function scaledShares(values) {
 
 const safe = (value) => (value > 0 ? Math.min(value, 1) : 0);
 
-// The values rounded to multiples of 1 / ROUND. The largest, except that at index `fixed`, is
-// adjusted so that the sum is 1.
+// The values rounded to multiples of 1 / ROUND. The largest of them, not counting the one
+// at index `fixed`, is adjusted so that the sum is 1.
 function rounded(values, fixed) {
   const made = values.map((value) => Math.round(value * ROUND));
   const largest = made.reduce(

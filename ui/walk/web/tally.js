@@ -21,7 +21,7 @@ export class Tally {
     const size = toy.p.length;
     /** @type {number[]} how often each word came first */
     this.first = new Array(size).fill(0);
-    /** @type {number[]} the same for pairs of first two words, at index first * size + second */
+    /** @type {number[]} how often each pair of words came first, at index first * size + second */
     this.pairs = new Array(size * size).fill(0);
     /** @type {number[]} how often each child of the root was accepted */
     this.byRank = new Array(this.topo.children[0].length).fill(0);
@@ -80,5 +80,6 @@ export const noiseFloor = (p, runs) =>
 export const noiseSpread = (p, runs) =>
   Math.sqrt(((1 - 2 / Math.PI) * sum(p.map((one) => one * (1 - one)))) / runs) / 2;
 
-/** @type {(p: number[]) => number[]} of pairs of independent words, in the order of `pairs` */
+// The probabilities of pairs of independent words, ordered like `pairs`.
+/** @type {(p: number[]) => number[]} */
 export const squared = (p) => p.flatMap((one) => p.map((other) => one * other));

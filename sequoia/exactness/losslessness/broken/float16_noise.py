@@ -47,7 +47,7 @@ def first_drawn(q: np.ndarray) -> np.ndarray:
 
 
 def _high_scores(q: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All scores of at least NEVER that the TOKENS_AT_ONCE tokens from `first` on can have. Returns
+    """All possible scores of at least NEVER, for the TOKENS_AT_ONCE tokens from `first` on. Returns
     for each score its token, how many lower scores that token has, and the score. All scores of one
     token are equally probable."""
     some = torch.tensor(q[first : first + TOKENS_AT_ONCE], dtype=torch.float32)[:, None]
@@ -93,8 +93,8 @@ FLOAT16_NOISE = Bug(
         "assumes that it is drawn with probability q."
     ),
     shows=(
-        "At a high temperature, where many rare tokens together have a large share of q: far too "
-        "few of those that the draft should propose reach the output."
+        "At a high temperature, where many rare tokens together have a large share of q: the draft "
+        "hardly ever proposes them, so far too few of them reach the output."
     ),
     hides=(
         "At low temperatures rare tokens have hardly any share, and a toy with a few words has no "

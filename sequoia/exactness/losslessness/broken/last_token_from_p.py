@@ -58,8 +58,8 @@ LAST_TOKEN_FROM_P = Bug(
     ),
     shows="Wherever the draft differs from the target. It shows in the first token already.",
     hides=(
-        "Where p and q agree, hardly any token is rejected. At temperature 0, p is a single token "
-        "and so is the residual, the same one: every greedy test passes."
+        "Where p and q agree, hardly any token is rejected. At temperature 0, p and the "
+        "residual are the same single token: every greedy test passes."
     ),
     verifiers=WALKING,
     wrap=ending_with_p,

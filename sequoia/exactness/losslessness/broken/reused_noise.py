@@ -90,8 +90,7 @@ class UnknownU:
 
 
 class RepeatedU:
-    """The first test of every step uses one same u, the second test of every step another, and so
-    on."""
+    """All steps use the same u for their first test, another one for their second, and so on."""
 
     def __init__(self, chance: Enumerator, remembered: list[UnknownU]) -> None:
         self._chance = chance

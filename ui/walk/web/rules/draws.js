@@ -52,7 +52,8 @@ export const massOf = (values, set) => sum(values.filter((_, token) => set & (1 
 
 const setOf = (tokens) => tokens.reduce((set, token) => set | (1 << token), 0);
 
-// Distribution of the next draw without the tokens in `tried`: even if nothing is left of q.
+// Distribution of the next draw without the tokens in `tried`: q rescaled, or uniform if nothing is
+// left of q.
 function chances(q, tried) {
   const isFree = (token) => !(tried & (1 << token));
   const rest = q.map((one, token) => (isFree(token) ? one : 0));

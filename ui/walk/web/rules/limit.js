@@ -1,7 +1,7 @@
 /* The limit for node-by-node verification: the best that a rule can reach if it is lossless at each
-   node on its own. Such a rule couples two random values with given distributions, the drawn
-   siblings and the token that the text gets, so the best rule solves a problem of optimal
-   transport. SpecTr (arXiv 2310.15141) states it for several draws. Pure. */
+   node on its own. Such a rule couples two random values whose distributions are given: the drawn
+   siblings, and the token that the text gets. So the best rule solves a problem of optimal
+   transport. SpecTr (arXiv 2310.15141) states the problem for several draws. Pure. */
 import { insideEach, massOf, sequences } from "./draws.js";
 import { bestTransport } from "./transport.js";
 

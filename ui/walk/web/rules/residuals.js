@@ -31,7 +31,7 @@ export function residualAfter(residual, draft) {
 
 /**
  * The draft distribution without a token that was tried, scaled to sum to 1. It is zero everywhere
- * if only this token had a probability.
+ * if no other token had any probability.
  * @param {number[]} draft
  * @param {number} token
  * @returns {number[]}
@@ -42,7 +42,7 @@ export function without(draft, token) {
 }
 
 /**
- * The draft distribution once nothing is left of q: even over the tokens not tried yet.
+ * The draft distribution once nothing is left of q: uniform over the tokens not tried yet.
  * @param {number} count number of all tokens
  * @param {number[]} tried
  * @returns {number[]}

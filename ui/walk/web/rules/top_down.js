@@ -19,8 +19,8 @@ import { draftAt, residualAfter, scaled, without } from "./residuals.js";
  * @property {number | null} mass
  * @property {number[]} residual
  * @property {number[] | null} draft
- * @property {number} [entered] only with Traversal: the probability of keeping the path before any
- *   child of the node was rejected
+ * @property {number} [entered] the probability of keeping the path before any child of the node was
+ *   rejected; only Traversal has it
  */
 
 /**

@@ -1,0 +1,21 @@
+"""Short blocking work of an async handler, done in a thread so that other visitors are served
+meanwhile. The threads are AnyIO's, because those end when they are no longer needed
+(idle_threads.py); those of `asyncio.to_thread` would stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+
+# apart from the limit of the handlers that are threads themselves: neither waits for the other
+_AT_ONCE = CapacityLimiter(6)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What `work` returns. If the caller is cancelled, `work` still runs to its end."""
+    return await to_thread.run_sync(lambda: work(*args, **kwargs), limiter=_AT_ONCE)
