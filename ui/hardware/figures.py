@@ -174,8 +174,9 @@ def _curve(
     profile: int,
     symbol: str = "circle",
 ) -> list[Figure]:
-    """The curve of a profile: 0 for the first one (solid), 1 for the one compared with it (dotted).
-    If only one size was timed, also the flat line up to `most` that planning assumes."""
+    """The curve of one profile. If only one size was timed, also the flat line up to `most` that
+    planning assumes. profile: 0 for the first one (solid), 1 for the one compared with it
+    (dotted)."""
     sizes, seconds, spreads = zip(*points, strict=True)
     bars = {
         "type": "data",
@@ -275,6 +276,6 @@ def _sizes(profiles: Sequence[Named], name: str) -> list[int]:
 
 
 def _most(profiles: Sequence[Named], name: str) -> int:
-    """The largest size in the curve `name` of any profile; 128 if only one node was timed."""
+    """The largest size in the curve `name` of any profile; 128 if no size above 1 was timed."""
     most = max(point[0] for _, profile in profiles for point in getattr(profile, name))
     return most if most > 1 else 128

@@ -17,7 +17,8 @@ from ui.shared.saved_profiles import listed, shipped
 
 @dataclass(frozen=True)
 class OwnForm:
-    """The components of the form. fields: by name; the name of the profile is one of them."""
+    """The components of the form. fields: its text fields by their names, including the one for the
+    name of the profile."""
 
     start: gr.Dropdown
     fields: Mapping[str, gr.Textbox]
@@ -39,8 +40,8 @@ class OwnForm:
         return {self.fields[name]: gr.update(value=value) for name, value in values.items()}
 
     def refused(self, problem: BadField | None) -> Updates:
-        """Updates that show the problem at its field, and clear all other fields of earlier
-        problems. None: clear all fields."""
+        """Updates that show the problem at its field, and remove the messages about earlier
+        problems from all other fields. None: remove all messages."""
         wrong = problem.field if problem else None
         return {
             part: gr.update(

@@ -155,12 +155,13 @@ def _note(parts: Mapping[str, Mapping[str, Any]]) -> str:
     share = device.get("efficiency", EFFICIENCY)
     models = "; ".join(
         f"{part}: {parts[part]['parameters']:.3g} weights of {parts[part]['bytes_per_weight']:g} "
-        f"bytes, {parts[part]['layers']} layers at {parts[part]['launch_us_per_layer']:g} µs"
+        f"bytes, {parts[part]['layers']} layers with {parts[part]['launch_us_per_layer']:g} µs of "
+        "launch overhead each"
         for part in _PARTS
     )
     return (
         f"Roofline from your figures: {device['memory_gb_per_s']:g} GB/s, {device['tflops']:g} "
-        f"TFLOP/s at {share:.0%}; {models}."
+        f"TFLOP/s at {share:.0%} efficiency; {models}."
     )
 
 

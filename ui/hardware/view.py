@@ -47,11 +47,11 @@ def message(
 ) -> str:
     """A message with everything the view shows.
 
-    against: the profile to compare with. nodes: the most nodes of a tree, None for the planner's
-    bound for each profile, cut to `most`. most: the largest size that visitors may choose. run: the
-    latest run, compared with the prediction of `here`, this machine's profile, and of the vector
-    among `known` that fits it. notice: the text of a banner. Raises a SequoiaError for sizes out of
-    bounds.
+    against: the profile to compare with. nodes: the most nodes of a tree; if None, the planner's
+    own bound for each profile, but at most `most`. most: the largest size that visitors may choose.
+    run: the latest run. It is compared with the prediction from this machine's profile, `here`, and
+    from the vector in `known` that fits the run. notice: the text of a banner. Raises a
+    SequoiaError for sizes out of bounds.
     """
     profile = entry.profile
     largest = _largest(profile, nodes, most)
@@ -215,8 +215,8 @@ def _default(default: Plan, plan: Plan, here: bool) -> str:
 def _run(
     run: Run | None, here: HardwareProfile | None, known: Mapping[str, Rates]
 ) -> dict[str, Any] | None:
-    """The fields of a message that compare the run with the prediction of this machine's profile
-    for its tree. None without a run or a profile, and for a run with simulated times."""
+    """The fields of a message that compare the run with the prediction for its tree, made from this
+    machine's profile. None without a run or a profile, and for a run with simulated times."""
     if run is None or here is None or not run.steps or clock_of(run.meta):
         return None
     rates = _planned_with(known, run) or _nearest(known, _temperature(run))

@@ -1,5 +1,5 @@
-"""Loads another pair of models in its own thread. It is downloaded while other visitors decode, and
-loaded when it is this job's turn in the queue. Independent of the page.
+"""Loads another pair of models in its own thread. The pair is downloaded while other visitors
+decode, and loaded when it is this job's turn in the queue. Independent of the page.
 
 If loading fails or is stopped, the current pair stays loaded.
 """
@@ -27,9 +27,9 @@ _ERROR_NUMBER = re.compile(r"\[Errno -?\d+\] ")  # begins a message of the opera
 
 @dataclass(frozen=True)
 class Report:
-    """Progress of a load. words: the current activity. progress: of the current download. checks:
-    those passed so far. over: whether the load has ended. error: the reason if it failed. done:
-    whether the new models are in use."""
+    """The state of a load. words: the current activity. progress: how far the current download is;
+    None without one. checks: the checks passed so far. over: whether the load has ended. error: the
+    reason if it failed. done: whether the new models are in use."""
 
     words: str
     progress: Progress | None = None

@@ -144,7 +144,9 @@ def _unused_card() -> str:
     """Words to follow the device: why the graphics card is not used. Empty if it is used, or if
     there is none."""
     problem = unusable_gpu()
-    return f"; the graphics card is not used, as it cannot compute ({problem})" if problem else ""
+    return (
+        f"; the graphics card is not used, because it cannot compute ({problem})" if problem else ""
+    )
 
 
 def _row(one: Preset, device: torch.device, disk: int) -> dict[str, Any]:

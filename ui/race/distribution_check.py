@@ -31,7 +31,7 @@ BATCH = 5  # draws of one lane before the next lane's turn
 SECONDS = 20.0  # for all lanes together
 _KINDS = {"fits": "law", "poor": "poor", "differs": "bug", "too few": "none"}
 _CONTEXT_TOKENS = 12
-_APART = 1_000_000  # difference between the seeds of two lanes; draws of different seeds differ
+_APART = 1_000_000  # between the seeds of two lanes, so that no two lanes make the same draws
 Round = Mapping[int, Result]
 
 
@@ -130,17 +130,21 @@ class DistributionCheck:
     def _blind(self) -> Result:
         """The result for a position at which DRAWS draws cannot show a difference."""
         position = self._position
-        why = "spread over so many tokens that the same one is hardly drawn twice"
+        bits = f"{position.bits:.2g} bits of entropy"
+        why = f"spread over so many tokens that hardly any is drawn twice ({bits})"
         if position.bits < LEAST_BITS:
             where = (
-                f"all of the first {position.looked} positions"
+                f"each of the first {position.looked} positions"
                 if position.looked > 1
-                else "the only position"
+                else "the only position examined"
             )
-            why = f"nearly certain of one token at {where}, so even a wrong decoder would pass"
+            why = (
+                f"nearly certain of one token at {where} (at most {bits}), so even a wrong decoder "
+                "would pass"
+            )
         words = (
-            f"This check is inconclusive here: the target's distribution is {why} (at most "
-            f"{position.bits:.2g} bits of entropy). Try another temperature or prompt."
+            f"This check is inconclusive here: the target's distribution is {why}. Try another "
+            "temperature or prompt."
         )
         return exactness_result(
             "blind", words, count=self._count(FirstTokens(position.distribution), going=False)

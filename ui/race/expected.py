@@ -1,5 +1,5 @@
-"""Expected numbers of steps after a race: of each lane, on the text of every lane with the same
-prompt. Independent of threads and of the page."""
+"""Computes, after a race, the expected number of steps of each lane on the texts of all lanes with
+the same prompt. Independent of threads and of the page."""
 
 from __future__ import annotations
 

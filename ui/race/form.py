@@ -105,7 +105,8 @@ class RaceControls(RunControls):
         }
 
     def use(self, values: Mapping[str, Any]) -> Updates:
-        """Updates that put `values` into the form. They are named as in `parts`, and valid."""
+        """Updates that put `values` into the form. The values are named as in `parts`, and have
+        been checked."""
         updates = {part: gr.update(value=values[name]) for name, part in self.parts.items()}
         for number, lane in enumerate(self.lanes, start=1):
             numbers, verifier = details_of(values[f"kind{number}"])

@@ -7,7 +7,7 @@ verdict?, pool?}.
 are numbered across the race, and each is sent once. A step: {lane, tree: its number, text: one
 string per emitted token, drafted: how many of these tokens the draft proposed, path, seconds:
 {draft, verify, overhead}, finish}. A lane: {name, how, verifier, plain, most, changes, on: the name
-of its prompt in a race of two prompts, kind: its tree in the menu or null}; see LaneLog.
+of its prompt in a race of two prompts, kind: the menu's key for its tree, or null}; see LaneLog.
 `verdict` has the fields of sequoia.diagnosis.race_verdict.Verdict, with lanes by their index.
 `pool` is the state of the further runs (see ui.race.pooled). Both are sent when the steps have
 ended, and again after each further run.
@@ -40,7 +40,7 @@ from ui.shared.speedup_meta import compared_with_plain, step_of
 from ui.shared.tree_menu import SHAPES
 
 Step = dict[str, Any]
-STEP_NODES = 2000  # the most in one answer to the browser, over all its steps: about 100 kB
+STEP_NODES = 2000  # an answer to the browser ends once its steps have this many: about 100 kB
 
 
 @dataclass(frozen=True)
@@ -219,8 +219,8 @@ def _kind(lane: LaneLog) -> str | None:
 
 
 class OpenedRace(StoredRace):
-    """A race from a file. Its times are labelled recorded, or simulated if they are, whatever the
-    file says. Raises BadTrace if it has no steps."""
+    """A race from a file. Its times are labelled simulated if a simulated clock gave them, else
+    recorded, even if the file calls them measured. Raises BadTrace if it has no steps."""
 
     def __init__(self, log: RaceLog) -> None:
         if not any(lane.run.steps for lane in log.lanes):
@@ -283,8 +283,8 @@ class RaceRecording(StoredRace):
             return RaceLog(self.meta, lanes, self.results, self.pool, self.expected)
 
     def _beside_plain(self, lane: LaneLog, run: Run, runs: Sequence[Run]) -> Run:
-        """`run` with the speed-up over the plain lane on the same prompt in its meta, which the
-        Decode view shows."""
+        """`run`, with its speed-up over the plain lane on the same prompt added to its meta. The
+        Decode view shows it."""
         plain = next(
             (
                 run

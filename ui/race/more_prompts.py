@@ -1,6 +1,6 @@
 """Prompts and seeds for a race's further runs. The prompts are shipped with the program, and of the
-same kind of text as the first: code or prose. The texts on which the bundled pair's acceptance was
-counted are left out, because trees were planned on them. Data: assets/prompts.json,
+same kind of text as the race's own: code or prose. The texts on which the bundled pair's acceptance
+was counted are left out, because trees were planned on them. Data: assets/prompts.json,
 opening_prompts.json and bench/."""
 
 from __future__ import annotations
@@ -99,6 +99,6 @@ def _further_prompts(
 
 
 def _turn(others: Sequence[str], prompt: str, number: int) -> str:
-    """The prompt of run `number`, counted from 0, the race itself, which had `prompt`."""
+    """The prompt of run `number`. Run 0 is the race itself, which had `prompt`."""
     turns = [prompt, *others]
     return turns[number % len(turns)]

@@ -2,10 +2,10 @@
 
 A state: {runs: [{prompt: its first words, seed, seconds: per token, one value per lane}, ...], with
 the race itself as the first run; more: how many further runs "Race on" would make, 0 if none are
-possible; most: the most runs that a race may have; kind: of the prompts of further runs, "code",
-"prose", or in a race of two prompts both, empty if further runs keep the prompts; seeds: whether
-each run has a new seed; planned: while further runs are being made, how many runs there will be,
-else null}.
+possible; most: the most runs that a race may have; kind: the kind of text of the further prompts,
+"code" or "prose", both joined by "and" in a race of two prompts, empty if further runs keep the
+prompts; seeds: whether each run has a new seed; planned: while further runs are being made, how
+many runs there will be, else null}.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def _kind(prompt: str, second: str) -> str:
 
 def how_many_more(verdict: Verdict, room: int) -> int:
     """How many further runs to make, at most `room`: enough to separate the first two lanes, else
-    enough to detect a difference of 10% between them, else `room`. If the lanes are separate
-    already, or cannot be separated but the runs so far would detect 10%, USUAL_MORE."""
+    enough to detect a difference of 10% between them, else `room`. But USUAL_MORE if the lanes are
+    separate already, or if they cannot be separated and the runs so far would detect 10%."""
     if verdict.more_to_separate == 0:
         return min(USUAL_MORE, room)
     needed = [more for more in (verdict.more_to_separate, verdict.more_races) if more]

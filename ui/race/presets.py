@@ -93,7 +93,7 @@ PRESETS = (
     RacePreset(
         "a100",
         "on an A100",
-        "The models run here, but each step counts with the time it would take on an A100 "
+        "The models run here, but the clock gives each step the time it would take on an A100 "
         "(simulated), and the tree is planned for an A100. Compare with the same race on this "
         "machine.",
         _USUAL,

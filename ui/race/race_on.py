@@ -28,7 +28,7 @@ from ui.serving.run_job import Ended, Notice, RunJob
 from ui.serving.sessions import Busy
 from ui.serving.wait_times import Demand
 
-TIME_LIMITS = 10  # for one series of further runs, in time limits of a single run
+TIME_LIMITS = 10  # a series of further runs may take this many times the time limit of one run
 
 
 class PairChanged(SequoiaError):

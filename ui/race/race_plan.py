@@ -107,7 +107,7 @@ def _tree(pair: Pair, asked: RaceRequest, lane: LaneRequest) -> ChosenTree:
 
 def _repeats(lanes: Sequence[ChosenLane]) -> Iterator[tuple[int, int]]:
     """(lane, earlier lane), by index, for each lane whose planned tree an earlier lane has on the
-    same prompt. Lanes of a shape with given numbers are never left out, even if equal."""
+    same prompt. Lanes of any kind that is not in PLANNED are never left out, even if equal."""
     for i, lane in enumerate(lanes):
         for first, other in enumerate(lanes[:i]):
             planned = lane.request.tree_request.kind in PLANNED

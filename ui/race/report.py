@@ -94,7 +94,8 @@ class FinishedRace:
 
     def timed(self, max_nodes: int) -> list[dict[str, Any] | None]:
         """One result per lane: where its time went and what to try, compared with the plain lane.
-        None for the plain lane. max_nodes: the most nodes that a tree may have to be suggested."""
+        None for the plain lane. max_nodes: a suggested tree with more nodes is only described; its
+        `parents` are None."""
         base = None if self.base is None else self.tallies[self.base]
         results = [
             None if lane.is_plain else self._timed(i, base, max_nodes)
@@ -107,7 +108,7 @@ class FinishedRace:
         result: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
         if base is None:
             return result
-        # raised for a lane without steps or with a decode time of 0, which has no losses
+        # an error means that the lane has no steps or a decode time of 0, so there are no losses
         with suppress(SequoiaError):
             bars = time_breakdown(tally.stats, base.stats)
             result["waterfall"] = {

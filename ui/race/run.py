@@ -58,8 +58,8 @@ class StepMade:
 
 @dataclass(frozen=True)
 class StepsEnded:
-    """The last step was made; results follow. expected: the expected steps of each lane; None for a
-    lane without them, and instead of the tuple if no lane has them."""
+    """The last step was made; results follow. expected: the expected steps of each lane, None for a
+    lane without them. If no lane has them, None replaces the whole tuple."""
 
     stopped: bool
     expected: tuple[ExpectedSteps | None, ...] | None = None
@@ -275,7 +275,8 @@ class RaceJob(RunJob):
     def _expected(
         self, pair: Pair, race: Race, tallies: Sequence[Tally]
     ) -> tuple[ExpectedSteps | None, ...] | None:
-        """The expected steps of each lane; None if the race was stopped or the visitor has left."""
+        """The expected steps of each lane. None if the race was stopped or reached its time limit,
+        or if the visitor has left."""
         if race.running or self._released or self._must_end():
             return None
         if self.request.params.temperature:

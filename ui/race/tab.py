@@ -278,7 +278,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return {self.board: notice_message(error=words)}
 
     def _keep(self, race: RaceJob | RaceOnJob) -> StoredRace | None:
-        """Move the recording of a race that has ended to the store, and return it; None if the race
+        """Once a race has ended, move its recording to the store and return it; None if the race
         made none."""
         kept = race.recording
         if kept is not None:

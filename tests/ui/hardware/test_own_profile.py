@@ -52,7 +52,7 @@ def test_the_figures_of_a_ready_profile_make_the_same_curves_before_a_prefix() -
     assert entry.profile.verify_seconds(256) == pytest.approx(ready.verify_seconds(256), rel=0.02)
     assert entry.profile.calibrated_up_to == 0
     assert entry.note.startswith(
-        "Roofline from your figures: 1008 GB/s, 165.2 TFLOP/s at 55%; target"
+        "Roofline from your figures: 1008 GB/s, 165.2 TFLOP/s at 55% efficiency; target"
     )
 
 

@@ -535,7 +535,7 @@ def test_equal_lanes_do_not_share_their_draws(
 @pytest.mark.parametrize(
     ("distribution", "words"),
     [
-        ([0.999, 0.001], "nearly certain of one token at all of the first 12 positions"),
+        ([0.999, 0.001], "nearly certain of one token at each of the first 12 positions"),
         ([1 / 4096] * 4096, "spread over so many tokens"),
     ],
 )

@@ -26,11 +26,12 @@ import { RunPanel } from "./run_panel.js";
  *
  * @typedef {object} View
  * @property {Profile} profile
- * @property {string | null} against name of the profile it is compared with
+ * @property {string | null} against the name of the profile that it is compared with
  * @property {string} file the profile as JSON
  * @property {{name: string, label: string}} rates the acceptance vector
  * @property {Plan} plan of the fastest tree
- * @property {{nodes: number | null, most: number}} knee null if none up to `most` nodes
+ * @property {{nodes: number | null, most: number}} knee its `nodes` are null if there is no knee up
+ *   to `most` nodes
  * @property {string | null} supposed a warning if times and acceptance may be of different models
  * @property {string} why a sentence: why this tree is the fastest
  * @property {string} default a sentence: the tree that the default of Decode chooses
@@ -53,13 +54,13 @@ import { RunPanel } from "./run_panel.js";
  * @property {string} date
  * @property {Record<string, string>} versions
  *
- * @typedef {object} Plan times in seconds
+ * @typedef {object} Plan a planned tree; its times are in seconds
  * @property {number} nodes
  * @property {number} levels
  * @property {number} tokens expected per step
  * @property {number} seconds predicted per step
  * @property {number} speedup predicted
- * @property {number} plain time of one plain token
+ * @property {number} plain the time of one plain token
  *
  * @typedef {object} ComparedRun
  * @property {string} sentence
@@ -186,7 +187,7 @@ class HardwareView {
     text(this.levels, view.levels || "");
     text(this.there, view.there || "");
     text(this.default, view.default);
-    const compared = view.against ? `, with ${view.against}` : "";
+    const compared = view.against ? `, compared with ${view.against}` : "";
     for (const { word } of [this.verify, this.small]) text(word, view.profile.label + compared);
   }
 }

@@ -76,7 +76,7 @@ const times = (ratio) => ratio.toFixed(2) + "×";
 
 const about = (run) =>
   `this machine · ${run.steps} steps measured, tree of ${run.nodes} nodes, ${run.levels} levels · ` +
-  `predicted with acceptance ${run.rates_label}: ${run.rates}`;
+  `predicted with ${run.rates_label} acceptance: ${run.rates}`;
 
 function together({ measured, predicted }) {
   const change = measured / predicted - 1;

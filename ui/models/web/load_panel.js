@@ -11,8 +11,8 @@ import { progressBar } from "../../shared/web/progress_bar.js";
  * @property {boolean} over whether the load has ended
  * @property {string | null} error why it failed
  * @property {boolean} done whether the new models are in use
- * @property {number | null} share of the download, 0 to 1
- * @property {string | null} amount of the download, in words
+ * @property {number | null} share how much of the download is done, 0 to 1
+ * @property {string | null} amount how much is downloaded and how fast, in words
  * @property {string | null} model the model that is being downloaded
  * @property {[string, string][]} checks for each check passed, its name and its result
  *

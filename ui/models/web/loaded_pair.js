@@ -17,7 +17,7 @@ import { makePanel } from "../../shared/web/panel.js";
  * @property {string} name
  * @property {string} numbers dtype of the weights, such as "bfloat16"
  * @property {string} forward the forward pass in use
- * @property {string} no_fast_forward why no faster forward pass is in use; "" if there is no reason
+ * @property {string} no_fast_forward why a faster forward pass was rejected; "" if none was
  * @property {string} no_gpu_verification why trees are not verified on the GPU that has the models
  * @property {string} device
  * @property {string} placement where the weights are, in words; "" if all are on `device`

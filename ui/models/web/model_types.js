@@ -1,4 +1,4 @@
-/* The list of model types that run and that do not, in a box that opens, with a filter field. */
+/* The list of which model types run and which do not, in a box that opens, with a filter field. */
 import { el, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 

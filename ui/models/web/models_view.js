@@ -63,7 +63,7 @@ class ModelsView {
   }
 }
 
-// Mark the field of the form that an error is about as invalid, and link it to the element with the
+// Mark as invalid the field of the form that an error is about, and link it to the element with the
 // message. All other fields are unmarked. wrong: the field's name; error: the element's id.
 function markField(wrong, error) {
   for (const name of FIELDS) {

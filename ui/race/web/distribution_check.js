@@ -13,8 +13,8 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./race_store.js").Result} Result */
 /** @typedef {{i: number, count: Count, p: number | null}} Counted a lane with its counts */
 /**
- * A row of the table. `left`: for the row that sums the cells of the test that are not listed, how
- * many they are; else 0.
+ * A row of the table: one cell of the test, or the sum of all cells that are not listed. `left`:
+ * how many cells such a sum has; 0 for a row of one cell.
  * @typedef {import("./race_store.js").Cell & {left: number}} Row
  */
 

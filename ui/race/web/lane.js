@@ -126,7 +126,7 @@ export class LaneView {
 
   makeProgress() {
     const line = el("div", { class: "race-progress" }, this.root);
-    const label = "Tokens to the finish line";
+    const label = "Progress to the finish line, in tokens";
     const attributes = { role: "progressbar", "aria-label": label, "aria-valuemin": "0" };
     this.bar = el("div", { class: "race-bar", ...attributes }, line);
     this.fill = el("i", {}, this.bar);

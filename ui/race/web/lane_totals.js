@@ -211,8 +211,8 @@ export const intervalInWords = ({ least, most, verdict }) =>
   `${least.toFixed(2)}–${most.toFixed(2)}${verdict === "even" ? ", no clear difference" : ""}`;
 
 /**
- * Index of the lane that `lane` is compared with at t: the plain lane on its prompt, or without one
- * the slowest lane on its prompt. -1 while none of these lanes has made a step.
+ * Index of the lane that `lane` is compared with at t: the plain lane on its prompt or, if there is
+ * no plain lane, the slowest lane on its prompt. -1 while none of these lanes has made a step.
  * @param {Lane[]} lanes
  * @param {LaneTotals[]} totals
  * @param {number} t
@@ -239,8 +239,8 @@ export function lanesByPrompt(lanes) {
 }
 
 /**
- * Index of the lane that leads at t: the lane with the most tokens, or if several have as many the
- * lane that had them first. -1 while no lane has made a step.
+ * Index of the lane that leads at t: the lane with the most tokens. If several have as many, the
+ * lane that had them first leads. -1 while no lane has made a step.
  * @param {LaneTotals[]} totals
  * @param {number} t
  * @returns {number}

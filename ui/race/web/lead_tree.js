@@ -234,5 +234,6 @@ export class LeadTree {
 function stepInWords({ steps, sums }, { i, isBest }) {
   const seconds = sums[i + 1].seconds - sums[i].seconds;
   const gave = count(steps[i].text.length, "token");
-  return `${isBest ? "its best step: " : "step "}${i + 1} of ${steps.length}: ${gave} in ${ms(seconds)}`;
+  const which = isBest ? "its best step, step " : "step ";
+  return `${which}${i + 1} of ${steps.length}: ${gave} in ${ms(seconds)}`;
 }

@@ -15,7 +15,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
  * @typedef {ReturnType<typeof makeRow>} Row
  */
 
-const LEAST_REACH = Math.log(1.1); // the shortest that the axis is on either side of 1
+const LEAST_REACH = Math.log(1.1); // the axis goes at least this far on either side of 1
 
 /** One row for each lane behind the leader. */
 export class RaceIntervals {

@@ -1,4 +1,4 @@
-/* "Race on": further runs of a race that is over, with other prompts and seeds. All are pooled. */
+/* "Race on": further runs of a race that is over, with other prompts and seeds, pooled with it. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
@@ -91,7 +91,9 @@ function progress(pool) {
 function offer(pool, verdict) {
   const { more } = pool;
   if (!more)
-    return pool.runs.length >= pool.most ? `This race has all of its ${pool.most} runs.` : "";
+    return pool.runs.length >= pool.most
+      ? `This race has reached its limit of ${pool.most} runs.`
+      : "";
   if (verdict.more_to_separate === 0)
     return `Further runs of the same lanes ${over(pool)} show whether the result holds, and narrow the interval.`;
   const spread = pool.runs.length > 1 ? "so far" : "within this run";

@@ -7,7 +7,8 @@ import { LaneTotals } from "./lane_totals.js";
 
 /**
  * A lane before its first step; `StoredRace.lanes` in ui/race/messages.py.
- * `kind`: its tree in the menu, null in files that do not say. `most`: maximum nodes of a tree.
+ * `kind`: the menu's key for its tree; null if the file of the race does not say. `most`: maximum
+ * nodes of a tree.
  * `changes`: whether the tree changes from step to step. `on`: in a race of two prompts, the name
  * of the lane's prompt.
  * @typedef {{name: string, how: string, verifier: string, plain: boolean, most: number,
@@ -110,7 +111,7 @@ export class RaceStore extends Playback {
     this.t = 0; // the race time shown, in seconds
     this.follow = true;
     this.playing = false;
-    this.clock = 0; // seconds of playback since the last step, at a rate of steps per second
+    this.clock = 0; // if playback counts steps per second: seconds since its last step
     this.before = null; // time of the previous frame, in milliseconds
     /** @type {{a: number, b: number} | null} */
     this.gap = null;

@@ -45,8 +45,8 @@ export class WhereTimeWent {
     const { lanes } = this.store;
     const results = this.store.results || [];
     if (this.results === results && this.lanes === lanes) return;
-    // A check in progress changes neither of them. Panels are rebuilt only if one has changed, so
-    // that no button is replaced under the pointer.
+    // Panels are rebuilt only if something they show has changed, so that no button is replaced
+    // under the pointer. A check of losslessness in progress changes other parts of the results.
     const shown = JSON.stringify(results.map((result) => [result?.waterfall, result?.doctor]));
     const same = this.shown === shown && this.lanes === lanes;
     this.results = results;
