@@ -70,7 +70,8 @@ def timed(
 
 
 def rated(rows: list[Row]) -> list[Row]:
-    """`rows`, with the speed-ups of every round over the fastest plain decoding filled in."""
+    """Fill in `ratio` and `step_ratio` of each row: in every round, the speed-up over the fastest
+    plain decoding. Returns `rows`."""
     base = _fastest(rows, "plain")
     for row in rows:
         row.ratio = _ratios(base.ms_per_token, row.ms_per_token)
@@ -153,13 +154,13 @@ def print_table(rows: Sequence[Row], title: str) -> None:
     print(title)
     print(
         f"  {'decoder':<46}{'ms/token':>22}{'speed-up over plain':>24}{'predicted':>11}"
-        f"{'tokens/step':>13}{'non-model':>11}{'repeated':>10}"
+        f"{'tokens/step':>13}{'non-model':>11}{'repeated 8-grams':>18}"
     )
     for row in rows:
         print(
             f"  {row.name:<46}{_spread(row.ms_per_token, ''):>22}{_spread(row.ratio, 'x'):>24}"
             f"{_or_blank(row.predicted, '.2f', 'x'):>11}{_or_blank(row.tokens_per_step, '.2f'):>13}"
-            f"{_or_blank(row.overhead_share, '.1%'):>11}{row.repetition:>10.0%}"
+            f"{_or_blank(row.overhead_share, '.1%'):>11}{row.repetition:>18.0%}"
         )
     _print_summary(rows)
 

@@ -39,8 +39,8 @@ PAPER = {(5, 8): (2.97, 3.92)}
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """The expected tokens per step along one text: "5 x 8" for SpecInfer's 5 sequences of 8 tokens,
-    "planned 41" for the planned tree of 41 nodes."""
+    """The expected tokens per step along one text, by lane: "5 x 8" is the lane of SpecInfer with 5
+    sequences of 8 tokens, "planned 41" that of the planned tree with 41 nodes."""
     acceptance = planning_vector(pair, case_of(unit).kind, params_of(unit))
     lanes = dict[str, tuple[Tree, str]]()
     for width, depth in _grid(unit.work):
@@ -132,8 +132,8 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
     won = sum(one.low is not None and one.low > 1 for one in comparisons)
     low, high = (pick(one.ratio for one in comparisons) - 1 for pick in (min, max))
     return (
-        f"The planned tree emits more tokens per step than SpecInfer's sequences of the same size "
-        f"in {won} of {len(comparisons)} cases; the difference ranges from {low:+.0%} to "
+        "With as many nodes as SpecInfer's sequences, the planned tree emits more tokens per step "
+        f"in {won} of {len(comparisons)} comparisons; the differences range from {low:+.0%} to "
         f"{high:+.0%}."
     )
 

@@ -1,9 +1,11 @@
 """The further runs of a race, with other prompts and seeds, as its file contains them: for each
-lane the tokens and seconds of every step, and the ids of all tokens. Needs no models.
+lane, the number of tokens and the seconds of every step, and the ids of all its tokens. Needs no
+models.
 
 In a race file: {runs: [{prompt, seed, lanes: [{tokens: number in each step, seconds: time of each
-step, text: token ids, expected}], second_prompt}], verdicts, stopped}. `second_prompt` is missing
-in a race with one prompt. `expected` (see check_fields.py) is missing if it is not known.
+step, text: token ids, expected}], second_prompt}], verdicts: number, stopped: bool}.
+`second_prompt` is missing in a race with one prompt. `expected` (see check_fields.py) is missing
+if it is not known.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ _LONGEST = 1e6  # seconds of a step
 @dataclass(frozen=True)
 class PooledLane:
     """One lane of a further run. steps: (number of tokens, seconds) of each step. text: ids of all
-    tokens. expected: the expected steps, None if they are not known."""
+    tokens. expected: how many steps the lane is expected to need for each lane's text (see
+    ExpectedSteps), None if that is not known."""
 
     steps: tuple[tuple[int, float], ...]
     text: tuple[int, ...]
@@ -61,9 +64,9 @@ class PooledRun:
 
 @dataclass(frozen=True)
 class Pool:
-    """The further runs of a race. verdicts: the number of verdicts with a p-value so far, including
-    that of the first run. stopped: whether the last series of runs was stopped early, so that its
-    verdict has no p-value."""
+    """The further runs of a race. verdicts: how many verdicts with a p-value have been given on
+    which lane is faster, the first run's included. stopped: whether the last batch of further runs
+    was stopped before its end; the latest verdict then has no p-value."""
 
     runs: tuple[PooledRun, ...] = ()
     verdicts: int = 1
@@ -106,9 +109,9 @@ def _lane(data: Mapping[str, Any], what: str) -> PooledLane:
     seconds = [number(one, f"{what}: seconds", 0, _LONGEST, BadTrace) for one in times]
     if not tokens or len(tokens) != len(seconds) or sum(tokens) != len(text):
         raise BadTrace(
-            f"{what}: {len(tokens)} steps with {sum(tokens)} tokens in total, {len(seconds)} times "
-            f"and a text of {len(text)} tokens; expected one time for each step, and as many "
-            "tokens in the text as in the steps"
+            f"{what}: {len(tokens)} steps with {sum(tokens)} tokens in total, {len(seconds)} step "
+            f"times and a text of {len(text)} tokens; expected at least one step, one time for "
+            "each step, and as many tokens in the text as in the steps"
         )
     ids = tuple(whole(one, f"{what}: token id", 0, MAX_ID, BadTrace) for one in text)
     expected = data.get("expected")

@@ -24,8 +24,9 @@ HEADER = UI / "shared" / "web" / "header.html"
 
 def header(status: Callable[[], str] | None = None) -> gr.HTML:
     """The strip at the top of the page. Its value is JSON: {"stage", "words", "version"}, the state
-    of loading the models. status: returns the current value, which the browser requests every few
-    seconds; without it, the strip does not change once loading is over. The component triggers
+    of loading the models, which the Decode tab updates while they load. status: returns the current
+    value; the browser then also requests it every few seconds, because another visitor may load
+    other models later. None if nobody can. The component triggers
     `select` when other models have been loaded."""
 
     def get_status(_asked: Any) -> str:  # Gradio passes one value

@@ -29,8 +29,9 @@ class Notice:
 
 @dataclass(frozen=True)
 class Ended:
-    """A run or race has ended. end: the reason: the `finish` of the last step, "stopped", "time",
-    "paused" (the requested steps are done) or "broken". meta: the new meta if plain decoding was
+    """A run or race has ended. end: why: "stopped" (somebody stopped it), "time" (the time limit),
+    "paused" (the requested steps are done), "broken" (an error), or else the `finish` of the last
+    step. meta: the new meta if plain decoding was
     timed; it replaces the meta that was sent when the run began."""
 
     end: str
@@ -41,10 +42,10 @@ class Ended:
 
 class RunJob(Job[Any]):
     """A run or a race that is watched and recorded. Its events are Notice, Ended, and those of the
-    subclass. `messages` must be read to its end once for every `start`; a second reader may
-    continue where the first one left off."""
+    subclass. After every `start` (see Job), `messages` must be read to its end. If one reader stops
+    early, another may read the rest."""
 
-    if_out_of_memory = "Choose fewer tokens or a smaller tree. Later runs are not affected."
+    if_out_of_memory = "Choose fewer tokens or a smaller tree and start again."
 
     def __init__(self, model_host: ModelHost, limits: Limits) -> None:
         super().__init__(model_host)
@@ -58,7 +59,7 @@ class RunJob(Job[Any]):
         self._followers = Followers()
 
     def messages(self) -> Received[Any, str]:
-        """The messages for the browser, until the thread has ended."""
+        """The messages for the browser, until the job's thread has ended."""
         return Received(self._inbox, self._next_message)
 
     def _next_message(self, events: list[Any]) -> str:
@@ -81,8 +82,8 @@ class RunJob(Job[Any]):
 
     @abstractmethod
     def _so_far(self) -> str | None:
-        """The recording so far, as one message of a run in progress. None if the run has just ended
-        and its recording was dropped."""
+        """Everything recorded so far, as the first message for a visitor who begins to follow. None
+        if the run has just ended and its recording was dropped."""
 
     @property
     def _ahead(self) -> dict[str, Any]:

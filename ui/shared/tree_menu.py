@@ -19,7 +19,7 @@ class Shape:
     label is `menu`, or `name` + `more` if `menu` is empty. `about` explains the shape in a sentence
     or two. `how` describes such a tree, with placeholders for its numbers. `fields` are the labels
     of these numbers, and `start` their defaults. `make` builds the tree from its numbers; None if
-    that needs a pair."""
+    that needs the models."""
 
     name: str
     more: str
@@ -67,7 +67,7 @@ def _listed(text: Any) -> Tree:
 # The size of the "wide" tree, which branches enough to be worth watching.
 WIDE_NODES = 48
 WIDE_LEVELS = 6  # few, so that the tree is wide
-LEAST_WIDE = 32  # nodes from which the planned tree counts as wide, unless it is a chain
+LEAST_WIDE = 32  # a planned tree of at least this many nodes is wide, unless it is a chain
 
 SHAPES = {
     "planned": Shape(
@@ -75,16 +75,17 @@ SHAPES = {
         ", planned for this machine",
         "planned for this machine",
         about=(
-            "The tree predicted to be fastest: of all trees within 1% of the top speed, it has the "
-            "most expected tokens per step. On small machines this is often just a chain."
+            "Planned for speed: of all trees predicted to be within 1% of the fastest, the one "
+            "expected to emit the most tokens per step. On small machines this is often just a "
+            "chain."
         ),
     ),
     "wide": Shape(
         "Wide tree",
         "",
-        "best of {} nodes on at most {} levels, to show a tree",
+        "best tree of {} nodes on at most {} levels, chosen to show branching",
         about=(
-            f"The planned tree if it has at least {LEAST_WIDE} nodes; otherwise a tree of "
+            f"The planned tree if it branches and has at least {LEAST_WIDE} nodes; else a tree of "
             f"{WIDE_NODES} nodes on {WIDE_LEVELS} levels, which may be slower than a chain."
         ),
         menu="Show me a tree",
@@ -181,8 +182,9 @@ SHAPES = {
 
 
 TEXTS = ("branching", "lab")  # kinds whose only field is a text
-FITTED = ("best", "replanned", "dynamic")  # kinds fitted to acceptance within the size typed
-PLANNED = ("planned", "tuned_chain")  # kinds whose size is planned, too
+# planned from the acceptance, up to the size that was typed
+FITTED = ("best", "replanned", "dynamic")
+PLANNED = ("planned", "tuned_chain")  # kinds whose size is planned as well
 
 
 def tree_choices(clock: str = "") -> list[tuple[str, str]]:

@@ -1,4 +1,5 @@
-"""A toy pair: p and q over a few words, the same after every text."""
+"""A toy pair of target and draft: distributions p and q over a few words. Neither depends on the
+text so far."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_show_me_a_tree_is_the_planned_tree_if_that_is_wide(
         assert meta["how"].startswith(f"planned for {NAME}")
     else:
         assert (meta["nodes"], meta["levels"]) == (48, 6)
-        assert meta["how"].startswith("best of 48 nodes on at most 6 levels, to show a tree")
+        assert meta["how"].startswith("best tree of 48 nodes on at most 6 levels, chosen to show")
 
 
 def test_each_step_takes_the_simulated_time_of_its_own_tree(make: Callable[..., DecodeJob]) -> None:

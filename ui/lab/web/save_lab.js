@@ -54,5 +54,8 @@ function labFacts({ state, numbers }) {
   const machine = numbers.clock.name ?? `${profile.device}, ${profile.target} + ${profile.draft}`;
   const { speedup } = planner.predict(parents, even, profile);
   const source = relabelled(profile.source);
-  return [...lines, `${speedup.toFixed(2)}× plain (predicted), times of ${machine} (${source})`];
+  return [
+    ...lines,
+    `predicted: ${speedup.toFixed(2)}× plain decoding, on ${machine} (step times: ${source})`,
+  ];
 }

@@ -43,7 +43,7 @@ export class RaceScrubber extends PlaybackBar {
   }
 
   /**
-   * Draw one line per lane, as long as its decode time.
+   * Draw one line per lane; its length shows the lane's decode time.
    * @param {number} end race time of the newest step, in seconds
    */
   paintLines(end) {
@@ -87,7 +87,7 @@ const HELP = [
   ["L", "follow the newest step"],
   ["1 2 3 4", "show the tree of lane 1, 2, 3 or 4"],
   ["0", "show the tree of the leading lane"],
-  [", .", "one picture back or forward within the step shown by the tree"],
+  [", .", "in the tree: previous or next picture of the step"],
   ["arrows", "inside a lane, panel or button group: from button to button"],
   ["Esc", "stop the race"],
   ["?", "this list"],

@@ -1,13 +1,13 @@
-/* The table T[n, levels, b], computed level by level in slices of work, and every choice that its
-   cells were computed from. Independent of the page.
+/* The table T[n, levels, b], computed level by level in slices of work. For any cell, `sums` gives
+   the candidates for its value, and `split` the one that was chosen. Independent of the page.
 
-   T is the most expected tokens of a tree with exactly n nodes, at most `levels` levels and b
-   children at the root:
+   T is the largest expected number of tokens per step of any tree with exactly n nodes, at most
+   `levels` levels, and b children at the root:
        T[n, l, b] = max over m of T[n-m, l, b-1] + a[b] best(m, l-1)
        best(n, l) = max over b of T[n, l, b]
    Sums are computed in the same order as in sequoia/algorithm/best_tree.py, so that ties are broken
    the same way. A cell for which no tree exists contains -Infinity. `n` and `levels` include the
-   root; children beyond the vector have rate 0. */
+   root. a is the acceptance vector: a[b] is the rate of a node's b-th child, 0 after its end. */
 import * as planner from "../../../shared/web/planner.js";
 
 const MOST_CELLS = 2 ** 22; // 32 MiB
@@ -59,8 +59,8 @@ export class DpTable {
    * @param {number[]} rates
    * @param {number} nodes
    * @param {number | null} [levels] max levels to compute; null: as many as make a difference
-   * @param {boolean} [flat] compute a single layer, without a cap on levels; it is valid only for
-   *   `levels` = nodes
+   * @param {boolean} [flat] compute one layer that stands for any number of levels; only if
+   *   `levels` is null or at least `nodes`
    * @throws {RangeError} if an argument is invalid
    */
   constructor(rates, nodes, levels = null, flat = false) {
@@ -120,8 +120,8 @@ export class DpTable {
     return { cells, best, root };
   }
 
-  // best(n) and its b. On two levels, all nodes but the root are its children. If they are more
-  // than the vector has rates, the last ones have rate 0.
+  // best(n), and the number of root children with which it is reached. In a tree of two levels the
+  // root has n - 1 children. If the vector has fewer rates, the last children have rate 0.
   top(cells, n) {
     const width = this.nodes + 1;
     let found = -Infinity;
@@ -208,7 +208,8 @@ export class DpTable {
   }
 
   /**
-   * The values that a cell's maximum is taken over, by m from 1; -Infinity for an impossible m.
+   * The candidates for a cell's maximum. Index m is the size of the last child's subtree; index 0
+   * is not used. -Infinity where m is impossible.
    * @param {number} n
    * @param {number} levels
    * @param {number} b
@@ -228,8 +229,9 @@ export class DpTable {
   }
 
   /**
-   * The traceback of a cell: the tree's parents in breadth-first order, and the steps that gave
-   * each node its last child. Uses a queue, not recursion: a chain may have 1,024 levels.
+   * The traceback of a cell: the tree's parents in breadth-first order, and a step for
+   * each child: node by node, from the last child to the first. Uses a queue, not recursion: a
+   * chain may have 1,024 levels.
    * @param {number} n
    * @param {number} levels
    * @param {number} b
