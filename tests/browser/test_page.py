@@ -392,7 +392,7 @@ def test_the_menu_of_trees_says_what_the_chosen_one_is(visit: Visit) -> None:
     page = visit()
     ready(page)
     about = page.locator("#pg-tree")
-    expect(about).to_contain_text("The tree predicted to be fastest")
+    expect(about).to_contain_text("Planned for speed")
     page.click("#pg-tree input")
     page.get_by_role("option", name="k sequences").click()
     expect(about).to_contain_text("Several chains side by side, all starting at the root.")
@@ -481,7 +481,7 @@ def test_markup_typed_by_a_visitor_stays_text(visit: Visit) -> None:
     until(page, "s.meta.label === 'measured' && s.done")
     choose(page, "tree", "SpecInfer tree: children by level")
     # what comes with it is in the field
-    expect(page.locator("#pg-tree")).to_contain_text("The number of children of every node")
+    expect(page.locator("#pg-tree")).to_contain_text("which you enter by level")
     field = page.locator("#pg-branching input, #pg-branching textarea")
     expect(field).to_have_value("4, 2, 2, 1")
     field.fill("<img src=x onerror=window.hit=3>")

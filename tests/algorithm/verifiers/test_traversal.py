@@ -251,18 +251,18 @@ class AllRejected(RejectIfPossible):
 
 def never_weighted(self: Place, token: int) -> Any:
     """max(p - q, 0) instead of max(a p - q, 0)."""
-    stands = self.stands
-    self.stands = stands * 0 + 1
+    before = self.path_chance
+    self.path_chance = before * 0 + 1
     mass = REJECT(self, token)
-    self.stands = stands
+    self.path_chance = before
     return mass
 
 
-def stands_as_before(self: Place, token: int) -> Any:
-    """A node stands as surely after a child was rejected as before."""
-    stands = self.stands
+def path_chance_as_before(self: Place, token: int) -> Any:
+    """The chance of a node's path does not change when a child is rejected."""
+    before = self.path_chance
     mass = REJECT(self, token)
-    self.stands = stands
+    self.path_chance = before
     return mass
 
 
@@ -275,7 +275,11 @@ def target_as_before(self: Place, token: int) -> Any:
 
 
 REJECT = Place.reject
-MUTANTS: list[Callable[[Place, int], Any]] = [never_weighted, stands_as_before, target_as_before]
+MUTANTS: list[Callable[[Place, int], Any]] = [
+    never_weighted,
+    path_chance_as_before,
+    target_as_before,
+]
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
