@@ -74,8 +74,7 @@ export class Scrubber extends PlaybackBar {
     this.names = [el("span", { text: "alone" }, names), el("span", { text: "with tree" }, names)];
     const counts = el("div", { class: "sq-beat-counts", "aria-hidden": "true" });
     this.counts = [el("span", {}, counts), el("span", {}, counts)];
-    const key =
-      "striped: the small model guesses; solid: the rest of the step; numbers: tokens emitted";
+    const key = "striped: the small model guesses; solid: the rest; numbers: tokens";
     this.key = el("span", { class: "sq-beat-key", text: key });
     this.place.before(this.key);
     this.track.before(names);
