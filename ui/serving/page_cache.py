@@ -72,5 +72,7 @@ def _address(scope: Scope) -> Address:
 
 
 def _is_complete(answer: list[Message]) -> bool:
-    """Whether it is a page, and not an error, from its status to its end."""
-    return bool(answer) and answer[0].get("status") == 200 and not answer[-1].get("more_body")
+    """Whether it is a page for everybody, and not an error, from its status to its end."""
+    if not answer or answer[0].get("status") != 200 or answer[-1].get("more_body"):
+        return False
+    return all(name.lower() != b"set-cookie" for name, _ in answer[0].get("headers", ()))

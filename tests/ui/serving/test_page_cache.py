@@ -16,12 +16,15 @@ from ui.serving.page_cache import MOST_ADDRESSES, PageCache
 class Rendered:
     """An app that answers with the number of the request, and `status`."""
 
-    def __init__(self, status: int = 200) -> None:
+    def __init__(self, status: int = 200, cookie: bytes = b"") -> None:
         self._numbers = count(1)
         self._status = status
+        self._headers = [(b"Set-Cookie", cookie)] if cookie else []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": self._status, "headers": []})
+        await send(
+            {"type": "http.response.start", "status": self._status, "headers": self._headers}
+        )
         await send({"type": "http.response.body", "body": b"page ", "more_body": True})
         await send({"type": "http.response.body", "body": b"%d" % next(self._numbers)})
 
@@ -84,6 +87,12 @@ def test_another_page_is_not_mixed_up_with_it(other: Scope) -> None:
 
 def test_an_error_is_not_stored() -> None:
     app = PageCache(Rendered(500))
+    assert answer(app, scope_of()) == b"page 1"
+    assert answer(app, scope_of()) == b"page 2"
+
+
+def test_a_page_with_a_cookie_is_for_one_visitor_only() -> None:
+    app = PageCache(Rendered(cookie=b"who=me"))
     assert answer(app, scope_of()) == b"page 1"
     assert answer(app, scope_of()) == b"page 2"
 
