@@ -53,7 +53,7 @@ def test_the_number_its_price_and_its_basis_agree(seen: Page) -> None:
     expect(words).to_contain_text(f"Each step gives {totals['tokensPerStep']:.1f} tokens")
     expect(words).to_contain_text(f"takes {each / plain:.1f} times as long")
     expect(seen.locator("[data-part=basis]")).to_contain_text(
-        "A typical one of 24 prompts: their median"
+        "This prompt is typical: over 24 prompts the median"
     )
     expect(seen.locator("[data-part=basis]")).to_contain_text("Recorded on")
 

@@ -79,9 +79,9 @@ def _introduction(paper: Mapping[str, str]) -> Markup:
     link = element("a", paper["title"], href=paper["url"], target="_blank", rel="noopener")
     words = (
         " reports how fast its trees decode on an A100, on an L40, and on an L40 with offloading. "
-        "Its tables are below. Beside each of its speed-ups is a simulated one. It comes from this "
-        "program’s model of the card’s step times (the simulated clock), for the same tree and the "
-        "paper’s tokens per step. SpecInfer’s “5 × 8” means 5 independent sequences of 8 tokens."
+        "Its tables are below. Beside each published speed-up is ours, which is simulated: for the "
+        "paper’s tree and its tokens per step, with the step times that this program predicts for "
+        "the card. SpecInfer’s “5 × 8” means 5 independent sequences of 8 tokens."
     )
     source = f"{paper['authors']}. {paper['version']}."
     return element("header", _say(link, words), _note(source), class_="pp-intro")

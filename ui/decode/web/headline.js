@@ -138,7 +138,7 @@ function basis(meta) {
   if (!opening) return [readable(meta.about), stated].filter(Boolean).join(" ");
   const [low, high] = opening.range.map((one) => one.toFixed(1) + "×");
   return (
-    `A typical one of ${opening.prompts.length} prompts: their median speed-up is ${opening.median.toFixed(1)}×, ` +
-    `and 8 in 10 lie between ${low} and ${high}. ${stated}`
+    `This prompt is typical: over ${opening.prompts.length} prompts the median speed-up is ` +
+    `${opening.median.toFixed(1)}×, and 8 in 10 lie between ${low} and ${high}. ${stated}`
   );
 }

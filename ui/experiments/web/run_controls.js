@@ -56,7 +56,9 @@ export class RunControls {
   /** @type {(state: ExperimentsState) => string} */
   progressWords({ run, going, experiment, chosen, list }) {
     if (!going)
-      return experiment ? `${count(experiment.units, "unit")} with the loaded pair. ${UNIT}` : "";
+      return experiment
+        ? `Run does ${count(experiment.units, "unit")} with the loaded pair. ${UNIT}`
+        : "";
     const words = run.words ?? "";
     if (run.name === chosen) return words;
     const other = list.find(({ name }) => name === run.name)?.title ?? "Another experiment";

@@ -39,7 +39,7 @@ export class LabTreeControls {
       {
         type: "search",
         class: "sq-input",
-        placeholder: "Find: 17 or 1.2.1",
+        placeholder: "Find node 1.2.1",
         "aria-label": "Find a node by its number, or by the ranks on the path to it",
         spellcheck: "false",
         "data-part": "find",

@@ -29,7 +29,7 @@ import { toyView } from "./toy.js";
 
 const KEYS =
   "Keys: “.” next picture, “,” previous picture, Space play or pause, N draw again; with a real step, ← and → change the step.";
-const SAME = "Each model gives the same probabilities after every word.";
+const SAME = "Neither model’s probabilities depend on the words before.";
 
 /** The view of the tab. */
 export class WalkView {
