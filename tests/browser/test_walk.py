@@ -34,19 +34,23 @@ def typed(page: Page, field: str, value: str) -> None:
 def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
     # picture after picture
     caption = part(page, "caption")
-    expect(caption).to_contain_text("is dropped. A chain would end here with 1 token")
-    expect(part(page, "moment")).to_contain_text("is dropped from q")
+    expect(caption).to_contain_text(
+        "is dropped. A chain, with one guess per position, would end its step here with 1 token"
+    )
+    expect(part(page, "moment")).to_contain_text(re.compile("and from q “.+”"))
     part(page, "draw-again").focus()
     page.keyboard.press(".")
-    expect(caption).to_contain_text("“red”")
+    expect(caption).to_contain_text("“cat”")
     page.keyboard.press(",")
-    expect(caption).to_contain_text("is dropped. A chain would end here with 1 token")
+    expect(caption).to_contain_text(
+        "is dropped. A chain, with one guess per position, would end its step here with 1 token"
+    )
     before = caption.text_content()
     page.keyboard.press("n")
     expect(caption).not_to_have_text(before)
 
     # a bar by keyboard: the others make room
-    bar = page.get_by_label("p of red, as a bar")
+    bar = page.get_by_label("p of cat, as a bar")
     bar.focus()
     page.keyboard.press("ArrowRight")
     expect(part(page, "p0")).to_have_value("0.41")
@@ -76,9 +80,9 @@ def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
 def test_what_is_no_distribution_is_refused_and_stays_typed(page: Page) -> None:
     caption = part(page, "caption").text_content()
     for value, words in (
-        ("-0.2", "p of “red” is -0.2, which is below 0"),
-        ("NaN", "p of “red” is “NaN”"),
-        ("", "p of “red” is empty"),
+        ("-0.2", "p of “cat” is -0.2, which is below 0"),
+        ("NaN", "p of “cat” is “NaN”"),
+        ("", "p of “cat” is empty"),
         ("0.6", "p sums to 1.2; a distribution sums to 1."),
     ):
         typed(page, "p0", value)

@@ -27,12 +27,12 @@ test("a distribution that is none is refused with its value, at its field", () =
   assert.equal(refusal("0,25", ".75"), null);
   assert.deepEqual(refusal("1", "-0.2"), {
     at: 1,
-    words: "p of “green” is -0.2, which is below 0; enter a number from 0 to 1.",
+    words: "p of “dog” is -0.2, which is below 0; enter a number from 0 to 1.",
   });
-  assert.match(refusal("1.5", "0").words, /^p of “red” is 1\.5, which is above 1/);
-  assert.match(refusal("NaN", "1").words, /^p of “red” is “NaN”; enter a number from 0 to 1/);
-  assert.match(refusal("1", "0x1").words, /^p of “green” is “0x1”/);
-  assert.match(refusal("0.5", " ").words, /^p of “green” is empty/);
+  assert.match(refusal("1.5", "0").words, /^p of “cat” is 1\.5, which is above 1/);
+  assert.match(refusal("NaN", "1").words, /^p of “cat” is “NaN”; enter a number from 0 to 1/);
+  assert.match(refusal("1", "0x1").words, /^p of “dog” is “0x1”/);
+  assert.match(refusal("0.5", " ").words, /^p of “dog” is empty/);
   assert.match(refusal("1e999", "0").words, /above 1/);
   assert.deepEqual(refusal("0.5", "0.6"), {
     at: null,
@@ -98,10 +98,10 @@ test("a rejection shows p and q, then what is left of them, without the next out
   assert.deepEqual(
     now.rows.map(({ label, p, q }) => [label, p, q]),
     [
-      ["red", 0, 1],
-      ["green", 0.5, 0],
-      ["blue", 0.3, 0],
-      ["gold", 0.2, 0],
+      ["cat", 0, 1],
+      ["dog", 0.5, 0],
+      ["owl", 0.3, 0],
+      ["fox", 0.2, 0],
     ],
   );
   assert.match(now.note, /Nothing is left of q: the next child was drawn with equal probability/);
@@ -131,10 +131,7 @@ test("a node sees its ancestors, and positions by index are wrong off the chain"
   assert.deepEqual(positionsOf(topo, false), [0, 1, 1, 2, 2]);
   assert.deepEqual(misplaced(topo), [2, 3, 4]);
   const words = positionWords(topo, true, (node) => WORDS[node]);
-  assert.match(
-    words,
-    /^A bug: 3 nodes of 5 get a wrong position: “blue” \(node 2\) at \+2 instead/,
-  );
+  assert.match(words, /^A bug: 3 nodes of 5 get a wrong position: “owl” \(node 2\) at \+2 instead/);
   const chain = toyTree([1, 1]);
   assert.deepEqual(misplaced(chain), []);
   assert.match(positionWords(chain, true, String), /a chain/);

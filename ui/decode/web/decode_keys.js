@@ -9,7 +9,7 @@ export class DecodeKeys extends PlaybackKeys {
       ["Ctrl Enter", "run, wherever the focus is; on a Mac also ⌘ Enter"],
       ["space", "play or pause"],
       ["← →", "one step back or forward"],
-      [". ,", "slow motion: next or previous picture of the step"],
+      [". ,", "slow motion: next or previous frame of the step"],
       ["Home End", "first or last step"],
       ["L", "follow the newest step"],
       ["F", "show only the accepted path with its neighbours, or all nodes"],

@@ -15,7 +15,7 @@ import { StepStage } from "../../shared/web/step_stage.js";
 
 const KEYS = [
   ["space", "play"],
-  [". ,", "picture"],
+  [". ,", "frame"],
   ["← →", "step"],
   ["Esc", "leave"],
 ];
@@ -96,9 +96,9 @@ export class Presenter {
     );
     const add = (icon, label, act) => button(row, { icon, label, act });
     add("first", "One step back", () => store.step(-1));
-    add("back", "Previous picture", () => store.slow.turn(-1));
+    add("back", "Previous frame", () => store.slow.turn(-1));
     this.playing = add("play", "Play or pause", () => store.toggle());
-    add("next", "Next picture", () => store.slow.turn(1));
+    add("next", "Next frame", () => store.slow.turn(1));
     add("last", "One step forward", () => store.step(1));
     add("close", "Leave presenter mode", () => this.close());
   }

@@ -38,7 +38,7 @@ export class PhaseBar {
       return tab;
     });
     rove(group);
-    this.next = button(this.root, { icon: "next", label: "Next picture of the step (.)" });
+    this.next = button(this.root, { icon: "next", label: "Next frame of the step (.)" });
     this.next.addEventListener("click", () => this.motion.turn(1));
     const line = el("div", { class: "sq-caption-line" }, above);
     this.caption = el("p", { class: "sq-caption", "data-part": "caption" }, line);
@@ -67,8 +67,8 @@ export class PhaseBar {
     const { draft = 0, verify = 0, overhead = 0 } = seconds;
     const time = { guess: draft, check: verify, walk: overhead, result: draft + verify + overhead };
     const what = { draft: "drafting", verify: "the verify pass" }[key];
-    const name = what ?? (phase === "walk" ? "the walk and other overhead" : "the step");
-    const pace = this.motion.picture === null ? "" : "; " + this.motion.pace;
+    const name = what ?? (phase === "walk" ? "the walk and the rest of the step" : "the step");
+    const pace = this.motion.picture === null ? "" : "; shown " + this.motion.pace;
     return `${name} took ${sourced(ms(time[phase]), source)}${pace}`;
   }
 }

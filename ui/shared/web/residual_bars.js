@@ -1,5 +1,5 @@
-/* Bars for what is left of p and q: for each of a few tokens, a bar for p above a bar for q. The
-   part of p that a rejection removes is hatched. */
+/* Bars for what is left of p and q: for each of a few tokens, a bar for p above a bar for q. What
+   a rejection removes from p or from q is hatched. */
 import { attr, el, show, text } from "./dom.js";
 import { ONE_TOKEN } from "./residual_picture.js";
 

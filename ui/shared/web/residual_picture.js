@@ -147,10 +147,11 @@ function noteOf(step, at) {
   if (!trial) return drawn(step, at);
   if (trial.u === null || trial.accepted) return "";
   if (!(trial.mass > 0)) return "p and q are equal, so p stays as it is.";
-  const left = `Hatched: the overlap of p and q. It is removed; the remaining ${percent(trial.mass)} of p`;
-  if (!hasSibling(step, at)) return left + " is rescaled: the last token is drawn from it.";
-  const dropped = isDropped(step, at) ? `, and “${step.label(trial.node)}” is dropped from q` : "";
-  return `${left} is rescaled${dropped}. ${isUsedUp(step, at) ? EVEN : TESTED}`;
+  const dropped = isDropped(step, at) ? `, and from q “${step.label(trial.node)}”` : "";
+  const removed = `Hatched parts are removed: from p its overlap with q${dropped}.`;
+  const left = `${removed} The remaining ${percent(trial.mass)} of p is rescaled`;
+  if (!hasSibling(step, at)) return left + ": the last token is drawn from it.";
+  return `${left}. ${isUsedUp(step, at) ? EVEN : TESTED}`;
 }
 
 const drawn = (step, at) => {

@@ -17,7 +17,7 @@ export class StepButtons {
     this.player = player;
     this.root = el("div", { class: "sq-step-buttons", "data-part": "step-buttons" }, host);
     const back = () => player.turn(-1);
-    const label = "Previous picture of the step (,)";
+    const label = "Previous frame of the step (,)";
     button(this.root, { icon: "back", label, part: "step-back", act: back });
     const toggle = () => player.toggle();
     this.play = button(this.root, { icon: "play", part: "step-play", act: toggle });

@@ -28,7 +28,7 @@ export const PRESETS = [
     key: "specinfer-rejects",
     label: "SpecInfer rejects where Sequoia cannot",
     about:
-      "SpecInfer draws both children independently: with probability 1/4 both are “green”, which the target never writes. Sequoia’s children are distinct, so one of them is “red”, and it is always accepted.",
+      "SpecInfer draws both children independently: with probability 1/4 both are “dog”, which the target never writes. Sequoia’s children are distinct, so one of them is “cat”, and it is always accepted.",
     toy: { p: [1, 0], q: [0.5, 0.5], children: [2, 0], verifier: "specinfer" },
     seed: 5,
   },
@@ -36,7 +36,7 @@ export const PRESETS = [
     key: "top-k-fails",
     label: "Top-k match rejects although p equals q",
     about:
-      "The only child is “red”. Top-k match accepts it only if the target samples “red” too, which it does 60% of the time. Sequoia tests p/q = 1 and always accepts.",
+      "The only child is “cat”. Top-k match accepts it only if the target samples “cat” too, which it does 60% of the time. Sequoia tests p/q = 1 and always accepts.",
     toy: { p: [0.6, 0.4], q: [0.6, 0.4], children: [1, 0], verifier: "topk" },
     seed: 1,
   },
@@ -52,7 +52,7 @@ export const PRESETS = [
     key: "q-runs-out",
     label: "Nothing is left of q",
     about:
-      "The draft is certain of “red”, which the target never writes. Once “red” is rejected, nothing is left of q, so the second child is drawn from the other words with equal probability.",
+      "The draft is certain of “cat”, which the target never writes. Once “cat” is rejected, nothing is left of q, so the second child is drawn from the other words with equal probability.",
     toy: { p: [0, 0.5, 0.3, 0.2], q: [1, 0, 0, 0], children: [2, 0], verifier: "sequoia" },
     seed: 5,
   },
@@ -76,7 +76,7 @@ export const PRESETS = [
     key: "traversal-below",
     label: "Traversal accepts fewer guesses than Sequoia",
     about:
-      "On some trees Traversal does worse: here it accepts 1.0625 guesses per step on average, Sequoia 1.125. The first guess has two children, and only the second has a child of its own. After “green”, Traversal always keeps “red” if it is the first child. That uses up p for “red”, so Traversal never keeps “red” as the second child and never reaches the longer path below it. Sequoia does.",
+      "On some trees Traversal does worse: here it accepts 1.0625 guesses per step on average, Sequoia 1.125. The first guess has two children, and only the second has a child of its own. After “dog”, Traversal always keeps “cat” if it is the first child. That uses up p for “cat”, so Traversal never keeps “cat” as the second child and never reaches the longer path below it. Sequoia does.",
     toy: {
       p: [0.75, 0.25],
       q: [0.25, 0.75],

@@ -25,7 +25,7 @@ import { verifierNamed } from "./rules/verifiers.js";
  */
 
 /** The words of a toy. It has as many of them as p has values. */
-export const WORDS = ["red", "green", "blue", "gold", "grey", "pink", "black", "white"];
+export const WORDS = ["cat", "dog", "owl", "fox", "hen", "cow", "bear", "crow"];
 export const LEAST_WORDS = 2;
 export const MOST_WORDS = WORDS.length;
 /** The most children that the root may have, and that each of its children may have. */

@@ -42,9 +42,15 @@ export class ToyForm {
     const line = el("div", { class: "wk-counts" }, this.root);
     const upTo = (least, most) =>
       Array.from({ length: most - least + 1 }, (_, i) => [String(least + i), String(least + i)]);
-    this.size = this.menu("Words", "words", upTo(toys.LEAST_WORDS, toys.MOST_WORDS), "", line);
+    this.size = this.menu(
+      "Words in the vocabulary",
+      "words",
+      upTo(toys.LEAST_WORDS, toys.MOST_WORDS),
+      "",
+      line,
+    );
     this.counts = toys.MOST_CHILDREN.map((most, i) => {
-      const label = i ? "each with" : "Children";
+      const label = i ? "Children of each child" : "Children of the root";
       return this.menu(label, "children" + i, upTo(i ? 0 : 1, most), "", line);
     });
     this.size.addEventListener("change", () => this.resize(Number(this.size.value)));

@@ -28,7 +28,8 @@ import { toyView } from "./toy.js";
  */
 
 const KEYS =
-  "Keys: “.” next picture, “,” previous picture, Space play or pause, N draw again; with a real step, ← and → change the step.";
+  "Keys: “.” next frame, “,” previous frame, Space play or pause, N new random draws; with a real step, ← and → change the step.";
+const NEW_DRAWS = "Run the step again with new random numbers (N)";
 const SAME = "Neither model’s probabilities depend on the words before.";
 
 /** The view of the tab. */
@@ -84,7 +85,7 @@ export class WalkView {
     const title = "One step of verification";
     const panel = makePanel(host, { part: "walk", title, cls: "wk-walk" });
     this.badge = el("span", { class: "sq-badge" }, panel.tools);
-    const again = { text: "Draw again", hint: "New random draws (N)", part: "draw-again" };
+    const again = { text: "New random draws", hint: NEW_DRAWS, part: "draw-again" };
     this.again = button(panel.tools, { ...again, act: () => this.drawAgain() });
     if (this.link.copy) button(panel.tools, { text: "Copy link", act: () => this.link.copy() });
     rove(panel.tools);
