@@ -92,7 +92,7 @@ def test_it_opens_in_slow_motion_on_a_step_with_a_second_child(page: Page) -> No
     expect(page.locator("[data-part=caption]")).to_contain_text("in one pass")
     page.wait_for_function(f"{STORE}.slow.shown?.phase === 'walk'", timeout=15_000)
     page.wait_for_function(
-        "document.querySelector('[data-part=caption]').textContent.includes('A chain would end')",
+        "document.querySelector('[data-part=caption]').textContent.includes('A chain, with one guess')",
         timeout=15_000,
     )
 

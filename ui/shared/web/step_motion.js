@@ -91,7 +91,7 @@ export class StepMotion {
 
   /** How the speed of the pictures compares with real time, in words. */
   get pace() {
-    return "slowed, not to scale";
+    return "in slow motion, not to scale";
   }
 
   /** The time when the current picture begins, in seconds of slow motion. */

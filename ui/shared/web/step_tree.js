@@ -59,6 +59,7 @@ const MINIMAP_NODES = 60; // only trees with more nodes have a minimap
 const KEY = [
   ["accepted", "green", "accepted"],
   ["rejected", "red", "rejected"],
+  ["untested", "outlined", "not tried"],
   ["never", "faint", "unreached"],
   ["", "q", "probability under the small model"],
   ["", "p", "probability under the large model"],
