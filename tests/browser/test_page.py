@@ -693,7 +693,7 @@ def test_the_tree_of_the_form_is_drawn_while_one_types(visit: Callable[..., Page
     page = visit()
     picture = page.locator("#decode-tree-picture .sq-form-tree")
     choose(page, "tree", "k-ary tree")
-    expect(picture).to_contain_text("31 nodes on 5 levels")
+    expect(picture).to_contain_text("Next run: 31 nodes on 5 levels")
     enter(page, second=3)
     expect(picture).to_contain_text("7 nodes on 3 levels")
     assert picture.locator(".sq-thumbnail-dots").get_attribute("d").count("M") == 7
@@ -703,7 +703,7 @@ def test_the_tree_of_the_form_is_drawn_while_one_types(visit: Callable[..., Page
     page.click("#rc-kind-4 input")
     page.get_by_role("option", name="Chain", exact=True).click()
     lane = page.locator("#race-tree-picture-4 .sq-form-tree")
-    expect(lane).to_contain_text("6 nodes on 6 levels")
+    expect(lane).to_contain_text("Next race: 6 nodes on 6 levels")
     page.fill("#rc-numbers-4 :is(input, textarea)", "3")
     expect(lane).to_contain_text("3 nodes on 3 levels")
 

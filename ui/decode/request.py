@@ -15,6 +15,7 @@ from sequoia.validate_input import shown, whole
 from ui.decode import clocks
 from ui.serving.limits import Limits
 from ui.shared.labels import RUN, with_labels
+from ui.shared.prompts import require_length
 from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import TEXTS
 from ui.shared.tree_request import TreeRequest
@@ -102,10 +103,7 @@ def _prompt(text: Any, limits: Limits) -> str:
         raise BadPrompt(
             "the prompt is empty; enter some text for the models to continue, or choose an example"
         )
-    if len(text) > limits.prompt_chars:
-        raise BadPrompt(
-            f"the prompt has {len(text)} characters; the limit is {limits.prompt_chars}"
-        )
+    require_length(text, limits.prompt_chars)
     return text
 
 

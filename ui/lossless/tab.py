@@ -9,7 +9,6 @@ from typing import Any
 import gradio as gr
 
 from sequoia import SequoiaError
-from sequoia.errors import BadPrompt
 from sequoia.exactness.losslessness.broken import BUGS
 from sequoia.exactness.losslessness.settings import PAIR, Setting
 from ui.lossless.form import LosslessForm, field_of, lossless_form
@@ -21,6 +20,7 @@ from ui.shared.call_modules import call
 from ui.shared.events import UNQUEUED, FormData, Updates, model_work, visitor
 from ui.shared.layout import busy_buttons, drawn, side_and_main
 from ui.shared.menus import on_choice
+from ui.shared.prompts import require_length
 
 SECONDS = 120.0  # time limit of a test
 
@@ -117,9 +117,8 @@ class LosslessTab(SessionView[LosslessJob]):
 
     def _check(self, setting: Setting) -> None:
         """Raises BadPrompt for a prompt over the limit for visitors."""
-        most = self._limits.prompt_chars
-        if setting.where == PAIR and isinstance(setting.prompt, str) and len(setting.prompt) > most:
-            raise BadPrompt(f"prompt: {len(setting.prompt)} characters; the limit is {most}")
+        if setting.where == PAIR and isinstance(setting.prompt, str):
+            require_length(setting.prompt, self._limits.prompt_chars, "prompt:")
 
     def _refused_late(self, report: Report) -> Updates:
         """Updates for a value that was refused only once the models were known, such as a prompt

@@ -18,18 +18,23 @@ FormLane = tuple[str, str, str]  # kind, numbers as text, verifier
 
 @dataclass(frozen=True)
 class RacePreset:
-    """One preset. name: the label of its button. about: a sentence on what the race shows. lanes:
+    """One preset. name: the label of its button. shows: a sentence on what the race shows. lanes:
     those that race. clock: the key of the clock that times them. prompt, temperature: unchanged in
     the form if not given. second_prompt: empty for a race of one prompt."""
 
     key: str
     name: str
-    about: str
+    shows: str
     lanes: tuple[FormLane, ...]
     clock: str = HERE
     prompt: str = ""
     second_prompt: str = ""
     temperature: float | None = None
+
+    @property
+    def about(self) -> str:
+        """The sentence below the buttons, as Markdown; it begins with the name of its button."""
+        return f"**{self.name}:** {self.shows}"
 
     @property
     def all_lanes(self) -> tuple[FormLane, ...]:

@@ -16,6 +16,7 @@ from ui.decode.request import DecodeRequest
 from ui.race.more_prompts import kind_of
 from ui.serving.limits import Limits
 from ui.shared.labels import RACE
+from ui.shared.prompts import require_length
 from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import SHAPES, listed_numbers
 from ui.shared.tree_request import TreeRequest
@@ -101,10 +102,7 @@ def _second_prompt(text: Any, first: str, limits: Limits) -> str:
     """The second prompt; empty if there is none."""
     if not isinstance(text, str) or not text.strip():
         return ""
-    if len(text) > limits.prompt_chars:
-        raise BadPrompt(
-            f"the second prompt has {len(text)} characters; the limit is {limits.prompt_chars}"
-        )
+    require_length(text, limits.prompt_chars, "the second prompt has")
     if text == first:
         raise BadPrompt("the second prompt is the same as the first; change it, or leave it empty")
     return text

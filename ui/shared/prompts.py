@@ -1,5 +1,5 @@
-"""The default temperature of the forms, and the example prompts in assets/prompts.json. Some of the
-prompts are easy to draft, others hard."""
+"""The default temperature of the forms, the check of a prompt's length, and the example prompts in
+assets/prompts.json. Some of the prompts are easy to draft, others hard."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sequoia.assets_folder import ASSETS
+from sequoia.errors import BadPrompt
 from sequoia.text_files import load_json
 from sequoia.validate_input import read_each
 
@@ -26,6 +27,12 @@ class Preset:
 
 
 _ANYWAY = Preset("code", "def mean(values):\n    ")  # used if no prompt in the file is valid
+
+
+def require_length(prompt: str, most: int, subject: str = "the prompt has") -> None:
+    """Raises BadPrompt if `prompt` has over `most` characters. subject: how the message begins."""
+    if len(prompt) > most:
+        raise BadPrompt(f"{subject} {len(prompt)} characters; the limit is {most}")
 
 
 def presets() -> tuple[Preset, ...]:

@@ -322,6 +322,7 @@ def test_an_unknown_clock_is_refused() -> None:
 def test_a_preset_is_a_race_that_can_be_asked_for(preset: Any) -> None:
     found = asked(*preset.all_lanes, clock=preset.clock)
     assert len(found.lanes) == len(preset.lanes)
+    assert preset.about.startswith(f"**{preset.name}:** ")
     assert preset.about.endswith((".", "?"))
 
 

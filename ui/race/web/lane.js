@@ -94,9 +94,10 @@ export class LaneView {
     this.place = addTerm(finish, "", "place", "race-place");
     this.place.dataset.part = "place";
     const how = described(this.lane);
+    const brief = described({ ...this.lane, how: briefly(this.lane.how, this.store.meta) });
     const about = el("div", { class: "race-about" }, this.root);
     this.thumbnail = new TreeThumbnail(about, ...THUMBNAIL);
-    el("p", { class: "race-how", text: how || " ", title: how }, about);
+    el("p", { class: "race-how", text: brief || " ", title: how }, about);
   }
 
   /**
@@ -246,7 +247,7 @@ export class LaneView {
     const { line } = this.store;
     const reached = Math.min(sum.tokens, line);
     show(this.place, Boolean(place));
-    text(this.place, place ? placeInWords(place) : "");
+    text(this.place, place ? placeInWords(place) + (place.tied ? " (within noise)" : "") : "");
     attr(this.place, "data-place", place && !place.tied ? place.place : null);
     this.fill.style.transform = `scaleX(${reached / line})`;
     attr(this.bar, "aria-valuemax", line);
@@ -324,6 +325,16 @@ function baseline({ plain, on }, self) {
   const where = on ? " on " + on : "";
   if (plain) return (self ? "plain decoding" : "plain") + where;
   return (self ? "the slowest lane" : "the slowest") + where;
+}
+
+// The rule by which a planned tree was chosen; `TreeRequest.rule` in ui/shared/tree_request.py.
+const RULE = /, among (trees|chains) within .*$/;
+
+/** @type {(how: string, meta: any) => string} `how` without what the header and tooltips say */
+function briefly(how, { clock }) {
+  const words = String(how ?? "").replace(RULE, "");
+  const [machine] = String(clock ?? "").split(",");
+  return clock ? words.replace(String(clock), () => machine) : words;
 }
 
 /**

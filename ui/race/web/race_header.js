@@ -76,8 +76,7 @@ export class RaceHeader {
     const { gap, state } = store;
     if (this.meta !== store.meta) this.paintMeta();
     runWords.paintBadge(this.badge, store.race ? store.meta : null, store.done, "race");
-    const time = store.end ? seconds(store.end) : "";
-    text(this.state, [STATES[state], time].filter(Boolean).join(" · "));
+    text(this.state, [stateInWords(store), timeInWords(store)].filter(Boolean).join(" · "));
     this.state.dataset.state = state;
     const lost = gap && `Steps ${gap.a + 1} to ${gap.b} did not arrive; the figures omit them.`;
     for (const [name, words] of Object.entries({
@@ -140,6 +139,26 @@ export function raceFacts(meta) {
     ["seed", known(seed) ? String(seed) : ""],
     ["", ignore ? "end of text ignored" : ""],
   ]);
+}
+
+/** @type {(store: RaceStore) => boolean} whether a moment before the end of the race is shown */
+const isReplay = ({ state, isOver, end }) => state === "finished" && end > 0 && !isOver;
+
+/**
+ * The state of the race in words. A race that is finished is replayed if an earlier moment is
+ * shown.
+ * @param {RaceStore} store
+ * @returns {string}
+ */
+function stateInWords(store) {
+  if (!isReplay(store)) return STATES[store.state];
+  return store.playing ? "replaying" : "replay paused";
+}
+
+/** @type {(store: RaceStore) => string} the duration of the race so far */
+function timeInWords(store) {
+  if (!store.end) return "";
+  return seconds(store.end) + (isReplay(store) ? " in all" : "");
 }
 
 /**

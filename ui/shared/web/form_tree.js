@@ -74,7 +74,8 @@ class FormTree {
   paint(parents) {
     show(this.host, Boolean(parents));
     this.picture.show(parents);
-    text(this.words, parents ? sizeInWords(parents) : "");
+    const of = this.lane ? "Next race" : "Next run"; // what is on screen may have another tree
+    text(this.words, parents ? `${of}: ${sizeInWords(parents)}` : "");
   }
 }
 

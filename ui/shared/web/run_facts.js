@@ -10,10 +10,10 @@ const PAGE_WIDE = 160; // most characters of a line at the top of a saved page
 
 /**
  * Meta: the models, settings and machine of a run or a race. `recorded` in ui/decode/messages.py
- * lists the fields for a run. Fact: its name, which is a key of tooltips.json or empty, and its
- * value.
+ * lists the fields for a run. Fact: its name, which may be empty, its value, and
+ * the key of its tooltip if that is not its name.
  * @typedef {Record<string, any>} Meta
- * @typedef {[string, string]} Fact
+ * @typedef {[string, string, string?]} Fact
  */
 
 /** A strip with the models and the facts. */
@@ -42,9 +42,9 @@ export class FactStrip {
   }
 }
 
-function factChip([name, value]) {
+function factChip([name, value, term = name]) {
   const chip = el("span", { class: "sq-chip" });
-  if (name) addTerm(el("span", { class: "sq-chip-name" }, chip), name).after(" ");
+  if (name) addTerm(el("span", { class: "sq-chip-name" }, chip), name, term).after(" ");
   chip.append(readable(value));
   return chip;
 }
@@ -60,8 +60,8 @@ export function sharedFacts({ title, device, clock, dtype, policy: params, date 
   /** @type {Fact[]} */
   const facts = [
     ["", title],
-    ["on", device],
-    ["timed on", clock ? `${clock} (simulated)` : ""],
+    clock ? ["models ran on", device, "on"] : ["on", device],
+    ["times simulated for", clock, "timed on"],
     ["", dtype],
     ["temperature", known(temperature) ? String(temperature) : ""],
     ["top-p", topP < 1 ? String(topP) : ""],
