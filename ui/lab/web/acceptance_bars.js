@@ -7,7 +7,8 @@ import { addTerm } from "../../shared/web/tooltips.js";
 
 const MOST_BARS = 32;
 const POWER = 0.45; // exponent of the axis: gives small rates enough height to be seen and dragged
-const NUMBERED = [1, 2, 4, 8, 16, 32]; // children with a number below their bar
+const MOST_NUMBERS = 12; // with more bars, only those of NUMBERED have a number
+const NUMBERED = [1, 4, 8, 16, 32];
 const TICKS = [0.01, 0.1, 0.3, 0.6, 1];
 const KEY = [
   ["even", "smoothed, used for planning", "smoothed"],
@@ -71,8 +72,8 @@ export class AcceptanceBars {
     node.addEventListener("focus", () => this.on.pick(k));
     node.addEventListener("keydown", (event) => this.press(event, k));
     node.addEventListener("pointerdown", (event) => this.grab(event, k));
-    if (NUMBERED.includes(k + 1)) el("span", { class: "sq-lab-k", text: String(k + 1) }, node);
-    return { node, fill, even, fit, range };
+    const number = el("span", { class: "sq-lab-k", text: String(k + 1) }, node);
+    return { node, fill, even, fit, range, number };
   }
 
   press(event, k) {
@@ -120,6 +121,9 @@ export class AcceptanceBars {
     const counts = origin.visited > 0 && origin.accepted ? origin : null;
     this.fit = vectors.fitPower(rates);
     const bars = this.pool.take(shown).slice(0, shown);
+    bars.forEach(({ number }, k) =>
+      show(number, shown <= MOST_NUMBERS || NUMBERED.includes(k + 1)),
+    );
     bars.forEach((bar, k) => this.paintBar(bar, k, { rate: rates[k], smoothed, counts, pick }));
     text(this.more, note(rates.length, shown, smoothed));
     this.paintKey({ even: smoothed, fit: this.fit, range: counts });
