@@ -10,7 +10,7 @@ from typing import Any
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.experiments.experiment import Done, Experiment, Unit
-from sequoia.experiments.intervals import comparison, point
+from sequoia.experiments.intervals import comparison, count_words, point, score
 from sequoia.experiments.result import (
     Axis,
     Column,
@@ -19,7 +19,7 @@ from sequoia.experiments.result import (
     Series,
     Settings,
 )
-from sequoia.experiments.shapes import OURS, SHAPES, planned_shapes
+from sequoia.experiments.shapes import LABELS, OURS, SHAPES, planned_shapes
 from sequoia.experiments.text_units import (
     Found,
     Text,
@@ -35,7 +35,7 @@ from sequoia.experiments.text_units import (
 )
 from sequoia.models.pair import Pair
 
-_NEW = "before repetition"
+_NEW = "up to the first repetition"
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
@@ -77,7 +77,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
             Column("case", "texts"),
             Column("share", "fraction of the text covered", "measured"),
             Column("nodes", "nodes"),
-            *(Column(shape, shape, "measured") for shape in SHAPES),
+            *(Column(shape, LABELS[shape], "measured") for shape in SHAPES),
         ),
         rows=tuple(rows),
         comparisons=tuple(comparisons),
@@ -108,7 +108,7 @@ def _panels(settings: Settings, done: Done) -> Iterator[_Panel]:
 def _series(panel: _Panel, settings: Settings) -> list[Series]:
     return [
         Series(
-            shape,
+            LABELS[shape],
             method,
             panel.words,
             tuple(point(n, values(panel.found, f"{shape} {n}")) for n in settings["budgets"]),
@@ -135,7 +135,7 @@ def _rows(panel: _Panel, settings: Settings) -> list[Mapping[str, Any]]:
 def _comparisons(panel: _Panel, settings: Settings) -> list[Comparison]:
     return [
         comparison(
-            f"{panel.words}, {nodes} nodes: {OURS} over {shape}",
+            f"{panel.words}, {nodes} nodes: {LABELS[OURS]} over {LABELS[shape]}",
             values(panel.found, f"{OURS} {nodes}"),
             values(panel.found, f"{shape} {nodes}"),
         )
@@ -145,16 +145,18 @@ def _comparisons(panel: _Panel, settings: Settings) -> list[Comparison]:
     ]
 
 
-def _finding(comparisons: list[Comparison]) -> str:
+def _finding(comparisons: Sequence[Comparison]) -> str:
     if not comparisons:
         return ""
+    found = score(comparisons)
     lost = [one for one in comparisons if one.high is not None and one.high < 1]
-    won = [one for one in comparisons if one.low is not None and one.low > 1]
     most = max(comparisons, key=lambda one: one.ratio)
+    unclear = f" The other {found.unclear} show no clear difference." if found.unclear else ""
     return (
-        f"{OURS}'s tree emits more tokens per step than another shape of the same size in "
-        f"{len(won)} of {len(comparisons)} comparisons and fewer in {len(lost)}{_where(lost)}. "
-        f"The largest gain is {most.ratio - 1:.0%} ({most.text})."
+        f"{LABELS[OURS]} emits clearly more tokens per step than another shape of the same size in "
+        f"{count_words(found.higher)} of {found.total} comparisons. It emits clearly fewer in "
+        f"{count_words(found.lower)}{_where(lost)}.{unclear} The largest gain is "
+        f"{most.ratio - 1:.0%} ({most.text})."
     )
 
 
@@ -173,7 +175,7 @@ def _where(lost: list[Comparison]) -> str:
 BUDGET = Experiment(
     name="budget",
     title="Tokens per step by size of the tree",
-    question="Does the planned tree emit more tokens per step than other shapes of the same size?",
+    question="Does Sequoia's tree emit more tokens per step than other shapes of the same size?",
     sizes={
         "small": {
             "kinds": ["code"],

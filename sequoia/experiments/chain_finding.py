@@ -17,6 +17,7 @@ from sequoia.experiments.chain_settings import (
     Setting,
     cost_of_nodes,
 )
+from sequoia.experiments.intervals import count_words, score
 from sequoia.planning.named_profiles import machine_name
 
 WHY = (
@@ -42,10 +43,11 @@ def finding(found: Sequence[Setting]) -> str:
 
 
 def _score(found: Sequence[Setting], other: str, words: str) -> str:
-    ratios = [setting.ratio(TREE, other) for setting in found]
-    faster = sum(one.low is not None and one.low > 1 for one in ratios)
-    slower = sum(one.high is not None and one.high < 1 for one in ratios)
-    return f"faster than {words} in {faster} of {len(ratios)} settings and slower in {slower}"
+    counts = score([setting.ratio(TREE, other) for setting in found])
+    return (
+        f"faster than {words} in {count_words(counts.higher)} of {counts.total} settings and "
+        f"slower in {count_words(counts.lower)}"
+    )
 
 
 def _chains(found: Sequence[Setting]) -> str:

@@ -17,7 +17,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.experiments.experiment import Done, Experiment, Unit
-from sequoia.experiments.intervals import comparison, point
+from sequoia.experiments.intervals import comparison, count_words, point, score
 from sequoia.experiments.planned import planning_vector
 from sequoia.experiments.result import (
     Axis,
@@ -203,14 +203,13 @@ def _sizes_in_words(found: Sequence[Here], sizes: Sequence[str]) -> str:
 
 
 def _against_one_size(gains: Sequence[Comparison], fixed: str) -> str:
-    faster = sum(one.low is not None and one.low > 1 for one in gains)
-    slower = sum(one.high is not None and one.high < 1 for one in gains)
+    counts = score(gains)
     least, most = (pick(one.ratio for one in gains) for pick in (min, max))
     return (
         f"Against {fixed} nodes, the best single size overall, the tree planned for the machine is "
-        f"faster in {faster} of {len(gains)} cases and slower in {slower}, counting only cases "
-        f"whose 95% interval excludes 1. The ratio of speeds ranges from {least:.2f}x to "
-        f"{most:.2f}x."
+        f"faster in {count_words(counts.higher)} of {counts.total} cases and slower in "
+        f"{count_words(counts.lower)}, counting only cases whose 95% interval excludes 1. The "
+        f"ratio of speeds ranges from {least:.2f}x to {most:.2f}x."
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sequoia.diagnosis.race_verdict.student_t import critical_value
 from sequoia.experiments.result import Comparison, Point
@@ -34,6 +35,31 @@ def comparison(text: str, ours: Sequence[float], theirs: Sequence[float]) -> Com
         return Comparison(text, _short(ratio))
     ends = (_short(ratio * math.exp(-reach)), _short(ratio * math.exp(reach)))
     return Comparison(text, _short(ratio), *ends)
+
+
+@dataclass(frozen=True)
+class Score:
+    """Of `total` comparisons, in how many the first method is clearly higher, and in how many it is
+    clearly lower: those whose 95% interval excludes 1."""
+
+    higher: int
+    lower: int
+    total: int
+
+    @property
+    def unclear(self) -> int:
+        return self.total - self.higher - self.lower
+
+
+def score(comparisons: Sequence[Comparison]) -> Score:
+    higher = sum(one.low is not None and one.low > 1 for one in comparisons)
+    lower = sum(one.high is not None and one.high < 1 for one in comparisons)
+    return Score(higher, lower, len(comparisons))
+
+
+def count_words(count: int) -> str:
+    """The number in a sentence such as "slower in none"."""
+    return str(count) if count else "none"
 
 
 def _mean(values: Sequence[float]) -> tuple[float, float | None]:

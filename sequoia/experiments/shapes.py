@@ -31,6 +31,14 @@ SHAPES = {
     "k-ary": "kary",
     "SpecInfer": SPECINFER.key,
 }
+# name -> its label in results
+LABELS = {
+    OURS: "Sequoia's tree",
+    "chain": "chain",
+    "sequences": "k independent sequences",
+    "k-ary": "k-ary tree",
+    "SpecInfer": "SpecInfer's tree",
+}
 WIDTHS = (2, 4, 8, 16)  # of sequences
 ARITIES = (2, 3, 4)  # children of each inner node of a k-ary tree
 PROMPTS = 4  # number of planning texts

@@ -1,4 +1,4 @@
-"""SpecInfer with different numbers and lengths of sequences, each compared with the planned tree of
+"""SpecInfer with different numbers and lengths of sequences, each compared with Sequoia's tree of
 the same number of nodes (paper: the trees "5 x 8" and "16 x 48" of Tables 1 to 4)."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PAPER = {(5, 8): (2.97, 3.92)}
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
     """The expected tokens per step along one text, by lane: "5 x 8" is the lane of SpecInfer with 5
-    sequences of 8 tokens, "planned 41" that of the planned tree with 41 nodes."""
+    sequences of 8 tokens, "planned 41" that of Sequoia's tree with 41 nodes."""
     acceptance = planning_vector(pair, case_of(unit).kind, params_of(unit))
     lanes = dict[str, tuple[Tree, str]]()
     for width, depth in _grid(unit.work):
@@ -74,14 +74,18 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
             Column("depth", "tokens per sequence"),
             Column("nodes", "nodes"),
             Column(SPECINFER.key, "SpecInfer", "measured"),
-            Column("planned", "planned tree of the same size", "measured"),
-            Column("ratio", "planned over SpecInfer", "measured"),
+            Column("planned", "Sequoia's tree of the same size", "measured"),
+            Column("ratio", "Sequoia's tree over SpecInfer", "measured"),
             Column("paper", "SpecInfer in the paper", "paper"),
             Column("paper_planned", "Sequoia in the paper, 128 nodes", "paper"),
         ),
         rows=tuple(rows),
         comparisons=tuple(comparisons),
     )
+
+
+def _sequences(width: int) -> str:
+    return f"{width} sequence{'s' * (width > 1)}"
 
 
 def _nodes(cell: tuple[int, int]) -> int:
@@ -91,7 +95,7 @@ def _nodes(cell: tuple[int, int]) -> int:
 def _series(case: Case, settings: Settings, found: Found) -> list[Series]:
     return [
         Series(
-            f"{width} sequence{'s' * (width > 1)}",
+            _sequences(width),
             SPECINFER.key,
             case.words,
             tuple(point(d, values(found, f"{width} x {d}")) for d in settings["depths"]),
@@ -101,9 +105,10 @@ def _series(case: Case, settings: Settings, found: Found) -> list[Series]:
 
 
 def _comparison(case: Case, cell: tuple[int, int], found: Found) -> Comparison:
-    name = f"{cell[0]} x {cell[1]}"
+    width, depth = cell
     planned = values(found, f"planned {_nodes(cell)}")
-    return comparison(f"{case.words}: planned over {name}", planned, values(found, name))
+    words = f"{case.words}: Sequoia's tree over {_sequences(width)} of {depth} tokens"
+    return comparison(words, planned, values(found, f"{width} x {depth}"))
 
 
 def _row(
@@ -132,7 +137,7 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
     won = sum(one.low is not None and one.low > 1 for one in comparisons)
     low, high = (pick(one.ratio for one in comparisons) - 1 for pick in (min, max))
     return (
-        "With as many nodes as SpecInfer's sequences, the planned tree emits more tokens per step "
+        "With as many nodes as SpecInfer's sequences, Sequoia's tree emits more tokens per step "
         f"in {won} of {len(comparisons)} comparisons; the differences range from {low:+.0%} to "
         f"{high:+.0%}."
     )
@@ -140,8 +145,11 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
 
 SPECINFER_GRID = Experiment(
     name=SPECINFER.key,
-    title="SpecInfer's sequences: width and depth",
-    question="How many sequences work best, how long should they be, and is a planned tree better?",
+    title="SpecInfer: number and length of sequences",
+    question=(
+        "How many sequences work best, how long should they be, and is Sequoia's tree of the same "
+        "size better?"
+    ),
     sizes={
         "small": {
             "kinds": ["code"],

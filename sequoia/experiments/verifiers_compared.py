@@ -13,7 +13,7 @@ from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.algorithm.verifiers.top_k_match import TOP_K_MATCH
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.experiments.experiment import Done, Unit
-from sequoia.experiments.intervals import comparison, point
+from sequoia.experiments.intervals import comparison, count_words, point, score
 from sequoia.experiments.planned import planning_vector
 from sequoia.experiments.result import (
     Axis,
@@ -54,6 +54,8 @@ VERIFIERS = {
 WALKS = {OURS: SEQUOIA.key, "SpecInfer": SPECINFER.key, "top-k match": TOP_K_MATCH.key}
 # for each verifier that tests whole paths, the name of the verifier whose tree it is measured with
 PATHS = {"Traversal": OURS, "block": "chain"}
+# name -> its label in results, if that is another one
+_LABELS = {"chain": "chain, token verification", "block": "chain, block verification"}
 # name -> what it stands for inside a sentence
 _ON_A_CHAIN = {
     "chain": "token verification on the same chain",
@@ -126,7 +128,7 @@ def _values(found: Found, figure: str, name: str) -> list[float]:
 def _series(found: Mapping[Case, Found], x_of: Callable[[Case], float]) -> list[Series]:
     return [
         Series(
-            name,
+            _LABELS.get(name, name),
             method,
             kind,
             tuple(
@@ -144,7 +146,7 @@ def _rows(case: Case, found: Found) -> list[Mapping[str, Any]]:
     return [
         {
             "case": case.words,
-            "verifier": name,
+            "verifier": _LABELS.get(name, name),
             "tokens": point(0, _values(found, "tokens", name)).mean,
             "speed": point(0, _values(found, "speed", name)).mean,
         }
@@ -161,12 +163,16 @@ def _comparisons(case: Case, found: Found) -> list[Comparison]:
     pairs = [(OURS, name) for name in ("SpecInfer", "top-k match", "Traversal")]
     return [
         comparison(
-            f"{case.words}: {one} over {other}",
+            f"{case.words}: {_in_words(one, other)}",
             _values(found, "tokens", one),
             _values(found, "tokens", other),
         )
         for one, other in [*pairs, ("block", "chain")]
     ]
+
+
+def _in_words(one: str, other: str) -> str:
+    return f"{_ON_A_CHAIN.get(one, one)} over {_ON_A_CHAIN.get(other, other)}"
 
 
 def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
@@ -179,7 +185,7 @@ def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
         return []
     return [
         comparison(
-            f"{_ALL_CASES}: {name} over {base}",
+            f"{_ALL_CASES}: {_in_words(name, base)}",
             [sum(_values(one, "tokens", name)) for one in found],
             [sum(_values(one, "tokens", base)) for one in found],
         )
@@ -200,8 +206,7 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
 
 def _gain(found: Comparison) -> str:
     interval = "" if found.low is None else f" (95% interval {found.low:.3f} to {found.high:.3f})"
-    names = found.text.removeprefix(f"{_ALL_CASES}: ").split(" over ")
-    name, base = (_ON_A_CHAIN.get(name, name) for name in names)
+    name, base = found.text.removeprefix(f"{_ALL_CASES}: ").split(" over ")
     return (
         f"Over {_ALL_CASES}, {name} emits {found.ratio:.3f}x as many tokens per step as "
         f"{base}{interval}."
@@ -211,10 +216,10 @@ def _gain(found: Comparison) -> str:
 def _counted(name: str, found: Sequence[Comparison]) -> str:
     if not found:
         return ""
-    more = sum(one.low is not None and one.low > 1 for one in found)
-    fewer = sum(one.high is not None and one.high < 1 for one in found)
+    counts = score(found)
     low, high = (f"{pick(one.ratio for one in found) - 1:+.0%}" for pick in (min, max))
     return (
-        f"{OURS} emits more tokens per step than {name} in {more} of {len(found)} cases and fewer "
-        f"in {fewer}; the difference ranges from {low} to {high}."
+        f"{OURS} emits more tokens per step than {name} in {count_words(counts.higher)} of "
+        f"{counts.total} cases and fewer in {count_words(counts.lower)}; the difference ranges "
+        f"from {low} to {high}."
     )

@@ -309,8 +309,10 @@ def test_the_tree_is_handed_over(page: Any) -> None:
     """Checks what the lab relies on: parents as in Python, with the cell they belong to."""
     table = dp_table(Acceptance(APP_E), 75, 8)
     page.locator("[data-part=dp-use]").click()
+    settle(page)
     # which may be out of sight
-    assert page.locator("[data-part=dp-use]").inner_text() == "Now in the tree above"
+    assert page.locator("[data-part=dp-use]").inner_text() == "Shown above"
+    assert page.locator("[data-part=dp-use]").is_disabled()
     (chosen,) = page.evaluate("chosen")
     assert chosen["parents"] == list(table.tree(75, 8).parents)
     value, branches = table.best(75, 8)

@@ -191,7 +191,7 @@ def test_nothing_covers_a_legend_and_a_zoomed_figure_can_be_reset(
 def test_words_are_explained_by_pointer_and_by_keyboard(opened: Callable[..., Page]) -> None:
     page = opened()
     assert page.locator("#hw-view .sq-term:not([data-term])").all_inner_texts() == []
-    knee = page.get_by_role("button", name="Knee of t(n)")
+    knee = page.get_by_role("button", name="Target pass doubles at")
     card = page.locator(".sq-explains")
     knee.focus()
     expect(card).to_contain_text("twice as long as that of one node")
@@ -352,6 +352,32 @@ def test_a_table_of_sixteen_depths_is_seen_whole(opened: Callable[..., Page]) ->
         "[...document.querySelectorAll('.hw-by-level-box')].map(b => b.scrollWidth - b.clientWidth)"
     )
     assert hidden == [0, 0]
+
+
+def test_no_entry_of_the_acceptance_menu_is_cut(opened: Callable[..., Page]) -> None:
+    page = opened()
+    page.click("#hw-rates input")
+    options = page.locator("#hw-rates [role=option]")
+    assert "code, T 0.6 · recorded" in [one.strip("✓ \n") for one in options.all_inner_texts()]
+    cut = "nodes => nodes.filter(n => n.scrollWidth > n.clientWidth).map(n => n.textContent)"
+    assert options.evaluate_all(cut) == []
+    cut = "(n, all) => all.filter(t => { n.value = t; return n.scrollWidth > n.clientWidth; })"
+    texts = [one.strip("✓ \n") for one in options.all_inner_texts()]
+    assert page.locator("#hw-rates input").evaluate(cut, texts) == []
+
+
+def test_the_arrow_of_the_own_profile_points_to_its_name_and_down_once_open(
+    opened: Callable[..., Page],
+) -> None:
+    page = opened()
+    head = page.locator("#hw-own .label-wrap")
+    arrow = head.locator(".icon")
+    # ▼ is turned by a quarter to the left: it points right, to the name behind it
+    expect(arrow).to_have_css("transform", "matrix(0, -1, 1, 0, 0, 0)")
+    assert arrow.bounding_box()["x"] < head.locator("span").first.bounding_box()["x"]
+    head.click()
+    expect(page.locator("#hw-make")).to_be_visible()
+    expect(arrow).to_have_css("transform", "matrix(1, 0, 0, 1, 0, 0)")
 
 
 def test_an_own_profile_is_made_with_the_form_and_times_a_run(opened: Callable[..., Page]) -> None:

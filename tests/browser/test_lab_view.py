@@ -236,6 +236,8 @@ def test_figures_with_the_papers_vector_agree_to_three_decimals(low: Page) -> No
         )
     ]
     assert all("✓" in row for row in rows)
+    heads = low.locator(".sq-lab-check th").all_inner_texts()
+    assert heads == ["Nodes", "Levels", "Python", "Browser", "Equal"]
 
 
 # -- shapes of one size ----------------------------------------------------------------------------
@@ -324,6 +326,20 @@ def test_a_dragged_bar_scales_the_others_where_the_sum_would_pass_one(page: Page
     assert page.locator(part("presets")).input_value() == "own"
     bar.press("ArrowRight")
     expect(page.locator('.sq-lab-bar[data-rank="2"]')).to_be_focused()
+
+
+def test_the_axes_of_the_bars_are_named_in_words(page: Page) -> None:
+    page.select_option(part("presets"), "paper")
+    page.locator('.sq-lab-bar[data-rank="1"]').focus()
+    settle(page)
+    assert page.inner_text(part("rate-axis")) == "↑ acceptance rate, a[k]"
+    assert page.inner_text(part("child-axis")) == "child k, in the order drafted →"
+    numbers = page.locator(".sq-lab-k:visible")
+    assert numbers.all_inner_texts() == ["1", "4", "8", "16"]
+    assert page.inner_text("label[for=sq-lab-rate]") == "child 2, a[2]"
+    page.select_option(part("presets"), "flat")
+    settle(page)
+    assert numbers.all_inner_texts() == ["1", "2", "3", "4"]
 
 
 def test_a_typed_rate_out_of_bounds_is_refused_and_nothing_is_lost(page: Page) -> None:
@@ -1156,6 +1172,23 @@ def test_the_lab_opens_on_the_fastest_tree_of_the_clock_and_follows_the_one_chos
         assert page.input_value(part("clock")) == "here"
 
 
+def test_a_tree_is_offered_only_while_another_one_is_shown(page: Page) -> None:
+    use = page.locator(part("plan")).get_by_role("button", name="Use this tree")
+    in_table = page.locator(part("dp-use"))
+    put(page, rates=[0.6, 0.2, 0.1], n=40, levels=None, shown="kary")
+    expect(use).to_be_visible()
+    expect(in_table).to_have_text("Use this tree")
+    use.click()
+    expect(use).to_be_hidden()
+    expect(page.locator(part("plan"))).to_contain_text("It is the tree shown.")
+    expect(in_table).to_have_text("Shown above")
+    expect(in_table).to_be_disabled()
+    put(page, shown="hand", hand=[-1, 0, 0])
+    expect(use).to_be_visible()
+    expect(in_table).to_be_enabled()
+    expect(page.locator(part("plan"))).not_to_contain_text("It is the tree shown.")
+
+
 def test_published_trees_have_their_original_size_and_are_filled_to_others(page: Page) -> None:
     for name, size, levels, children in (("medusa", 64, 5, 10), ("eagle", 26, 6, 4)):
         given = page.evaluate("name => modules.PUBLISHED_TREES[name].parents", name)
@@ -1288,4 +1321,6 @@ def test_the_lab_starts_with_the_vectors_that_the_other_tabs_use(page: Page) -> 
     for row, (first, second) in zip(survey["measured"], pairs, strict=True):
         assert first["rates"] == planned_with[row["kind"], row["temperature"]]
         assert second["rates"] == row["rates"]
+        nodes = row["fitted"]["nodes"]
+        assert f"adjusted to the tokens per step of a {nodes}-node tree" in first["origin"]["words"]
         assert second["origin"]["visited"] == row["visited"]

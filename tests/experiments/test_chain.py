@@ -239,4 +239,4 @@ def test_the_finding_says_who_wins_and_explains_only_what_is_so() -> None:
     reverse = finding([setting(cheap, 0.8, 0.9), setting(dear, 0.5, 1.3)])
     assert WHY not in reverse
     even = finding([setting(cheap, 0.5, 1.0), setting(dear, 0.8, 1.0)])
-    assert "faster than the tuned chain in 0 of 2 settings and slower in 0" in even
+    assert "faster than the tuned chain in none of 2 settings and slower in none" in even

@@ -4,13 +4,16 @@ directions of the paper."""
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from sequoia.assets_folder import ASSETS
+from sequoia.experiments import budget, specinfer, verifiers_compared
 from sequoia.experiments.registry import EXPERIMENTS
-from sequoia.experiments.result import ExperimentResult
+from sequoia.experiments.result import Comparison, ExperimentResult
+from sequoia.experiments.shapes import LABELS
 
 FILES = sorted((ASSETS / "experiments").glob("*.json"))
 MOST_BYTES = 60_000
@@ -35,10 +38,40 @@ def test_a_recorded_result_is_complete_and_of_the_present_settings(file: Path) -
     full = experiment.sizes["full"]
     assert {**result.settings, "prompts": 0} == {**full, "prompts": 0}
     assert (result.name, result.title) == (experiment.name, experiment.title)
+    assert result.question == experiment.question
     assert result.source in {"recorded", "simulated"}
     assert "measured" not in {column.kind for column in result.columns}
     assert result.finding
     assert not re.search(r"/tmp|/home|/root|/work", file.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("budget", budget._finding),
+        ("specinfer", specinfer._finding),
+        ("temperature", verifiers_compared._finding),
+        ("top-p", verifiers_compared._finding),
+    ],
+)
+def test_a_recorded_finding_is_what_the_program_says_of_its_comparisons(
+    name: str, words: Callable[[Sequence[Comparison]], str]
+) -> None:
+    result = recorded(name)
+    assert result.finding == words(list(result.comparisons))
+
+
+def test_recorded_results_use_the_labels_of_new_ones() -> None:
+    sizes = recorded("budget")
+    assert {one.name for one in sizes.series} == set(LABELS.values())
+    assert [one.label for one in sizes.columns[3:]] == list(LABELS.values())
+    verifiers = {one.name for one in recorded("temperature").series}
+    assert {"chain, token verification", "chain, block verification"} < verifiers
+    for file in FILES:
+        text = file.read_text(encoding="utf-8")
+        assert not re.search(
+            "before repetition|block over chain|planned over|(fewer|slower) in 0", text
+        )
 
 
 def test_no_other_shape_emits_more_tokens_per_step_than_the_planned_tree() -> None:

@@ -45,6 +45,14 @@ test("each panel has its plot; a narrow page has them below each other", () => {
   );
 });
 
+test("every plot names its horizontal axis, with room between it and the plot below", () => {
+  const { layout, height } = experimentFigure(four, 340);
+  for (const i of ["", "2", "3", "4"]) assert.equal(layout["xaxis" + i].title.text, "nodes");
+  const inner = height - layout.margin.t - layout.margin.b;
+  const gap = (layout.yaxis.domain[0] - layout.yaxis2.domain[1]) * inner;
+  assert.ok(gap > layout.margin.b + 24);
+});
+
 test("plots lie inside the area and do not overlap", () => {
   for (const width of [300, 600, 1300]) {
     const { layout } = experimentFigure(four, width);

@@ -55,7 +55,7 @@ class HardwareForm:
             # not a gr.Number, because Gradio shows an empty one as 0
             self.nodes = gr.Textbox(
                 label="Max nodes",
-                placeholder="default: 128, or the largest size timed",
+                placeholder="128, unless larger sizes were timed",
                 max_lines=1,
                 max_length=8,
                 elem_id="hw-nodes",

@@ -42,4 +42,4 @@ def _times(entry: Entry) -> tuple[Any, ...]:
 
 def rate_choices(vectors: dict[str, Rates]) -> list[tuple[str, str]]:
     """Menu entries of acceptance vectors: what is shown, and the key."""
-    return [(f"{rates.name} · {rates.label}", key) for key, rates in vectors.items()]
+    return [(f"{rates.short} · {rates.label}", key) for key, rates in vectors.items()]

@@ -51,10 +51,10 @@ def _ranks(pair: Pair) -> int:
 # Ways to measure acceptance, by the name that the browser sends: a label for the page, and the
 # function that measures.
 WAYS: dict[str, tuple[str, Way]] = {
-    "decode": ("on-policy, at the root", _while_decoding),
-    "levels": ("on-policy, by level", _by_level),
-    "own": ("teacher-forced, target's own text", _forced(True)),
-    "text": ("teacher-forced, the given text", _forced(False)),
+    "decode": ("while decoding, at the root", _while_decoding),
+    "levels": ("while decoding, level by level", _by_level),
+    "own": ("without a tree, on the target's own text", _forced(True)),
+    "text": ("without a tree, on the given text", _forced(False)),
 }
 
 

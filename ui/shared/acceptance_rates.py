@@ -16,13 +16,15 @@ PAPER_MODELS = ("Llama3-70B-Instruct", "Llama3-8B-Instruct")
 @dataclass(frozen=True)
 class Rates:
     """An acceptance vector. label: "recorded", "measured" or "paper". temperature: the one it was
-    counted at; None if not known. models: names of (target, draft); None for the loaded pair."""
+    counted at; None if not known. models: names of (target, draft); None for the loaded pair.
+    short: the name in a menu, which is narrow."""
 
     name: str
     label: str
     acceptance: Acceptance
     temperature: float | None = None
     models: tuple[str, str] | None = None
+    short: str = ""
 
 
 def rates_of(pair: Pair | None) -> dict[str, Rates]:
@@ -30,20 +32,22 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
     the one of the paper."""
     found: dict[str, Rates] = {}
     if pair is None:
-        return {"paper": Rates("Llama3-70B with 8B, CNN", "paper", PAPER, models=PAPER_MODELS)}
+        name = "Llama3-70B with 8B, CNN"
+        return {"paper": Rates(name, "paper", PAPER, models=PAPER_MODELS, short=name)}
     for known in pair.known:
         kind = known.kind and f" {known.kind}"
         key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
-        # "fitted" distinguishes it from the Lab's raw counts, which are called "counted"
-        name = f"{pair.name} pair,{kind} T {known.temperature:g}, fitted"
-        found[key] = Rates(name, "recorded", known.acceptance, known.temperature)
+        short = f"{known.kind and known.kind + ', '}T {known.temperature:g}"
+        # the Lab gives it the same name; its raw counts are called "counted" there
+        name = f"{pair.name} pair, {short}"
+        found[key] = Rates(name, "recorded", known.acceptance, known.temperature, short=short)
     for how, findings in (("", pair.measured), (", as a chat", pair.measured.chats)):
         for (temperature, top_p, verifier), acceptance in dict(
             findings.acceptances if findings else {}
         ).items():
             rule = how if verifier == DEFAULT_VERIFIER else f"{how}, {verifier}"
-            name = f"this pair, T {temperature:g}, top-p {top_p:g}{rule}"
+            short = f"T {temperature:g}, top-p {top_p:g}{rule}"
             found[f"T{temperature:g}/{top_p:g}{rule}"] = Rates(
-                name, "measured", acceptance, temperature
+                f"this pair, {short}", "measured", acceptance, temperature, short=short
             )
     return {**found, **rates_of(None)}

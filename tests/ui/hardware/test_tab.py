@@ -18,11 +18,13 @@ from visits import Reading, laid_out, request, wait
 from sequoia import HardwareProfile, Pair, Run, machine
 from sequoia.errors import BadProfile
 from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, Cell
+from sequoia.models.pair import RecordedAcceptance
 from sequoia.planning.plan_for_machine import best_plan, bounds
 from ui.decode.tab import LiveView
 from ui.hardware import tab as hardware_tab
 from ui.hardware import view as hardware_view
 from ui.hardware.form import NONE
+from ui.hardware.menu_entries import rate_choices
 from ui.hardware.profile_job import ProfileJob
 from ui.hardware.tab import HERE, HardwareTab
 from ui.serving.limits import LOCAL
@@ -191,6 +193,19 @@ def test_junk_in_every_field_is_refused_or_ignored(tab: HardwareTab) -> None:
             ["{}"],
         ):
             assert view(tab, tab.look(asked(tab, **{name: junk}), request()))["tree"][0] == -1
+
+
+def test_the_acceptance_menu_names_what_tells_its_entries_apart(tab: HardwareTab) -> None:
+    pair = tab._model_host.pair(lambda: True)
+    known = [RecordedAcceptance(0.6, PAPER, kind) for kind in ("code", "prose")]
+    vectors = rates_of(dataclasses.replace(pair, name="bundled", known=tuple(known)))
+    assert [name for name, _ in rate_choices(vectors)] == [
+        "code, T 0.6 · recorded",
+        "prose, T 0.6 · recorded",
+        "T 0, top-p 1 · measured",
+        "Llama3-70B with 8B, CNN · paper",
+    ]
+    assert vectors["T0.6"].name == "bundled pair, code, T 0.6"
 
 
 def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:

@@ -64,6 +64,12 @@ def test_the_lab_opens_with_recorded_vectors_and_this_machines_times(
 
     (first,) = asyncio.run(messages())
     assert first["most"] == PUBLIC.nodes
+    assert [one["label"] for one in first["ways"]] == [
+        "while decoding, at the root",
+        "while decoding, level by level",
+        "without a tree, on the target's own text",
+        "without a tree, on the given text",
+    ]
     assert HardwareProfile.from_json(json.dumps(first["profile"])).source == "measured"
     for one in first["survey"]["measured"]:
         assert Acceptance(one["rates"]).rates[0] == pytest.approx(

@@ -8,7 +8,7 @@ import { methodStyles } from "../../shared/web/method_style.js";
 
 const MARGIN = { l: 56, r: 14, b: 44 };
 const PLOT = { one: 300, several: 170 }; // px, height
-const GAP = { across: 44, down: 62 }; // px between plots
+const GAP = { across: 44, down: 74 }; // px between plots
 const TITLE = 24; // px above a plot
 const LETTER = 7; // px, about the width of a letter
 const LEGEND = { line: 20, mark: 48 }; // px: height of a line; width of a mark
@@ -69,7 +69,6 @@ function grid(count, width) {
       x: [left / wide, (left + across) / wide],
       y: [1 - (top + plot) / height, 1 - top / height].map((share) => Math.max(share, 0)),
       isLeft: i % columns === 0,
-      isLowest: i + columns >= count,
     };
   });
   return { cells, height };
@@ -116,7 +115,7 @@ function axes({ x, y, series }, count, { cells }) {
       ...own,
       domain: cell.x,
       anchor: "y" + suffix(i),
-      title: { text: cell.isLowest ? plotlyText(x.label) : "" },
+      title: { text: plotlyText(x.label) },
       ...(i && { matches: "x" }),
     };
     made["yaxis" + suffix(i)] = {

@@ -13,7 +13,7 @@ const TILES = [
   ["tokens", "Tokens per step", "tokens a step"],
   ["step", "Time per step", "time a step"],
   ["plain", "Plain token", "plain token"],
-  ["knee", "Knee of t(n)", "knee"],
+  ["knee", "Target pass doubles at", "knee"],
 ];
 
 /** A row of tiles, one per figure. */
@@ -50,8 +50,8 @@ export class PlanTiles {
     this.put("tokens", [plan.tokens.toFixed(2), "tokens"], "predicted");
     this.put("step", duration(plan.seconds), "predicted");
     this.put("plain", duration(plan.plain), profile.label);
-    if (knee.nodes) this.put("knee", [String(knee.nodes), "nodes"], "take 2× the time of one");
-    else this.put("knee", ["none", ""], noKnee(knee.most));
+    if (knee.nodes) this.put("knee", [String(knee.nodes), "nodes"], "2× the time of one node");
+    else this.put("knee", ["–", ""], noKnee(knee.most));
     this.parts.speedup.tile.dataset.verdict = speedup > 1.0005 ? "faster" : "";
   }
 
@@ -63,4 +63,5 @@ export class PlanTiles {
   }
 }
 
-const noKnee = (most) => (most === 1 ? "t(n) assumed flat" : `up to ${most} nodes`);
+const noKnee = (most) =>
+  most === 1 ? "same time assumed for any size" : `not up to ${most} nodes`;

@@ -7,6 +7,8 @@ import { addTerm } from "../../shared/web/tooltips.js";
 
 const MOST_BARS = 32;
 const POWER = 0.45; // exponent of the axis: gives small rates enough height to be seen and dragged
+const MOST_NUMBERS = 12; // with more bars, only those of NUMBERED have a number
+const NUMBERED = [1, 4, 8, 16, 32];
 const TICKS = [0.01, 0.1, 0.3, 0.6, 1];
 const KEY = [
   ["even", "smoothed, used for planning", "smoothed"],
@@ -36,6 +38,11 @@ export class AcceptanceBars {
   constructor(host, state, on) {
     this.state = state;
     this.on = on;
+    el(
+      "p",
+      { class: "sq-lab-axis", "data-part": "rate-axis", text: "↑ acceptance rate, a[k]" },
+      host,
+    );
     const box = el("div", { class: "sq-lab-bars", role: "group", "aria-label": NAME }, host);
     for (const tick of TICKS) {
       const place = { style: `bottom:${percentHeight(tick)}` };
@@ -43,6 +50,8 @@ export class AcceptanceBars {
     }
     this.row = el("div", { class: "sq-lab-bar-row" }, box);
     this.pool = pool((k) => this.makeBar(k));
+    const across = { class: "sq-lab-axis sq-lab-axis-across", "data-part": "child-axis" };
+    el("p", { ...across, text: "child k, in the order drafted →" }, host);
     this.more = el("div", { class: "sq-lab-note" }, host);
     this.key = el("div", { class: "sq-lab-key" }, host);
     for (const [cls, words, term] of KEY) {
@@ -63,7 +72,8 @@ export class AcceptanceBars {
     node.addEventListener("focus", () => this.on.pick(k));
     node.addEventListener("keydown", (event) => this.press(event, k));
     node.addEventListener("pointerdown", (event) => this.grab(event, k));
-    return { node, fill, even, fit, range };
+    const number = el("span", { class: "sq-lab-k", text: String(k + 1) }, node);
+    return { node, fill, even, fit, range, number };
   }
 
   press(event, k) {
@@ -111,6 +121,9 @@ export class AcceptanceBars {
     const counts = origin.visited > 0 && origin.accepted ? origin : null;
     this.fit = vectors.fitPower(rates);
     const bars = this.pool.take(shown).slice(0, shown);
+    bars.forEach(({ number }, k) =>
+      show(number, shown <= MOST_NUMBERS || NUMBERED.includes(k + 1)),
+    );
     bars.forEach((bar, k) => this.paintBar(bar, k, { rate: rates[k], smoothed, counts, pick }));
     text(this.more, note(rates.length, shown, smoothed));
     this.paintKey({ even: smoothed, fit: this.fit, range: counts });

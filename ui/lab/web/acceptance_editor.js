@@ -370,7 +370,7 @@ export class AcceptanceEditor {
 
   paintFields(rates, k) {
     const sum = planner.sum(rates);
-    text(this.name, `a[${k + 1}]`);
+    text(this.name, `child ${k + 1}, a[${k + 1}]`);
     if (!this.refusal.holds(this.value)) this.value.value = String(Number(rates[k].toPrecision(6)));
     text(this.sum, "sum " + sum.toFixed(4) + (sum > 1 - 1e-6 ? ", the maximum" : ""));
   }

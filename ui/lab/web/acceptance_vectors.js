@@ -84,7 +84,8 @@ export function recorded(survey) {
 const about = ({ kind, temperature }) => (kind ? kind + ", " : "") + "T = " + temperature;
 
 function fitted(one, date) {
-  const words = `${about(one)}, fitted to trees of ${one.fitted.nodes} nodes, ${date}`;
+  const match = `adjusted to the tokens per step of a ${one.fitted.nodes}-node tree`;
+  const words = `${about(one)}, ${match}, ${date}`;
   return {
     key: "recorded-" + about(one),
     label: "Bundled pair, " + about(one),

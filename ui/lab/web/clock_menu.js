@@ -42,7 +42,6 @@ export class ClockMenu {
     const look = { class: "sq-input sq-lab-menu", "data-part": "clock", id: "sq-lab-clock" };
     this.menu = el("select", look, line);
     this.menu.addEventListener("change", () => this.pick(this.menu.value));
-    this.badge = el("span", { class: "sq-badge" }, line);
     this.words = el("p", { class: "sq-lab-says", "data-part": "clock-words" }, host);
     this.offer();
   }
@@ -121,13 +120,9 @@ export class ClockMenu {
 
   paint() {
     const { profile, elsewhere } = this.state;
-    show(this.badge, Boolean(profile));
     const words = profile ? wordsOf(profile, elsewhere, this.state.parents.length) : "";
     show(this.words, Boolean(words));
     text(this.words, words);
-    if (!profile) return;
-    text(this.badge, profile.source);
-    attr(this.badge, "data-label", profile.source);
     attr(this.words, "title", this.note);
   }
 }

@@ -11,6 +11,7 @@ import { ReadOuts } from "./read_outs.js";
 import { ShapesTable } from "./shapes_table.js";
 import { el, show, sized } from "../../shared/web/dom.js";
 
+const USUAL_TEMPERATURE = 0.6; // of the recorded vector that the Lab opens with
 const STILL_MS = 140; // how long nothing must change before the figures are redrawn
 
 /** @typedef {import("../../shared/web/planner.js").Profile} Profile */
@@ -30,7 +31,6 @@ const STILL_MS = 140; // how long nothing must change before the figures are red
  * @property {Entry[]} [ways] of measuring acceptance
  * @property {Entry[]} [prompts] to measure on
  * @property {number} [most] most nodes of a tree that may run here
- * @property {number} [temperature]
  * @property {import("./acceptance_counting.js").CountMessage} [count]
  */
 
@@ -40,7 +40,7 @@ const STILL_MS = 140; // how long nothing must change before the figures are red
  */
 
 /** The properties of messages that a saved page stores. */
-const KNOWN = ["survey", "profile", "profiles", "most", "temperature"];
+const KNOWN = ["survey", "profile", "profiles", "most"];
 
 /** The panels and their state. */
 export class Lab {
@@ -167,8 +167,7 @@ export class Lab {
   takeVectors(data) {
     const own = vectors.own(data.own);
     const known = vectors.recorded(data.survey);
-    const { temperature = 0.6 } = data;
-    const usual = own[0] || known.find((one) => one.temperature === temperature);
+    const usual = own[0] || known.find((one) => one.temperature === USUAL_TEMPERATURE);
     const other = this.isOfOtherModels(data, own);
     this.editor.add([...own, ...known]);
     if ((!this.chosen || other) && usual) this.editor.choose(usual.key);

@@ -15,13 +15,13 @@ export class PaperCheck {
     el("span", { class: "sq-word", text: "App. E" }, panel.titleBox);
     const table = el("table", { class: "sq-lab-table" }, panel.body);
     const head = el("tr", {}, el("thead", {}, table));
-    for (const words of ["Nodes", "Levels", "Known", "Here", "Same"])
+    for (const words of ["Nodes", "Levels", "Python", "Browser", "Equal"])
       el("th", { scope: "col", text: words }, head);
     const body = el("tbody", {}, table);
     const rows = vectors.KNOWN.map((known) => makeRow(body, known));
     const note =
-      "Expected tokens of the best tree for the acceptance vector in the paper’s appendix E. “Known” was computed " +
-      "in Python, “Here” in this browser, both with the paper’s recurrence.";
+      "Expected tokens per step of the best tree for the acceptance vector in the paper’s appendix E, computed " +
+      "with the paper’s recurrence in Python and again in this browser. Equal: to three decimals.";
     el("p", { class: "sq-lab-note", text: note }, panel.body);
     dom.onceVisible(panel.body, () => fill(rows, new Map()));
   }
@@ -47,7 +47,6 @@ function fill(rows, tables) {
   });
 }
 
-// “Same” means equal to three decimals.
 function fillRow({ line, nodes, levels, value, here, result }, tables) {
   if (!tables.has(levels)) tables.set(levels, tableFor(levels));
   const best = tables.get(levels).best(nodes, levels ?? nodes).value;

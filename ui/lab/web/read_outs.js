@@ -263,12 +263,16 @@ export class ReadOuts {
 
   /** Called when nothing has changed for a moment: updates the line about the fastest tree. */
   settle() {
-    const { profile, elsewhere } = this.state;
-    show(this.use, Boolean(profile));
-    text(this.planText, profile ? fastest(this.planned(), profile, elsewhere) : NO_PLAN);
+    const { profile, elsewhere, parents } = this.state;
+    const plan = profile && this.planned();
+    const isShown = plan && planner.isSameTree(plan.parents, parents);
+    show(this.use, Boolean(plan) && !isShown);
+    const words = plan ? fastest(plan, profile, elsewhere) : NO_PLAN;
+    text(this.planText, words + (isShown ? SHOWN : ""));
   }
 }
 
+const SHOWN = "It is the tree shown.";
 const NO_PLAN = "The best tree for this machine is shown once the models are loaded and timed.";
 
 function fastest({ parents, levels, speedup, nodes }, profile, elsewhere) {

@@ -32,13 +32,13 @@ export async function saveLab(lab) {
  * @returns {any}
  */
 export function labData(lab) {
-  const { survey, profile, profiles, most, temperature } = lab.known;
+  const { survey, profile, profiles, most } = lab.known;
   const { rates, origin } = lab.state;
   const known = relabelled({ survey: survey ?? {}, profile: profile ?? null, profiles });
   const { vector, ...choices } = choicesOf(lab);
   const own = vector?.startsWith("own-") || !vector;
   const acceptance = own ? { rates, origin: relabelled(origin) } : { vector };
-  return { known: { ...known, most, temperature }, choices: { ...choices, ...acceptance } };
+  return { known: { ...known, most }, choices: { ...choices, ...acceptance } };
 }
 
 function labFacts({ state, numbers }) {

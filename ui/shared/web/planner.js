@@ -186,6 +186,17 @@ export function canonical(parents) {
   return order.map((node) => (node ? place[parents[node]] : -1));
 }
 
+/**
+ * @param {number[]} one parents of a tree, in any order
+ * @param {number[]} other
+ * @returns {boolean} whether both are the same tree
+ */
+export function isSameTree(one, other) {
+  if (one.length !== other.length) return false;
+  const parents = canonical(other);
+  return canonical(one).every((parent, node) => parent === parents[node]);
+}
+
 // -- the heap ------------------------------------------------------------
 
 /**

@@ -78,7 +78,7 @@ export class DpExplain {
     const points = sums.map((value, m) => ({ m, value })).filter(({ value }) => value > -Infinity);
     const many = points.length > 1;
     this.svg.style.display = many ? "" : "none"; // `hidden` does nothing to an SVG element
-    const all = `tokens for all ${points.length} possible m`;
+    const all = `tokens per step by m, the nodes in child ${b}’s subtree`;
     text(this.title, many ? all : points.length ? ONLY_ONE : "");
     const ends = many
       ? [`m = ${points[0].m}`, `best: m = ${split.m}`, String(points.at(-1).m)]

@@ -237,9 +237,9 @@ export class DpGrid {
       ctx.fillText(String(n), Math.min(x, w - 12), floor + 5);
     }
     ctx.textAlign = "right";
-    ctx.fillText("n, nodes of the tree", w - RIGHT, floor + 19);
+    ctx.fillText("nodes of the tree, n →", w - RIGHT, floor + 19);
     ctx.textAlign = "left";
-    ctx.fillText("b ↓ children of the root", 8, floor + 19);
+    ctx.fillText("↓ children of the root, b", 8, floor + 19);
     if (w < 660) return;
     ctx.textAlign = "center";
     ctx.fillText(KEYS, (w + 20) / 2, floor + 19);

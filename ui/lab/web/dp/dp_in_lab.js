@@ -1,6 +1,7 @@
 /* The DP table as a panel of the Lab. It is computed for the vector that the Lab plans with. A tree
    chosen in it becomes the Lab's tree drawn by hand. */
 import { mountDp } from "./dp_view.js";
+import { isSameTree } from "../../../shared/web/planner.js";
 
 /** The panel. */
 export class DpInLab {
@@ -14,6 +15,7 @@ export class DpInLab {
       onSelect: (parents) => {
         state.set({ hand: state.past.replace(state.hand, parents), shown: "hand" });
       },
+      isShown: (parents) => isSameTree(parents, state.parents),
     });
   }
 

@@ -7,8 +7,7 @@ import { rove } from "../../../shared/web/roving_focus.js";
 import TOOLTIPS from "../../../../assets/tooltips.json" with { type: "json" };
 
 const USE = "Use this tree";
-const USED = "Now in the tree above";
-const USED_MS = 2500; // how long the button shows USED
+const USED = "Shown above";
 
 /** A heading with the two buttons, and the picture of the tree. */
 export class DpTreePanel {
@@ -30,19 +29,9 @@ export class DpTreePanel {
     });
     this.use = button(head, { text: USE, cls: "dp-use" });
     this.use.dataset.part = "dp-use";
-    this.use.addEventListener("click", () => {
-      dp.select();
-      this.confirm();
-    });
+    this.use.addEventListener("click", () => dp.select());
     rove(head);
     this.tree = new DpTree(host);
-  }
-
-  // The Lab's tree has changed, but may be out of view: the button confirms it.
-  confirm() {
-    const label = this.use.querySelector("span");
-    text(label, USED);
-    setTimeout(() => text(label, USE), USED_MS);
   }
 
   /** Show the current state. */
@@ -51,7 +40,10 @@ export class DpTreePanel {
     const { step } = this.dp.shown();
     this.tree.paint(topo, scores, step);
     attr(this.pin, "aria-pressed", String(pinned));
-    this.use.disabled = !parents;
+    // the Lab's tree may be out of view, so the button says that it is this one
+    const isShown = Boolean(parents) && this.dp.isShown(parents);
+    this.use.disabled = !parents || isShown;
+    text(this.use.querySelector("span"), isShown ? USED : USE);
     text(this.title, this.words());
   }
 

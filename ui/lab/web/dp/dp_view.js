@@ -28,6 +28,7 @@ const AT_ONCE = 2 ** 24; // sums in a table small enough to compute before the n
  * @property {() => Wanted} getState
  * @property {(parents: number[], about: {n: number, levels: number, branches: number,
  *   tokens: number}) => void} [onSelect] "Use this tree" was pressed; parents breadth first
+ * @property {(parents: number[]) => boolean} [isShown] whether the Lab's tree is this one
  */
 
 /** The view. */
@@ -70,8 +71,9 @@ export class Dp {
    * @param {HTMLElement} element
    * @param {Options} options
    */
-  constructor(element, { getState, onSelect = () => {} }) {
+  constructor(element, { getState, onSelect = () => {}, isShown = () => false }) {
     this.getState = getState;
+    this.isShown = isShown;
     this.onSelect = onSelect;
     this.build(element);
     this.watchTheme();
