@@ -7,7 +7,7 @@ const WHY =
   "must come out exactly as often as if the model had written it alone. A bug in the random draws " +
   "can break this, and no single text shows it. So this test counts thousands of short texts and " +
   "compares the counts with the exact probabilities.";
-const OR = "Or first put a bug into the decoder, and see whether the test finds it:";
+const OR = "or first break the decoder:";
 // Bugs that show in a toy, which needs no models.
 const EXAMPLES = [
   ["draft-noise", "Reuse the draft’s random numbers"],
@@ -25,10 +25,9 @@ export function introduction(host, fill) {
   el("p", { class: "ls-say", text: WHY }, root);
   const acts = el("div", { class: "ls-acts" }, root);
   button(acts, { text: "Run the test", part: "run", act: () => formBeside("ls").run() });
-  el("p", { class: "ls-say", text: OR }, root);
-  const bugs = el("div", { class: "ls-acts" }, root);
+  el("span", { text: OR }, acts);
   for (const [bug, label] of EXAMPLES)
-    button(bugs, {
+    button(acts, {
       text: label,
       hint: "Fills in the form; then press “Run the test”",
       part: "example-" + bug,
