@@ -42,7 +42,7 @@ def record(decode_request: DecodeRequest, model_host: ModelHost) -> str:
 
 def record_run(decode_request: DecodeRequest, model_host: ModelHost) -> Run:
     """Make the requested run. Raises SequoiaError if it fails."""
-    run = DecodeJob(decode_request, model_host, LOCAL, RunStore(1, LOCAL.weight))
+    run = DecodeJob(decode_request, model_host, LOCAL, RunStore(1, LOCAL.stored_nodes))
     return _made(run).run()
 
 
@@ -60,7 +60,7 @@ def record_race(
         "clock": preset.clock,
         "check": True,
     }
-    store: RunStore[StoredRace] = RunStore(1, LOCAL.weight)
+    store: RunStore[StoredRace] = RunStore(1, LOCAL.stored_nodes)
     race = _made(RaceJob(RaceRequest.parse(form, LOCAL), model_host, LOCAL, store))
     if goes_on:
         race = _made(RaceOnJob(race, model_host, LOCAL))

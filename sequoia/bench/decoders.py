@@ -216,8 +216,8 @@ def _stopping(
     texts = text_list("code", ASSETS / "survey")[:_STOP_TEXTS]
     params = SamplingParams(temperature, max_new_tokens=_STOP_TOKENS, ignore_eos=True)
     rule = measured_stop_rule(pair, texts, params, profile)
-    decode = _with_tree(pair, StoppingChain(rule.most, rule.surest))
-    name = f"chain, stops below q={rule.surest:g}, at most {rule.most} nodes"
+    decode = _with_tree(pair, StoppingChain(rule.max_nodes, rule.min_prob))
+    name = f"chain, stops below q={rule.min_prob:g}, at most {rule.max_nodes} nodes"
     predicted = rule.predicted_speedup * plain_seconds / profile.plain_seconds
     return Contestant(name, "stopping chain", lambda: decode, predicted)
 

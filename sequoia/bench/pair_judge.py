@@ -9,7 +9,6 @@ Python?
 from __future__ import annotations
 
 import math
-import random
 import statistics
 import time
 from argparse import Namespace
@@ -18,7 +17,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch.nn import functional as F
 from tqdm import tqdm
@@ -30,6 +28,7 @@ from sequoia.algorithm.step_trace import StepTrace, emitted_tokens, repetition
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
 from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
+from sequoia.bench.judged_table import USUAL, mean, table, weighted
 from sequoia.bench.parses import parses
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import SequoiaError
@@ -40,14 +39,12 @@ from sequoia.models.pair import Pair
 from sequoia.text_files import load_json
 
 TEMPERATURES = (0.0, 0.6)
-USUAL = 0.6  # temperature of figures reported for only one temperature
 RANKS = 8
 # size of the tree: about the size planned for a CPU
 TRIED_NODES = 12
 TRIED_LEVELS = 8
 TREE_RATES = (0.73, 0.09, 0.05, 0.03)  # the same for all pairs, so that all get the same tree
 REPEATED = 0.25  # a continuation with at least this share of repeated 8-grams counts as a loop
-RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -130,9 +127,9 @@ def _judged(
         "excerpts": len(excerpts),
         "bits_per_byte": sum(bits for bits, _ in predicted) / sum(size for _, size in predicted),
         "bits": predicted,
-        "shared_mass": _weighted(forced, "shared"),
-        "acceptance_by_rank": _mean(forced, "rates").tolist(),
-        "tokens_per_step": _weighted(forced, "tokens"),
+        "shared_mass": weighted(forced, "shared"),
+        "acceptance_by_rank": mean(forced, "rates").tolist(),
+        "tokens_per_step": weighted(forced, "tokens"),
         "forced": forced,
         "temperatures": {
             f"{temperature:g}": _summary(written, temperature, kind) for temperature in TEMPERATURES
@@ -140,16 +137,6 @@ def _judged(
         "speed_up": _speed_up(pair, excerpts[: task.timed], tree, task) if task.timed else None,
         "written": [vars(continuation) for continuation in written],
     }
-
-
-def _weighted(forced: Sequence[Mapping[str, Any]], name: str) -> float:
-    """Mean of the number `name` over all positions of all excerpts."""
-    return float(_mean(forced, name))
-
-
-def _mean(forced: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
-    """Mean of `name`, a number or a list of numbers, over all positions of all excerpts."""
-    return np.average([each[name] for each in forced], 0, [each["positions"] for each in forced])
 
 
 @torch.inference_mode()
@@ -249,83 +236,6 @@ def _timed(decode: Callable[[], Iterator[StepTrace]]) -> tuple[float, list[StepT
     started = time.perf_counter()
     steps = list(decode())
     return time.perf_counter() - started, steps
-
-
-# -- the table -------------------------------------------------------------------------------------
-
-
-def table(after: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
-    """A text table of the figures in `after`. With `before`, the figures of both pairs stand side
-    by side, followed by the differences over the same excerpts."""
-    lines = []
-    for kind in after["kinds"]:
-        new = after["kinds"][kind]
-        old = before["kinds"].get(kind) if before else None
-        lines += [f"{kind}, {new['excerpts']} excerpts", *_rows(new, old), ""]
-    return "\n".join(lines)
-
-
-def _rows(new: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[str]:
-    figures = _figures(new)
-    earlier = _figures(old) if old else {}
-    rows = [
-        f"  {name:<44}{earlier.get(name, ''):>10}{value:>10}" for name, value in figures.items()
-    ]
-    return rows + (_changes(new, old) if old else [])
-
-
-def _figures(kind: Mapping[str, Any]) -> dict[str, str]:
-    found = {
-        "bits per byte": f"{kind['bits_per_byte']:.3f}",
-        "sum of min(p, q)": f"{kind['shared_mass']:.3f}",
-        f"tokens per step, teacher-forced, T={USUAL:g}": f"{kind['tokens_per_step']:.3f}",
-    }
-    for rank, rate in enumerate(kind["acceptance_by_rank"][:4], 1):
-        found[f"acceptance of child {rank}, T={USUAL:g}"] = f"{rate:.3f}"
-    for temperature, figures in kind["temperatures"].items():
-        found[f"repeated 8-grams, T={temperature}"] = f"{figures['repeated_8_grams']:.1%}"
-        found[f"loops, T={temperature}"] = f"{figures['loops']:.1%}"
-        found[f"tokens per step, own continuations, T={temperature}"] = (
-            f"{figures['tokens_per_step']:.3f}"
-        )
-        if "parse" in figures:
-            found[f"parses as Python, T={temperature}"] = f"{figures['parse']:.1%}"
-    if kind["speed_up"]:
-        found["speed-up, own continuations (needs an idle machine)"] = (
-            f"{kind['speed_up']['median']:.2f}x"
-        )
-        found["  repeated 8-grams when timed"] = f"{kind['speed_up']['repeated_8_grams']:.1%}"
-    return found
-
-
-def _changes(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[str]:
-    """Differences over the same excerpts, with 95% confidence intervals (bootstrap)."""
-    bits = _interval(list(zip(new["bits"], old["bits"], strict=True)), _bits_ratio)
-    tokens = _interval(list(zip(new["forced"], old["forced"], strict=True)), _tokens_change)
-    return [
-        f"  bits per byte: {bits[0]:+.1%} ({bits[1]:+.1%} to {bits[2]:+.1%})",
-        f"  tokens per step, teacher-forced: {tokens[0]:+.3f} ({tokens[1]:+.3f} to "
-        f"{tokens[2]:+.3f})",
-    ]
-
-
-def _bits_ratio(pairs: Sequence[tuple[Any, Any]]) -> float:
-    return sum(new[0] for new, _ in pairs) / sum(old[0] for _, old in pairs) - 1
-
-
-def _tokens_change(pairs: Sequence[tuple[Any, Any]]) -> float:
-    return _weighted([new for new, _ in pairs], "tokens") - _weighted(
-        [old for _, old in pairs], "tokens"
-    )
-
-
-def _interval(
-    pairs: Sequence[tuple[Any, Any]], measure: Callable[[Sequence[tuple[Any, Any]]], float]
-) -> tuple[float, float, float]:
-    """The value of `measure` on `pairs`, and the bounds of its 95% confidence interval."""
-    chance = random.Random(0)
-    values = sorted(measure(chance.choices(pairs, k=len(pairs))) for _ in range(RESAMPLES))
-    return measure(pairs), values[int(0.025 * RESAMPLES)], values[int(0.975 * RESAMPLES)]
 
 
 # -- the command line ------------------------------------------------------------------------------

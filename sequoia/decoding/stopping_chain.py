@@ -17,45 +17,45 @@ from sequoia.validate_input import number, whole
 
 
 class StoppingChain:
-    """A TreeChoice that drafts a chain of at most `most` nodes, its root included, at every step.
-    It ends after the first token whose draft probability is below `surest`. With `surest` 0, every
-    chain has the maximum length.
+    """A TreeChoice that drafts a chain of at most `max_nodes` nodes, its root included, at every
+    step. It ends after the first token whose draft probability is below `min_prob`. With `min_prob`
+    0, every chain has the maximum length.
 
-    Raises BadTree if `most` is not 1 to MAX_NODES, or `surest` not 0 to 1.
+    Raises BadTree if `max_nodes` is not 1 to MAX_NODES, or `min_prob` not 0 to 1.
     """
 
     # imposes no minimum vocabulary: there is always one token
     widest = 0
 
-    def __init__(self, most: int, surest: float) -> None:
-        self.most = whole(most, "most", 1, MAX_NODES, BadTree)
-        self.surest = number(surest, "surest", 0, 1, BadTree)
+    def __init__(self, max_nodes: int, min_prob: float) -> None:
+        self.most = whole(max_nodes, "max_nodes", 1, MAX_NODES, BadTree)
+        self.min_prob = number(min_prob, "min_prob", 0, 1, BadTree)
 
     def next(self, levels: int) -> ChainWhileSure:
-        return ChainWhileSure(min(self.most, levels), self.surest)
+        return ChainWhileSure(min(self.most, levels), self.min_prob)
 
     def learn(self, tree: Tree, verdict: Verdict) -> None:
         pass
 
 
 class ChainWhileSure:
-    """One step's chain, of at most `most` nodes. Its last token is the first with a draft
-    probability below `surest`."""
+    """One step's chain, of at most `max_nodes` nodes. Its last token is the first with a draft
+    probability below `min_prob`."""
 
-    def __init__(self, most: int, surest: float) -> None:
-        self._most = most
-        self._surest = surest
+    def __init__(self, max_nodes: int, min_prob: float) -> None:
+        self._max_nodes = max_nodes
+        self._min_prob = min_prob
         self.tree = Tree.chain(1)
-        self.front: tuple[int, ...] = (0,) if most > 1 else ()
+        self.front: tuple[int, ...] = (0,) if max_nodes > 1 else ()
 
     def grow(self, _distributions: torch.Tensor) -> tuple[int, ...]:
         last = len(self.tree)
         self.tree = Tree.chain(last + 1)
-        self.front = (last,) if last + 1 < self._most else ()
+        self.front = (last,) if last + 1 < self._max_nodes else ()
         return (1,)
 
     def see(self, distributions: torch.Tensor, drawn: Drawn) -> None:
         """Decides whether another token is drafted after the one that was `drawn`."""
         ((token,),) = drawn
-        if float(distributions[0, token]) < self._surest:
+        if float(distributions[0, token]) < self._min_prob:
             self.front = ()

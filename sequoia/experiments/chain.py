@@ -85,7 +85,7 @@ class _Race:
         return {
             "chain": len(plans.chain),
             "tree": [len(plans.tree), plans.tree.levels, max(map(len, plans.tree.children))],
-            "stop": [plans.stop.most, plans.stop.surest],
+            "stop": [plans.stop.max_nodes, plans.stop.min_prob],
             "speeds": dict(self._speeds(machine, plans)),
         }
 
@@ -107,7 +107,7 @@ class _Race:
     ) -> tuple[DecodedStep, ...]:
         temperature = self._text.params.temperature
         tree = rival.make(self._learnt, plans, named_profile(machine), temperature)
-        changes = machine if rival.learns else (plans.stop.most, plans.stop.surest)
+        changes = machine if rival.learns else (plans.stop.max_nodes, plans.stop.min_prob)
         key = (verifier, tree if isinstance(tree, Tree) else (rival.key, changes))
         if key not in self._known:
             made = steps_along(self._pair, self._text, tree, verifier, self._stride)

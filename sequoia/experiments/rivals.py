@@ -104,7 +104,9 @@ SHAPES = (
         "stopping",
         "Chain that stops when unsure",
         "chain",
-        lambda _learnt, plans, _profile, _t: StoppingChain(plans.stop.most, plans.stop.surest),
+        lambda _learnt, plans, _profile, _t: StoppingChain(
+            plans.stop.max_nodes, plans.stop.min_prob
+        ),
     ),
     Rival("tree", "Planned tree", SEQUOIA.key, lambda _learnt, plans, _profile, _t: plans.tree),
     Rival(

@@ -165,7 +165,7 @@ def _loaded(
     place = ", ".join(filter(None, (str(model.device), model.placement)))
     attention = "" if model.forward_name == "fast" else f" with {source.attention} attention"
     words = (
-        f"{source.title}: {model.numbers}, {model.forward_name} forward pass{attention} "
+        f"{source.title}: {model.numbers}, {model.forward_words}{attention}, "
         f"on {place}; {model.tested}"
     )
     on_progress(PassedCheck("draft" if draft else "target", words))

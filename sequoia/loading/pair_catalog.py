@@ -44,7 +44,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Preset:
-    """A named pair. tier: the kind of machine it needs. needs: its requirements in words. note:
+    """A named pair. tier: what it is for, in words. needs: its requirements in words. note:
     anything else worth knowing. offload: the target's layers are streamed from host memory."""
 
     name: str

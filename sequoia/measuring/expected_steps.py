@@ -22,7 +22,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import verifier_named
 from sequoia.algorithm.verifiers.verifier import Verifier
-from sequoia.measuring.text_places import Place, text_places
+from sequoia.measuring.text_places import TextPlace, text_places
 from sequoia.models.pair import Pair
 
 LEAST_TOKENS = 3 * SEGMENTS  # shorter texts are left out
@@ -104,7 +104,7 @@ def expected_step_starts(
     return [np.array(step_starts(lane.tree, chances[lane.verifier])) for lane in lanes]
 
 
-def _mean_chances(place: Place, children: int, rule: Verifier, chance: Chance) -> Rows:
+def _mean_chances(place: TextPlace, children: int, rule: Verifier, chance: Chance) -> Rows:
     """(children,) the probability of each child to be accepted, averaged over DRAWS draws of the
     rejected siblings."""
     assert rule.reject is not None

@@ -17,7 +17,7 @@ from sequoia.models.pair import Pair
 
 
 @dataclass(frozen=True)
-class Place:
+class TextPlace:
     """A place in a text. token: the id of the token that follows. p, q: (vocab,) the target's and
     draft's distributions of that token. q_row: (1, vocab) q as the tensor that children are drawn
     from."""
@@ -30,7 +30,7 @@ class Place:
 
 def text_places(
     pair: Pair, prompt: Sequence[int], text: Sequence[int], params: SamplingParams
-) -> Iterator[Place]:
+) -> Iterator[TextPlace]:
     """The place before each token of `text`, which follows `prompt`. Raises BadModel if a model
     overflows."""
     context = (*prompt, *text[:-1])
@@ -44,4 +44,4 @@ def text_places(
         q_rows = draft_rows(draft, params)
         q = q_rows.cpu().numpy()
         for row in range(len(p)):
-            yield Place(next(token), p[row], q[row], q_rows[row : row + 1])
+            yield TextPlace(next(token), p[row], q[row], q_rows[row : row + 1])

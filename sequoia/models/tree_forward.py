@@ -82,8 +82,15 @@ class TreeModel:
 
     @property
     def forward_name(self) -> str:
-        """The forward in use, in words."""
+        """The name of the forward in use, as it stands in reports."""
         return getattr(self.forward, "name", "transformers")
+
+    @property
+    def forward_words(self) -> str:
+        """The forward in use, in words for a reader."""
+        if self.forward_name == "fast":
+            return "this program's forward pass, which is faster than that of transformers"
+        return f"the forward pass of {self.forward_name}"
 
     @property
     def numbers(self) -> str:

@@ -24,21 +24,22 @@ class LongChainStep:
     probs: tuple[float, ...]
     accepted: int
 
-    def drafted(self, most: int, surest: float) -> int:
-        """The number of tokens drafted if the chain has at most `most` nodes, its root included,
-        and stops after the first token with a probability below `surest`."""
-        for length, prob in enumerate(self.probs[: most - 1], 1):
-            if prob < surest:
+    def drafted(self, max_nodes: int, min_prob: float) -> int:
+        """The number of tokens drafted if the chain has at most `max_nodes` nodes, its root
+        included, and stops after the first token with a probability below `min_prob`."""
+        for length, prob in enumerate(self.probs[: max_nodes - 1], 1):
+            if prob < min_prob:
                 return length
-        return min(most - 1, len(self.probs))
+        return min(max_nodes - 1, len(self.probs))
 
 
 @dataclass(frozen=True)
 class StopRule:
-    """most, surest: the arguments of `StoppingChain`. predicted_speedup: over plain decoding."""
+    """max_nodes, min_prob: the arguments of `StoppingChain`. predicted_speedup: over plain
+    decoding."""
 
-    most: int
-    surest: float
+    max_nodes: int
+    min_prob: float
     predicted_speedup: float
 
 
@@ -49,18 +50,18 @@ def best_stop_rule(steps: Sequence[LongChainStep], profile: HardwareProfile) -> 
     longest = max(len(step.probs) for step in steps) + 1
     seconds = [step_seconds(Tree.chain(nodes), profile) for nodes in range(1, longest + 1)]
     rules = [
-        StopRule(most, surest, _speedup(steps, most, surest, seconds))
-        for most, surest in product(range(2, longest + 1), THRESHOLDS)
+        StopRule(max_nodes, min_prob, _speedup(steps, max_nodes, min_prob, seconds))
+        for max_nodes, min_prob in product(range(2, longest + 1), THRESHOLDS)
     ]
     return max(rules, key=lambda rule: rule.predicted_speedup)
 
 
 def _speedup(
-    steps: Sequence[LongChainStep], most: int, surest: float, seconds: Sequence[float]
+    steps: Sequence[LongChainStep], max_nodes: int, min_prob: float, seconds: Sequence[float]
 ) -> float:
     """Tokens per second divided by plain decoding's. seconds: the times of a step with 1, 2, ...
     nodes."""
-    drafted = [step.drafted(most, surest) for step in steps]
+    drafted = [step.drafted(max_nodes, min_prob) for step in steps]
     tokens = sum(
         1 + min(length, step.accepted) for length, step in zip(drafted, steps, strict=True)
     )

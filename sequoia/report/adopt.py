@@ -21,7 +21,7 @@ Read = Callable[[str], str]  # from the text of a file to the device that the fi
 
 
 @dataclass(frozen=True)
-class Place:
+class Adoptable:
     """A file that a stage writes, and the asset that it becomes. `{machine}` in `asset` is replaced
     by the machine's name. read: returns the device that the file names; raises SequoiaError for a
     damaged file."""
@@ -51,17 +51,17 @@ def device_of_race(text: str) -> str:
     return str(RaceLog.from_json(text).meta.get("device"))
 
 
-def places() -> Iterator[Place]:
+def places() -> Iterator[Adoptable]:
     """Every file that can be adopted."""
     profiles = "hardware_profiles/{machine}-"
-    yield Place("profile", PROFILE, profiles + "bundled.json", device_of_profile)
+    yield Adoptable("profile", PROFILE, profiles + "bundled.json", device_of_profile)
     for name in SHAPES:
         for kind in ("", "-eager"):
             asset = f"{profiles}{name}{kind}.json"
-            yield Place(f"shape-{name}{kind}", PROFILE, asset, device_of_profile)
-    yield Place("run", RUN, "runs/{machine}.json", device_of_run)
-    yield Place("race", RACE, "races/welcome.json", device_of_race)
-    yield Place("opening", OPENING, "runs/welcome.json", device_of_run)
+            yield Adoptable(f"shape-{name}{kind}", PROFILE, asset, device_of_profile)
+    yield Adoptable("run", RUN, "runs/{machine}.json", device_of_run)
+    yield Adoptable("race", RACE, "races/welcome.json", device_of_race)
+    yield Adoptable("opening", OPENING, "runs/welcome.json", device_of_run)
 
 
 def adopt(folder: Folder, assets: Path = ASSETS, show: Callable[[str], None] = print) -> bool:
@@ -79,7 +79,7 @@ def adopt(folder: Folder, assets: Path = ASSETS, show: Callable[[str], None] = p
 
 
 def _moved(
-    folder: Folder, place: Place, machine: str, assets: Path, show: Callable[[str], None]
+    folder: Folder, place: Adoptable, machine: str, assets: Path, show: Callable[[str], None]
 ) -> bool:
     """Move the file of `place`, if its stage wrote one. Returns False if the file is refused."""
     path = folder.stages / place.stage / place.file
@@ -97,7 +97,7 @@ def _moved(
     return True
 
 
-def checked(folder: Folder, place: Place, machine: str) -> str | None:
+def checked(folder: Folder, place: Adoptable, machine: str) -> str | None:
     """The text of the file of `place`. None if there is no file, or its stage did not succeed.
     Raises SequoiaError, OSError or ValueError if the file was changed after its stage wrote it,
     cannot be read, or names another machine than the report."""

@@ -13,7 +13,8 @@ from fakes import hopeless_pair, same_pair, tiny_pair
 
 from sequoia.assets_folder import ASSETS
 from sequoia.bench import pair_judge
-from sequoia.bench.pair_judge import Continuation, Excerpt, Task, excerpts_of, judge, main, table
+from sequoia.bench.judged_table import table
+from sequoia.bench.pair_judge import Continuation, Excerpt, Task, excerpts_of, judge, main
 from sequoia.bench.parses import parses, without_last_line
 from sequoia.errors import SequoiaError
 

@@ -21,6 +21,30 @@ def text(page: Page, part: str) -> str:
     return page.inner_text(f"#ls-view {part}")
 
 
+def test_the_opening_names_its_buttons_and_figures_and_aligns_its_rows(
+    visit: Callable[..., Page],
+) -> None:
+    page = visit(has_form=False, viewport={"width": 1280, "height": 900})
+    open_tab(page, "Lossless")
+    page.wait_for_selector("#ls-view [data-part=recorded-draft-noise]")
+    assert page.inner_text("#ls-run") == text(page, "[data-part=run]") == "Run the test"
+    tables = page.locator("#ls-view .ls-bars")
+    assert tables.count() == 2
+    assert tables.first.locator("thead th").all_inner_texts() == ["words", "sampled", "exact"]
+    first = tables.first.locator("tbody tr").first
+    assert first.locator(":is(th, td)").all_inner_texts() == ["c c", "", "35.8%", "36.0%"]
+    tops = [
+        [row.bounding_box()["y"] for row in table.locator("tr").all()]  # type: ignore[index]
+        for table in tables.all()
+    ]
+    assert tops[0] == tops[1]
+    assert tops[0][-1] - tops[0][-2] < 26
+    page.click("[data-part=example-walk-u]")
+    page.wait_for_selector("#ls-view [data-part=bug]")
+    assert "verifier's random numbers reused" in text(page, "[data-part=bug]")
+    assert page.input_value("#ls-bug input") == "verifier's random numbers reused at each step"
+
+
 def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     page = visit(viewport={"width": 390, "height": 844})
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)

@@ -98,8 +98,11 @@ def test_pairs_are_listed_in_a_table_and_copied_to_the_form(opened: Callable[...
         "13.7 GB",
         "Llama 2 Community License",
         "gated",
+        "its draft is a pickle file",
+        "to repeat the paper",
     ):
         assert words in row.inner_text()
+    assert page.get_by_role("button", name="Choose llama-2-7b", exact=True).is_disabled()
     page.get_by_role("button", name="Choose qwen3-8b").click()
     expect(page.locator("#md-pair input")).to_have_value("qwen3-8b")
     expect(page.locator("#md-target")).to_have_count(0)

@@ -32,3 +32,16 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     wide = "[...document.querySelectorAll('.pp-table')].some(one => one.scrollWidth > innerWidth)"
     assert not page.evaluate(wide)
+
+
+def test_the_figure_is_as_wide_as_its_panel(visit: Callable[..., Page]) -> None:
+    page = visit(has_form=False, viewport={"width": 1280, "height": 900})
+    open_tab(page, "Paper")
+    page.wait_for_selector("#pp-view .hw-chart[data-drawn=yes]", timeout=30_000)
+    wide = {
+        name: page.evaluate(
+            f"document.querySelector('#pp-view {name}').getBoundingClientRect().width"
+        )
+        for name in (".pp-figure", ".pp-figure .hw-chart")
+    }
+    assert wide[".pp-figure .hw-chart"] > wide[".pp-figure"] - 40

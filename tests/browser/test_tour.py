@@ -175,6 +175,19 @@ def test_an_incomplete_answer_is_not_checked(tour: Page) -> None:
     expect(tour.locator("[data-part=stay] [data-part=verdict]")).to_be_hidden()
 
 
+def test_the_length_to_guess_names_its_machine_and_is_called_a_guess(tour: Page) -> None:
+    length = tour.locator("[data-part=length]")
+    guess = length.locator(".sq-tour-block", has=tour.locator(".sq-tour-drag"))
+    answered(tour, "cost", {})
+    expect(length).to_contain_text("two cores of a server CPU")
+    expect(guess).to_contain_text("your guess: 12 times as long")
+    answered(tour, "cost", {"cost.length": 4})
+    expect(guess).to_contain_text("your guess: 4 times as long")
+    answered(tour, "cost", {"cost.length": None})
+    expect(length.locator("[data-part=verdict]")).to_contain_text("times as long")
+    expect(guess).to_be_hidden()
+
+
 def test_a_damaged_place_begins_the_tour_anew(tour: Page) -> None:
     for answer in ("x", [], {}):
         answered(tour, "cost", {"cost.length": answer})

@@ -17,9 +17,9 @@ GREEDY = SamplingParams(max_new_tokens=24, ignore_eos=True)
 ROW = torch.tensor([[0.7, 0.2, 0.1]])
 
 
-def drafted(most: int, surest: float, tokens: list[int]) -> int:
+def drafted(max_nodes: int, min_prob: float, tokens: list[int]) -> int:
     """Nodes of a chain whose draws are `tokens`, as far as they are asked for."""
-    chain = ChainWhileSure(most, surest)
+    chain = ChainWhileSure(max_nodes, min_prob)
     draws = iter(tokens)
     while chain.front:
         assert chain.grow(ROW) == (1,)
@@ -36,12 +36,12 @@ def test_the_first_unsure_token_is_the_last_of_the_chain() -> None:
 
 
 @pytest.mark.parametrize(
-    ("most", "surest", "message"),
-    [(0, 0.5, "most: 0"), (4, 1.5, "surest: 1.5"), (4, float("nan"), "surest: nan")],
+    ("max_nodes", "min_prob", "message"),
+    [(0, 0.5, "max_nodes: 0"), (4, 1.5, "min_prob: 1.5"), (4, float("nan"), "min_prob: nan")],
 )
-def test_bad_bounds_are_refused(most: int, surest: float, message: str) -> None:
+def test_bad_bounds_are_refused(max_nodes: int, min_prob: float, message: str) -> None:
     with pytest.raises(BadTree, match=message):
-        StoppingChain(most, surest)
+        StoppingChain(max_nodes, min_prob)
 
 
 @pytest.mark.parametrize("verifier", ["sequoia", "traversal"])

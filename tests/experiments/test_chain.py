@@ -195,11 +195,11 @@ def test_the_stop_rule_follows_what_was_accepted() -> None:
     sure = LongChainStep((0.9, 0.9, 0.9, 0.9), 4)
     unsure = LongChainStep((0.9, 0.2, 0.9, 0.9), 1)
     rule = best_stop_rule([sure, unsure] * 5, flat())
-    assert rule.most == 5
-    assert 0.2 < rule.surest <= 0.9
+    assert rule.max_nodes == 5
+    assert 0.2 < rule.min_prob <= 0.9
     assert rule.predicted_speedup == pytest.approx((5 + 2) / (1.4 + 1.2))
     never = best_stop_rule([LongChainStep((0.5, 0.5), 0)], flat())
-    assert never.most == 2
+    assert never.max_nodes == 2
     assert best_stop_rule([sure], flat()).predicted_speedup == pytest.approx(5 / 1.4)
 
 

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 EVERY = 0.05
-HANDLER = "decode_rested_after_run"  # the state of the buttons; it has no input
+HANDLER = "decode_buttons_now_after_run"  # the state of the buttons; it has no input
 
 
 @contextmanager

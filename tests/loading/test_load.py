@@ -560,7 +560,8 @@ def test_passed_checks_are_reported_in_words(good: tuple[str, str]) -> None:
     words = {news.what: news.words for news in reported if isinstance(news, PassedCheck)}
     assert words["tokenizer"].startswith("all 288 tokens are the same in both")
     assert words["target"].startswith(
-        "target: float32, fast forward pass on cpu; a tree of three tokens gives the same logits"
+        "target: float32, this program's forward pass, which is faster than that of transformers, "
+        "on cpu; a tree of three tokens gives the same logits"
     )
     assert words["target"].endswith(
         "of their spread (allowed: 0.001), at the start and around position 510"

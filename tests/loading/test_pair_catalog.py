@@ -113,15 +113,15 @@ def test_a_commit_is_named_with_the_day_on_which_it_was_read_from_the_hub() -> N
         assert not model.revision or date(2026, 1, 1) <= date.fromisoformat(model.revision_date)
 
 
-def test_tiers_are_known_machines() -> None:
+def test_tiers_say_what_a_pair_is_for() -> None:
     tiers = list(dict.fromkeys(one.tier for one in presets()))
     assert tiers == [
-        "laptop CPU",
-        "8 GB GPU",
-        "24 GB GPU",
-        "80 GB GPU",
-        "offload",
-        "paper reproduction",
+        "for a laptop’s CPU",
+        "for a GPU with 8 GB",
+        "for a GPU with 24 GB",
+        "for a GPU with 80 GB",
+        "target in host memory",
+        "to repeat the paper",
     ]
     assert [one.name for one in presets() if one.offload] == ["qwen3-32b-offload"]
     assert {model.id for model in MODELS.values() if model.gated} == {"meta-llama/Llama-2-7b-hf"}

@@ -382,7 +382,7 @@ FILES = (
     Mutation(
         "opened files fill the memory",
         "ui/decode/recordings.py",
-        "or self._total() > self._weight",
+        "or self._total() > self._nodes",
         "",
         "tests/ui/decode/test_recordings.py::test_the_store_is_bounded_by_count_and_by_weight",
     ),

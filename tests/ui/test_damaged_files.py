@@ -109,7 +109,7 @@ def test_with_a_full_disk_a_run_ends_and_its_buttons_come_back(
     messages = sent(view.run(filled(view), request()))
     assert messages[-1]["done"] is True
     wait(lambda: not view.sessions.get("one").busy)
-    updates = view.rested(request())
+    updates = view.buttons_now(request())
     assert updates[view.form.run]["interactive"] is True
     assert updates[view.form.save]["interactive"] is False
     assert "sequoia-run-" in popups[1]

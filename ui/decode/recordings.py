@@ -51,19 +51,19 @@ def file_name(what: str, meta: Mapping[str, Any]) -> str:
 
 
 class Recording:
-    """A run in progress. One thread adds steps, and any thread may read. weight: its nodes in all
-    steps so far."""
+    """A run in progress. One thread adds steps, and any thread may read. node_count: its nodes in
+    all steps so far."""
 
     def __init__(self, recorder: Recorder, meta: Mapping[str, Any]) -> None:
         self.name = new_name()
-        self.weight = 0
+        self.node_count = 0
         self._recorder = recorder
         self.meta = dict(meta)
         self._lock = threading.Lock()
 
     def add(self, trace: StepTrace) -> dict[str, Any]:
         with self._lock:
-            self.weight += len(trace.tree)
+            self.node_count += len(trace.tree)
             return self._recorder.add(trace)
 
     @property
@@ -82,7 +82,7 @@ class Finished:
 
     def __init__(self, run: Run) -> None:
         self.name = new_name()
-        self.weight = sum(len(step.tree) for step in run.steps)
+        self.node_count = sum(len(step.tree) for step in run.steps)
         self._run = run
 
     def run(self) -> Run:
@@ -90,24 +90,24 @@ class Finished:
 
 
 class Storable(Protocol):
-    """An item of a RunStore. weight: its size, as the number of nodes in all its steps."""
+    """An item of a RunStore. node_count: its size, as the number of nodes in all its steps."""
 
     @property
     def name(self) -> str: ...
     @property
-    def weight(self) -> int: ...
+    def node_count(self) -> int: ...
 
 
 K = TypeVar("K", bound=Storable)
 
 
 class RunStore(Generic[K]):
-    """The newest recordings: at most `runs`, with at most `weight` nodes in total. The newest one
+    """The newest recordings: at most `runs`, with at most `nodes` nodes in total. The newest one
     is kept even if it alone has more nodes."""
 
-    def __init__(self, runs: int, weight: int) -> None:
+    def __init__(self, runs: int, nodes: int) -> None:
         self._runs = runs
-        self._weight = weight
+        self._nodes = nodes
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, K] = OrderedDict()
 
@@ -115,7 +115,7 @@ class RunStore(Generic[K]):
         with self._lock:
             self._kept[recording.name] = recording
             while len(self._kept) > 1 and (
-                len(self._kept) > self._runs or self._total() > self._weight
+                len(self._kept) > self._runs or self._total() > self._nodes
             ):
                 self._kept.popitem(last=False)
 
@@ -124,7 +124,7 @@ class RunStore(Generic[K]):
             return self._kept.get(name) if isinstance(name, str) else None
 
     def _total(self) -> int:
-        return sum(recording.weight for recording in self._kept.values())
+        return sum(recording.node_count for recording in self._kept.values())
 
 
 @dataclass(frozen=True)

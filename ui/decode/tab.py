@@ -46,7 +46,7 @@ class LiveView(RunView[DecodeJob]):
         super().__init__(model_host, limits)
         self._header = header
         # contains Recording (runs of this view) and Finished (opened files, runs of other views)
-        self.run_store: RunStore[Any] = RunStore(limits.runs, limits.weight)
+        self.run_store: RunStore[Any] = RunStore(limits.runs, limits.stored_nodes)
         self._welcome = recordings.welcome()
         # the hardware profiles saved in the visitor's browser; all views share this component
         self.profiles = gr.BrowserState(
@@ -87,7 +87,7 @@ class LiveView(RunView[DecodeJob]):
         ):  # only one output, because each output costs milliseconds per message
             over = gr.on(
                 start, handler, form.form, self.stage, **model_work(self._limits.waiting)
-            ).then(self.rested, None, form.buttons, **UNQUEUED)
+            ).then(self.buttons_now, None, form.buttons, **UNQUEUED)
             # the form may have been changed during the run
             over.then(None, form.run, form.run, js=anew("web.isChanged()"), **QUIET)
         form.stop.click(
@@ -188,7 +188,7 @@ class LiveView(RunView[DecodeJob]):
         self.start(request, run, steps)
         return run
 
-    def rested(self, request: gr.Request) -> Updates:
+    def buttons_now(self, request: gr.Request) -> Updates:
         """Updates of the buttons and of Save's file after a run, a step, or a refused request."""
         run = self.sessions.get(visitor(request))
         if run is None:
@@ -200,7 +200,7 @@ class LiveView(RunView[DecodeJob]):
             run.forget()
         return updates
 
-    def unheard(self, words: str) -> Updates:
+    def not_running(self, words: str) -> Updates:
         return {self.stage: messages.notice_message(error=words)}
 
     def _chosen(self, decode_request: DecodeRequest, who: str) -> DecodeJob:
@@ -214,12 +214,12 @@ class LiveView(RunView[DecodeJob]):
     def _saved(self, run: DecodeJob) -> Updates:
         """The update of Save, which offers the file of `run`. It is empty if the run never began:
         the previous run is still on screen."""
-        recording = run.recording  # read once: a second call of `rested` may drop it meanwhile
+        recording = run.recording  # read once: a second call of `buttons_now` may drop it meanwhile
         if recording is None:
             return {}
-        if not recording.weight:
+        if not recording.node_count:
             return {self.form.save: gr.update(interactive=False)}
-        self.run_store.put(recording)  # its weight is known now
+        self.run_store.put(recording)  # its size is known now
         recorded = recording.run()
         name = recordings.file_name("run", recorded.meta)
         return {self.form.save: download(recorded.to_json(), name)}

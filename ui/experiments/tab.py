@@ -89,8 +89,8 @@ class ExperimentsTab(SessionView[ExperimentJob]):
         super().close(request)
         self._kept.forget(visitor(request))
 
-    def rested(self, request: gr.Request) -> Updates:  # noqa: ARG002  the browser draws the buttons
+    def buttons_now(self, request: gr.Request) -> Updates:  # noqa: ARG002  the browser draws the buttons
         return {self.board: gr.skip()}
 
-    def unheard(self, words: str) -> Updates:
+    def not_running(self, words: str) -> Updates:
         return {self.board: refusal_message(words)}

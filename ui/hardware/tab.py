@@ -97,10 +97,12 @@ class HardwareTab(SessionView[ProfileJob]):
             **QUIET,
         )
         note_form(blocks, "hardware", self.form.linked)
-        self.form.save.click(self.keep, {self.form.name, *form}, [*menus, self.form.store], **QUIET)
-        self.form.remove.click(self.drop, form, [*menus, self.form.store], **QUIET)
+        self.form.save.click(
+            self.save_profile, {self.form.name, *form}, [*menus, self.form.store], **QUIET
+        )
+        self.form.remove.click(self.remove_profile, form, [*menus, self.form.store], **QUIET)
         self.form.open.upload(
-            self.take, {self.form.open, *form}, [*menus, self.form.store], **QUIET
+            self.import_profile, {self.form.open, *form}, [*menus, self.form.store], **QUIET
         )
         self._wire_own(form, menus)
         blocks.unload(self.close)
@@ -269,16 +271,16 @@ class HardwareTab(SessionView[ProfileJob]):
             task.halt()
         yield {**self.form.measuring(False), **shown}
 
-    def rested(self, request: gr.Request) -> Updates:
+    def buttons_now(self, request: gr.Request) -> Updates:
         job = self.sessions.get(visitor(request))
         return self.form.measuring(job is not None and job.busy)
 
-    def unheard(self, words: str) -> Updates:
+    def not_running(self, words: str) -> Updates:
         return {self.board: notice_message(error=words)}
 
     # -- saving ------------------------------------------------------------------------------------
 
-    def keep(self, data: FormData, request: gr.Request) -> Updates:
+    def save_profile(self, data: FormData, request: gr.Request) -> Updates:
         """Save the profile on screen in the browser, under the name in the form."""
         asked = self.form.values(data)
         try:
@@ -297,7 +299,7 @@ class HardwareTab(SessionView[ProfileJob]):
         except SequoiaError as problem:
             return self._refused(problem, "Not saved")
 
-    def take(self, data: FormData, request: gr.Request) -> Updates:
+    def import_profile(self, data: FormData, request: gr.Request) -> Updates:
         """Import a profile from a file: save it in the browser and show it."""
         try:
             return self._stored(
@@ -306,7 +308,7 @@ class HardwareTab(SessionView[ProfileJob]):
         except SequoiaError as problem:
             return self._refused(problem, "Not imported")
 
-    def drop(self, data: FormData, request: gr.Request) -> Updates:
+    def remove_profile(self, data: FormData, request: gr.Request) -> Updates:
         """Remove the profile on screen from the browser. Shipped profiles cannot be removed."""
         asked = self.form.values(data)
         name = asked.profile.removeprefix(SAVED) if isinstance(asked.profile, str) else None

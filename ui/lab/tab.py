@@ -95,7 +95,7 @@ class LabTab(SessionView[AcceptanceJob]):
         )
         left.success(None, None, form.buttons, js=began(form), api_visibility="private")
         left.success(self._live.run, form.form, self._live.stage, **engine).then(
-            self._live.rested, None, form.buttons, **UNQUEUED
+            self._live.buttons_now, None, form.buttons, **UNQUEUED
         )
         blocks.unload(self.close)
 
@@ -168,10 +168,10 @@ class LabTab(SessionView[AcceptanceJob]):
             self._model_host, asked.prompts, asked.params, self._limits.seconds, asked.way
         )
 
-    def rested(self, request: gr.Request) -> Updates:  # noqa: ARG002  the browser draws the button
+    def buttons_now(self, request: gr.Request) -> Updates:  # noqa: ARG002  the browser draws the button
         return {self.board: gr.skip()}
 
-    def unheard(self, words: str) -> Updates:
+    def not_running(self, words: str) -> Updates:
         return {self.board: message_text({"count": {"error": words.removesuffix(".")}})}
 
     def _asked(self, data: Mapping[str, Any]) -> CountRequest:

@@ -40,6 +40,7 @@ LABELS = {
     "samples": "Samples",
     "bug": "Decoder",
 }
+RUN = "Run the test"  # also the label of the button in web/introduction.js, which presses this one
 COUNTED = [
     ("the first token", 1),
     ("two tokens together", 2),
@@ -130,7 +131,7 @@ def value_of(setting: Setting, name: str) -> Any:
 def lossless_form() -> LosslessForm:
     """Lay the form out in the current column, filled for the correct decoder."""
     with gr.Row(elem_classes="pg-go"):
-        run = start_button("Run", "ls-run")
+        run = start_button(RUN, "ls-run")
         stop = stop_button("ls-stop")
     with gr.Group(elem_classes="pg-group"):
         decoders = [("correct", CORRECT), *((bug.label, key) for key, bug in BUGS.items())]

@@ -108,11 +108,11 @@ class LosslessTab(SessionView[LosslessJob]):
     def _job(self, setting: Setting) -> LosslessJob:
         return LosslessJob(self._model_host, setting, min(SECONDS, self._limits.seconds))
 
-    def rested(self, request: gr.Request) -> Updates:
+    def buttons_now(self, request: gr.Request) -> Updates:
         job = self.sessions.get(visitor(request))
         return busy_buttons(self.form.run, self.form.stop, job is not None and job.busy)
 
-    def unheard(self, words: str) -> Updates:
+    def not_running(self, words: str) -> Updates:
         return {self.board: refusal_message(words)}
 
     def _check(self, setting: Setting) -> None:

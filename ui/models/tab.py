@@ -147,11 +147,11 @@ class ModelsTab(SessionView[LoadJob]):
         view.require_fit(pair_request)
         return LoadJob(self._model_host, pair_request, self._online)
 
-    def rested(self, request: gr.Request) -> Updates:
+    def buttons_now(self, request: gr.Request) -> Updates:
         job = self.sessions.get(visitor(request))
         return busy_buttons(self.load_it, self.stop_it, job is not None and job.busy)
 
-    def unheard(self, words: str) -> Updates:
+    def not_running(self, words: str) -> Updates:
         return self._refused(words)
 
     def _refused(self, words: str, field: str | None = None) -> Updates:

@@ -122,7 +122,7 @@ def _in_use(pair: Pair, role: str) -> dict[str, str]:
     return {
         "name": named(pair, role),
         "numbers": model.numbers,
-        "forward": model.forward_name,
+        "forward": model.forward_words,
         "no_fast_forward": model.no_fast_forward,
         "no_gpu_verification": model.no_gpu_verification,
         "device": str(model.device),
@@ -166,14 +166,17 @@ def _row(one: Preset, device: torch.device, disk: int) -> dict[str, Any]:
         "chat": one.target.chat,
         "memory": memory,
         "disk": _disk(one, missing, disk),
-        "loadable": _may_load(one, memory["fits"], device),
+        "why_not": _why_not(one, memory["fits"], device),
     }
 
 
-def _may_load(one: Preset, fits: str, device: torch.device) -> bool:
-    """Whether some choice in the form can load the pair here. fits: whether it fits `device`. If it
-    does not, another device or a streamed target may still work on a machine with a GPU."""
-    return not any(model.pickle for model in one.models) and (fits != "no" or device.type == "cuda")
+def _why_not(one: Preset, fits: str, device: torch.device) -> str:
+    """Why no choice in the form can load the pair here; "" if one can. fits: whether it fits
+    `device`. If it does not, another device or a streamed target may still work on a machine with a
+    GPU."""
+    if any(model.pickle for model in one.models):
+        return "its draft is a pickle file"
+    return "" if fits != "no" or device.type == "cuda" else "does not fit this machine"
 
 
 def _model(model: Model) -> dict[str, Any]:
@@ -196,8 +199,10 @@ def _memory(one: Preset, device: torch.device) -> dict[str, str]:
     if needed > total:
         return _verdict("no", f"too large: needs {size(needed)}; this machine has {size(total)}")
     if needed > free:
-        return _verdict("tight", f"needs {size(needed)}; {size(free)} of {size(total)} free now")
-    return _verdict("yes", f"fits: needs {size(needed)}; {size(free)} free")
+        return _verdict(
+            "tight", f"needs {size(needed)}; only {size(free)} of {size(total)} free now"
+        )
+    return _verdict("yes", f"fits this machine: needs {size(needed)}; {size(free)} free")
 
 
 def _streamed(one: Preset, device: torch.device) -> dict[str, str]:
@@ -212,8 +217,12 @@ def _streamed(one: Preset, device: torch.device) -> dict[str, str]:
             f"too large: needs {size(needed)} of host memory; this machine has "
             f"{size(_total(host))}",
         )
-    fits = "yes" if needed <= free_bytes(host) else "tight"
-    return _verdict(fits, f"needs {size(needed)}; {size(free_bytes(host))} host memory free")
+    free = free_bytes(host)
+    if needed > free:
+        return _verdict("tight", f"needs {size(needed)} of host memory; only {size(free)} free now")
+    return _verdict(
+        "yes", f"fits this machine: needs {size(needed)} of host memory; {size(free)} free"
+    )
 
 
 def _disk(one: Preset, missing: int, free: int) -> dict[str, str]:

@@ -66,8 +66,8 @@ class StoredRace:
     """A race that can be shown: its steps in order. Written by one thread, read by any.
 
     continuation: None for a race from a file, which cannot be continued. planned: while further
-    runs are being made, how many runs there will be, the first included; else None. weight: size in
-    nodes, for the RunStore.
+    runs are being made, how many runs there will be, the first included; else None.
+    node_count: size in nodes, for the RunStore.
     """
 
     continuation: Continuation | None = None
@@ -75,7 +75,7 @@ class StoredRace:
 
     def __init__(self, meta: Mapping[str, Any], lanes: Sequence[LaneLog]) -> None:
         self.name = new_name()
-        self.weight = 0
+        self.node_count = 0
         self.meta = dict(meta)
         self.results: tuple[Result | None, ...] | None = None
         self.verdict: Verdict | None = None
@@ -132,7 +132,7 @@ class StoredRace:
         """Add a further run and compute the verdict again. The series counts as stopped until
         `end_runs` completes it, so this verdict has no p-values."""
         pool = self.pool or Pool()
-        self.weight += sum(len(lane.steps) for lane in run.lanes)
+        self.node_count += sum(len(lane.steps) for lane in run.lanes)
         self.pool = replace(pool, runs=(*pool.runs, run), stopped=True)
         self.judge()
 
@@ -195,7 +195,7 @@ class StoredRace:
     def _add_step(self, lane: int, trace: StepTrace, words: Sequence[str]) -> None:
         """Add a step of a lane. words: the text of each token that it emitted."""
         number = self._trees.setdefault(trace.tree, len(self._trees))
-        self.weight += len(trace.tree)
+        self.node_count += len(trace.tree)
         self._steps.append(
             {
                 "lane": lane,
@@ -250,7 +250,7 @@ class OpenedRace(StoredRace):
             run = log.lanes[lane].run
             self._add_step(lane, run.steps[step], run.texts[step])
         # a file with small trees can still have long texts
-        self.weight = max(self.weight, memory_size(self) // NODE_BYTES)
+        self.node_count = max(self.node_count, memory_size(self) // NODE_BYTES)
 
 
 class RaceRecording(StoredRace):

@@ -19,7 +19,7 @@ class StoredRaces:
     opens with; None if it cannot be read."""
 
     def __init__(self, limits: Limits) -> None:
-        self.newest: RunStore[StoredRace] = RunStore(limits.runs, limits.weight)
+        self.newest: RunStore[StoredRace] = RunStore(limits.runs, limits.stored_nodes)
         self.welcome = recordings.welcome()
 
     def find(self, name: Any) -> StoredRace | None:

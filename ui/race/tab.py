@@ -90,14 +90,14 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         work = model_work(self._limits.waiting)
         raced = gr.on(starts, self.run, form.form, self.board, **work)
         # a separate event, so that Run can be pressed while the check is running
-        checked = raced.then(self.rested, None, form.buttons, **UNQUEUED).then(
+        checked = raced.then(self.buttons_now, None, form.buttons, **UNQUEUED).then(
             self.check, None, self.board, **work
         )
-        checked.then(self.rested, None, form.buttons, **UNQUEUED)
+        checked.then(self.buttons_now, None, form.buttons, **UNQUEUED)
         further = began(form, form.interruptible())
         self.board.more(None, None, form.buttons, js=further, api_visibility="private")
         made = self.board.more(self.race_on, None, self.board, **work)
-        made.then(self.rested, None, form.buttons, **UNQUEUED)
+        made.then(self.buttons_now, None, form.buttons, **UNQUEUED)
         form.stop.click(self.stop, None, None, **UNQUEUED)
         for lane in form.lanes:
             on_choice(
@@ -259,7 +259,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         """Updates of the buttons when a race begins."""
         return self.form.resting(False)
 
-    def rested(self, request: gr.Request) -> Updates:
+    def buttons_now(self, request: gr.Request) -> Updates:
         """Updates of the buttons and of the file to save, after a race or a refused request."""
         who = visitor(request)
         race = self.sessions.get(who)
@@ -274,7 +274,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             return self.form.resting()
         return {**self.form.resting(), self.form.save: self._file(kept)}
 
-    def unheard(self, words: str) -> Updates:
+    def not_running(self, words: str) -> Updates:
         return {self.board: notice_message(error=words)}
 
     def _keep(self, race: RaceJob | RaceOnJob) -> StoredRace | None:
@@ -283,7 +283,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         kept = race.recording
         if kept is not None:
             race.forget()
-            self.stored.newest.put(kept)  # again, because its weight has changed
+            self.stored.newest.put(kept)  # again, because its size has changed
         return kept
 
     def details(
@@ -348,7 +348,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         """Show the race named in the page's address if it is still stored, else the recorded
         example."""
         kept = self.stored.newest.get(request.query_params.get("race"))
-        if kept is None or not kept.weight:
+        if kept is None or not kept.node_count:
             return self.example()
         return self._shown(kept)
 

@@ -14,9 +14,9 @@ class Limits:
 
     tokens, nodes, prompt_chars: of one run. seconds: decoding time of one run (wall clock).
     waiting: visitors in the queue, including the one being served. sessions: visitors whose runs
-    are remembered. held: paused runs that keep their KV caches. runs, weight: number of finished
-    runs stored for reload, and the number of nodes in all of them (one node of one step is about
-    100 bytes).
+    are remembered. held: paused runs that keep their KV caches. runs, stored_nodes: number of
+    finished runs stored for reload, and the number of nodes in all of them (one node of one step is
+    about 100 bytes).
 
     models: whether visitors may load other models, which includes downloading them. measures:
     whether visitors may measure this machine; all visitors share its profile. shares: whether
@@ -36,7 +36,7 @@ class Limits:
     sessions: int = 64
     held: int = 4
     runs: int = 32
-    weight: int = 2_000_000
+    stored_nodes: int = 2_000_000
     request: int = 4 * MIB
     upload: int = 32 * MIB
     uploads_each: int = 256 * MIB
@@ -81,7 +81,7 @@ PUBLIC = Limits(
     prompt_chars=8_000,
     seconds=60.0,
     held=2,
-    weight=1_000_000,
+    stored_nodes=1_000_000,
     upload=8 * MIB,
     uploads_each=64 * MIB,
     uploads=256 * MIB,

@@ -59,21 +59,21 @@ class SessionView(ABC, Generic[R]):
         why: the click may have been refused before a handler saw it, or the stream of messages may
         have broken."""
         job = self.sessions.get(visitor(request))
-        # read before `rested`: a job that ends in between still sends its own last message
+        # read before `buttons_now`: a job that ends in between still sends its own last message
         was_going = job is not None and job.busy
-        updates = self.rested(request)
+        updates = self.buttons_now(request)
         sent = sent_with(event)
         if was_going or sent.get("over") is True:
             return updates
-        return {**updates, **self.unheard(_what_became_of(job, sent.get("heard") is True))}
+        return {**updates, **self.not_running(_what_became_of(job, sent.get("heard") is True))}
 
     @abstractmethod
-    def rested(self, request: gr.Request) -> Updates:
+    def buttons_now(self, request: gr.Request) -> Updates:
         """At least one update, which sets the buttons for the current state of the visitor's
         job."""
 
     @abstractmethod
-    def unheard(self, words: str) -> Updates:
+    def not_running(self, words: str) -> Updates:
         """Updates that say why the job on the page is not running."""
 
     def stop(self, request: gr.Request) -> None:

@@ -21,7 +21,7 @@ from sequoia.algorithm.verifiers.verifier import DistributionOf, Verifier
 from sequoia.algorithm.verifiers.walk import uniform_except
 
 
-class Place:
+class PathNode:
     """A node on the current path, with the residual target and draft distributions (vocab,) after
     the rejection of the children tried so far.
 
@@ -82,7 +82,7 @@ def traverse(
     is accepted, its q is 1. The root is always accepted, without a trial.
     """
     trials = []
-    path = [Place(0, 1, p(0), tree.children[0], q)]
+    path = [PathNode(0, 1, p(0), tree.children[0], q)]
     while True:
         place = path[-1]
         if place.waiting:
@@ -102,19 +102,19 @@ def traverse(
 
 
 def _enter(
-    parent: Place,
+    parent: PathNode,
     node: int,
     tree: Tree,
     tokens: Sequence[int],
     p: DistributionOf,
     q: DistributionOf,
-) -> Place:
+) -> PathNode:
     """The child `node` of `parent`. If its path cannot be accepted, its own children are
     skipped."""
     path_chance = parent.chance_of(tokens[node])
     if path_chance == 0:
-        return Place(node, path_chance, parent.target, (), q)
-    return Place(node, path_chance, p(node), tree.children[node], q)
+        return PathNode(node, path_chance, parent.target, (), q)
+    return PathNode(node, path_chance, p(node), tree.children[node], q)
 
 
 TRAVERSAL = Verifier(

@@ -30,7 +30,7 @@ from sequoia.diagnosis.race_verdict.elsewhere import Elsewhere
 from sequoia.diagnosis.race_verdict.lane_runs import LaneRuns
 from sequoia.diagnosis.race_verdict.sentence import details, sentence
 from sequoia.diagnosis.race_verdict.two_prompts import prompts_of, speedup_ratios
-from sequoia.diagnosis.race_verdict.verdict import PairVerdict, Place, Verdict
+from sequoia.diagnosis.race_verdict.verdict import LanePlace, PairVerdict, Verdict
 from sequoia.errors import BadTrace
 from sequoia.validate_input import shown
 
@@ -187,13 +187,15 @@ def _clearly_beats_plain(faster: LaneRuns, slower: LaneRuns, ratio: float) -> bo
 
 def _places(
     lanes: int, orders: Sequence[Sequence[int]], apart: set[tuple[int, int]]
-) -> tuple[Place | None, ...]:
+) -> tuple[LanePlace | None, ...]:
     """The place of each lane among the lanes on its prompt; None for a lane without steps."""
     found = {lane: place for order in orders for lane, place in _places_in(order, apart)}
     return tuple(found.get(lane) for lane in range(lanes))
 
 
-def _places_in(order: Sequence[int], apart: set[tuple[int, int]]) -> Iterator[tuple[int, Place]]:
+def _places_in(
+    order: Sequence[int], apart: set[tuple[int, int]]
+) -> Iterator[tuple[int, LanePlace]]:
     """Each lane of `order` and its place. Neighbours in the order share a place as long as no two
     of them are apart."""
     groups = list[list[int]]()
@@ -205,7 +207,7 @@ def _places_in(order: Sequence[int], apart: set[tuple[int, int]]) -> Iterator[tu
     before = 0
     for group in groups:
         for lane in group:
-            yield lane, Place(before + 1, len(group) > 1)
+            yield lane, LanePlace(before + 1, len(group) > 1)
         before += len(group)
 
 

@@ -50,7 +50,7 @@ class SpeedupRatio:
 
 
 @dataclass(frozen=True)
-class Place:
+class LanePlace:
     """place: counted from 1. tied: whether other lanes share it."""
 
     place: int
@@ -77,7 +77,7 @@ class Verdict:
     """
 
     order: tuple[int, ...]
-    places: tuple[Place | None, ...]
+    places: tuple[LanePlace | None, ...]
     pairs: tuple[PairVerdict, ...]
     scope: str
     races: int

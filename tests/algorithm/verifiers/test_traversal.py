@@ -27,7 +27,7 @@ from exact import (
 from sequoia.algorithm.expected_accepted import RejectIfPossible, expected_accepted
 from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verifiers.traversal import Place
+from sequoia.algorithm.verifiers.traversal import PathNode
 
 TRAVERSAL = EXACT["traversal"]
 ALGORITHM_2 = EXACT["sequoia"]
@@ -249,7 +249,7 @@ class AllRejected(RejectIfPossible):
 # -- mutants ---------------------------------------------------------------------------------------
 
 
-def never_weighted(self: Place, token: int) -> Any:
+def never_weighted(self: PathNode, token: int) -> Any:
     """max(p - q, 0) instead of max(a p - q, 0)."""
     before = self.path_chance
     self.path_chance = before * 0 + 1
@@ -258,7 +258,7 @@ def never_weighted(self: Place, token: int) -> Any:
     return mass
 
 
-def path_chance_as_before(self: Place, token: int) -> Any:
+def path_chance_as_before(self: PathNode, token: int) -> Any:
     """The chance of a node's path does not change when a child is rejected."""
     before = self.path_chance
     mass = REJECT(self, token)
@@ -266,7 +266,7 @@ def path_chance_as_before(self: Place, token: int) -> Any:
     return mass
 
 
-def target_as_before(self: Place, token: int) -> Any:
+def target_as_before(self: PathNode, token: int) -> Any:
     """The last token comes from p instead of from what is left."""
     target = self.target
     mass = REJECT(self, token)
@@ -274,8 +274,8 @@ def target_as_before(self: Place, token: int) -> Any:
     return mass
 
 
-REJECT = Place.reject
-MUTANTS: list[Callable[[Place, int], Any]] = [
+REJECT = PathNode.reject
+MUTANTS: list[Callable[[PathNode, int], Any]] = [
     never_weighted,
     path_chance_as_before,
     target_as_before,
@@ -284,7 +284,7 @@ MUTANTS: list[Callable[[Place, int], Any]] = [
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
 def test_wrong_updates_are_found(mutant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Place, "reject", mutant)
+    monkeypatch.setattr(PathNode, "reject", mutant)
     tree = Tree((-1, 0, 0, 1))
     pairs = [(table((seed, "p"), 3), table((seed, "q"), 3)) for seed in range(6)]
     assert any(error(tree, TRAVERSAL, p, q) != 0 for p, q in pairs)

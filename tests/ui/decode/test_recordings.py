@@ -122,13 +122,13 @@ def test_hostile_text_in_a_file_stays_text(file: str, tmp_path: Path) -> None:
 
 
 class Weighty(Recording):
-    def __init__(self, name: str, weight: int) -> None:
+    def __init__(self, name: str, node_count: int) -> None:
         self.name = name
-        self.weight = weight
+        self.node_count = node_count
 
 
 def test_the_store_is_bounded_by_count_and_by_weight() -> None:
-    run_store = RunStore(runs=3, weight=100)
+    run_store = RunStore(runs=3, nodes=100)
     for name in "abcd":
         run_store.put(Weighty(name, 10))
     assert [name for name in "abcd" if run_store.get(name)] == ["b", "c", "d"]

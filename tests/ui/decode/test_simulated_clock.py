@@ -180,7 +180,7 @@ def test_another_clock_begins_a_new_run(view: LiveView) -> None:
 
 def saved_run(view: LiveView) -> Path:
     sent(view.run(filled(view, clock=KEY, compare=True), request()))
-    return Path(view.rested(request())[view.form.save]["value"])
+    return Path(view.buttons_now(request())[view.form.save]["value"])
 
 
 def test_a_saved_run_stays_simulated_when_it_is_opened(view: LiveView) -> None:

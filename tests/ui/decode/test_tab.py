@@ -31,7 +31,7 @@ def test_a_run_streams_ends_and_can_be_saved(view: LiveView) -> None:
         sum(len(step["emitted"]) for message in messages for step in message.get("steps", [])) == 12
     )
     assert messages[-1]["done"]
-    after = view.rested(request())
+    after = view.buttons_now(request())
     assert after[view.form.run]["interactive"] is True
     saved = Path(after[view.form.save]["value"])
     assert len(Run.from_json(saved.read_text()).steps) == sum(
@@ -44,25 +44,27 @@ def test_a_run_that_was_stopped_before_its_first_step_has_no_file(
 ) -> None:
     """Guards against the file of the run before, offered beside a stage that shows the new one."""
     sent(view.run(filled(view), request()))
-    assert view.rested(request())[view.form.save]["interactive"] is True
+    assert view.buttons_now(request())[view.form.save]["interactive"] is True
     monkeypatch.setattr(Decoder, "prefill", lambda _: view.stop_or_discard("Stop", request()))
     messages = sent(view.run(filled(view, seed=1), request()))
     assert not any(message.get("steps") for message in messages)
-    assert view.rested(request())[view.form.save]["interactive"] is False
+    assert view.buttons_now(request())[view.form.save]["interactive"] is False
 
 
 def test_the_buttons_follow_the_run(view: LiveView, slow: None) -> None:
     running = Reading(view.run(filled(view, max_new_tokens=400, tree="plain"), request()))
     next(running)
-    assert view.rested(request()) == view.form.going()
+    assert view.buttons_now(request()) == view.form.going()
     assert view.form.going()[view.form.stop]["interactive"] is True
     assert view.form.going()[view.form.run]["interactive"] is False
     # it still offers the file of the run before
     assert view.form.going()[view.form.save]["interactive"] is False
     running.close()
     wait(lambda: not view.sessions.get("one").busy, 1)
-    assert view.rested(request())[view.form.stop] == gr.update(value="Start over", interactive=True)
-    assert view.rested(request("stranger")) == view.form.resting(False)
+    assert view.buttons_now(request())[view.form.stop] == gr.update(
+        value="Start over", interactive=True
+    )
+    assert view.buttons_now(request("stranger")) == view.form.resting(False)
 
 
 def test_a_bad_value_is_shown_once_and_nothing_on_screen_is_lost(
@@ -120,7 +122,7 @@ def test_run_after_stop_continues(view: LiveView, slow: None) -> None:
     rest = sent(running)
     assert rest[-1]["done"]
     made = rest[-1]["from"] + len(rest[-1]["steps"])
-    assert view.rested(request())[view.form.run]["value"] == "Resume"
+    assert view.buttons_now(request())[view.form.run]["value"] == "Resume"
     again = Reading(view.run(form, request()))
     second = json.loads(next(again))
     again.close()
@@ -146,16 +148,16 @@ def test_step_makes_one_step_and_run_continues_from_there(view: LiveView) -> Non
         names |= {message["run"] for message in messages if "run" in message}
         count += sum(len(message.get("steps", [])) for message in messages)
         assert count == n
-        assert view.rested(request())[view.form.run]["value"] == "Resume"
+        assert view.buttons_now(request())[view.form.run]["value"] == "Resume"
     messages = sent(view.run(form, request()))
     assert {message["run"] for message in messages} == names
     assert messages[0]["from"] == 2
-    assert view.rested(request())[view.form.run]["value"] == "Run"
+    assert view.buttons_now(request())[view.form.run]["value"] == "Run"
 
 
 def test_a_paused_run_can_be_started_over(view: LiveView) -> None:
     paused = sent(view.step(filled(view), request()))[-1]["run"]
-    resting = view.rested(request())
+    resting = view.buttons_now(request())
     assert (resting[view.form.stop]["value"], resting[view.form.stop]["interactive"]) == (
         "Start over",
         True,
@@ -199,7 +201,7 @@ def test_a_run_that_is_being_stopped_is_not_discarded(view: LiveView, slow: None
     name = json.loads([next(running) for _ in range(4)][-1])["run"]
     assert view.stop_or_discard("Stop", request()) == {view.form.stop: gr.skip()}
     sent(running)
-    assert view.rested(request())[view.form.stop]["value"] == "Start over"
+    assert view.buttons_now(request())[view.form.stop]["value"] == "Start over"
     assert sent(view.step(form, request()))[-1]["run"] == name
 
 
@@ -292,7 +294,7 @@ def test_a_saved_run_is_opened_and_a_spoiled_one_changes_nothing(
 ) -> None:
     sent(view.run(filled(view), request()))
     good = tmp_path / "good.json"
-    shutil.copy(view.rested(request())[view.form.save]["value"], good)
+    shutil.copy(view.buttons_now(request())[view.form.save]["value"], good)
     assert json.loads(view.open(str(good), request())[view.stage])["meta"]["label"] == "recorded"
     good.write_text(good.read_text()[:-9])
     update = view.open(str(good), request())
@@ -326,9 +328,9 @@ def test_another_run_on_screen_ends_the_paused_one(
     """Guards against a Resume or a Step that continues a run other than the one on screen."""
     sent(view.run(filled(view), request()))
     file = tmp_path / "run.json"
-    shutil.copy(view.rested(request())[view.form.save]["value"], file)
+    shutil.copy(view.buttons_now(request())[view.form.save]["value"], file)
     paused = sent(view.step(filled(view), request()))[-1]["run"]
-    assert view.rested(request())[view.form.run]["value"] == "Resume"
+    assert view.buttons_now(request())[view.form.run]["value"] == "Resume"
     updates = (
         view.example("welcome", request())
         if shown == "example"

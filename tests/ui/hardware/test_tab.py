@@ -254,7 +254,7 @@ def test_times_and_acceptance_of_different_models_are_called_hypothetical(
 
 
 def test_a_copy_of_a_profile_is_recognised(tab: HardwareTab) -> None:
-    store = tab.keep(asked(tab, profile=HERE), request())[tab.form.store]
+    store = tab.save_profile(asked(tab, profile=HERE), request())[tab.form.store]
     found = tab.look(asked(tab, profile=HERE, against="kept:mine", store=store), request())
     assert view(tab, found)["against"] is None
     assert json.loads(found[tab.board])["notice"].startswith("mine has the same times")
@@ -299,13 +299,13 @@ def test_recorded_tables_are_by_temperature() -> None:
 
 
 def test_profiles_are_saved_imported_and_removed(tab: HardwareTab, tmp_path: Path) -> None:
-    updates = tab.keep(asked(tab, profile=HERE, name=" my  box "), request())
+    updates = tab.save_profile(asked(tab, profile=HERE, name=" my  box "), request())
     store = updates[tab.form.store]
     assert updates[tab.form.profile]["value"] == "kept:my box"
     assert view(tab, updates)["profile"]["label"] == "recorded"
     file = tmp_path / "from elsewhere.json"
     file.write_text(PROFILE.to_json())
-    updates = tab.take(asked(tab, open=str(file), store=store), request())
+    updates = tab.import_profile(asked(tab, open=str(file), store=store), request())
     assert view(tab, updates)["profile"] | {"versions": 0} == view(tab, updates)["profile"] | {
         "name": "from elsewhere",
         "label": "recorded",
@@ -313,11 +313,13 @@ def test_profiles_are_saved_imported_and_removed(tab: HardwareTab, tmp_path: Pat
         "versions": 0,
     }
     assert [*saved_profiles.saved_entries(updates[tab.form.store])] == ["my box", "from elsewhere"]
-    updates = tab.drop(asked(tab, profile="kept:my box", store=updates[tab.form.store]), request())
+    updates = tab.remove_profile(
+        asked(tab, profile="kept:my box", store=updates[tab.form.store]), request()
+    )
     assert [*saved_profiles.saved_entries(updates[tab.form.store])] == ["from elsewhere"]
     assert updates[tab.form.profile]["value"] == HERE
     assert "only profiles that you saved yourself" in error(
-        tab, tab.drop(asked(tab, profile=HERE), request())
+        tab, tab.remove_profile(asked(tab, profile=HERE), request())
     )
 
 
@@ -343,7 +345,7 @@ def test_a_bad_file_is_refused_with_its_value(
 ) -> None:
     file = tmp_path / "bad.json"
     file.write_text(text)
-    words = error(tab, tab.take(asked(tab, open=str(file)), request()))
+    words = error(tab, tab.import_profile(asked(tab, open=str(file)), request()))
     assert words.startswith("Not imported: ")
     assert says in words
 
@@ -367,13 +369,13 @@ def test_files_that_cannot_be_read_are_refused(tab: HardwareTab, tmp_path: Path)
         (str(tmp_path / "long"), "0.3 MB"),
         (str(tmp_path / "bytes"), "UTF-8"),
     ):
-        assert says in error(tab, tab.take(asked(tab, open=path), request()))
+        assert says in error(tab, tab.import_profile(asked(tab, open=path), request()))
 
 
 @pytest.mark.parametrize("name", ["", "  ", None, 3, "x" * 61])
 def test_a_bad_name_is_refused(tab: HardwareTab, name: Any) -> None:
     assert "1 to 60 characters" in error(
-        tab, tab.keep(asked(tab, profile=HERE, name=name), request())
+        tab, tab.save_profile(asked(tab, profile=HERE, name=name), request())
     )
 
 

@@ -119,7 +119,9 @@ def test_it_shows_every_pair_the_machine_and_what_is_in_use(tab: ModelsTab, pair
     assert shown["machine"]["online"] is False
     row = next(row for row in shown["pairs"] if row["name"] == "llama-2-7b")
     assert row["gated"] == ["meta-llama/Llama-2-7b-hf"]
-    assert row["loadable"] is False  # its draft is a pickle
+    assert row["why_not"] == "its draft is a pickle file"
+    assert "the field “Draft”" in row["note"]
+    assert shown["loaded"]["target"]["forward"] == pair.target.forward_words
     assert "Llama 2 Community License" in row["licences"]
     assert (
         re.fullmatch(r"fits: [\d.]+ [GT]B free", row["disk"]["words"])
@@ -193,6 +195,10 @@ def test_whether_memory_suffices_is_shown_with_figures(
     found = models_view._memory(preset("qwen3-8b"), torch.device("cpu"))
     assert found["fits"] == fits
     assert " GB" in found["words"]
+    assert found["words"].startswith("fits this machine: needs") == (fits == "yes")
+    why = models_view._why_not(preset("qwen3-8b"), found["fits"], torch.device("cpu"))
+    assert why == ("does not fit this machine" if fits == "no" else "")
+    assert models_view._why_not(preset("qwen3-8b"), found["fits"], torch.device("cuda")) == ""
 
 
 def test_a_streamed_pair_needs_a_gpu_whatever_the_memory() -> None:

@@ -99,7 +99,7 @@ def test_a_race_streams_ends_and_can_be_saved(tab: RaceTab) -> None:
     messages = sent(tab.run(filled(tab), request()))
     assert messages[-1]["done"]
     assert sum(len(step["text"]) for message in messages for step in message.get("moves", [])) == 30
-    after = tab.rested(request())
+    after = tab.buttons_now(request())
     assert after[tab.form.run]["interactive"] is True
     assert after[tab.form.stop]["interactive"] is False
     saved = RaceLog.from_json(Path(after[tab.form.save]["value"]).read_text())
@@ -113,7 +113,7 @@ def test_a_race_goes_on_for_one_of_those_who_ask_at_once(
     """Guards against two visitors of one race whose further runs are pooled twice."""
     monkeypatch.setattr(race_on, "Race", slowed(Race))
     name = raced(sent(tab.run(filled(tab), request())))
-    tab.rested(request())
+    tab.buttons_now(request())
 
     async def both() -> list[dict[str, Any]]:
         asked = [tab.race_on(event({"race": name}), request(who)) for who in ("one", "two")]
@@ -146,15 +146,15 @@ def test_a_race_has_one_output_and_waits_in_the_common_queue(model_host: ModelHo
 def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
     racing = Reading(tab.run(filled(tab, max_new_tokens=400), request()))
     next(racing)
-    assert tab.rested(request()) == tab.going()
+    assert tab.buttons_now(request()) == tab.going()
     assert tab.going()[tab.form.stop]["interactive"] is True
     assert tab.going()[tab.form.run]["interactive"] is False
     # it still offers the file of the race before
     assert tab.going()[tab.form.save]["interactive"] is False
     tab.stop(request())
     assert sent(racing)[-1]["stopped"]
-    assert tab.rested(request())[tab.form.run]["interactive"] is True
-    assert tab.rested(request("stranger")) == tab.form.resting()
+    assert tab.buttons_now(request())[tab.form.run]["interactive"] is True
+    assert tab.buttons_now(request("stranger")) == tab.form.resting()
 
 
 def test_a_closed_page_frees_the_engine(tab: RaceTab, model_host: ModelHost, slow: None) -> None:
@@ -206,7 +206,7 @@ def test_run_can_be_pressed_while_the_output_is_checked(tab: RaceTab, endless: N
     """Guards against a check that locks Run: pressing it ends the check, whose last message comes
     before the first of the new race."""
     first, messages, reader = checked(tab)
-    buttons = tab.rested(request())
+    buttons = tab.buttons_now(request())
     assert buttons[tab.form.run]["interactive"] is True
     assert buttons[tab.form.stop]["interactive"] is True
     assert buttons[tab.form.save]["interactive"] is False
@@ -221,7 +221,7 @@ def test_run_can_be_pressed_while_the_output_is_checked(tab: RaceTab, endless: N
     assert "Stopped before" in results_of(messages)[1]["lossless"]["words"]
     kept = tab.stored.newest.get(raced(messages))
     assert kept is not None
-    assert kept.weight > 0
+    assert kept.node_count > 0
 
 
 def test_the_end_of_a_replaced_check_leaves_stop_enabled(
@@ -234,14 +234,14 @@ def test_the_end_of_a_replaced_check_leaves_stop_enabled(
     parse = RaceRequest.parse
 
     def parse_and_rest(*args: Any) -> RaceRequest:
-        updates.append(tab.rested(request()))
+        updates.append(tab.buttons_now(request()))
         return parse(*args)
 
     monkeypatch.setattr(RaceRequest, "parse", parse_and_rest)
     sent(tab.run(filled(tab), request()))
     assert updates == [tab.going()]
     sent(tab.run(filled(tab, prompt=""), request()))
-    assert tab.rested(request())[tab.form.run]["interactive"] is True
+    assert tab.buttons_now(request())[tab.form.run]["interactive"] is True
 
 
 def test_a_race_that_waits_for_the_last_check_to_end_can_be_stopped(
@@ -256,7 +256,7 @@ def test_a_race_that_waits_for_the_last_check_to_end_can_be_stopped(
     (message,) = sent(tab.run(filled(tab), request()))
     assert message["error"] == "Not started: Stop was pressed"
     assert tab.sessions.get("one") is None
-    assert tab.rested(request())[tab.form.run]["interactive"] is True
+    assert tab.buttons_now(request())[tab.form.run]["interactive"] is True
 
 
 def test_a_check_can_be_stopped(tab: RaceTab, endless: None) -> None:
@@ -266,7 +266,7 @@ def test_a_check_can_be_stopped(tab: RaceTab, endless: None) -> None:
     assert not reader.is_alive()
     assert not race.busy
     assert results_of(messages)[1]["lossless"]["count"]["going"] is False
-    after = tab.rested(request())
+    after = tab.buttons_now(request())
     assert after[tab.form.run]["interactive"] is True
     assert after[tab.form.stop]["interactive"] is False
     assert after[tab.form.save]["value"]
@@ -498,7 +498,7 @@ def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(
 ) -> None:
     sent(tab.run(filled(tab), request()))
     good = tmp_path / "good.json"
-    shutil.copy(tab.rested(request())[tab.form.save]["value"], good)
+    shutil.copy(tab.buttons_now(request())[tab.form.save]["value"], good)
     message = board_message(tab, tab.open(str(good)))
     assert message["meta"]["label"] == "recorded"
     good.write_text(good.read_text()[:-9])
@@ -584,7 +584,7 @@ def test_a_lane_of_an_opened_race_is_recorded_whatever_its_file_says(
     tab: RaceTab, tmp_path: Path
 ) -> None:
     sent(tab.run(filled(tab), request()))
-    file = Path(tab.rested(request())[tab.form.save]["value"]).read_text()
+    file = Path(tab.buttons_now(request())[tab.form.save]["value"]).read_text()
     assert '"measured"' in file
     (tmp_path / "race.json").write_text(file)
     name = board_message(tab, tab.open(str(tmp_path / "race.json")))["race"]
@@ -640,7 +640,7 @@ def test_a_reload_shows_the_race_in_the_address_while_it_is_stored(tab: RaceTab)
     """Its lanes then open in the live view, too; any other name, and a race without a step, gives
     the recorded one."""
     messages = sent(tab.run(filled(tab), request()))
-    tab.rested(request())
+    tab.buttons_now(request())
     name = messages[-1]["race"]
     again = board_message(tab, tab.load(request("two", race=name)))
     assert (again["race"], again["meta"]["label"], again["done"]) == (name, "measured", True)

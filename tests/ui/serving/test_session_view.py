@@ -157,15 +157,15 @@ def test_a_run_that_ends_while_the_page_asks_is_not_called_lost(
     monkeypatch.setattr(ui.decode.run, "Decoder", gate.before(Decoder))
     running = Reading(view.run(filled(view), request()))
     next(running)
-    rested = view.rested
+    buttons_now = view.buttons_now
 
     def ends(of: Any) -> dict[Any, Any]:
-        updates = rested(of)
+        updates = buttons_now(of)
         gate.open()
         wait(lambda: not view.sessions.busy)
         return updates
 
-    monkeypatch.setattr(view, "rested", ends)
+    monkeypatch.setattr(view, "buttons_now", ends)
     assert view.job_state(asked(heard=True), request()) == view.form.going()
     sent(running)
 
@@ -173,7 +173,7 @@ def test_a_run_that_ends_while_the_page_asks_is_not_called_lost(
 def test_the_file_is_made_although_the_run_is_put_away_meanwhile(
     view: LiveView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The end of a run and a page that asks about it may call `rested` at once."""
+    """The end of a run and a page that asks about it may call `buttons_now` at once."""
     sent(view.run(filled(view), request()))
     run = view.sessions.get("one")
     assert run is not None
@@ -184,7 +184,7 @@ def test_the_file_is_made_although_the_run_is_put_away_meanwhile(
         run.forget()
 
     monkeypatch.setattr(view.run_store, "put", put_away)
-    assert view.rested(request())[view.form.save]["interactive"] is True
+    assert view.buttons_now(request())[view.form.save]["interactive"] is True
 
 
 def test_the_machine_is_measured_at_the_start_if_asked_for(pair: Pair) -> None:

@@ -113,7 +113,7 @@ def test_a_visitor_who_leaves_is_forgotten_and_their_run_ends() -> None:
 
 def test_public_limits_are_tighter() -> None:
     local = Limits()
-    for name in ("tokens", "nodes", "prompt_chars", "seconds", "held", "weight", "upload"):
+    for name in ("tokens", "nodes", "prompt_chars", "seconds", "held", "stored_nodes", "upload"):
         assert getattr(PUBLIC, name) < getattr(local, name)
     assert local.models
     assert not PUBLIC.models, "visitors of a public page load no other models"

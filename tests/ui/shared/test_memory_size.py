@@ -55,8 +55,8 @@ def test_a_race_of_few_nodes_and_long_texts_is_heavy(tmp_path: Path) -> None:
     path = tmp_path / "heavy.json"
     path.write_text(json.dumps(data), encoding="utf-8")
     heavy = opened(str(path), LOCAL.upload)
-    assert heavy.weight >= light.weight + 900_000 // 100
-    store: RunStore[Any] = RunStore(8, heavy.weight * 2)
+    assert heavy.node_count >= light.node_count + 900_000 // 100
+    store: RunStore[Any] = RunStore(8, heavy.node_count * 2)
     for _ in range(4):
         store.put(opened(str(path), LOCAL.upload))
     assert len(store._kept) <= 2

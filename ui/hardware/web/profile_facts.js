@@ -6,7 +6,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
 
 /** @typedef {import("./hardware_view.js").Profile} Profile */
 
-const TERMS = { Prefix: "prefix", Precision: "precision" };
+const TERMS = { Device: "on", Prefix: "prefix", Precision: "precision" };
 
 /** The panel. */
 export class ProfileFacts {

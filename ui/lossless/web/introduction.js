@@ -7,11 +7,12 @@ const WHY =
   "must come out exactly as often as if the model had written it alone. A bug in the random draws " +
   "can break this, and no single text shows it. So this test counts thousands of short texts and " +
   "compares the counts with the exact probabilities.";
+const OR = "or first break the decoder:";
 // Bugs that show in a toy, which needs no models.
 const EXAMPLES = [
-  ["draft-noise", "draft’s noise reused"],
-  ["walk-u", "verifier’s random number reused"],
-  ["last-token", "last token from the wrong distribution"],
+  ["draft-noise", "Reuse the draft’s random numbers"],
+  ["walk-u", "Reuse the verifier’s random numbers"],
+  ["last-token", "Draw the last token from p, not the residual"],
 ];
 
 /**
@@ -24,10 +25,11 @@ export function introduction(host, fill) {
   el("p", { class: "ls-say", text: WHY }, root);
   const acts = el("div", { class: "ls-acts" }, root);
   button(acts, { text: "Run the test", part: "run", act: () => formBeside("ls").run() });
+  el("span", { text: OR }, acts);
   for (const [bug, label] of EXAMPLES)
     button(acts, {
-      text: `Find a bug: ${label}`,
-      hint: "Fills the form; then press Run",
+      text: label,
+      hint: "Fills in the form; then press “Run the test”",
       part: "example-" + bug,
       act: () => fill(bug),
     });

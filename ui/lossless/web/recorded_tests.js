@@ -1,7 +1,6 @@
 /* A recorded test of the correct decoder beside a recorded test of a broken decoder, shown until
-   the visitor runs a test. */
+   the visitor runs a test. The rows of the two are aligned. */
 import { el } from "../../shared/web/dom.js";
-import { percent } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { nameOf } from "./cell_rows.js";
 import { isFar, rareness } from "./deviation.js";
@@ -40,8 +39,8 @@ export function recordedTests(host) {
   for (const test of /** @type {Recorded[]} */ (RECORDED.tests)) paintTest(pair, test);
   const { machine, date } = RECORDED;
   const words =
-    "A toy model with three words, a, b and c. The first two words of each text are counted. Bars: share " +
-    `of the texts. Marks and numbers in parentheses: exact probability. Recorded on ${machine}, ${date}.`;
+    "A toy model with three words, a, b and c. The first two words of each text are counted. The bars " +
+    `show how often each pair was sampled, the marks how often it should be. Recorded on ${machine}, ${date}.`;
   el("p", { class: "ls-say ls-dim", text: words }, root);
   return root;
 }
@@ -57,8 +56,13 @@ function paintTest(host, test) {
   panel.root.dataset.kind = test.kind;
   el("span", { class: "sq-badge", "data-label": "recorded", text: "recorded" }, panel.tools);
   el("p", { class: "ls-words", text: WORDS[String(test.broken)] }, panel.body);
-  const bars = el("dl", { class: "ls-bars" }, panel.body);
-  for (const row of test.rows) paintBar(bars, row, test.draws);
+  const table = el("table", { class: "ls-bars" }, panel.body);
+  const head = el("tr", {}, el("thead", {}, table));
+  el("th", { scope: "col", text: "words" }, head);
+  el("th", { scope: "col", colspan: 2, text: "sampled" }, head);
+  el("th", { scope: "col", text: "exact" }, head);
+  const body = el("tbody", {}, table);
+  for (const row of test.rows) paintBar(body, row, test.draws);
   el("p", { class: "ls-dim", text: rareness(test) }, panel.foot);
 }
 
@@ -68,18 +72,21 @@ function paintTest(host, test) {
  * @param {number} draws
  */
 function paintBar(host, row, draws) {
+  const line = el("tr", {}, host);
   const { tokens, rest } = nameOf(row);
-  el("dt", { text: [...tokens, rest].filter(Boolean).join(" ") }, host);
+  el("th", { scope: "row", text: [...tokens, rest].filter(Boolean).join(" ") }, line);
   const far = isFar(row, draws) ? "" : null;
-  const track = el("div", { class: "ls-track", "data-far": far }, el("dd", {}, host));
+  const track = el("div", { class: "ls-track", "data-far": far }, el("td", {}, line));
   const fill = el("div", { class: "ls-fill" }, track);
   fill.style.width = wide(row.seen / draws);
   el("div", { class: "ls-exact" }, track).style.left = wide(row.share);
-  el("dd", { text: `${percent(row.seen / draws, 1)} (${percent(row.share, 1)})` }, host);
+  el("td", { text: percent(row.seen / draws) }, line);
+  el("td", { text: percent(row.share) }, line);
 }
 
 function sharesOf(rows, draws) {
   return rows.flatMap(({ share, seen }) => [share, seen / draws]);
 }
 
+const percent = (share) => (100 * share).toFixed(1) + "%"; // one decimal each, to be compared
 const wide = (share) => `${(100 * share) / LARGEST}%`;

@@ -16,7 +16,7 @@ import { makePanel } from "../../shared/web/panel.js";
  * @typedef {object} LoadedModel
  * @property {string} name
  * @property {string} numbers dtype of the weights, such as "bfloat16"
- * @property {string} forward the forward pass in use
+ * @property {string} forward the forward pass in use, in words
  * @property {string} no_fast_forward why a faster forward pass was rejected; "" if none was
  * @property {string} no_gpu_verification why trees are not verified on the GPU that has the models
  * @property {string} device
@@ -60,7 +60,7 @@ function facts({ target, draft, vocab, limit, why, chat }) {
 }
 
 function model(role, { name, numbers, forward, device, placement, ...why }) {
-  const parts = [name, numbers, `${forward} forward pass`, device, placement].filter(Boolean);
+  const parts = [name, numbers, forward, device, placement].filter(Boolean);
   return [
     [role, parts.join(" · ")],
     [`${role}: no faster forward pass`, why.no_fast_forward],

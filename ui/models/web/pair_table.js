@@ -7,7 +7,7 @@ import { rove } from "../../shared/web/roving_focus.js";
  * A row, as `_row` of ui/models/view.py makes it.
  * @typedef {object} PairRow
  * @property {string} name
- * @property {string} tier the kind of machine that the pair is for
+ * @property {string} tier what the pair is for, in words
  * @property {string} needs its requirements in words
  * @property {string} note anything else to know; may be empty
  * @property {ModelCell} target
@@ -17,7 +17,7 @@ import { rove } from "../../shared/web/roving_focus.js";
  * @property {string[]} gated ids of the models whose licence has to be accepted on the Hub
  * @property {{fits: string, words: string}} memory
  * @property {{fits: string, words: string}} disk
- * @property {boolean} loadable whether some choice in the form can load it here
+ * @property {string} why_not why no choice in the form can load it here; "" if one can
  *
  * @typedef {{id: string, parameters: string, bytes: string, source: string}} ModelCell
  *
@@ -76,12 +76,14 @@ export class PairTable {
     const licence = cell(row, 3, { text: pair.licences });
     if (pair.gated.length) el("small", { class: "md-gated", text: GATED }, licence);
     [pair.memory, pair.disk].forEach(({ fits, words }, i) => {
-      const mark = pair.loadable || fits === "no" ? fits : null; // no tick for a pair that cannot load
+      const mark = !pair.why_not || fits === "no" ? fits : null; // no tick for a pair that cannot load
       el("span", { class: "md-fits", text: words }, cell(row, 4 + i, { "data-fits": mark }));
     });
     const look = { text: "Choose", label: "Choose " + pair.name, hint: "Needs " + pair.needs };
-    const choose = button(cell(row, 6), look);
-    choose.disabled = !pair.loadable;
+    const last = cell(row, 6);
+    const choose = button(last, look);
+    choose.disabled = Boolean(pair.why_not);
+    if (pair.why_not) el("small", { text: pair.why_not }, last);
     choose.addEventListener("click", () => this.choose(pair.name));
     if (!pair.note) return [row];
     const note = el("tr", { class: "md-needs" });

@@ -89,11 +89,11 @@ export class LengthControl {
   constructor(host, { label, said, most }) {
     this.said = said;
     this.most = most;
-    const line = el("label", { class: "sq-tour-block" }, host);
-    const head = el("span", { class: "sq-tour-block-name" }, line);
+    this.root = el("label", { class: "sq-tour-block" }, host);
+    const head = el("span", { class: "sq-tour-block-name" }, this.root);
     el("span", { text: label }, head);
     this.output = el("b", {}, head);
-    const lane = el("span", { class: "sq-tour-lane" }, line);
+    const lane = el("span", { class: "sq-tour-lane" }, this.root);
     this.bar = el("span", { class: "sq-tour-bar is-guess" }, lane);
     const look = { class: "sq-tour-drag", type: "range", min: 1, max: most, step: 0.1 };
     this.input = el("input", look, lane);
@@ -120,6 +120,10 @@ export class LengthControl {
   lock() {
     this.input.disabled = true;
     show(this.input, false);
+  }
+
+  remove() {
+    show(this.root, false);
   }
 
   problem() {

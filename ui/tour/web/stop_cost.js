@@ -32,21 +32,20 @@ export class CostStop extends Stop {
       card_label: this.there.source,
       machine: LESSON.machines[machine].name,
       machine_label: this.here.source,
-      label: this.here.source,
     };
     this.ask("length", {
       control: (at) => this.blocks(at),
       verdict: (said) => this.verdict(said),
-      reveal: (at) => this.reveal(at),
+      reveal: (at, said) => this.reveal(at, said),
     });
   }
 
   blocks(host) {
-    const { one, label, said } = this.words.questions.length;
+    const { one, label, yours } = this.words.questions.length;
     this.block(host, one, 1, "is-pass");
     return new LengthControl(host, {
       label: this.say(label),
-      said: (value) => this.say(said, { said: figure(value) }),
+      said: (value) => this.say(yours, { said: figure(value) }),
       most: this.words.tokens,
     });
   }
@@ -71,11 +70,13 @@ export class CostStop extends Stop {
     return /** @type {const} */ (["off", this.say(words, { off, said: figure(said) })]);
   }
 
-  reveal(host) {
-    const { label, real, said } = this.words.questions.length;
+  reveal(host, said) {
+    const { label, real } = this.words.questions.length;
+    if (said === null) this.questions[0].control.remove(); // the solution was shown without a guess
     const head = this.block(host, this.say(label), this.times, "is-pass");
-    el("b", { text: this.say(said, { said: this.facts.times }) }, head);
-    el("span", { class: "sq-badge", "data-label": this.here.source, text: this.say(real) }, head);
+    el("b", { text: this.say(real) }, head);
+    const { source } = this.here;
+    el("span", { class: "sq-badge", "data-label": source, text: source }, head);
     this.chart(host);
   }
 

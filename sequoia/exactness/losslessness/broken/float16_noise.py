@@ -86,7 +86,7 @@ class Float16Odds:
 
 FLOAT16_NOISE = Bug(
     key="float16",
-    label="float16 noise in the draft's draw",
+    label="draft's random numbers in float16",
     about=(
         "Children are drawn as the argmax of log(u) / q with u in float16, which has only 2,048 "
         "values below 1. A token with q below about 0.001 is almost never drawn, but verification "

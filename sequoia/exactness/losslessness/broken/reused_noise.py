@@ -120,7 +120,7 @@ _HIDES = (
 
 REUSED_DRAFT_NOISE = Bug(
     key="draft-noise",
-    label="draft noise drawn once per sample",
+    label="draft's random numbers reused at each step",
     about=(
         "The random numbers with which children are drafted are drawn once for a whole text and "
         "reused at each step. A token that was drafted and rejected is drafted again."
@@ -134,10 +134,11 @@ REUSED_DRAFT_NOISE = Bug(
 )
 REUSED_U = Bug(
     key="walk-u",
-    label="the walk's u drawn once per sample",
+    label="verifier's random numbers reused at each step",
     about=(
-        "The numbers u of the walk are drawn once for a whole text and reused at each step. After "
-        "a rejection u is known to be large, so the next step rejects more often than it should."
+        "The random numbers u that accept or reject tokens are drawn once for a whole text and "
+        "reused at each step. After a rejection u is known to be large, so the next step rejects "
+        "more often than it should."
     ),
     shows=_SHOWS,
     hides=_HIDES.format("within one step every u is fresh."),
