@@ -1,4 +1,5 @@
-"""Lists of prompts for the measuring commands: a bundled list by name, or a JSON file."""
+"""Reads the lists of prompts that the measuring commands and the experiments use: a bundled list,
+given by its name, or a JSON file."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from sequoia.text_files import load_json
 
 
 def text_list(name: str, folder: Path) -> list[str]:
-    """The texts in `folder`/`name`.json, or if there is no such file, in the JSON file `name`.
+    """The texts in `folder`/`name`.json or, if there is no such file, in the JSON file `name`.
     Raises SequoiaError unless the file contains a list of at least one text."""
     bundled = folder / f"{name}.json"
     path = bundled if bundled.is_file() else Path(name)

@@ -1,4 +1,4 @@
-"""Chooses whether the steps of a run stay on the GPU or are verified on the host."""
+"""Chooses where the steps of a run are verified: on the GPU or on the host."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from sequoia.models.tree_forward import Context
 def step_for(
     target: Context, drafter: Drafter, params: SamplingParams, verifier: Verifier, chance: Chance
 ) -> Step:
-    """The steps of one run. They stay on the GPU if both models are on the same one, Triton is
-    installed, the verifier has a GPU form, `chance` can draw there, and the kernel passes its
-    check. Otherwise the host verifies."""
+    """The steps of one run. They are verified on the GPU if both models are on the same GPU, Triton
+    is installed, the verifier can run on a GPU, `chance` can draw there, and the kernel passes its
+    check. Otherwise, and always for dynamic trees, the host verifies."""
     host = HostStep(target, drafter, params, verifier, chance)
     rule = verifier.on_gpu
     if rule is None or not isinstance(chance, Seeded):

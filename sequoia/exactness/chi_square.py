@@ -1,6 +1,6 @@
-"""The chi-square test of counts against a distribution: statistic, p-value, threshold, which cells
-are counted together, and the power to detect another known distribution. Independent of what is
-counted."""
+"""The chi-square test of counts against a distribution: which cells are counted together, the
+statistic, its p-value and threshold, and the test's power if the draws follow another known
+distribution. Independent of what is counted."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-# A p-value below this counts as a difference. A correct decoder has one in about a million tests.
+# A p-value below this counts as a difference. That happens in about one of a million tests of a
+# correct decoder.
 ALARM = 1e-6
-# Cells with fewer expected draws than this are counted together. Small counts have large deviations
-# more often than the chi-square distribution predicts: with 5 expected draws in one of two cells, p
-# falls below ALARM 70 times as often as it should; with 25 expected draws, 7 times as often.
+# Cells with fewer expected draws than this are counted together, because small counts deviate
+# strongly more often than the chi-square distribution predicts. For example, with 5 expected draws
+# in one of two cells, p falls below ALARM 70 times as often as it should; with 25 draws, 7 times.
 MIN_EXPECTED = 25.0
 
 
@@ -23,8 +24,8 @@ def groups(
 ) -> tuple[tuple[int, ...], ...]:
     """The groups of cells that are counted together in a test of `draws` draws. Cells are indices
     into `shares` (cells,). Each cell with at least `least` expected draws is a group of its own,
-    the most probable first. All others of positive probability form one more group; if even that
-    expects fewer than `least` draws, it is merged into the last group."""
+    the most probable first. All other cells of positive probability form one more group. If even
+    that group has fewer than `least` expected draws, it is merged into the one before, if any."""
     common = np.flatnonzero(shares * draws >= least)
     common = common[np.argsort(-shares[common], kind="stable")].tolist()
     rare = np.flatnonzero((shares > 0) & (shares * draws < least)).tolist()
@@ -35,7 +36,8 @@ def groups(
 
 
 def statistic(counts: Sequence[int], shares: Sequence[float]) -> float:
-    """Chi-square of the `counts` of cells with the probabilities `shares`, all positive."""
+    """The chi-square statistic of `counts`, one count for each cell. shares: the probabilities of
+    the cells, all positive."""
     draws = sum(counts)
     return sum(
         (seen - share * draws) ** 2 / (share * draws)
@@ -44,13 +46,14 @@ def statistic(counts: Sequence[int], shares: Sequence[float]) -> float:
 
 
 def p_value(square: float, freedom: int) -> float:
-    """Probability that chi-square with `freedom` degrees of freedom is at least `square`."""
+    """The probability that a chi-square variable with `freedom` degrees of freedom is at least
+    `square`."""
     half = torch.tensor([freedom / 2, square / 2], dtype=torch.float64)
     return float(torch.special.gammaincc(half[0], half[1]))
 
 
 def threshold(freedom: int, alarm: float = ALARM) -> float:
-    """The chi-square whose p-value is `alarm`, by bisection."""
+    """The value of the statistic whose p-value is `alarm`, found by bisection."""
     low = 0.0
     high = 100.0 + 10 * freedom
     for _ in range(60):
@@ -60,9 +63,9 @@ def threshold(freedom: int, alarm: float = ALARM) -> float:
 
 
 def power(shares: Sequence[float], others: Sequence[float], draws: int) -> float:
-    """The probability that the test of `shares` gives a p-value below ALARM if the `draws` draws
-    follow `others`. The statistic then has approximately a noncentral chi-square distribution. All
-    shares are positive."""
+    """The probability that a test against `shares` gives a p-value below ALARM, if the `draws`
+    draws really follow `others`. It is approximate: the statistic is taken to have a noncentral
+    chi-square distribution. All `shares` are positive."""
     freedom = len(shares) - 1
     if freedom < 1:
         return 0.0
@@ -73,8 +76,9 @@ def power(shares: Sequence[float], others: Sequence[float], draws: int) -> float
 
 
 def _noncentral_tail(square: float, freedom: int, noncentrality: float) -> float:
-    """Probability that noncentral chi-square is at least `square`: a sum of central chi-square
-    tails with 2j more degrees of freedom, weighted by the Poisson distribution of j."""
+    """The probability that a noncentral chi-square variable is at least `square`. It is a mean of
+    the p-values with `freedom` + 2j degrees of freedom, for j = 0, 1, ..., weighted by the Poisson
+    probability of j. Terms of negligible weight are left out."""
     mean = noncentrality / 2
     spread = 12 * math.sqrt(mean) + 40
     first = max(int(mean - spread), 0)

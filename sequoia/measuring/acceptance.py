@@ -1,4 +1,4 @@
-"""How often each child is accepted, counted by the engine itself while it decodes."""
+"""Measures acceptance: counts how often each child is accepted while the engine decodes prompts."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from sequoia.renamed_keywords import renamed_keywords
 
 @dataclass(frozen=True)
 class CountedAcceptance:
-    """Acceptance counts: `accepted[k]` of `visited` roots had child k accepted. repetition: share
-    of repeated 8-grams in the generated text, 0 to 1. by_level: counts of all nodes, by depth.
+    """Acceptance counts: at `accepted[k]` of `visited` roots, child k was accepted. repetition: the
+    share of repeated 8-grams in the decoded or given text, 0 to 1, averaged over prompts. by_level:
+    the counts at nodes of every depth.
 
-    Teacher-forced counts (acceptance_teacher_forced.py) are expected values, not whole numbers.
-    Their intervals are slightly too wide, because an acceptance probability varies less than the
-    random outcome drawn with it.
+    Teacher-forced counts (acceptance_teacher_forced.py) are sums of acceptance probabilities, not
+    whole numbers; every position of the text counts as a root. Their intervals are too wide,
+    because a probability varies less than the yes or no that decoding draws with it.
     """
 
     accepted: tuple[float, ...]
@@ -37,7 +38,7 @@ class CountedAcceptance:
 
     @property
     def intervals(self) -> tuple[tuple[float, float], ...]:
-        """95% confidence interval of each rate (Wilson), treating visited nodes as independent."""
+        """95% confidence interval of each rate (Wilson), as if visited nodes were independent."""
         return tuple(wilson(count, self.visited) for count in self.accepted)
 
     @property
@@ -60,10 +61,10 @@ def count_acceptance(
     tree: Tree | None = None,
     progress: Progress = lambda _: None,
 ) -> CountedAcceptance:
-    """Count acceptance while decoding `params.max_new_tokens` tokens after each prompt. Every step
-    uses `tree` (`counting_tree` makes one for counting by level); by default it is a root with
-    `ranks` children. The rates are the root's, because deeper nodes seldom have as many children.
-    Raises BadPrompt without prompts."""
+    """Count acceptance while decoding at most `params.max_new_tokens` tokens after each prompt.
+    Every step uses `tree`; by default it is a root with `ranks` children. To count by level, use a
+    tree from `counting_tree`. The rates are those of the root's children, because deeper nodes
+    seldom have as many. Raises BadPrompt without prompts."""
     prompts = list(prompts)
     tree = tree or Tree.from_branching([ranks])
     if not prompts:
@@ -93,5 +94,5 @@ def count_acceptance(
 def measure_acceptance(
     pair: Pair, prompts: Iterable[str], params: SamplingParams | None = None, **options: Any
 ) -> Acceptance:
-    """The acceptance vector counted by `count_acceptance`, which receives `options`."""
+    """The acceptance vector that `count_acceptance` counts. `options` are passed on to it."""
     return count_acceptance(pair, prompts, params or SamplingParams(), **options).acceptance

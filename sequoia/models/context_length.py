@@ -1,9 +1,9 @@
-"""The longest text a model can process, and the text lengths at which its forward pass changes.
-Both come from its config alone.
+"""The longest text that a model is used for, and the text lengths beyond which its forward pass may
+change. Both are read from its config alone.
 
-Some models compute differently when a text is longer than a number in their config. The worst case
+Some models compute differently once a text is longer than a number in their config. The worst case
 is LongRoPE (Phi-3 with 128k tokens of context): once a pass goes beyond the original context, all
-tokens of that pass get other rotary frequencies, while tokens in the KV cache have the old ones. A
+tokens of that pass get other rotary frequencies, while those in the KV cache keep the old ones. A
 tree across that limit would change the output, so such a model is used only up to the limit.
 """
 
@@ -15,9 +15,9 @@ from typing import Any
 
 from sequoia.models.layer_configs import layer_configs
 
-UNSTATED = 2**20  # tokens, if the config states no context length
+UNSTATED = 2**20  # assumed context in tokens, if the config states none
 
-# Fields of a config with a text length beyond which the computation may change.
+# Config fields that hold a text length beyond which the computation may change.
 _LENGTHS = (
     "original_max_position_embeddings",
     "sliding_window",
@@ -31,16 +31,16 @@ _LENGTHS = (
 
 @dataclass(frozen=True)
 class ContextLength:
-    """The greatest number of tokens of prompt and output together. reason: why it is less than the
-    context that the config states, "" if it is not."""
+    """tokens: the most tokens that prompt and output may have together. reason: why that is less
+    than the context that the config states; "" if it is not less."""
 
     tokens: int
     reason: str = ""
 
 
 def context_length(config: Any) -> ContextLength:
-    """The longest text for which a model gives the same logits one token at a time, all at once, or
-    as a tree. config: the config of the model's text part."""
+    """The longest text for which a model gives the same logits whether it processes the text one
+    token at a time, all at once, or as a tree. config: the config of the model's text part."""
     return min(map(_of_layer, layer_configs(config)), key=lambda limit: limit.tokens)
 
 
@@ -51,15 +51,15 @@ def _of_layer(config: Any) -> ContextLength:
 
 
 def changes_at(config: Any, limit: int) -> tuple[int, ...]:
-    """Text lengths below `limit` beyond which, according to the config, the computation may change,
-    the shortest first. Not all of them change the logits of every model."""
+    """The text lengths below `limit` beyond which the computation may change according to the
+    config, in increasing order. Not all of them really change the logits of every model."""
     found = {_count(length) for layer in layer_configs(config) for length in _stated(layer)}
     return tuple(sorted(length for length in found if 0 < length < limit))
 
 
 def _stated(config: Any) -> list[Any]:
-    """The text lengths in a layer's config beyond which the computation may change, None for fields
-    that are not set."""
+    """The text lengths in a layer's config beyond which the computation may change; None for a
+    field that is not set."""
     found = [getattr(config, name, None) for name in _LENGTHS]
     return [*found, *(_original_context(rope) for rope in rope_parameters(config))]
 
@@ -69,8 +69,8 @@ def _original_context(rope: Mapping[str, Any]) -> Any:
 
 
 def rope_parameters(config: Any) -> tuple[Mapping[str, Any], ...]:
-    """The parameters of the model's rotary position embeddings. Some models have a different
-    embedding for each kind of layer, and one set of parameters for each."""
+    """The parameters of the model's rotary position embeddings: one set, or for some models one set
+    for each kind of layer. Empty if the config has none."""
     found = getattr(config, "rope_parameters", None)
     if not isinstance(found, Mapping):
         return ()
@@ -79,13 +79,13 @@ def rope_parameters(config: Any) -> tuple[Mapping[str, Any], ...]:
 
 
 def _limits(config: Any) -> Iterator[ContextLength]:
-    """The lengths that a tree must not cross."""
+    """The text lengths beyond which the model must not be used, with the reasons."""
     for rope in rope_parameters(config):
         original = _count(_original_context(rope))
         if original and (rope.get("rope_type") == "longrope" or "long_mscale" in rope):
             yield ContextLength(
                 original,
-                "in a longer text its rotary positions change for all tokens (LongRoPE, original "
+                "in a longer text the rotary frequencies of all tokens change (LongRoPE, original "
                 f"context {original})",
             )
     if window := _count(getattr(config, "keep_window_size", None)):
@@ -96,5 +96,5 @@ def _limits(config: Any) -> Iterator[ContextLength]:
 
 
 def _count(value: Any) -> int:
-    """`value` if it is a positive whole number, otherwise 0."""
+    """`value` if it is a positive int, otherwise 0."""
     return value if type(value) is int and value > 0 else 0

@@ -1,5 +1,5 @@
-"""One run: a thread that waits for the models and for its turn, then decodes; and its messages to
-the page. Independent of Gradio."""
+"""One run of the Decode view. Its thread waits for the models and for its turn, then decodes. The
+run also makes the messages to the page. Independent of Gradio."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ class DecodeJob(RunJob):
         self._clock = decode_request.simulated_clock
         self._decoder: Decoder | None = None
         self._meta: dict[str, Any] = {}
-        self._made: list[Step] = []  # tokens and seconds of the steps so far
-        self._steps: int | None = None  # requested for this turn; None: until the run ends
-        self._emitted = 0  # tokens so far
-        self._emitted_before = 0  # tokens before this turn
+        self._done_steps: list[Step] = []  # tokens and seconds of each step so far
+        self._wanted_steps: int | None = None  # in this turn; None: all until the run ends
+        self._emitted = 0  # tokens emitted so far
+        self._emitted_before = 0  # tokens emitted before this turn
 
     @property
     def holding(self) -> bool:
@@ -78,20 +78,21 @@ class DecodeJob(RunJob):
         self._decoder = None
 
     def demand(self) -> Demand:
-        if self._steps is not None:
-            return Demand("step", self._steps, self._limits.seconds)
+        if self._wanted_steps is not None:
+            return Demand("step", self._wanted_steps, self._limits.seconds)
         kind = self.request.tree_request.kind if self.request.tree_request.kind == "plain" else ""
         compared = "compared" if self._is_compared else ""
-        return Demand(f"{kind} {compared} run", self._left, self._limits.seconds)
+        return Demand(f"{kind} {compared} run", self._turn_tokens, self._limits.seconds)
 
     def share(self) -> float:
         if self._is_compared:  # the work includes a plain run, whose duration is unknown
             return 0.0
-        return (self._emitted - self._emitted_before) / self._left if self._left else 0.0
+        done = self._emitted - self._emitted_before
+        return done / self._turn_tokens if self._turn_tokens else 0.0
 
     @property
-    def _left(self) -> int:
-        """The most tokens that this turn can add."""
+    def _turn_tokens(self) -> int:
+        """The most tokens that this turn can add to the text, counted from the turn's start."""
         return self.request.params.max_new_tokens - self._emitted_before
 
     def _take(self, event: Event) -> None:
@@ -134,7 +135,7 @@ class DecodeJob(RunJob):
     # -- in the thread -----------------------------------------------------------------------------
 
     def work(self, steps: int | None) -> Ended:
-        self._steps = steps
+        self._wanted_steps = steps
         self._emitted_before = self._emitted
         with self.turn(self.request.chat) as pair:
             if self._decoder and self._decoder.pair.target is not pair.target:
@@ -142,7 +143,7 @@ class DecodeJob(RunJob):
                     "other models were loaded, so this run cannot continue; press Run for a new one"
                 )
             if self._decoder:
-                self.post(Notice(None))  # clears the message about the pause
+                self.post(Notice(None))  # clears "Stopped. ..." and the place in the queue
             self._decoder = decoder = self._decoder or self._begin(pair)
             late = self._decode(decoder, steps)
             stopped = self.halted()
@@ -152,12 +153,13 @@ class DecodeJob(RunJob):
         return Ended(end, notice=self._end_notice(late, end, timed=meta is not None), meta=meta)
 
     def _end_notice(self, late: str | None, end: str, timed: bool) -> str | None:
-        """The notice at the end of a turn; None if there is nothing to say. It says why the run
-        stopped and how to continue it, and why a requested speed-up is missing. late: the message
-        about the time limit. timed: whether plain decoding was timed."""
+        """The notice at the end of a turn; None if there is nothing to say. It says that the run
+        was stopped and how to continue it, or that it reached the time limit, and why a requested
+        speed-up is missing. late: the message about the time limit. timed: whether plain decoding
+        was timed."""
         start = late or ("Stopped. Resume or Step to continue." if end == "stopped" else "")
         missing = (
-            "No speed-up shown: the plain baseline was not run."
+            "No speed-up shown: the plain baseline was not timed."
             if self._is_compared and end != "paused" and not timed
             else ""
         )
@@ -179,7 +181,8 @@ class DecodeJob(RunJob):
             self.request.params,
             chosen.tree,
             self.request.verifier,
-            has_heads=pair.target.device.type == "cpu",  # slow on a GPU
+            # on a GPU, steps are too short for the time that residual heads take after each one
+            has_heads=pair.target.device.type == "cpu",
         )
         self._meta = meta_of(pair, self.request, chosen)
         self.post(Started(pair, decoder.prompt, self._meta))
@@ -187,14 +190,15 @@ class DecodeJob(RunJob):
         return decoder
 
     def _decode(self, decoder: Decoder, steps: int | None) -> str | None:
-        """Make at most `steps` steps, until the run ends, is stopped, or reaches the time limit.
-        Returns the message about the time limit if it was reached, else None."""
+        """Decode at most `steps` steps; None: until the run ends. Ends earlier if the run is
+        stopped or reaches the time limit. Returns the message about the time limit if it was
+        reached, else None."""
         end = time.monotonic() + self._limits.seconds
         for _ in range(MAX_STEPS if steps is None else steps):
             if self.halted() or decoder.finish:
                 break
             trace = retimed(decoder.step(), self._clock)
-            self._made.append(step_of(trace))
+            self._done_steps.append(step_of(trace))
             self._emitted += len(trace.emitted)
             self.post(trace)
             if time.monotonic() > end:
@@ -202,9 +206,9 @@ class DecodeJob(RunJob):
         return None
 
     def _compare(self, pair: Pair) -> dict[str, Any] | None:
-        """Decode the same prompt without a draft, with the same settings and on the same clock.
-        Returns the run's meta with that time added; None if it was not wanted, was stopped, or ran
-        out of memory."""
+        """Time plain decoding of the same prompt, with the same sampling settings and on the same
+        clock, for a few seconds (see `plain_run`). Returns the run's meta with the result added;
+        None if no comparison was requested, it was stopped, or memory ran out."""
         if not self._is_compared or self.halted():
             return None
         self.post(Notice("timing plain decoding of the same prompt"))
@@ -213,7 +217,7 @@ class DecodeJob(RunJob):
             plain = plain_run(pair, self.request, self.halted)
         if not plain.steps:
             return None
-        compared = compared_with_plain(self._made, plain.steps, self._meta["label"])
+        compared = compared_with_plain(self._done_steps, plain.steps, self._meta["label"])
         return {**self._meta, **compared, "plain": plain.to_meta()}
 
 

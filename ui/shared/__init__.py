@@ -1,1 +1,1 @@
-"""What every view uses: layout, labels, menus, markup, theme, uploads, saved profiles."""
+"""What several views share: layout, labels, menus, markup, theme, uploads, saved profiles."""

@@ -1,4 +1,4 @@
-"""The settings of a losslessness test as plain values, and the settings in which each bug shows."""
+"""The settings of a losslessness test as plain values, and for each bug a setting that shows it."""
 
 from __future__ import annotations
 
@@ -16,25 +16,27 @@ from sequoia.validate_input import one_of, whole
 
 TOY = "toy"
 PAIR = "pair"
-CORRECT = "none"  # no bug
-MOST_PLACES = 3
+CORRECT = "none"  # the value of `bug` for the decoder without a bug
+MOST_PLACES = 3  # tokens of a text that can be counted together
 SAMPLES = 20_000
 LEAST_SAMPLES = 100
 MOST_SAMPLES = 100_000
 MOST_CHILDREN = 8  # of a node
-MOST_LEVELS = 6
-TOP = 4  # tokens with cells of their own at each position, for a pair if `places` is above 1
+MOST_LEVELS = 6  # levels with children
+# If more than one token of a pair's texts is counted, only the most probable TOP tokens at each
+# position have cells of their own.
+TOP = 4
 
 
 @dataclass(frozen=True)
 class Setting:
     """where: TOY or PAIR. p, q: for a toy, as typed. prompt, temperature, top_p: for a pair.
-    children: the number of children of every node on the tree's first level, its second, and so on.
-    places: how many tokens of each text are counted together. samples: the number of texts. bug: a
-    key of BUGS, or CORRECT.
+    children: how many children the root has, each node on the next level, and so on. places: how
+    many tokens at the start of each text are counted jointly (1: the first token alone). samples:
+    the number of texts. bug: a key of BUGS, or CORRECT.
 
-    Raises BadSamplingParams or BadTree. The message begins with the field's name and states the
-    value and the bound.
+    Raises BadSamplingParams, whose message names the field, the value and what is allowed, or
+    BadTree. For a pair, verifier, bug and tree are checked only when `decoding` is read.
     """
 
     where: str = TOY
@@ -65,9 +67,10 @@ class Setting:
             )
 
     def _check_children(self) -> None:
-        most = f"1 to {MOST_LEVELS} numbers"
         if not 1 <= len(self.children) <= MOST_LEVELS:
-            raise BadSamplingParams(f"children: {len(self.children)} levels; enter {most}")
+            raise BadSamplingParams(
+                f"children: {len(self.children)} numbers; enter 1 to {MOST_LEVELS}"
+            )
         for count in self.children:
             whole(count, "children", 1, MOST_CHILDREN, BadSamplingParams)
 
@@ -91,7 +94,7 @@ class Setting:
 
 _PAIR = Setting(where=PAIR, children=(1,), places=1)
 
-# By bug: the setting that the page opens with (CORRECT), and one in which each bug shows.
+# For each bug, a setting in which it shows. For CORRECT, the setting that the page opens with.
 PRESETS: Mapping[str, Setting] = {
     CORRECT: Setting(),
     "float16": replace(_PAIR, prompt="def ", temperature=1.5, bug="float16"),

@@ -111,7 +111,7 @@ def test_what_is_broken_is_named() -> None:
         ({"places": 4}, BadSamplingParams, "places: 4 is not a whole number from 1 to 3"),
         ({"samples": 99}, BadSamplingParams, "samples: 99 is not a whole number from 100"),
         ({"samples": None}, BadSamplingParams, "samples: None"),
-        ({"children": ()}, BadSamplingParams, "children: 0 levels"),
+        ({"children": ()}, BadSamplingParams, "children: 0 numbers"),
         ({"children": (9,)}, BadSamplingParams, "children: 9 is not a whole number from 1 to 8"),
         ({"children": (4,)}, BadTree, "a node of the tree has 4 children, but there are 3 tokens"),
         ({"bug": "typo"}, BadSamplingParams, "bug: 'typo'"),

@@ -86,7 +86,7 @@ def test_more_tokens_than_the_model_supports_are_refused(
 ) -> None:
     """Before a tree is planned, which takes seconds."""
     monkeypatch.setattr(pair.target, "limit", 40)
-    monkeypatch.setattr(pair.target, "limit_reason", "its rotary positions change")
+    monkeypatch.setattr(pair.target, "limit_reason", "the rotary frequencies change")
     monkeypatch.setattr("ui.shared.tree_request.default_plan", lambda *_: pytest.fail("planned"))
     live = make(tree_request=TreeRequest("planned"), prompt="0123456789", tokens=31)
     live.start(None)
@@ -256,7 +256,7 @@ def test_there_is_no_speed_up_without_a_plain_run(
     assert metas[0]["plain_seconds"] is None
 
 
-NOT_TIMED = "No speed-up shown: the plain baseline was not run."
+NOT_TIMED = "No speed-up shown: the plain baseline was not timed."
 
 
 def test_a_stopped_run_says_that_its_speed_up_is_missing(

@@ -1,14 +1,15 @@
-/* How many tokens plain decoding of the same prompt has emitted at a moment of the run's clock. */
+/* How many tokens plain decoding of the same prompt emits by a given time, to compare the run with
+   it at that time. */
 
 /** @import { Meta } from "../../shared/web/run_facts.js" */
 
-const CLOSE = 1e-9; // seconds; times that differ by less are equal
+const CLOSE = 1e-9; // seconds; times that differ by less count as equal
 
 /** When plain decoding emitted each of its tokens. */
 export class PlainClock {
   /** @type {Meta | null} the meta from which `#ends` was computed */
   #meta = null;
-  /** @type {number[]} */
+  /** @type {number[]} the cached value of `ends` */
   #ends = [];
 
   /** @param {{meta: Meta}} store */
@@ -16,17 +17,20 @@ export class PlainClock {
     this.store = store;
   }
 
-  /** @returns {number[]} time of each token in seconds; empty if plain decoding was not timed */
+  /**
+   * @returns {number[]} seconds from the start of plain decoding to each of its tokens; empty if it
+   *   was not timed
+   */
   get ends() {
     const { meta } = this.store;
-    if (this.#meta !== meta) this.#ends = sums(meta.plain?.seconds ?? []);
+    if (this.#meta !== meta) this.#ends = runningSums(meta.plain?.seconds ?? []);
     this.#meta = meta;
     return this.#ends;
   }
 
   /**
-   * How many tokens plain decoding has emitted at a moment.
-   * @param {number} time seconds
+   * How many tokens plain decoding has emitted by a moment.
+   * @param {number} time seconds from its start
    * @returns {number}
    */
   tokens(time) {
@@ -35,7 +39,7 @@ export class PlainClock {
   }
 }
 
-function sums(values) {
+function runningSums(values) {
   let sum = 0;
   return values.map((value) => {
     sum += value;

@@ -6,7 +6,7 @@ import { recordedMeta, saveRecording } from "../../shared/web/save_page.js";
 /** @import { RunStore } from "./run_store.js" */
 
 /**
- * Save the run that the Decode tab shows. A problem becomes the `error` of its store.
+ * Save the run that the Decode tab shows. If that fails, the view shows why.
  * @returns {Promise<void>}
  */
 export async function saveShown() {
@@ -16,7 +16,7 @@ export async function saveShown() {
 }
 
 /**
- * Save a run. A problem becomes the `error` of `store`.
+ * Save a run. If that fails, the store's `error` says why.
  * @param {RunStore} store
  * @returns {Promise<void>}
  */
@@ -30,7 +30,8 @@ export const saveRun = (store) =>
   });
 
 /**
- * The run as one message, in the form in which the server sends a recorded run.
+ * The run for a saved page: a message like the server's for a recorded run (ui/decode/messages.py),
+ * but without the fields that saved_page.js adds.
  * @param {RunStore} store
  * @returns {any}
  */

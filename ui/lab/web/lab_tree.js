@@ -1,5 +1,5 @@
-/* The tree shown in the Lab: each node shows how often a step accepts it. The tree grows with the
-   node budget, or is edited by hand. */
+/* The tree shown in the Lab: the best one or a named shape, as large as the node budget, or a tree
+   drawn by hand. Each node shows the probability that a step accepts it. */
 import { makePanel } from "../../shared/web/panel.js";
 import { formatShare } from "./export_tree.js";
 import { LabTreeCaption } from "./lab_tree_caption.js";
@@ -21,9 +21,9 @@ import { TreeView } from "../../shared/web/tree_view.js";
 
 /** The panel with the tree. */
 export class LabTree {
-  opened = new Set(); // nodes that a person expanded
-  all = false; // whether every node must be drawn
-  foldable = false; // whether some nodes would be folded without `all`
+  opened = new Set(); // nodes that a person expanded, or whose descendants a search went to
+  all = false; // whether every node is drawn, as the button "All nodes" asks
+  foldable = false; // whether the tree is so large or deep that `all` shows more nodes
   at = 0; // the node with the keyboard focus
   query = "";
   /** @type {number | null} */
@@ -35,8 +35,8 @@ export class LabTree {
   /** @type {Topology | null} */
   topo = null;
 
-  #known = ""; // the state for which `read` last computed its results
-  #refusedAt = -1;
+  #readFor = ""; // version and shown tree for which `read` last computed its results
+  #refusedAt = -1; // version of the state at the last refusal; -1: none yet
 
   /**
    * @param {HTMLElement} host
@@ -55,8 +55,8 @@ export class LabTree {
   // -- what a person asks for ------------------------------------------------------------
 
   /**
-   * Show why a request was refused, until the state changes or, if no field is given, the pointer
-   * moves to another node.
+   * Show why a request was refused. The message stays until the tree or its settings change.
+   * Without a field, it also disappears when the pointer moves to another node.
    * @param {string} words
    * @param {HTMLInputElement} [field] the field of the refused input
    */
@@ -96,7 +96,7 @@ export class LabTree {
     this.state.changed();
   }
 
-  // Called with the node under the pointer; null: none.
+  // Called with the node that the pointer is on; null: none.
   point(node) {
     if (this.hover === node) return;
     this.hover = node;
@@ -122,8 +122,8 @@ export class LabTree {
   read() {
     const { state } = this;
     const key = state.version + "|" + state.shown;
-    if (this.#known === key) return;
-    this.#known = key;
+    if (this.#readFor === key) return;
+    this.#readFor = key;
     this.parents = state.parents;
     this.topo = treeLayout.topology(this.parents);
     this.f = planner.scores(this.parents, state.even);
@@ -137,7 +137,7 @@ export class LabTree {
     this.at = Math.min(this.at, this.parents.length - 1);
   }
 
-  // What to draw of a large or deep tree. Of a tree drawn by hand, all levels are drawn.
+  // Which nodes of a large or deep tree to draw. A tree drawn by hand is drawn to its last level.
   limits() {
     const { topo, state, view } = this;
     this.digit = treeFrame.widthOf("0", view.family);
@@ -147,7 +147,7 @@ export class LabTree {
     return { all: this.all, opened: this.opened, best: this.best, deepest };
   }
 
-  // Width in px of the text after a label that gives the number of its `hidden` nodes.
+  // Width in px of the text after a node's label, such as "▸12" for 12 hidden descendants.
   tail(hidden) {
     return hidden ? Math.ceil((String(hidden).length + 2) * this.digit * 13.5) : 0;
   }
@@ -187,7 +187,7 @@ export class LabTree {
 
   // -- find ------------------------------------------------------------
 
-  // The ranks on the path to a node, counted from 1.
+  // The ranks of the nodes on the path to a node, counted from 1. The root has none.
   path(node) {
     const ranks = [];
     for (let at = node; at > 0; at = this.parents[at]) ranks.unshift(this.topo.rank[at] + 1);
@@ -204,7 +204,7 @@ export class LabTree {
     return findNodes(this.query, this.topo, this.state.shown === "best" ? 1 : 0);
   }
 
-  // Expand the path to a node and bring it into view.
+  // Expand the path to a node, bring the node into view and give it the focus.
   goTo(node) {
     if (node === undefined) return;
     for (let at = this.parents[node]; at >= 0; at = this.parents[at]) this.opened.add(at);

@@ -1,20 +1,20 @@
-/* Stores a visitor's place in the tour in the browser. */
-const KEPT = "sequoia-tour";
+/* Stores a visitor's place in the tour, with the answers so far, in the browser. */
+const KEY = "sequoia-tour";
 
-/** @returns {string | null} the stored place; null if there is none */
+/** @returns {string | null} the stored place, as written by tour_state.js; null if there is none */
 export function keptPlace() {
   try {
-    return localStorage.getItem(KEPT);
+    return localStorage.getItem(KEY);
   } catch {
     return null;
   }
 }
 
-/** @param {string} place */
+/** @param {string} place as written by tour_state.js */
 export function keepPlace(place) {
   try {
-    localStorage.setItem(KEPT, place);
+    localStorage.setItem(KEY, place);
   } catch {
-    // a browser may refuse to store anything; then the tour starts over after a reload
+    // the browser may refuse to store anything; the tour then starts over after a reload
   }
 }

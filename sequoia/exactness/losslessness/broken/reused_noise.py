@@ -1,5 +1,5 @@
-"""Random numbers are drawn once per sample instead of at each step: either those of the draft or
-the u of the walk."""
+"""Two bugs in which random numbers are drawn once for a whole sample and reused at each step: those
+that draft children, or the u that accept and reject them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sequoia.exactness.losslessness.enumerator import Enumerator
 
 
 class Mixed:
-    """A Chance that drafts with one source of randomness, accepts with another, and picks last
-    tokens with a third."""
+    """A Chance that drafts with one source of randomness, accepts with another, and picks the last
+    token of a step with a third."""
 
     def __init__(self, drafting: Chance, accepting: Chance, picking: Chance) -> None:
         self.without_replacement = drafting.without_replacement
@@ -46,8 +46,9 @@ def _enumerated_u(chance: Enumerator) -> ChanceOfStep:
 
 
 class RepeatedDrafts:
-    """Each step repeats the first step's draws: in a toy, q is the same after every text, so the
-    same noise draws the same tokens."""
+    """The Chance of one step that drafts the same tokens as the first step. For toys only: their q
+    is the same after every text, so reused noise draws the same tokens again. remembered: the draws
+    of the first step, shared by all steps of a sample."""
 
     def __init__(self, chance: Enumerator, remembered: list[Drawn]) -> None:
         self._chance = chance
@@ -73,13 +74,13 @@ class RepeatedDrafts:
 
 @dataclass
 class UnknownU:
-    """A random number u of which only this is known: it is uniform on [low, high)."""
+    """A random number u whose value is not known, only that it is uniform on [low, high)."""
 
     low: Any = 0
     high: Any = 1
 
     def is_below(self, share: Any, chance: Enumerator) -> bool:
-        """Whether u < share. Narrows [low, high) accordingly."""
+        """Whether u < share, an outcome that `chance` chooses. Narrows [low, high) accordingly."""
         middle = min(max(share, self.low), self.high)
         is_below = chance.choose((self.high - middle, middle - self.low)) == 1
         if is_below:
@@ -90,7 +91,9 @@ class UnknownU:
 
 
 class RepeatedU:
-    """All steps use the same u for their first test, another one for their second, and so on."""
+    """The Chance of one step. Every step of a sample uses the same u when it first accepts or
+    rejects a token, another u the second time, and so on. remembered: the u so far, shared by all
+    steps of the sample."""
 
     def __init__(self, chance: Enumerator, remembered: list[UnknownU]) -> None:
         self._chance = chance
@@ -110,8 +113,9 @@ class RepeatedU:
 
 
 _SHOWS = (
-    "In the joint distribution of two tokens from different steps. The toy has a root with one "
-    "level of children and often rejects, so most samples take two steps."
+    "In the joint distribution of two tokens from different steps. The toy's tree is a root with "
+    "one level of children. Often all of them are rejected; the second token then needs a second "
+    "step."
 )
 _HIDES = (
     "The first token of a text has exactly the right distribution: {} Every test of first tokens "
@@ -123,10 +127,10 @@ REUSED_DRAFT_NOISE = Bug(
     label="draft's random numbers reused at each step",
     about=(
         "The random numbers with which children are drafted are drawn once for a whole text and "
-        "reused at each step. A token that was drafted and rejected is drafted again."
+        "reused at each step. So a token that was just rejected tends to be drafted again."
     ),
     shows=_SHOWS,
-    hides=_HIDES.format("within one step all numbers are fresh."),
+    hides=_HIDES.format("within one step no random number is used twice."),
     verifiers=WALKING,
     seeded=_same_draft_noise,
     enumerated=_enumerated_draft_noise,
@@ -141,7 +145,7 @@ REUSED_U = Bug(
         "more often than it should."
     ),
     shows=_SHOWS,
-    hides=_HIDES.format("within one step every u is fresh."),
+    hides=_HIDES.format("within one step no u is used twice."),
     verifiers=WALKING,
     seeded=_same_u,
     enumerated=_enumerated_u,
