@@ -146,6 +146,8 @@ class DecodeJob(RunJob):
                 self.post(Notice(None))  # clears "Stopped. ..." and the place in the queue
             self._decoder = decoder = self._decoder or self._begin(pair)
             late = self._decode(decoder, steps)
+            if decoder.finish:
+                late = None  # the run was complete when it reached the time limit
             stopped = self.halted()
             meta = self._compare(pair) if decoder.finish else None
         self._released |= bool(late or decoder.finish)

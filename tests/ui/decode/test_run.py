@@ -140,6 +140,15 @@ def test_a_run_ends_at_its_time_limit(make: Callable[..., DecodeJob]) -> None:
     assert not live.holding
 
 
+def test_a_run_complete_at_its_time_limit_is_not_called_stopped(
+    make: Callable[..., DecodeJob],
+) -> None:
+    live = make(limits=Limits(seconds=0.0), tokens=1)
+    live.start(None)
+    last = json.loads(list(live.messages())[-1])
+    assert (last["end"], last["notice"]) == ("length", None)
+
+
 @pytest.mark.slow
 def test_stepping_gives_one_step_each_and_the_same_tokens(make: Callable[..., DecodeJob]) -> None:
     """Guards against a pause that loses the state of the caches or of the random draws."""
