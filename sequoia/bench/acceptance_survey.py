@@ -1,7 +1,7 @@
 """Measure the acceptance of a pair: `python -m sequoia.survey --out acceptance.json`.
 
 Reports acceptance by rank for each kind of text and temperature, with counts, a confidence interval
-and how repetitive the text was.
+and the share of repeated text.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from sequoia.models.pair import Pair
 from sequoia.planning.fit_acceptance import fitted
 from sequoia.validate_input import whole
 
-# size of the tree used to fit the rates: about the size planned for a CPU
+# size of the tree that the rates are fitted with: about the size that is planned for a CPU
 TRIED_NODES = 12
 TRIED_LEVELS = 8
 
@@ -47,18 +47,20 @@ def survey(
     ranks: int,
     draws: int,
 ) -> dict[str, Any]:
-    """The content of an acceptance file, with one entry for each kind of text and temperature.
+    """Measure acceptance. Returns the content of an acceptance file, with one entry for each kind
+    of text and temperature.
 
     An entry contains rates by rank, counts, the 95% confidence interval of the first rank's rate,
-    the repetition of the continuations, the agreement of draft and target on the prompts, and rates
-    to plan with, fitted to a tree of several levels (planning/fit_acceptance.py). Above temperature
-    0 it also contains rates counted along Traversal's final paths. The interval treats all visited
-    nodes as independent, although nodes visited after the same prompt are not.
+    the share of repeated text in the continuations, and the agreement of draft and target on the
+    prompts. It also contains rates to plan with, which are fitted to the tokens per step of a tree
+    of several levels (planning/fit_acceptance.py), and above temperature 0 rates counted along
+    Traversal's final paths. The interval treats all visited nodes as independent, although nodes
+    visited after the same prompt are not.
 
     kinds: prompts by the name of their kind, the pair's usual kind first. tokens: new tokens per
     continuation. ranks: children drafted at every node. draws: how often each prompt is continued,
-    each time with other random numbers. At temperature 0, where nothing is random, each prompt is
-    continued once. Raises BadAcceptance unless `draws` is from 1 to 1000.
+    each time with another seed; once at temperature 0, where nothing is random. Raises
+    BadAcceptance unless `draws` is from 1 to 1000.
     """
     draws = whole(draws, "draws", 1, 1000, BadAcceptance)
     measured = []
@@ -69,10 +71,10 @@ def survey(
             "agreement": round(agreement(pair, prompts), 4),
         }
         for temperature in temperatures:
-            often = draws if temperature else 1
+            repeats = draws if temperature else 1
             params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
-            figures = _figures(pair, [*prompts] * often, params, ranks, kind)
-            measured.append({**about, "draws": often, "temperature": temperature, **figures})
+            figures = _figures(pair, [*prompts] * repeats, params, ranks, kind)
+            measured.append({**about, "draws": repeats, "temperature": temperature, **figures})
     return {
         "format": "sequoia-acceptances",
         "version": 1,
@@ -89,6 +91,8 @@ def survey(
 def _figures(
     pair: Pair, prompts: Sequence[str], params: SamplingParams, ranks: int, kind: str
 ) -> dict[str, Any]:
+    """The figures of one entry. prompts: with repetitions, if each is continued several times.
+    kind: the name of the kind of text, for the progress bar."""
     with tqdm(total=len(prompts), desc=f"{kind}, T={params.temperature:g}", leave=False) as bar:
 
         def advance(share: float) -> None:
@@ -97,7 +101,7 @@ def _figures(
         counted = count_acceptance(pair, prompts, params, ranks=ranks, progress=advance)
     rates = counted.acceptance.rates
     tree = best_tree(counted.acceptance.smoothed(), TRIED_NODES, TRIED_LEVELS)
-    made = tokens_per_step(pair, prompts, tree, params)
+    mean_tokens = tokens_per_step(pair, prompts, tree, params)
     return {
         "visited": counted.visited,
         "accepted": counted.accepted,
@@ -105,10 +109,10 @@ def _figures(
         "first_rank_interval": [round(bound, 4) for bound in counted.intervals[0]],
         "repetition": round(counted.repetition, 4),
         "fitted": {
-            "rates": list(fitted(counted.acceptance, tree, made).rates),
+            "rates": list(fitted(counted.acceptance, tree, mean_tokens).rates),
             "nodes": len(tree),
             "levels": tree.levels,
-            "tokens_per_step": round(made, 4),
+            "tokens_per_step": round(mean_tokens, 4),
         },
         **(
             {"own_paths": along_own_paths(pair, prompts, params, rates)}
@@ -121,9 +125,10 @@ def _figures(
 def along_own_paths(
     pair: Pair, prompts: Sequence[str], params: SamplingParams, rates: Sequence[float]
 ) -> dict[str, Any]:
-    """The acceptance vector to plan Traversal's trees with: counted along Traversal's final paths
-    in a tree of TRIED_NODES nodes, and fitted to the tokens per step. Not needed at temperature 0,
-    where all verifiers accept the same tokens. rates: counted with the default verifier."""
+    """The acceptance vector to plan Traversal's trees with. It is counted along Traversal's final
+    paths in a tree of TRIED_NODES nodes, and fitted to the tokens per step with this tree. It is
+    not needed at temperature 0, where all verifiers accept the same tokens. rates: counted with the
+    default verifier."""
     usual = Acceptance(tuple(rates))
     tree = best_tree(usual.smoothed(), TRIED_NODES, TRIED_LEVELS)
     found = path_acceptance(pair, prompts, params, tree, TRAVERSAL.key, usual)
@@ -140,10 +145,14 @@ def tokens_per_step(
     pair: Pair, prompts: Sequence[str], tree: Tree, params: SamplingParams
 ) -> float:
     """Mean tokens per step with `tree`, over all steps that begin before a prompt has
-    `params.max_new_tokens` new tokens. The last step counts in full: leaving it out would bias the
-    mean against long steps, and cutting it off at the limit would make it look short."""
+    `params.max_new_tokens` new tokens. The steps after a prompt end earlier if the context has no
+    more room for the whole tree.
+
+    All tokens of the last step count, even beyond the limit. Leaving this step out would bias the
+    mean against long steps, and cutting it off at the limit would make it look short.
+    """
     longer = replace(params, max_new_tokens=params.max_new_tokens + tree.levels)
-    made = steps = 0
+    total = steps = 0
     for i, prompt in enumerate(prompts):
         tokens = 0
         decoder = Decoder(pair, prompt, longer.further(i), tree)
@@ -152,8 +161,8 @@ def tokens_per_step(
             steps += 1
             if tokens >= params.max_new_tokens or decoder.remaining < tree.levels:
                 break
-        made += tokens
-    return made / steps
+        total += tokens
+    return total / steps
 
 
 @reports_errors
@@ -190,7 +199,7 @@ def main(argv: Sequence[str] | None) -> None:
             f"--prompts {' '.join(options.prompts)} names the same kind twice; a file's kind is "
             "its name without the folder and .json, so rename one of the files"
         )
-    if options.out:  # an unusable folder should fail now, not after the measurement
+    if options.out:  # now, so that an unusable folder fails before the measurement
         options.out.parent.mkdir(parents=True, exist_ok=True)
     kinds = {kind: text_list(name, ASSETS / "survey") for kind, name in kinds.items()}
     pair = load_pair(target=options.target, draft=options.draft)

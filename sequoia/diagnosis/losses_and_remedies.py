@@ -1,5 +1,7 @@
-"""What costs a run speed-up, and which changes are predicted to help. Both are computed with a
-hardware profile and an acceptance vector that are calibrated to the run."""
+"""What costs a run speed-up, and which changes are predicted to help. Losses are computed from the
+run's measured times, the loss by low acceptance also from an acceptance vector of the paper.
+Remedies are predicted with a hardware profile and an acceptance vector that are calibrated to the
+run."""
 
 from __future__ import annotations
 
@@ -29,9 +31,9 @@ _WHAT_IF = "predicted, what if"
 class DiagnosedRun:
     """A run and its tree, with the profile and acceptance vector calibrated to the run.
 
-    step, token: measured seconds by phase, of a mean step and of a plain token. tokens: tokens per
-    step. seconds, plain: total seconds of a step and of a plain token. speedup: measured, over
-    plain.
+    step: measured seconds of a mean step, by phase. token: the same for one token of plain
+    decoding. seconds, plain: the sums of `step` and `token`. tokens: mean tokens per step. speedup:
+    measured, over plain decoding.
     """
 
     def __init__(
@@ -53,24 +55,24 @@ class DiagnosedRun:
         self.acceptance = fitted(acceptance, tree, self.tokens)
 
     def losses(self) -> Iterator[Loss]:
-        """Every loss, also those too small to list."""
+        """All losses, including those too small to be listed."""
         step = self.step
         token = self.token
-        share = self.tokens * self.plain
-        rest = token["draft"] + token["overhead"]
-        good = max(expected_tokens(self.tree, WELL_MATCHED), self.tokens)
+        plain_seconds = self.tokens * self.plain  # plain decoding of as many tokens as a step emits
+        plain_overhead = token["draft"] + token["overhead"]
+        good_tokens = max(expected_tokens(self.tree, WELL_MATCHED), self.tokens)
         yield Loss(
             "acceptance",
-            good * self.plain / self.seconds,
+            good_tokens * self.plain / self.seconds,
             (
                 f"low acceptance, {self.tokens:.2f} tokens per step, measured; with the acceptance "
-                f"of a well-matched pair ({WELL_MATCHED.rates[0]:.2f} for the first child, paper) "
-                f"this tree would give {good:.2f}."
+                f"of a well-matched pair ({WELL_MATCHED.rates[0]:.2f} for the first child, from "
+                f"the paper), this tree would give {good_tokens:.2f}."
             ),
         )
         yield Loss(
             "draft",
-            share / (self.seconds - step["draft"]),
+            plain_seconds / (self.seconds - step["draft"]),
             (
                 f"drafting, {time_words(step['draft'])} of a step's "
                 f"{time_words(self.seconds)}, measured."
@@ -78,15 +80,15 @@ class DiagnosedRun:
         )
         yield Loss(
             "verify",
-            share / (self.seconds - max(step["verify"] - token["verify"], 0)),
+            plain_seconds / (self.seconds - max(step["verify"] - token["verify"], 0)),
             self._verify_words(),
         )
         yield Loss(
             "overhead",
-            share / (self.seconds - max(step["overhead"] - rest, 0)),
+            plain_seconds / (self.seconds - max(step["overhead"] - plain_overhead, 0)),
             (
                 f"overhead, {time_words(step['overhead'])} per step compared with "
-                f"{time_words(rest)} for a plain token, measured."
+                f"{time_words(plain_overhead)} for a plain token, measured."
             ),
         )
 
@@ -94,8 +96,8 @@ class DiagnosedRun:
         limit = knee(self.profile)
         n = len(self.tree)
         words = (
-            f"verification, {self.step['verify'] / self.token['verify']:.2f} times a plain "
-            "token's pass, measured"
+            f"verification, {self.step['verify'] / self.token['verify']:.2f} times as long as a "
+            "plain token's pass, measured"
         )
         return words + (
             f"; the knee is at {limit} nodes (predicted), and the tree has {n}."
@@ -104,8 +106,8 @@ class DiagnosedRun:
         )
 
     def remedies(self) -> tuple[Remedy, ...]:
-        """The remedies predicted to help, best first. Each tree is listed once, under the first of
-        its names, and the tree in use is left out."""
+        """The remedies predicted to help, best first. If several remedies have the same tree, only
+        the first of them is listed. The tree in use is left out."""
         found: dict[object, Remedy] = {}
         for remedy in (*self.trees(), *self.what_ifs()):
             if remedy.predicted > self.speedup and remedy.tree != self.tree:
@@ -113,20 +115,20 @@ class DiagnosedRun:
         return tuple(sorted(found.values(), key=attrgetter("predicted"), reverse=True))
 
     def trees(self) -> Iterator[Remedy]:
-        """Changes that one click can apply."""
+        """Remedies that change only the tree, so that one click can apply them."""
         yield Remedy("Plain decoding", 1.0, 1 - self.speedup, Tree.chain(1), "measured")
         fastest = best_plan(self.acceptance, self.profile).tree
-        yield self._apply(f"The tree predicted to be fastest, {size_words(fastest)}", fastest)
+        yield self._remedy(f"The tree predicted to be fastest, {size_words(fastest)}", fastest)
         for what, trees in (
             ("A smaller tree of the same shape", smaller(self.tree, self.acceptance)),
             ("Fewer levels", [self.tree.limit(levels) for levels in range(2, self.tree.levels)]),
         ):
             if trees:
                 best = max(trees, key=self._speedup)
-                yield self._apply(f"{what}, {size_words(best)}", best)
+                yield self._remedy(f"{what}, {size_words(best)}", best)
 
     def what_ifs(self) -> Iterator[Remedy]:
-        """The tree in use with hypothetical models."""
+        """Remedies that keep the tree in use and assume hypothetical models."""
         faster_draft = replace(self.profile, draft_seconds=scaled(self.profile.draft_seconds, 0.5))
         slower_target = replace(
             self.profile, target_seconds=scaled(self.profile.target_seconds, 2.0)
@@ -150,6 +152,7 @@ class DiagnosedRun:
         plan = predict(tree, self.acceptance, profile or self.profile)
         return plan.expected_tokens * self.plain / plan.predicted_seconds
 
-    def _apply(self, words: str, tree: Tree) -> Remedy:
+    def _remedy(self, words: str, tree: Tree) -> Remedy:
+        """The remedy of decoding with `tree` instead."""
         speedup = self._speedup(tree)
         return Remedy(words, speedup, speedup - self.speedup, tree)

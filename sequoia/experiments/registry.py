@@ -1,5 +1,5 @@
-"""All experiments, in the order in which they are shown. To add an experiment, write its file and
-add it to the list here."""
+"""All experiments, in the order in which they are shown. To add one, write a file for it and add it
+to EXPERIMENTS."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sequoia.experiments.top_p import TOP_P
 from sequoia.validate_input import shown
 
 EXPERIMENTS: dict[str, Experiment] = {
-    one.name: one
-    for one in (
+    experiment.name: experiment
+    for experiment in (
         BUDGET,
         TEMPERATURE,
         TOP_P,
@@ -29,7 +29,8 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def experiment_named(name: str) -> Experiment:
-    """The experiment called `name`. Raises SequoiaError, with the known names, if there is none."""
+    """The experiment called `name`. If there is none, raises a SequoiaError that lists the known
+    names."""
     if not isinstance(name, str) or name not in EXPERIMENTS:
         known = ", ".join(EXPERIMENTS)
         raise SequoiaError(f"unknown experiment {shown(name)}; known: {known}")

@@ -1,5 +1,5 @@
-"""Bounds for the numbers in a model's config, checked before any library allocates memory of those
-sizes.
+"""Checks a model's config before any library uses it. Its numbers must be within bounds, because
+libraries allocate memory of these sizes. References to other files or to code are refused.
 
 The bounds are well above every published model: none has 1,024 layers, a vocabulary of a million
 tokens or hidden states with a million dimensions.
@@ -16,13 +16,13 @@ from sequoia.errors import BadModel
 from sequoia.validate_input import shown
 
 MOST_IN_A_LIST = 2**16
-# A pattern for part of a field's name, and the field's lowest and highest value. The first pattern
-# that matches a name counts.
+# Bounds of whole numbers by the name of their field: a pattern for a part of the name, and the
+# lowest and highest value. If several patterns match, the first one counts.
 BOUNDS = tuple(
     (re.compile(words), low, high)
     for words, low, high in (
         (r"num_labels|num_classes", 0, 2**16),
-        (r"vocab", -1, 2**25),  # some fields count bigrams too
+        (r"vocab", -1, 2**25),  # some fields count n-grams instead of tokens
         (r"theta|base$|_id$|_ids$|token|seed", -(2**63), 2**63),
         (r"size|dim|width|rank|embd|d_model|d_ff|ffn|inner|hidden$|channels", -1, 2**20),
         (r"position|length|context|window|ctx|seq|chunk", -1, 2**25),
@@ -31,9 +31,9 @@ BOUNDS = tuple(
         (r"head|group|codebook|branch", -1, 2**12),
     )
 )
-ANYTHING = (-(2**53), 2**53)
-# Upper bounds of the fields that set a model's size, under each name that models use. Where a
-# config has the field, it must be a whole number of at least 1.
+ANYTHING = (-(2**53), 2**53)  # bounds of fields that match no pattern
+# Upper bounds of the fields that determine a model's size, under all names that models use for
+# them. If a config has such a field, its value must be a whole number of at least 1.
 _WIDEST = 2**20
 _LAYERS = 2**10
 _HEADS = 2**12
@@ -50,33 +50,36 @@ OPTIONAL = {
     **dict.fromkeys(("max_position_embeddings", "n_positions"), _LONGEST),
     "num_key_value_heads": _HEADS,
 }
-# Fields that may be a list, with one value for each layer.
+# Fields whose value can differ between layers: it may be a list with one value for each layer.
 DIFFER = {
     *("num_attention_heads", "num_heads", "num_key_value_heads"),
     *("intermediate_size", "head_dim"),
 }
-KINDS = ("float32", "float16", "bfloat16", "float64")
+KINDS = ("float32", "float16", "bfloat16", "float64")  # allowed dtypes
+# fields that choose an implementation, which can be code in a repository on the Hub
 OWN_ATTENTION = re.compile(r"_?(attn|experts)_implementation(_internal)?")
+# names of fields that contain the config of a language model
 _TEXT = re.compile(r"text|llm|language|decoder")
 
 
 def check_config(config: dict[str, Any], title: str) -> None:
-    """Raises BadModel if a number in the config is out of bounds, or if the config refers to other
-    files, to code, or to quantised weights.
+    """Raises BadModel if a number in the config is out of bounds, if a list or object is too long,
+    if the dtype is not allowed, or if the config refers to other files, to code, or to quantised
+    weights.
 
     config: the parsed config.json. title: the model's name in messages.
     """
     _refuse_references(config, title)
     for part in _parts(config):
         _check_numbers(part, title)
-        _check_kind(part, title)
+        _check_dtype(part, title)
     for name, value in _values(config):
         _check_value(name, value, title)
 
 
 def check_token_ids(config: dict[str, Any], title: str, file: str) -> None:
-    """Raises BadModel if a field such as eos_token_id is neither a whole number nor a list of whole
-    numbers. file: the config's file name in messages."""
+    """Raises BadModel if a field such as eos_token_id is neither a token id, nor a list of token
+    ids, nor null. file: the name of the file that `config` was read from."""
     for name, value in config.items():
         if name.endswith("_token_id"):
             for one in value if isinstance(value, list) else [value]:
@@ -110,12 +113,14 @@ def _refuse_references(config: dict[str, Any], title: str) -> None:
             )
 
 
-def _refuse_quantised(kind: Any, title: str) -> None:
-    if kind is not None:
-        method = kind.get("quant_method") if isinstance(kind, dict) else None
+def _refuse_quantised(quantisation: Any, title: str) -> None:
+    """Raises BadModel unless `quantisation`, a config field about quantised weights, is null."""
+    if quantisation is not None:
+        method = quantisation.get("quant_method") if isinstance(quantisation, dict) else None
         stated = f" ({shown(method)})" if isinstance(method, str) else ""
         raise BadModel(
-            f"{title} is quantised{stated}; only weights in float32, bfloat16 or float16 are loaded"
+            f"{title} is quantised{stated}; choose a model whose weights are not quantised "
+            f"({', '.join(KINDS)})"
         )
 
 
@@ -132,14 +137,14 @@ def _check_numbers(part: dict[str, Any], title: str) -> None:
                 )
 
 
-def _check_kind(part: dict[str, Any], title: str) -> None:
+def _check_dtype(part: dict[str, Any], title: str) -> None:
     for name in ("dtype", "torch_dtype"):
-        kind = part.get(name)
-        if kind is not None and (
-            not isinstance(kind, str) or kind.removeprefix("torch.") not in KINDS
+        dtype = part.get(name)
+        if dtype is not None and (
+            not isinstance(dtype, str) or dtype.removeprefix("torch.") not in KINDS
         ):
             raise BadModel(
-                f"{title}: {name} in its config is {shown(kind)}, which is not one of "
+                f"{title}: {name} in its config is {shown(dtype)}, which is not one of "
                 f"{', '.join(KINDS)}"
             )
 
@@ -158,7 +163,8 @@ def _check_value(name: str, value: Any, title: str) -> None:
         low, high = next(bounds, ANYTHING)
         if not low <= value <= high:
             raise BadModel(
-                f"{title}: {name} in its config is {shown(value)}; it must be {low:,} to {high:,}"
+                f"{title}: {name} in its config is {shown(value)}; it must be from {low:,} to "
+                f"{high:,}"
             )
 
 
@@ -167,7 +173,7 @@ def _is_whole(value: Any, low: int, high: int) -> bool:
 
 
 def _parts(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The config itself and the configs of language models nested in it."""
+    """The config itself, and the configs of language models that are fields of it."""
     yield config
     for name, value in config.items():
         if isinstance(value, dict) and _TEXT.search(name):
@@ -175,8 +181,9 @@ def _parts(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _values(value: Any, name: str = "config") -> Iterator[tuple[str, Any]]:
-    """Every value in a config, at any depth, with the name of its field. Recursion is safe: the
-    depth was bounded when the file was read (see json_file.py)."""
+    """Every value in a config, at any depth, with the name of its field. An entry of a list has the
+    name of the list's field. Recursion is safe: the depth was bounded when the file was read (see
+    json_file.py)."""
     yield name, value
     if isinstance(value, dict):
         for key, inner in value.items():

@@ -1,7 +1,8 @@
-"""Refuses models that cannot run a token tree, from their config alone. Each rule is one function.
+"""Refuses models that cannot run a token tree, judged by their config alone. Each function in
+_RULES recognises one kind of obstacle; _KINDS lists model types that are refused by name.
 
-Models that no rule covers are caught by the self-test (models/self_test.py), but only after their
-weights were loaded.
+Unfit models that are not recognised here are only found by the self-test (models/self_test.py),
+after their weights were loaded.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from transformers import AutoModelForCausalLM
 from sequoia.errors import BadModel
 from sequoia.models.layer_configs import layer_configs
 
-# The ends of messages that begin with the model's name and type.
+# The reasons in this file complete a message that begins with the model's name and type.
 _FULL = "a tree works only with full attention"
 
 _SOUND = "generates audio; a model that predicts the next token of a text is needed"
 _ASSISTANT = "drafts from the hidden states of its large model and cannot run without it"
 
-# Types that load as causal language models but whose code cannot run a tree.
+# Types that transformers loads as causal language models, but that cannot run a tree, and why.
 _KINDS = {
     "blt": "groups bytes into patches that depend on the text; a tree needs single tokens",
     "cpmant": "prepends a prompt of its own to every pass and derives distances from the order of "
@@ -35,7 +36,7 @@ _KINDS = {
     "xmod": "has separate weights for each human language and needs one chosen beforehand",
 }
 
-# Encoders, which are causal only if their config sets is_decoder.
+# Encoders. They are causal only if their config sets is_decoder.
 _ENCODERS = frozenset(
     {
         "bert",
@@ -58,8 +59,8 @@ _ENCODERS = frozenset(
 
 
 def refuse_unfit(name: str, config: Any) -> None:
-    """Raises BadModel if a model with this `config` cannot run a tree. name: the model's name in
-    messages."""
+    """Raises BadModel if the config shows that the model cannot run a tree. name: the model's name
+    in messages. config: as read by `transformers`."""
     kind = getattr(config, "model_type", "?")
     if type(config) not in AutoModelForCausalLM._model_mapping and not _is_encoder_decoder(config):
         raise BadModel(
@@ -129,8 +130,9 @@ def _alibi(config: Any) -> str:
 
 
 def _window(config: Any) -> str:
-    """Refuses a sliding window that is shorter than the context. If the config lists its layer
-    types, no layer uses the window: `_other_layers` has refused all but full attention."""
+    """The reason if the model has a sliding window that is shorter than its context. A window is
+    ignored if the config lists the types of its layers: `_other_layers` has then refused all layers
+    without full attention, and the others do not use the window."""
     window = getattr(config, "sliding_window", None)
     used = getattr(config, "use_sliding_window", True) and not _layer_types(config)
     if window and used and window < getattr(config, "max_position_embeddings", 0):
@@ -163,6 +165,8 @@ def _layer_types(config: Any) -> tuple[str, ...]:
     return tuple(getattr(config, "layer_types", None) or ())
 
 
+# Each rule gets the config of a layer. It returns the reason why the layer cannot run a tree; "" if
+# it finds none.
 _RULES = (
     _encoder_decoder,
     _encoder,

@@ -1,4 +1,4 @@
-"""How long a step would take on a machine, from its hardware profile.
+"""Predicts how long a step would take on a machine, from the machine's hardware profile.
 
 A step verifies its n nodes in one target pass. For each level except the last, it runs one draft
 pass over the nodes of that level that have children. The engine's own overhead is added. Plain
@@ -18,25 +18,25 @@ from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import MAX_TEXT, HardwareProfile
 from sequoia.validate_input import short_text
 
-# names that begin with a vowel sound: "A100", and letters read out such as "L40" or "M3"
+# names that begin with a vowel ("A100"), or with a letter read out like one ("L40", "M3")
 _VOWEL = re.compile(r"[AEIO]|[FHLMNRSX](?=[A-Z0-9])")
 
 
 def with_article(name: str) -> str:
-    """A machine's name inside a sentence: "an A100", "a laptop"."""
+    """A machine's name with "a" or "an" before it: "an A100", "a laptop"."""
     return f"{'an' if _VOWEL.match(name) else 'a'} {name}"
 
 
 def machine_of(clock: str) -> str:
-    """The machine of the clock called `clock`, for use inside a sentence: the part of the name
-    before the first comma, with an article, such as "an A100"."""
+    """The machine that a simulated clock stands for, such as "an A100": the part of the clock's
+    name before the first comma, with an article."""
     return with_article(clock.split(",")[0].strip())
 
 
 @dataclass(frozen=True)
 class SimulatedStep:
-    """Seconds of one step. levels: each draft pass, the root's first. verify: the target pass.
-    overhead: everything else."""
+    """Predicted seconds of one step. levels: of each draft pass, beginning with the pass over the
+    root. verify: of the target pass. overhead: of everything else."""
 
     levels: tuple[float, ...]
     verify: float
@@ -50,8 +50,8 @@ class SimulatedStep:
 
 @dataclass(frozen=True)
 class SimulatedClock:
-    """Step times of `profile` for steps that were decoded on another machine. Only the times are
-    simulated; tokens, trees and acceptance are those of the decoded steps.
+    """Gives decoded steps the times that `profile` predicts for them. Only the times are simulated;
+    tokens, trees and acceptance are those of the decoded steps.
 
     name: shown with every figure of this clock; by default the profile's device. Raises BadProfile
     for a name that is not text or has more than 200 characters.
@@ -75,8 +75,9 @@ class SimulatedClock:
         )
 
     def retimed(self, trace: StepTrace) -> StepTrace:
-        """`trace` with simulated times in place of its own, and the name of this clock. Only the
-        draft passes that the final tree needs are counted; a dynamic tree may have needed more."""
+        """`trace` with simulated times instead of its own, and with the name of this clock. The
+        times are those of the draft passes that the final tree needs. Drafting a dynamic tree may
+        have taken more passes."""
         step = self.step(trace.tree)
         return replace(trace, seconds=step.phases, level_seconds=step.levels, clock=self.name)
 
@@ -97,15 +98,18 @@ def step_seconds(tree: Tree, profile: HardwareProfile) -> float:
 
 
 class StepTimes:
-    """The times of one profile for passes over 1 to `nodes` nodes, computed once. The step time of
-    a tree can then be updated cheaply after each node that is added to it."""
+    """Caches the times that one profile predicts for passes over 1 to `nodes` nodes. With them, the
+    step time of a tree can be updated cheaply after each node that is added to it."""
 
     def __init__(self, profile: HardwareProfile, nodes: int) -> None:
+        # target pass and overhead, by the number of nodes minus 1
         self._pass = [profile.verify_seconds(n) + profile.overhead(n) for n in range(1, nodes + 1)]
+        # one drafted level, by the number of nodes in its draft pass
         self._level = [0.0] + [profile.level_seconds(width) for width in range(1, nodes + 1)]
 
     def steps(self, growth: Growth) -> Iterator[float]:
-        """Seconds of a step with the first 1, 2, ... nodes of `growth`."""
+        """Yields the seconds of a step with the first node of `growth`, with its first two nodes,
+        and so on."""
         widths = [0] * (max(growth.depths) + 1)
         has_children = [False] * len(growth)
         drafting = 0.0

@@ -190,5 +190,5 @@ def test_the_card_shows_what_is_left_of_p_and_q(page: Any) -> None:
 def test_the_card_says_that_p_is_one_token_at_temperature_0(page: Any) -> None:
     page.evaluate("showStep(runs.greedy, 4)")
     turn_to(page, "walk")
-    expect(page.locator(f"{CARD} .sq-left-note")).to_contain_text("p is a single token")
+    expect(page.locator(f"{CARD} .sq-left-note")).to_contain_text("all of p is on a single token")
     expect(page.locator(f"{CARD} .sq-left-rows")).to_be_hidden()

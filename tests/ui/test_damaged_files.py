@@ -29,7 +29,7 @@ CACHED: list[Any] = [
     saved_profiles.shipped,
     named_profiles._files,
     named_profiles._profile,
-    clocks._ready,
+    clocks._shipped_clocks,
 ]
 
 

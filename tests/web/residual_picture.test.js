@@ -55,7 +55,7 @@ test("the overlap is removed and the tried token dropped from q", () => {
   assert.ok(Math.abs(rest.cut - 0.05) < 1e-9, "the cuts of all rows sum to 1 - mass");
   assert.match(
     picture.note,
-    /from p its overlap with q, and from q “a”\. The remaining 40% of p is rescaled/,
+    /p loses its overlap with q, and q loses “a”\. The remaining 40% of p is rescaled/,
   );
 });
 

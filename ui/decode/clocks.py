@@ -1,6 +1,5 @@
-"""The clocks that a run can be timed on: this machine's own, whose step times are measured, and
-simulated clocks, whose step times come from the profile of another machine. Independent of
-Gradio."""
+"""The clocks that can time a run. The clock of this machine gives measured step times. A simulated
+clock gives the step times that the profile of another machine predicts. Independent of Gradio."""
 
 from __future__ import annotations
 
@@ -17,20 +16,21 @@ from sequoia.validate_input import shown
 from ui.shared.saved_profiles import SAVED, Entry, saved_entries, shipped
 
 HERE = ""  # the key of this machine's own clock
-LABEL = "Timed on"
+LABEL = "Timed on"  # the label of the clock menu
 
 
 def simulated_clocks(store: Any = None) -> dict[str, Entry]:
     """The profiles that can serve as a clock, by key: those saved in the visitor's browser
     (`store`, untrusted) and those shipped with the program. Only profiles with simulated times are
-    included: times that were recorded or published would wrongly be labelled simulated."""
+    included, because a run on such a clock is labelled simulated: that would be wrong for times
+    that were recorded or published."""
     saved = {SAVED + name: entry for name, entry in saved_entries(store).items()}
-    return {**_simulated(saved), **_ready()}
+    return {**_simulated(saved), **_shipped_clocks()}
 
 
 @cache
-def _ready() -> dict[str, Entry]:
-    known = shipped()  # lacks damaged files, which `profile_names` may list
+def _shipped_clocks() -> dict[str, Entry]:
+    known = shipped()  # without damaged files, some of which `profile_names` may list
     return _simulated({key: known[key] for key in profile_names() if key in known})
 
 
@@ -45,16 +45,17 @@ def clock_choices(store: Any = None) -> list[tuple[str, str]]:
 
 
 def clock_label(key: str, entry: Entry) -> str:
-    """The label of a clock in menus: the name of its profile `entry`, and where its times come
-    from. A name that a visitor chose is in quotation marks."""
+    """The label of a clock in menus: the name of its profile, and in parentheses where its times
+    come from. The name of a profile that a visitor saved is in quotation marks. entry: the
+    profile."""
     if key.startswith(SAVED):
         return f"as on “{entry.name}” ({entry.profile.source})"
     return f"as on {with_article(entry.name)} ({entry.profile.source})"
 
 
 def checked_clock(key: Any, store: Any = None) -> Entry | None:
-    """The profile of the clock `key`; None for this machine's own. Raises BadProfile if `key` is
-    not that of a clock."""
+    """The profile of the clock with this key; None for this machine's own clock. Raises BadProfile
+    if there is no such clock."""
     known = simulated_clocks(store)
     if key == HERE:
         return None
@@ -67,8 +68,10 @@ def checked_clock(key: Any, store: Any = None) -> Entry | None:
 
 
 def require_timeable(clock: Entry | None, kind: str) -> None:
-    """Raises BadTree if a tree of the menu's `kind` cannot be timed on `clock`, the profile of a
-    simulated clock; None is this machine's own, which can time every tree."""
+    """Raises BadTree for a dynamic tree on a simulated clock, which cannot time such a tree.
+
+    clock: the profile of a simulated clock; None for this machine's own clock, which can time every
+    tree. kind: the tree's kind in the menu."""
     if clock and kind == "dynamic":
         raise BadTree(
             "a dynamic tree cannot be timed on a simulated clock, because a step may draft "
@@ -78,19 +81,21 @@ def require_timeable(clock: Entry | None, kind: str) -> None:
 
 
 def simulated_clock(entry: Entry | None) -> SimulatedClock | None:
-    """The clock of the profile `entry`; None for this machine's own."""
+    """The clock with the times of the profile `entry`; None if `entry` is None, which stands for
+    this machine's own clock."""
     return SimulatedClock(entry.profile, entry.name) if entry else None
 
 
 def clock_name(key: Any, store: Any = None) -> str:
-    """The name of the simulated clock `key`; empty for this machine and for an unknown key."""
+    """The name of the simulated clock with this key; empty for this machine's own clock and for an
+    unknown key."""
     entry = simulated_clocks(store).get(key) if isinstance(key, str) else None
     return entry.name if entry else ""
 
 
 def key_of(name: str, store: Any = None) -> str:
-    """The key of the clock called `name` in a run's meta, which may come from a file. An empty name
-    is this machine's own clock. Raises BadProfile if no clock has this name."""
+    """The key of the clock called `name`. An empty name is this machine's own clock. Raises
+    BadProfile if no clock has this name, as can happen if the name comes from a saved run."""
     if not name:
         return HERE
     for key, entry in simulated_clocks(store).items():
@@ -107,10 +112,11 @@ def retimed(trace: StepTrace, clock: SimulatedClock | None) -> StepTrace:
 
 
 def clock_meta(entry: Entry | None, tree: Tree | None = None) -> dict[str, Any]:
-    """The fields of a run's meta about its clock: the label of its times, and for a simulated clock
-    also its name and a note. The note says which figures of the profile are assumptions, and
-    whether the time of `tree` is extrapolated. tree: the one tree of all steps; None if the tree
-    may change from step to step."""
+    """The fields of a run's meta that describe its clock: the label of the times, and for a
+    simulated clock also its name and a note. The note says which figures of the profile are
+    assumptions, and whether the time of `tree` is extrapolated. entry: the profile of a simulated
+    clock; None for this machine's own clock. tree: the tree of all steps; None if the tree may
+    change from step to step."""
     if entry is None:
         return {"label": "measured"}
     notes = [entry.note, calibration_words(tree, entry.profile) if tree else ""]

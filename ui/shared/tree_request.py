@@ -1,5 +1,5 @@
-"""A tree shape with its numbers, as chosen by a visitor. A TreeRequest is validated when it is
-made; its method `tree` makes the tree for a pair."""
+"""The tree that a visitor asks for: a shape and its numbers, such as 64 nodes on at most 8 levels.
+A TreeRequest is validated when it is made; its method `tree` makes the tree for a pair."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ from sequoia.validate_input import shown, whole
 from ui.shared.labels import with_labels
 from ui.shared.tree_menu import FITTED, LEAST_WIDE, PLANNED, SHAPES, WIDE_LEVELS, WIDE_NODES
 
-# The beginnings of Tree's error messages, and the label of the field that each is about.
+# What Tree calls a value at the beginning of an error message, and the label of the form's field
+# for this value.
 _LABELS = {
     "nodes of the chain": "Nodes",
     "sequences": "Sequences",
@@ -46,8 +47,9 @@ _LABELS = {
 class ChosenTree:
     """The result of a request: one tree, or a TreeChoice that makes one for each step.
 
-    how: the tree in words. acceptance: the vector the tree was fitted to; None for a fixed shape.
-    source: where that vector comes from, such as "recorded code".
+    how: the tree in words. acceptance: the vector that the tree was planned from; None for a fixed
+    shape. source: where that vector comes from, such as "recorded code"; empty for a fixed
+    shape.
     """
 
     tree: Tree | TreeChoice
@@ -58,8 +60,8 @@ class ChosenTree:
 
 @dataclass(frozen=True)
 class _Run:
-    """The run that a tree is planned or fitted for. texts: the prompt; empty for a tree that suits
-    the usual kind of text. clock: the simulated machine; None for this machine."""
+    """The run that a tree is planned for. texts: a list with the prompt, or an empty list to plan
+    for the pair's usual kind of text. clock: the simulated machine; None for this machine."""
 
     pair: Pair
     params: SamplingParams
@@ -75,8 +77,9 @@ class _Run:
 
 @dataclass(frozen=True)
 class TreeRequest:
-    """A shape (a key of SHAPES) with its numbers. Raises BadTree if they do not describe a tree of
-    at most `most` nodes."""
+    """A shape and its numbers. kind: a key of SHAPES. numbers: the values of the shape's fields, in
+    order; surplus values are dropped. Raises BadTree if they do not describe a tree of at most
+    `most` nodes."""
 
     kind: str
     numbers: tuple[Any, ...] = ()
@@ -97,6 +100,7 @@ class TreeRequest:
                 raise BadTree(f"a tree of {nodes} nodes; expected 1 to {self.most}")
 
     def _made(self, make: Callable[..., Tree]) -> Tree:
+        """The tree that `make` builds from the numbers. An error calls a field by its label."""
         try:
             return make(*self.numbers)
         except BadTree as problem:
@@ -110,9 +114,10 @@ class TreeRequest:
         prompt: str,
         clock: SimulatedClock | None = None,
     ) -> ChosenTree:
-        """The tree for continuing `prompt`, or the usual kind of text if `prompt` is empty. clock:
-        the simulated machine to plan for; None for this machine. A planned or fitted tree may
-        require a measurement first, which this call then makes."""
+        """The tree with which to continue `prompt`, or a text of the pair's usual kind if `prompt`
+        is empty. clock: the simulated machine to plan for; None for this machine. All shapes except
+        the fixed ones need the pair's acceptance, and most also need step times; what is not known
+        yet is measured first."""
         run = _Run(pair, params, verifier, [prompt] if prompt else [], clock)
         if self.kind in PLANNED:
             return self._planned(run)
@@ -133,10 +138,12 @@ class TreeRequest:
         verifier: str,
         clock: SimulatedClock | None = None,
     ) -> Tree | None:
-        """The tree for the usual kind of text, if it is known without running a model. For a tree
-        that is replanned while decoding, this is the tree of the first step. None for a dynamic
-        tree, while models load (`pair` is None), and if the acceptance or the step times are not
-        known yet."""
+        """The tree for the pair's usual kind of text, if it is known without running a model. For a
+        tree that is replanned while decoding, this is the tree of the first step.
+
+        A fixed shape is always known. For any other shape, None is returned while models load
+        (`pair` is None), and if the acceptance or this machine's step times are not known yet. A
+        dynamic tree is never known."""
         if make := SHAPES[self.kind].make:
             return self._made(make)
         if pair is None or self.kind == "dynamic" or not known_acceptance(pair, params, verifier):
@@ -163,7 +170,7 @@ class TreeRequest:
             words += " (slower than plain decoding, predicted)"
         how = f"{words}, from {plan.source} acceptance"
         if self.kind == "planned":
-            how += _beside_own_paths(plan, own_paths_plan(*asked, self.most, _profile(run)))
+            how += _own_paths_words(plan, own_paths_plan(*asked, self.most, _profile(run)))
         return ChosenTree(plan.tree, how, plan.acceptance, plan.source)
 
     def _wide(self, run: _Run) -> ChosenTree:
@@ -199,6 +206,8 @@ class TreeRequest:
 
 
 def _whole(value: Any, label: str, least: int, most: int) -> None:
+    """Raises BadTree unless `value` is a whole number from `least` to `most`. If the field is
+    empty, the message asks for a number."""
     try:
         whole(value, label, least, most, BadTree)
     except BadTree as problem:
@@ -206,14 +215,17 @@ def _whole(value: Any, label: str, least: int, most: int) -> None:
 
 
 def _profile(run: _Run) -> HardwareProfile | None:
-    """The profile of the simulated machine that is planned for; None for this machine."""
+    """The profile of the simulated machine that `run` is planned for; None for this machine."""
     return run.clock.profile if run.clock else None
 
 
-def _beside_own_paths(plan: Plan, own: Plan | None) -> str:
-    """Words to add for Traversal; empty for other verifiers, where `own` is None. `plan` was made
-    with the acceptance counted under Sequoia's rule, which draws the same children. `own` was made
-    with the acceptance counted from Traversal's own final paths."""
+def _own_paths_words(plan: Plan, own: Plan | None) -> str:
+    """Words to add for Traversal, which compare two plans.
+
+    plan: made with the acceptance counted under Sequoia's rule, which draws children in the same
+    way. own: made with the acceptance counted along Traversal's own final paths. It is None for
+    other verifiers, at temperature 0, and if no such acceptance is recorded; then there are no
+    words."""
     if own is None:
         return ""
     if own.tree == plan.tree:
@@ -227,4 +239,5 @@ def _beside_own_paths(plan: Plan, own: Plan | None) -> str:
 
 
 def _is_wide(tree: Tree) -> bool:
+    """Whether `tree` shows branching: it has at least LEAST_WIDE nodes and is not a chain."""
     return len(tree) >= LEAST_WIDE and tree != Tree.chain(len(tree))

@@ -1,5 +1,5 @@
-"""Top-k match: the children are the draft's most probable tokens. The target samples its own token
-at each node, and the child with that token is accepted."""
+"""Top-k match: the children are the draft's most probable tokens. At each node the target samples a
+token itself, and if a child has that token, the child is accepted."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from sequoia.algorithm.verifiers.verifier import DistributionOf, Verifier
 def match(
     tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf, chance: Chance
 ) -> Verdict:
-    """At every node, sample the target's token and follow the child that has it. End at the first
-    node without such a child; the last sampled token is the bonus."""
+    """Start at the root. At each node, sample a token from the target's distribution and go on to
+    the child that has this token. If no child has it, the token is the bonus and the walk ends."""
     node = 0
     path = [0]
     trials = []

@@ -1,9 +1,8 @@
-"""A race on two prompts: each lane's speed-up over plain decoding on one prompt, compared with its
-speed-up on the other.
+"""A race on two prompts: compares each lane's speed-up on one prompt with that on the other.
 
-Runs on different prompts are never compared directly. Each lane is compared with plain decoding of
-its own prompt, and then only the two speed-ups are compared. They share no steps, so their errors
-are independent.
+Runs on different prompts are never compared directly. A lane's speed-up on a prompt is over plain
+decoding of the same prompt. The two speed-ups of a lane have no run in common, so their errors are
+independent.
 """
 
 from __future__ import annotations
@@ -20,14 +19,18 @@ Pairs = Mapping[tuple[int, int], Comparison]  # by the lanes' indexes, the small
 
 
 def prompts_of(lanes: Sequence[LaneRuns]) -> list[list[int]]:
-    """The indexes of the lanes on each prompt."""
+    """For each prompt, the indexes of the lanes that raced on it."""
     names = dict.fromkeys(lane.on for lane in lanes)
     return [[i for i, lane in enumerate(lanes) if lane.on == on] for on in names]
 
 
 def speedup_ratios(lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[SpeedupRatio, ...]:
-    """For each lane that raced on both prompts, the ratio of its two speed-ups. Empty unless there
-    are two prompts."""
+    """The ratio of its two speed-ups, for each lane that has a speed-up on both prompts. Empty
+    unless there are two prompts.
+
+    A lane has no speed-up on a prompt without a plain lane, or if its runs there are too short to
+    be compared.
+    """
     groups = prompts_of(lanes)
     return tuple(_ratios(groups, lanes, compared)) if len(groups) == 2 else ()
 
@@ -45,8 +48,8 @@ def _ratios(
 def _speedups(
     group: Sequence[int], lanes: Sequence[LaneRuns], compared: Pairs
 ) -> dict[str, tuple[float, Comparison]]:
-    """For each lane of `group`, by name: the logarithm of its speed-up over plain decoding, and the
-    comparison it was taken from."""
+    """For each lane of `group`, by name: the logarithm of its speed-up over plain decoding, and its
+    comparison with the plain lane. group: the lanes on one prompt."""
     plain = next((i for i in group if lanes[i].kind == "plain"), None)
     found = dict[str, tuple[float, Comparison]]()
     if plain is None:
@@ -68,6 +71,11 @@ def _ratio(
     groups: Sequence[Sequence[int]],
     lanes: Sequence[LaneRuns],
 ) -> SpeedupRatio:
+    """The ratio of the two speed-ups of the lane `name`, with its 95% confidence interval.
+
+    log: the logarithm of the ratio, first prompt over second. one, other: the lane's comparisons
+    with plain decoding on the first and on the second prompt.
+    """
     squares = one.error**2, other.error**2
     reach = critical_value(0.05, _freedom(squares, (one.freedom, other.freedom))) * math.sqrt(
         sum(squares)
@@ -85,6 +93,7 @@ def _ratio(
 
 
 def _freedom(squares: tuple[float, float], freedoms: tuple[int, int]) -> int:
-    """Degrees of freedom of the sum of two squared errors (Welch and Satterthwaite)."""
-    below = sum(square**2 / freedom for square, freedom in zip(squares, freedoms, strict=True))
-    return max(1, int(sum(squares) ** 2 / below)) if below > 0 else sum(freedoms)
+    """Degrees of freedom of the sum of two squared errors (Welch and Satterthwaite). freedoms:
+    those of each squared error."""
+    divisor = sum(square**2 / freedom for square, freedom in zip(squares, freedoms, strict=True))
+    return max(1, int(sum(squares) ** 2 / divisor)) if divisor > 0 else sum(freedoms)

@@ -1,8 +1,8 @@
-/* The fragment of the page's address, such as #decode&temperature=0.6&step=12. It contains the open
-   tab and the values that this tab shows. Pure. */
+/* Writes and reads the fragment of the page's address, such as #decode&temperature=0.6&step=12. The
+   fragment contains the open tab and the values that this tab shows. Pure. */
 import { FIELDS } from "./link_fields.js";
 
-/** Maximum length of a fragment in bytes; it is always ASCII. */
+/** Maximum length of a fragment in bytes. A written fragment is ASCII: one byte per character. */
 export const MOST_BYTES = 2000;
 
 /**
@@ -10,10 +10,12 @@ export const MOST_BYTES = 2000;
  */
 
 /**
+ * The fragment for a tab and its values. If it would be too long, the longest values are left out.
+ * Values that are null or undefined, or that the tab does not have, are ignored.
  * @param {string} tab
  * @param {Record<string, any>} values by the names in link_fields.js
  * @returns {{hash: string, left: string[]}} `hash`: the fragment; `left`: the names of the values
- *   that are left out, because they are not valid or the fragment would be too long
+ *   that were left out, because they are not valid or the fragment would be too long
  */
 export function encodeLink(tab, values) {
   const given = Object.entries(values).filter(([, value]) => value !== null && value !== undefined);
@@ -28,7 +30,8 @@ export function encodeLink(tab, values) {
   return { hash: ["#" + tab, ...parts.map(({ text }) => text)].join("&"), left };
 }
 
-/** @type {(parts: {name: string, text: string}[]) => string} the name of the removed part */
+// Removes the longest part and returns its name.
+/** @type {(parts: {name: string, text: string}[]) => string} */
 function dropLongest(parts) {
   const lengths = parts.map(({ text }) => text.length);
   const [{ name }] = parts.splice(lengths.indexOf(Math.max(...lengths)), 1);
@@ -36,9 +39,10 @@ function dropLongest(parts) {
 }
 
 /**
+ * The tab and values in a fragment.
  * @param {string} hash as in `location.hash`, untrusted
  * @returns {LinkState | null} null if there is no fragment
- * @throws {RangeError} with the wrong value and what is expected
+ * @throws {RangeError} if the fragment is not valid; the message says what is wrong
  */
 export function decodeLink(hash) {
   const text = hash.replace(/^#/, "");

@@ -1,5 +1,5 @@
-/* The contents of the picture that shows what is left of p and q at one moment of a walk: its rows
-   of tokens, the part of each bar that is cut away, its title and note. Pure. */
+/* The contents of a picture of p and q at one moment of a walk, after the rejections so far: a row
+   for each of a few tokens, the part that a rejection removes, a title and a note. Pure. */
 import { percent, visible } from "./format.js";
 
 /**
@@ -8,13 +8,13 @@ import { percent, visible } from "./format.js";
  */
 
 /**
- * One row: a token, or all tokens that have no row of their own.
+ * One row: a token, or all tokens together that have no row of their own.
  * @typedef {object} ResidualRow
  * @property {string} key
  * @property {string} label
  * @property {number} p
- * @property {number | null} q null if the picture is of p only
- * @property {number} cut the part of p that is removed after the trial; 0 without a rejection
+ * @property {number | null} q null if the picture shows only p
+ * @property {number} cut the part of p that the rejection removes; 0 without a rejection
  * @property {"accepted" | "rejected" | "dropped" | "drawn" | ""} mark what happened to the token;
  *   "dropped": rejected and also removed from q; "drawn": added by the target
  */
@@ -22,7 +22,7 @@ import { percent, visible } from "./format.js";
 /**
  * @typedef {object} ResidualPicture
  * @property {string} title
- * @property {(ResidualRow | null)[]} rows null: an empty row
+ * @property {(ResidualRow | null)[]} rows the last row is for all other tokens; null: an empty row
  * @property {string} note what happens next, in words
  */
 
@@ -31,17 +31,18 @@ const REST = "others";
 const TESTED = "The next child is tested against what remains.";
 const EVEN =
   "Nothing is left of q: the next child was drawn with equal probability from the tokens not tried yet.";
-const GONE = 0.0005; // a smaller share of a distribution is a rounding error
+const GONE = 0.0005; // smaller shares and smaller relative changes are rounding errors
 
 /** The note that replaces the picture at temperature 0. */
 export const ONE_TOKEN =
-  "At temperature 0, p is a single token: a guess is kept only if it is that token, so there is nothing to rescale.";
+  "At temperature 0, all of p is on a single token: a guess is kept only if it is that token, so there is nothing to rescale.";
 
 /**
- * The picture for the moment when a node is tried, or for "bonus", when the target adds its token.
+ * The picture for the trial of a node. For "bonus", the picture for the moment when the target adds
+ * its own token.
  * @param {StepView} step
  * @param {NodeId} node
- * @param {number} [most] maximum number of tokens in the picture
+ * @param {number} [most] maximum number of tokens with a row of their own
  * @returns {ResidualPicture | null} null if no residuals were recorded for that moment
  */
 export function residualPicture(step, node, most = PLACES) {
@@ -61,24 +62,26 @@ export function residualPicture(step, node, most = PLACES) {
   };
 }
 
-/** @type {(step: StepView, node: NodeId) => number} index of the node's residuals; -1: none */
+// The index of the node's residuals; -1 if there are none.
+/** @type {(step: StepView, node: NodeId) => number} */
 function momentOf({ trials, kind }, node) {
   if (node === "bonus") return kind === "none" ? -1 : trials.length;
   return trials.findIndex((trial) => trial.node === node);
 }
 
-/** @type {(step: StepView, at: number) => number} the node after which a token is chosen */
+// The node that the walk is at: the parent of the node that is tried, or the last node of the path.
+/** @type {(step: StepView, at: number) => number} */
 const parentAt = ({ topo, trials, path }, at) =>
   at < trials.length ? topo.parents[trials[at].node] : path.at(-1);
 
 // -- rows -----------------------------------------------------------------------------------------
 
-// The token of each row. A token stays in the same row while its siblings are tried, so that a
+// The token of each row. A token stays in the same row during the trials of all siblings, so that a
 // person sees its bar change.
 /** @type {(step: StepView, at: number, most: number) => (number | null)[]} */
 function places(step, at, most) {
-  const isTogether = (i) => i >= 0 && parentAt(step, i) === parentAt(step, at);
-  const before = isTogether(at - 1) ? places(step, at - 1, most) : new Array(most).fill(null);
+  const hasSameParent = (i) => i >= 0 && parentAt(step, i) === parentAt(step, at);
+  const before = hasSameParent(at - 1) ? places(step, at - 1, most) : new Array(most).fill(null);
   const wanted = step.residuals[at].tokens.slice(0, most);
   const fresh = wanted.filter((token) => !before.includes(token));
   return before.map((token) => (wanted.includes(token) ? token : (fresh.shift() ?? null)));
@@ -93,6 +96,8 @@ function rowOf(step, moment, token, isCut) {
   return { key: String(token), label, p, q, cut: isCut ? Math.min(p, q) : 0, mark: "" };
 }
 
+// The row of all tokens that have no row of their own. mass: the residual mass after a rejection,
+// which makes the cuts of all rows sum to 1 - mass; null without a rejection.
 /** @type {(rows: (ResidualRow | null)[], moment: Residual, mass: number | null) => ResidualRow} */
 function rest(rows, moment, mass) {
   const missing = (name) => rows.reduce((left, row) => left - (row?.[name] ?? 0), 1);
@@ -111,8 +116,8 @@ function markOf(step, at) {
   return isDropped(step, at) ? "dropped" : "rejected";
 }
 
-// Whether the rejected token is removed from q, as when siblings are drawn without replacement.
-// Then another token has a larger share of the rescaled q at the next trial.
+// Whether the rejected token is removed from q, as when siblings are drawn without replacement. If
+// so, q is rescaled, and another token has a larger share of it at the next trial.
 function isDropped(step, at) {
   if (!hasSibling(step, at)) return false;
   const [moment, next] = [step.residuals[at], step.residuals[at + 1]];
@@ -122,15 +127,16 @@ function isDropped(step, at) {
   });
 }
 
-// Whether nothing is left of q once the token is dropped.
+// Whether nothing is left of q after the rejected token is removed from it.
 const isUsedUp = (step, at) => isDropped(step, at) && step.residuals[at].q[0] > 1 - GONE;
 
 // -- words ----------------------------------------------------------------------------------------
 
-// Whether the next trial is of a sibling.
+// Whether the next trial is that of a sibling.
 const hasSibling = (step, at) =>
   at + 1 < step.trials.length && parentAt(step, at + 1) === parentAt(step, at);
 
+// Whether no child of the same node was tried before, so that p and q are still whole.
 const isFirst = (step, at) => at === 0 || parentAt(step, at - 1) !== parentAt(step, at);
 
 /** @type {(step: StepView, at: number) => string} */
@@ -147,10 +153,10 @@ function noteOf(step, at) {
   if (!trial) return drawn(step, at);
   if (trial.u === null || trial.accepted) return "";
   if (!(trial.mass > 0)) return "p and q are equal, so p stays as it is.";
-  const dropped = isDropped(step, at) ? `, and from q “${step.label(trial.node)}”` : "";
-  const removed = `Hatched parts are removed: from p its overlap with q${dropped}.`;
+  const dropped = isDropped(step, at) ? `, and q loses “${step.label(trial.node)}”` : "";
+  const removed = `Hatched parts are removed: p loses its overlap with q${dropped}.`;
   const left = `${removed} The remaining ${percent(trial.mass)} of p is rescaled`;
-  if (!hasSibling(step, at)) return left + ": the last token is drawn from it.";
+  if (!hasSibling(step, at)) return left + ", and the last token is drawn from it.";
   return `${left}. ${isUsedUp(step, at) ? EVEN : TESTED}`;
 }
 

@@ -1,6 +1,7 @@
-"""Tests two kinds of samples. The first tokens of many seeded steps are compared with the target's
-distribution, for the verifiers whose walk is a kernel on the card. Pairs of children drawn on the
-card are compared with their exact probabilities.
+"""Tests in two ways whether what is sampled on the card follows the right distribution.
+
+The first tokens of many seeded steps are compared with the target's distribution, for each verifier
+whose walk is a kernel on the card. Pairs of children are compared with their exact probabilities.
 """
 
 from __future__ import annotations
@@ -21,35 +22,36 @@ from sequoia.report.tasks.found import Found
 _CASES = ((0.6, 1.0), (1.0, 1.0), (0.6, 0.9))  # temperature, top-p
 _VERIFIERS = (SEQUOIA.key, SPECINFER.key)
 _TREE = Tree((-1, 0, 0, 0, 1, 1, 2, 4))
-_Q = (0.4, 0.25, 0.2, 0.1, 0.04, 0.01)
-_PAIRS = 100_000
+_Q = (0.4, 0.25, 0.2, 0.1, 0.04, 0.01)  # the draft distribution that pairs are drawn from
+_PAIRS = 100_000  # number of pairs drawn
 _PROMPT = "def mean(values):\n    "
 
 
 def distribution(draws: str) -> Found:
-    """Test each verifier at each temperature and top-p, with `draws` samples each, and the drawn
-    children. Fails if any distribution differs."""
+    """Run all tests. For each verifier, in each of _CASES, `draws` first tokens are drawn and
+    tested. Then the drawn pairs of children are tested. Fails if any verdict is "differs"."""
     pair = load_pair(online=False)
-    figures = {
+    results = {
         f"{verifier}, T = {params.temperature:g}, top-p {params.top_p:g}": _counted(
             pair, params, verifier, int(draws)
         )
         for verifier in _VERIFIERS
-        for params in (SamplingParams(temperature=one, top_p=p, seed=7) for one, p in _CASES)
+        for params in (SamplingParams(temperature=t, top_p=p, seed=7) for t, p in _CASES)
     }
-    figures["children drawn"] = drawn_pairs(pair.draft.device)
-    worst = min(figures, key=lambda name: _p_value(figures[name]))
-    words = f"{len(figures)} tests of at least {draws} draws; lowest p-value "
+    results["children drawn"] = drawn_pairs(pair.draft.device)
+    worst = min(results, key=lambda name: _p_value(results[name]))
+    words = f"{len(results)} tests of at least {draws} draws; lowest p-value "
     return Found(
-        f"{words}{_p_value(figures[worst]):.2g} ({worst})",
-        {name: _p_value(one) for name, one in figures.items()},
-        all(one.verdict != "differs" for one in figures.values()),
+        f"{words}{_p_value(results[worst]):.2g} ({worst})",
+        {name: _p_value(result) for name, result in results.items()},
+        all(result.verdict != "differs" for result in results.values()),
     )
 
 
 def drawn_pairs(device: torch.device) -> FirstTokens:
-    """Counts of pairs of children, drawn without replacement in each of many rows. Pair (i, j) is
-    counted as token 6 i + j, whose exact probability is q_i q_j / (1 - q_i)."""
+    """Draw _PAIRS pairs of children from _Q, each pair without replacement, and count how often
+    each pair occurs. FirstTokens counts token ids, so pair (i, j) is counted as token 6 i + j. Its
+    exact probability is q_i q_j / (1 - q_i)."""
     q = torch.tensor(_Q, dtype=torch.float64)
     exact = q[:, None] * q / (1 - q[:, None])
     exact = exact.fill_diagonal_(0).flatten()
@@ -61,6 +63,7 @@ def drawn_pairs(device: torch.device) -> FirstTokens:
 
 
 def _counted(pair: Pair, params: SamplingParams, verifier: str, draws: int) -> FirstTokens:
+    """The first tokens of `draws` steps after the prompt."""
     position = find_position(pair, _PROMPT, (), params)
     counted = first_tokens(
         pair, _PROMPT, params, _TREE, verifier, draws=draws, batch=draws, position=position
@@ -69,4 +72,5 @@ def _counted(pair: Pair, params: SamplingParams, verifier: str, draws: int) -> F
 
 
 def _p_value(found: FirstTokens) -> float:
+    """The p-value; 1 if there are too few draws for a test."""
     return 1.0 if found.p_value is None else found.p_value

@@ -1,6 +1,9 @@
-"""Compares the logits of a model whose layers are streamed to those of the whole model. There are
-random delays between the kernels: if a copy is used too early, or a buffer is refilled too early,
-the logits differ."""
+"""Checks offloading: a model whose layers are streamed from host memory must have the same logits
+as the same model kept whole on the card.
+
+Random delays come before copies and layers. If a layer used its buffer before the copy was
+complete, or if a buffer were refilled while a layer still used it, the logits would differ.
+"""
 
 from __future__ import annotations
 
@@ -20,25 +23,25 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.report.tasks.found import Found
 
 _LAYERS = 6
-_CYCLES = 2_000_000  # of the longest delay, about a millisecond
-_SHARE = 0.4  # probability of a delay at each place where one is possible
+_MAX_CYCLES = 2_000_000  # clock cycles of the longest delay, about a millisecond
+_PROBABILITY = 0.4  # of a delay before each copy and each layer
 
 
 def offload(passes: str) -> Found:
-    """Make `passes` streamed passes with each number of resident layers. Fails if the logits of any
-    pass differ."""
+    """Run the streamed model `passes` times with no layer resident on the device, with one, and
+    with half of them. Fails if any of these runs gives different logits."""
     device = checked_device("auto")
     different = {
         resident: _different(device, resident, int(passes)) for resident in (0, 1, _LAYERS // 2)
     }
     total = sum(different.values())
     count = len(different) * int(passes)
-    words = f"{total} of {count} streamed passes differ from the whole model"
+    words = f"{total} of {count} streamed runs differ from the whole model"
     return Found(words, {f"{one} resident": n for one, n in different.items()}, not total)
 
 
 def _different(device: torch.device, resident: int, passes: int) -> int:
-    """In how many of the `passes` the logits differ from those of the whole model."""
+    """In how many of `passes` runs the logits differ from those of the whole model."""
     hf = _model()
     whole = TreeModel(copy.deepcopy(hf).to(device), "whole")
     expected = torch.stack(branched(whole, [1, 2, 3]))
@@ -66,13 +69,15 @@ def _model() -> Any:
 
 
 def delay(device: torch.device, chance: random.Random) -> None:
-    """With probability _SHARE, keep the card's current stream busy for a random time."""
-    if chance.random() < _SHARE and device.type == "cuda":
-        torch.cuda._sleep(chance.randrange(_CYCLES))
+    """With probability _PROBABILITY, keep the card's current stream busy for a random time. Without
+    a card there is no delay."""
+    if chance.random() < _PROBABILITY and device.type == "cuda":
+        torch.cuda._sleep(chance.randrange(_MAX_CYCLES))
 
 
 class DelayedCopier:
-    """`copier` with random delays before its copies, on the stream that copies."""
+    """`copier` with random delays before its copies. Only the stream that copies is delayed, so
+    some copies end late."""
 
     def __init__(self, copier: Copier, device: torch.device, chance: random.Random) -> None:
         self._copier = copier

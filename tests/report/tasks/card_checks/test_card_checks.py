@@ -69,7 +69,7 @@ def test_streamed_passes_equal_the_whole_model(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(offload, "checked_device", lambda _: CPU)
     found = offload.offload("2")
     assert found.is_right
-    assert found.words == "0 of 6 streamed passes differ from the whole model"
+    assert found.words == "0 of 6 streamed runs differ from the whole model"
 
 
 def test_a_copy_that_comes_too_late_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
