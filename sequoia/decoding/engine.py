@@ -36,9 +36,10 @@ _SMALLER = "; ask for fewer tokens or a smaller tree"
 
 class Decoder:
     """The state of one run: the tokens known so far, and both models' caches. tree: one tree for
-    all steps, or a TreeChoice that gives each step its own. has_heads, has_expected: whether the
-    traces get `residual_heads` and `expected_accepted`; both take time after each step, outside its
-    clock. Raises BadPrompt, BadTree, BadSamplingParams or OutOfMemory."""
+    all steps, or a TreeChoice that gives each step its own. has_heads, has_expected: whether to
+    fill in `residual_heads` and `expected_accepted` of the traces, where the host has the
+    distributions. They are computed after each step, outside its measured time. Raises BadPrompt,
+    BadTree, BadSamplingParams or OutOfMemory."""
 
     @renamed_keywords(policy="params")
     def __init__(
@@ -60,7 +61,7 @@ class Decoder:
         self.emitted: list[int] = []
         self.index = 0
         self.finish: str | None = None
-        # at temperature 0, p is one-hot, so its residuals show nothing
+        # at temperature 0, p is one-hot, so there is nothing to see in its residuals
         self._has_heads = has_heads and params.temperature > 0
         self._has_expected = has_expected
         self._last: Drafted | None = None
@@ -78,8 +79,8 @@ class Decoder:
         self._require_memory()
 
     def _require_memory(self) -> None:
-        """Raises OutOfMemory if the run does not fit. Before that, frees the KV caches that the
-        models keep for later runs."""
+        """Raises OutOfMemory if the run does not fit in memory. If it would not fit otherwise, the
+        KV caches that the models keep for later runs are freed first."""
         try:
             require_each(self.missing, "the run needs", _SMALLER)
         except OutOfMemory:
@@ -89,8 +90,8 @@ class Decoder:
 
     @property
     def bytes(self) -> int:
-        """The bytes that the run keeps allocated in addition to the weights: everything except the
-        short-lived results of single operations."""
+        """Predicted bytes that the run allocates besides the weights: KV caches, masks and logits
+        and, with a CudaStep, the distributions of a step."""
         return self.needs.total()
 
     @property
@@ -188,17 +189,17 @@ class Decoder:
         return self.expected_under(self.verifier) if self._has_expected else None
 
     def expected_under(self, verifier: Verifier) -> float | None:
-        """The mean number of nodes of the last step's tree that `verifier` would accept, over its
-        random draws. It must draw children in the same way as the run's verifier. None before the
-        first step, or if verification stays on the GPU. May be called until the next step
-        begins."""
+        """The expected number of nodes, besides the root, that `verifier` would accept in the last
+        step's tree, averaged over its random draws. `verifier` must draw children in the same way
+        as the run's verifier. Call it before the next step begins. None before the first step, or
+        if the run uses a CudaStep (see choose_step.py)."""
         if self._last is None:
             return None
         return self._draft_and_verify.expected_accepted(self._last, verifier)
 
     def _emit(self, drafted: Drafted, verdict: Verdict) -> tuple[int, ...]:
-        """The tokens that the step emits, cut after an end-of-text token or at the limit. Sets
-        `finish`."""
+        """Append the tokens that the step emits to `emitted` and return them. They are cut after an
+        end-of-text token and after `remaining` tokens. Sets `finish` if the run ends here."""
         accepted = [drafted.tokens[node] for node in verdict.path[1:]]
         new = [*accepted, verdict.bonus][: self.remaining]
         stop = frozenset[int]() if self.params.ignore_eos else self.pair.stop
@@ -221,7 +222,8 @@ def _check_branching(tree_choice: TreeChoice, pair: Pair) -> None:
 
 
 def run(decoder: Decoder) -> Iterator[StepTrace]:
-    """Steps of `decoder` until its run ends. Closing the iterator ends the run at once."""
+    """Run the prefill of `decoder`, then yield its steps until its run ends. Closing the iterator
+    stops the run early."""
     decoder.prefill()
     while decoder.finish is None:
         yield decoder.step()
@@ -229,7 +231,7 @@ def run(decoder: Decoder) -> Iterator[StepTrace]:
 
 @renamed_keywords(policy="params")
 def plain(pair: Pair, prompt: str, params: SamplingParams) -> Iterator[StepTrace]:
-    """Autoregressive decoding on the same engine, one token per step: the baseline
-    of every speed-up shown."""
+    """Autoregressive decoding on the same engine, one token per step: the baseline of measured
+    speed-ups. Raises BadPrompt or OutOfMemory when it is called, before the first step."""
     pair.require_room(prompt, params.max_new_tokens)
     return run(Decoder(pair, prompt, params, Tree.chain(1)))

@@ -1,4 +1,4 @@
-"""TreeChoice: where each step's tree comes from. The fixed tree is here. The one of
+"""TreeChoice: decides which tree each step drafts. This module has the fixed tree. The tree of
 replanned_tree.py is planned again every few steps. The trees of dynamic_tree.py and the chains of
 stopping_chain.py grow while they are drafted."""
 
@@ -24,13 +24,13 @@ class TreeChoice(Protocol):
 
     @property
     def widest(self) -> int:
-        """The maximum number of children of a node, which the vocabulary must be able to fill. 0
-        for trees that never ask for more children than there are tokens."""
+        """The maximum number of children of a node, which must not exceed the size of the
+        vocabulary. 0 for trees that never ask for more children than the vocabulary has tokens."""
         ...
 
     def next(self, levels: int) -> Tree | DynamicTree:
-        """The next step's tree, of at most `levels` levels: complete, or one that grows while it is
-        drafted."""
+        """The next step's tree, of at most `levels` levels. It is either known beforehand or grows
+        while it is drafted."""
         ...
 
     def learn(self, tree: Tree, verdict: Verdict) -> None:
@@ -44,7 +44,7 @@ TreeSource = Tree | Callable[[], TreeChoice]
 
 
 class FixedTree:
-    """The same tree at every step."""
+    """The same tree at every step, cut where the last steps need fewer levels."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree

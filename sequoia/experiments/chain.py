@@ -32,7 +32,8 @@ DIGITS = 5  # decimal places of results
 
 
 def units(settings: Settings) -> list[Unit]:
-    """A unit for each prompt, kind, temperature and draft. Each unit covers all machines."""
+    """A unit for each prompt of each kind, under each of the `conditions` (a temperature and a
+    draft). Each unit covers all machines."""
     return [
         Unit(
             f"{kind} {number}, T = {temperature:g}, draft {draft}",
@@ -51,12 +52,12 @@ def units(settings: Settings) -> list[Unit]:
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """first: the acceptance rate of a first child, from the acceptance vector that trees are
-    planned with. machines: what `_Race.on` returns for each machine."""
+    """The result of a unit. first: the acceptance rate of a first child, from the acceptance vector
+    that trees are planned with. machines: what `_Race.on` returns for each machine."""
     work = unit.work
-    mine = with_draft(pair, work["draft"])
-    found = learnt(mine, work["kind"], work["temperature"], *work["planning"])
-    race = _Race(mine, work, found)
+    unit_pair = with_draft(pair, work["draft"])
+    found = learnt(unit_pair, work["kind"], work["temperature"], *work["planning"])
+    race = _Race(unit_pair, work, found)
     return {
         "first": round(found.acceptance.rates[0], DIGITS),
         "machines": {name: race.on(name) for name in work["machines"]},
@@ -64,7 +65,8 @@ def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
 
 
 class _Race:
-    """All decoders on one prompt. A tree that is the plan for several machines is decoded once."""
+    """All decoders along the text of one prompt. If several machines have the same tree, its steps
+    are decoded only once."""
 
     def __init__(self, pair: Pair, work: Mapping[str, Any], found: Learnt) -> None:
         self._pair = pair
@@ -78,9 +80,10 @@ class _Race:
         self._known: dict[tuple[Any, ...], tuple[DecodedStep, ...]] = {}
 
     def on(self, machine: str) -> dict[str, Any]:
-        """chain: nodes of the tuned chain. tree: [nodes, levels, max children] of the planned tree.
-        stop: [max nodes, probability below which it stops] of the stopping chain. speeds: for each
-        decoder and verifier, [tokens per step, speed-up over plain decoding]."""
+        """The result for one machine. chain: nodes of the tuned chain. tree: [nodes, levels, max
+        children] of the planned tree. stop: [max nodes, draft probability below which it stops] of
+        the stopping chain. speeds: for each decoder and verifier, [tokens per step, speed-up over
+        plain decoding]."""
         plans = plans_for(self._learnt, named_profile(machine))
         return {
             "chain": len(plans.chain),
@@ -99,7 +102,8 @@ class _Race:
 
     @property
     def _verifiers(self) -> tuple[str, ...]:
-        """At temperature 0 all verifiers accept the same tokens, so one is enough."""
+        """The verifiers to compare. At temperature 0 all of them accept the same tokens, so one is
+        enough."""
         return tuple(VERIFIERS) if self._text.params.temperature else (SEQUOIA.key,)
 
     def _steps(
@@ -107,8 +111,9 @@ class _Race:
     ) -> tuple[DecodedStep, ...]:
         temperature = self._text.params.temperature
         tree = rival.make(self._learnt, plans, named_profile(machine), temperature)
-        changes = machine if rival.learns else (plans.stop.max_nodes, plans.stop.min_prob)
-        key = (verifier, tree if isinstance(tree, Tree) else (rival.key, changes))
+        # a tree choice cannot be compared, so the key has what its trees depend on
+        depends_on = machine if rival.learns else (plans.stop.max_nodes, plans.stop.min_prob)
+        key = (verifier, tree if isinstance(tree, Tree) else (rival.key, depends_on))
         if key not in self._known:
             made = steps_along(self._pair, self._text, tree, verifier, self._stride)
             self._known[key] = tuple(step for step, _, _ in made)
@@ -124,10 +129,10 @@ CHAIN = Experiment(
             "kinds": ["code"],
             "machines": ["a100-llama-2-7b-graphs", "m1-max-qwen3-8b"],
             "conditions": [[0.6, "as it is"]],
-            "prompts": 4,
-            "tokens": 48,
-            "stride": 6,
-            "planning": [2, 48],
+            "prompts": 4,  # of each kind
+            "tokens": 48,  # after each prompt
+            "stride": 6,  # tokens between the starts of two steps
+            "planning": [2, 48],  # number of planning texts, tokens of each
         },
         "full": {
             "kinds": ["code", "prose"],

@@ -15,8 +15,9 @@ Done = Mapping[str, Mapping[str, Any]]  # unit key -> what `run_unit` returned f
 
 @dataclass(frozen=True)
 class Unit:
-    """A piece of work that lasts at most about 10 s. `key` identifies it: every run with the same
-    settings uses the same keys. `work` is the input of `run_unit`, as plain JSON values."""
+    """A piece of work. It should take at most about 10 s, because a run can be stopped only between
+    units. key: identifies the unit in every run with the same settings. work: the input of
+    `run_unit`, as plain JSON values."""
 
     key: str
     work: Mapping[str, Any] = field(default_factory=dict)
@@ -29,11 +30,11 @@ class Experiment:
     the results that come with the program use "full".
 
     `units(settings)` returns all units, ordered so that the first few already give a rough result.
-    `run_unit(pair, unit)` returns plain JSON values, or raises SequoiaError, such as BadModel.
-    `summary(settings, done)` returns the result of the units in `done`, which may be empty. It
-    leaves title, pair, machine and counts to the runner.
-    version: increase it when `run_unit` returns something different; results of units that an older
-    version saved are then not reused.
+    `run_unit(pair, unit)` returns plain JSON values, or raises a SequoiaError, such as BadModel.
+    `summary(settings, done)` returns the result of the units in `done`, which may be empty.
+    ExperimentResult says which fields it fills in; the runner fills in the rest.
+    version: increase it when `run_unit` begins to return something different. Units that an older
+    version saved are then run again.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Reads untrusted JSON files, and checks their size and depth before any other library opens them.
+"""Reads untrusted JSON files and checks their size and depth, before another library opens them.
 
 An object with a repeated key is rejected: Python uses the last of the values, but another parser
 may use the first.
@@ -19,8 +19,9 @@ MAX_DEPTH = 64  # levels of lists and objects
 def read_object(
     path: Path, what: str, most_bytes: int, error: type[SequoiaError]
 ) -> dict[str, Any]:
-    """The JSON object in the file at `path`, of at most `most_bytes` bytes. Raises `error` if there
-    is none; `what` names the file in the message."""
+    """The JSON object in the file at `path`. Raises `error` if the file cannot be read, has more
+    than `most_bytes` bytes, or is anything but a valid JSON object (see `object_of`). `what` names
+    the file in the message."""
     return object_of(read_bytes(path, what, most_bytes, error), what, error)
 
 
@@ -38,13 +39,15 @@ def read_bytes(path: Path, what: str, most_bytes: int, error: type[SequoiaError]
 
 
 def object_of(data: bytes, what: str, error: type[SequoiaError]) -> dict[str, Any]:
-    """The JSON object in `data`. Raises `error` if `data` is anything else, is nested too deeply or
-    repeats a key; `what` names the data in the message."""
+    """The JSON object in `data`. Raises `error` if `data` is not a JSON object, is nested too
+    deeply, repeats a key within an object, or contains an integer of thousands of digits. `what`
+    names the data in the message."""
     try:
         found = json.loads(data.decode("utf-8"), object_pairs_hook=_unique_keys)
     except UnicodeDecodeError as problem:
         raise error(
-            f"{what} is not UTF-8 text (byte {problem.start} is not part of any character)"
+            f"{what} is not UTF-8 text (the byte at offset {problem.start} is not part of any "
+            "character)"
         ) from None
     except json.JSONDecodeError as problem:
         raise error(
@@ -55,9 +58,9 @@ def object_of(data: bytes, what: str, error: type[SequoiaError]) -> dict[str, An
     except _DuplicateKey as problem:
         raise error(f"{what} has the key {problem} twice") from None
     except ValueError:
-        raise error(f"{what} contains a number with thousands of digits") from None
+        raise error(f"{what} contains an integer with thousands of digits") from None
     if not isinstance(found, dict):
-        raise error(f"{what} is not a JSON object (text in braces)")
+        raise error(f"{what} is JSON but not an object; it must begin with {{ and end with }}")
     if _depth(found) > MAX_DEPTH:
         raise error(f"{what} is nested deeper than the {MAX_DEPTH} levels allowed")
     return found
@@ -76,7 +79,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _depth(value: Any) -> int:
-    """Levels of lists and objects in `value`."""
+    """How many levels of lists and objects `value` has, its own included."""
     levels = 0
     row = [value]
     while row:

@@ -102,7 +102,7 @@ def _disagreement(model: TreeModel, usual: Forward, bound: float) -> str:
         return graph_problem(model, plain, bound)
     for found in map(distance, sample_logits(model), sample_logits(plain)):
         if not found <= bound:
-            return f"its logits differ by {found:.2g} of their spread (allowed: {bound:g})"
+            return f"its logits differ by {found:.2g} standard deviations (allowed: {bound:g})"
     return ""
 
 

@@ -61,7 +61,7 @@ def _difference(graphed: TreeModel, plain: TreeModel, bound: float) -> str:
                 difference = float((found - expected).abs().max() / spread)
                 if not difference <= bound:
                     return (
-                        f"replay differed by {difference:.2g} of the logits' spread at node {node} "
+                        f"replay differed by {difference:.2g} standard deviations at node {node} "
                         f"after {prefix} tokens (allowed: {bound:g})"
                     )
         if reason := _unused(graphed, context):

@@ -1,9 +1,10 @@
 """Tests a model when it is loaded: a token tree must give the same logits as the bare model, which
 is the model of `transformers` without our cache and mask.
 
-The test runs at the start of a text, and around each text length at which the computation may
-change according to the config. For those lengths a few tokens are given such high positions; no
-text of that length is processed.
+The test runs at the start of a text, near the end of the context, and around every text length at
+which the computation may change according to the config. No text of such a length is processed: a
+few tokens are given positions that high. With CUDA graphs, the test also runs after a prefix that
+is too long for the shortest graphs.
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ from sequoia.models.fast_llama import FastLlama
 from sequoia.models.routers import has_router
 from sequoia.models.tree_forward import TreeModel, transformers_forward
 
-# limit for all positions except the start; one pass of an offloaded target may take longer
+# time limit for all positions except the start; if a pass is slow, as that of an offloaded target,
+# fewer positions are tested, or none
 SECONDS = 5.0
 _PASSES_AT_START = 6
 _PASSES_ELSEWHERE = 4
-# Tokens before a tree. Not three, as in the test at the start, because a model's code may have
-# cached something for that length.
+# Tokens before a tree, except at the start, where there are three. The numbers differ because a
+# model's code may have cached something for a prefix of three tokens.
 _PREFIX = 7
 _BRANCH = "its logits for a branch of a tree differ from those for the same tokens in a row"
 _ALONE = "its logits for a text with an explicit mask and positions differ from those without"
@@ -50,7 +52,7 @@ _OWN_POSITIONS = "; it counts positions in its own way, or lets tokens attend to
 def self_test(model: TreeModel) -> None:
     """Compare a tree with the same tokens in a row and with the bare model. Sets `model.tested`, or
     raises BadModel if the logits differ. If they differ while the model uses CUDA graphs, the
-    graphs are switched off and the test is repeated."""
+    graphs are switched off and the test is repeated without them."""
     try:
         _test(model)
     except BadModel as problem:
@@ -64,22 +66,23 @@ def _test(model: TreeModel) -> None:
     allowed = _allowed(model)
     start = time.perf_counter()
     worst = _at_the_start(model, allowed)
-    each = (time.perf_counter() - start) * _PASSES_ELSEWHERE / _PASSES_AT_START
+    seconds = (time.perf_counter() - start) * _PASSES_ELSEWHERE / _PASSES_AT_START
     tested = []
-    for position, found in _around_changes(_exact(model), each):
+    for position, found in _around_changes(_exact(model), seconds):
         tested.append(position)
-        words = f"its logits around position {position} differ from those of the bare model"
+        words = f"its logits around position {position} differ from those of transformers alone"
         worst = max(worst, _checked(model, words, "", found, allowed))
     model.tested = (
         f"a tree of three tokens gives the same logits as these tokens in a row, to within "
-        f"{worst:.2g} of their spread (allowed: {allowed:g}){_where(tested)}"
+        f"{worst:.2g} standard deviations (allowed: {allowed:g}){_where(tested)}"
     )
 
 
 def _allowed(model: TreeModel) -> float:
-    """The largest difference of logits that rounding explains, divided by their standard deviation.
-    It is larger for int8 and for routers in half precision, where rounding may select another
-    expert. A wrong mask or position would change logits by about one standard deviation."""
+    """The largest difference of logits that rounding can explain, divided by their standard
+    deviation. It is larger for int8, and for routers (mixtures of experts) in half precision, where
+    rounding may select another expert. A wrong mask or position would change logits by about one
+    standard deviation."""
     allowed = tolerance(model.dtype)
     if model.numbers == "int8" or (is_half(model.dtype) and has_router(model)):
         return INT8_TOLERANCE
@@ -87,15 +90,17 @@ def _allowed(model: TreeModel) -> float:
 
 
 def _where(tested: Sequence[int]) -> str:
-    """The positions `tested` besides the start, as the end of a sentence."""
+    """Where the model was tested, as the end of a sentence: at the start, and around the positions
+    `tested`."""
     if not tested:
         return ", at the start; a pass takes too long here to test other positions"
-    return f", at the start and around position {' and '.join(f'{one:,}' for one in tested)}"
+    positions = "position" if len(tested) == 1 else "positions"
+    return f", at the start and around {positions} {' and '.join(f'{one:,}' for one in tested)}"
 
 
 def _at_the_start(model: TreeModel, allowed: float) -> float:
-    """Compare three computations of the same logits: with a tree of three tokens, with the tokens
-    in a row, and with the bare model. Returns the largest difference, divided by the logits'
+    """Compute the same logits in three ways and compare them: with a tree of three tokens, with the
+    tokens in a row, and with the bare model. Returns the largest difference, divided by the logits'
     standard deviation. Raises BadModel if it is more than `allowed`."""
     tokens = sample_tokens(model)
     text = [*tokens, tokens[0], tokens[2]]
@@ -113,9 +118,9 @@ def _at_the_start(model: TreeModel, allowed: float) -> float:
 def _checked(
     model: TreeModel, what: str, why: str, found: Sequence[float], allowed: float
 ) -> float:
-    """The largest of the differences `found`. Raises BadModel if it is more than `allowed`; the
-    message contains the words `what`, which say which logits differ, and ends with the probable
-    cause, `why`."""
+    """The largest of the differences `found`. Raises BadModel if it is more than `allowed` or NaN.
+    For the message, `what` says which logits differ from which, and `why` states the probable
+    cause."""
     worst = float(torch.tensor(found).max())  # NaN if any is NaN; Python's max may ignore a NaN
     if math.isnan(worst):
         raise BadModel(
@@ -124,24 +129,24 @@ def _checked(
         )
     if not worst <= allowed:
         raise BadModel(
-            f"{model.name} cannot run a tree: {what} by {worst:.2g} of their spread; "
+            f"{model.name} cannot run a tree: {what} by {worst:.2g} standard deviations; "
             f"the limit is {allowed:g}{why}"
         )
     return worst
 
 
 def _exact(model: TreeModel) -> TreeModel:
-    """`model` with the forward of `transformers` instead of the fast one, for high positions. The
-    fast forward would build a table of rotations up to the highest position, and the two forwards
-    have already been compared."""
+    """`model` with the forward of `transformers` in place of the fast one, for tests at high
+    positions: there the fast forward would build a table of rotations up to the highest position.
+    The two forwards have already been compared."""
     if not isinstance(model.forward, FastLlama):
         return model
     return model.with_forward(partial(transformers_forward, model.hf))
 
 
 def _around_changes(model: TreeModel, seconds: float) -> Iterator[tuple[int, list[float]]]:
-    """Each tested position with the differences of logits there. Stops when the time left is less
-    than `seconds`, the expected time for one position."""
+    """Test one position after the other, and yield each with its differences of logits. Stops when
+    less time is left than `seconds`, the expected time for one position."""
     end = time.perf_counter() + SECONDS
     for position, prefix in _positions(model):
         if time.perf_counter() + seconds > end:
@@ -150,20 +155,21 @@ def _around_changes(model: TreeModel, seconds: float) -> Iterator[tuple[int, lis
 
 
 def _positions(model: TreeModel) -> Iterator[tuple[int, int]]:
-    """Positions to test, each with the number of tokens before it."""
+    """Positions to test, each with the number of tokens before the tree, as for `_around`."""
     last = model.limit - 2 if model.limit < UNSTATED else _PREFIX + 1
     positions = {*changes_at(model.config, model.limit - 1), last}
     for position in sorted(positions):
         if position > 1:
             yield position, min(_PREFIX, position - 1)
-    beyond = cuda_graphs.STEP + _PREFIX  # slots; more than the reach of the first graph
+    beyond = cuda_graphs.STEP + _PREFIX  # slots; more than the shortest graphs can attend to
     if model.graphs and beyond + 2 < model.limit:
         yield beyond + 1, beyond
 
 
 def _around(model: TreeModel, position: int, prefix: int) -> list[float]:
-    """Differences from the bare model at a node at `position`, and at the next token after that
-    node's branch was kept. The tree's root is right before `position`, after `prefix` tokens."""
+    """Differences of logits from the bare model: at a node at `position`, and at the next token
+    once that node's branch is kept. There are `prefix` tokens, then the tree's root right before
+    `position`."""
     first = position - 1 - prefix
     tokens = sample_tokens(model)
     before = [tokens[i % 3] for i in range(prefix)]

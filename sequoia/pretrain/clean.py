@@ -1,5 +1,5 @@
-"""Decides which Python files are good enough to train on, and removes licence headers from them.
-Looks at one file at a time."""
+"""Decides which Python files are good enough to train on, and removes their licence headers. Each
+file is judged by itself."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import zlib
 
 MIN_CHARS = 200  # in a file
 MAX_CHARS = 400_000
-MIN_ASCII = 0.98  # ASCII characters, as a fraction of all
+MIN_ASCII = 0.98  # ASCII characters, as a fraction of all characters
 MAX_LINE = 400  # characters in a line
-MIN_PACKED = 0.13  # compressed size over size; tables and generated code have less
+MIN_PACKED = 0.13  # compressed size / size; tables and generated code are below this
 MAX_DIGITS = 0.20  # digits, as a fraction of all characters except white space
 MAX_DATA_LINES = 0.30  # lines of literals, as a fraction of all lines except blank ones
-HEADER_CHARS = 3000  # characters searched for a header
+HEADER_CHARS = 3000  # characters at the start of a file that are searched for a header
 
 LEGAL = re.compile(
     r"copyright|licen[sc]e|spdx-|all rights reserved|warranty|redistribut"
@@ -47,8 +47,8 @@ def is_wanted(text: str) -> bool:
 
 
 def python_text(text: str) -> str | None:
-    """`text` without its licence header, or None if the file is generated, is a table, or is not
-    wanted (see `is_wanted`)."""
+    """`text` without its licence header. None if the file is generated or a table, or if
+    `is_wanted` is false with or without the header."""
     if not is_wanted(text) or is_generated(text):
         return None
     text = without_header(text)
@@ -61,7 +61,8 @@ def is_generated(text: str) -> bool:
 
 
 def _leading_comment(text: str) -> str:
-    """The first line, and the comments, blank lines and starts of docstrings that follow it."""
+    """The first line and the lines after it, up to the first that is neither blank, nor a comment,
+    nor the start of a docstring."""
     lines = []
     for line in text[:HEADER_CHARS].splitlines():
         if lines and not line.lstrip().startswith(("#", '"""', "'''")) and line.strip():
@@ -71,8 +72,8 @@ def _leading_comment(text: str) -> str:
 
 
 def without_header(text: str) -> str:
-    """`text` without legal comments, without technical comments at the top (such as the encoding),
-    and without legal lines in the module's docstring."""
+    """`text` without blocks of comments about copyright or a licence, without technical comments at
+    the top (such as the encoding), and without copyright or licence in the module's docstring."""
     text = LEGAL_COMMENT.sub(_unless_legal, text.lstrip("\ufeff\n"))
     text = TECHNICAL.sub("", text).lstrip("\n")
     if LEGAL.search(text[:HEADER_CHARS]):
@@ -85,8 +86,8 @@ def _unless_legal(block: re.Match[str]) -> str:
 
 
 def _without_legal_docstring(text: str) -> str:
-    """`text` without the module's docstring if that is a licence, otherwise without the
-    docstring's lines about copyright."""
+    """`text` without the module's docstring if that contains the text of a licence, otherwise
+    without the docstring's lines about copyright, except those with its quotes."""
     tree = parsed(text)
     first = tree.body[0] if tree is not None and tree.body else None
     if not (
@@ -103,7 +104,8 @@ def _without_legal_docstring(text: str) -> str:
 
 
 def is_table(text: str) -> bool:
-    """Whether the file has too many digits, rows of literals, or repetitions, as tables have."""
+    """Whether the file looks like a table: it has too many digits, lines of literals, or
+    repetitions."""
     solid = re.sub(r"\s", "", text)
     if sum(map(str.isdigit, solid)) > MAX_DIGITS * len(solid):
         return True
@@ -115,7 +117,7 @@ def is_table(text: str) -> bool:
 
 
 def parsed(text: str) -> ast.Module | None:
-    """The syntax tree of `text`, or None if this Python version cannot parse it."""
+    """The syntax tree of `text`, or None if Python cannot parse it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -105,7 +105,7 @@ def _report(found: Mapping[str, Mapping[str, Outcome]], seconds: float) -> None:
     worst = max((one.distance for one in every if one.status == "runs"), default=0.0)
     print(f"\n{len(found)} types in {seconds:.0f} s: {_counted(types)}")
     print(f"{len(every)} variants: {_counted(statuses)}")
-    print(f"largest difference of logits: {worst:.1g} of their spread")
+    print(f"largest difference of logits: {worst:.1g} standard deviations")
     for kind, variants in found.items():
         for name, one in not_built(variants).items():
             print(f"not built: {kind}, {name}: {one.words}")

@@ -95,7 +95,7 @@ def _reason(kind: str, problem: SequoiaError) -> str:
     """The message of `problem` without the model's name, which here is its type, and without
     measured figures."""
     words = re.sub(rf"^{re.escape(kind)}( \([\w-]+\))? ", "", str(problem))
-    return re.sub(r" by [\d.e+-]+ of their spread; the limit is [\d.e+-]+", "", words)
+    return re.sub(r" by [\d.e+-]+ standard deviations; the limit is [\d.e+-]+", "", words)
 
 
 def _compared(pair: Pair, folder: str) -> Outcome:
@@ -124,7 +124,7 @@ def _difference(runs: Mapping[str, Sequence[int]], own: Sequence[int], distance:
         at = compare(tokens, own)
         if at is not None or len(tokens) != len(own):
             return f"token {(at or 0) + 1} of {name} decoding differs from that of generate()"
-    return "" if distance <= TOLERANCE else f"logits off by {distance:.2g} of their spread"
+    return "" if distance <= TOLERANCE else f"logits off by {distance:.2g} standard deviations"
 
 
 @torch.inference_mode()

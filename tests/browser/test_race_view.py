@@ -614,7 +614,7 @@ def test_a_finished_race_is_called_replaying_until_its_end_is_shown(page: Page) 
     page.evaluate("stage.store.play()")
     settle(page)
     assert text(page, "[data-part=state]").startswith("replaying · ")
-    assert text(page, "[data-part=state]").endswith(" in all")
+    assert text(page, "[data-part=state]").endswith(" in total")
 
 
 def test_a_card_names_the_simulated_machine_and_leaves_the_rule_to_its_title(page: Page) -> None:

@@ -564,7 +564,7 @@ def test_passed_checks_are_reported_in_words(good: tuple[str, str]) -> None:
         "on cpu; a tree of three tokens gives the same logits"
     )
     assert words["target"].endswith(
-        "of their spread (allowed: 0.001), at the start and around position 510"
+        "standard deviations (allowed: 0.001), at the start and around position 510"
     )
     assert words["vocabulary"] == "both models have 288 tokens, the tokenizer 288"
 

@@ -97,7 +97,7 @@ def test_a_lean_forward_that_disagrees_is_not_used_and_the_log_says_so(
     assert use_fast_forward(model).forward_name == "transformers"
     assert torch.equal(tree_logits(model), usual)
     found = re.fullmatch(
-        r"its logits differ by (\S+) of their spread \(allowed: 0\.001\)", model.no_fast_forward
+        r"its logits differ by (\S+) standard deviations \(allowed: 0\.001\)", model.no_fast_forward
     )
     assert found is not None
     assert float(found[1]) > 0.001

@@ -57,7 +57,7 @@ def llama(rope: dict[str, Any], context: int = 160) -> TreeModel:
 def test_a_model_is_tested_at_its_last_position_and_where_its_config_changes() -> None:
     model = llama(YARN)
     self_test(model)
-    assert model.tested.endswith("at the start and around position 40 and 158")
+    assert model.tested.endswith("at the start and around positions 40 and 158")
 
 
 def test_longrope_is_tested_up_to_its_original_context_only() -> None:

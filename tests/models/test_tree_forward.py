@@ -335,7 +335,7 @@ def test_the_self_test_refuses_a_model_that_sees_ahead() -> None:
 def test_the_message_of_the_self_test_names_the_model_the_value_and_the_bound() -> None:
     with pytest.raises(
         BadModel,
-        match=r"broken cannot run a tree: .* by [\d.e+-]+ of their spread; the limit is 0.001",
+        match=r"broken cannot run a tree: .* by [\d.e+-]+ standard deviations; the limit is 0.001",
     ):
         self_test(broken(position_ids=row_by_row))
 

@@ -190,7 +190,7 @@ def test_logits_that_are_slightly_wrong_differ(
     """Even if every token is right."""
     monkeypatch.setattr(trial, "distances", lambda *_: off)
     found = try_config("llama", {}, tmp_path)
-    assert (found.status, found.words) == ("differs", f"logits off by {words} of their spread")
+    assert (found.status, found.words) == ("differs", f"logits off by {words} standard deviations")
 
 
 def test_an_unexpected_exception_while_loading_is_a_crash(

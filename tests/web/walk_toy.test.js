@@ -109,7 +109,7 @@ test("a rejection shows p and q, then what is left of them, without the next out
     next.rows.map(({ q, cut, mark }) => [q, cut, mark]),
     [[0, 0, ""], ...new Array(3).fill([1 / 3, 0, ""])],
   );
-  assert.equal(momentAt(step, "bonus").title, "The target’s own token");
+  assert.equal(momentAt(step, "bonus").title, "The token from the target");
   assert.equal(momentAt(step, 0), null);
 });
 

@@ -1,5 +1,5 @@
-"""A machine on which a tree is predicted to beat the best chain, named when a chain wins a race on
-this machine."""
+"""Another machine, on which a tree is predicted to beat the best chain. It is named when a chain
+does as well as the trees in a race here."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.planning.plan_for_machine import best_chain, best_plan
 from sequoia.planning.simulated_step_times import SimulatedClock, machine_of
 
-_LEAST = 1.05  # a smaller predicted lead may be an error of the prediction
+_MIN_RATIO = 1.05  # a smaller predicted lead may be an error of the prediction
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """machine: its name with an article, as inside a sentence. ratio: the predicted pace of the
-    tree planned for that machine, divided by the pace of the best chain there."""
+    """machine: its name with an article, as inside a sentence. ratio: the predicted speed of the
+    tree planned for that machine, divided by that of the best chain there."""
 
     machine: str
     ratio: float
@@ -40,6 +40,6 @@ def tree_elsewhere(acceptance: Acceptance, clocks: Iterable[SimulatedClock]) -> 
         tree = best_plan(acceptance, clock.profile)
         chain = best_chain(acceptance, clock.profile)
         ratio = tree.predicted_speedup / chain.predicted_speedup
-        if ratio >= _LEAST:
+        if ratio >= _MIN_RATIO:
             return Elsewhere(machine_of(clock.name), ratio)
     return None

@@ -1,4 +1,5 @@
-/* The text as it grows, with the origin of each token. A step's elements are made once and stay. */
+/* The text as it grows, with the origin of each token. A step's elements are built once and then
+   kept. */
 import { makePanel } from "../../shared/web/panel.js";
 import * as dom from "../../shared/web/dom.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
@@ -23,7 +24,7 @@ export class TextView {
   meta = null;
   /** @type {(HTMLElement | null)[]} the element of each step; null where the step is missing */
   groups = [];
-  current = ""; // key of what is marked: current step, last written step, number of steps
+  current = ""; // key of the marks on screen: current step, last written step, number of steps
   /** @type {HTMLElement | null} the element to scroll to after painting */
   wanted = null;
   /** @type {HTMLElement | null} the element that was last scrolled to */
@@ -32,16 +33,16 @@ export class TextView {
   linked = null;
   /** @type {string | null} the prompt in the line above the text */
   prompted = null;
-  counted = ""; // key of the steps whose repeats were counted
-  loop = ""; // their repeats in words
-  ends = false; // the end of the run was just written
+  counted = ""; // key of the steps in which repeats were counted
+  loop = ""; // these repeats in words
+  ends = false; // the reason for the end was just written and has not been scrolled to
 
   /**
    * @param {RunStore} store
    * @param {Element} host
    * @param {{prompt?: () => string | undefined, take?: (meta: Meta) => void}} [page] `prompt`:
-   *   returns the form's prompt, with which the run's is compared; `take`: copies a run's settings
-   *   to the form
+   *   returns the form's prompt, which the run's prompt is compared with; `take`: copies a run's
+   *   prompt, tree and settings to the form
    */
   constructor(store, host, { prompt, take } = {}) {
     this.store = store;
@@ -60,7 +61,7 @@ export class TextView {
     this.tail = el("span", { class: "sq-tok sq-tail", "data-part": "tail" }, this.box);
     this.end = el("span", { class: "sq-end", "data-part": "end" }, this.box);
     this.loops = addTerm(this.box, "", "repeats", "sq-loops");
-    dom.sized(this.box, () => this.settle(this.seen)); // the same text stays visible
+    dom.sized(this.box, () => this.settle(this.seen)); // keep the same text visible
     this.box.addEventListener("click", (event) => this.click(event));
     this.box.addEventListener("pointerover", (event) => this.over(event));
     this.box.addEventListener("pointerleave", () => this.over(null));
@@ -87,14 +88,15 @@ export class TextView {
     this.groups.forEach((group, i) => group === null && steps[i] && this.fill(i));
     for (let i = this.groups.length; i < steps.length; i++) this.append(i);
     const isGrowing = store.playing || (store.follow && !store.done);
-    // beside plain decoding, later text is hidden, so that both panels show the same moment
+    // Beside the panel of plain decoding, later text is hidden, so that both show the same moment.
     this.flow.classList.toggle("sq-flow-growing", isGrowing || store.plain.ends.length > 0);
     this.paintEnd(store.done && store.written >= store.last);
     this.mark();
     this.link();
   }
 
-  // The text before the answer: the prompt, or every prompt token if it was a chat message.
+  // The text before the answer: the prompt or, if it was a chat message, all its tokens, including
+  // those from the chat template.
   /** @type {(meta: Meta) => void} */
   writePrompt({ prompt, chat, prompt_tokens: tokens }) {
     if (!chat || !tokens?.length) return text(this.prompt, lines(readable(prompt)));
@@ -107,7 +109,7 @@ export class TextView {
     }
   }
 
-  // The run's prompt in the line above the text, and whether the form now has a different one.
+  // Writes the run's prompt into the line above the text, and says so if the form has another.
   paintPrompt(prompt) {
     show(this.asked, Boolean(prompt));
     if (!prompt) return;
@@ -123,7 +125,8 @@ export class TextView {
     attr(this.asked, "title", readable(prompt.slice(0, PROMPT_HINT)).replaceAll("⏎", "\n"));
   }
 
-  // The incomplete last character, and why the run ended.
+  // What follows the text of a run that has ended: its incomplete last character, why it ended, and
+  // how much of it is repeated.
   paintEnd(isEnded) {
     const { store } = this;
     const words = isEnded ? runWords.finish(store.ending) : "";
@@ -135,7 +138,7 @@ export class TextView {
     show(this.loops, Boolean(this.loops.textContent));
   }
 
-  // The repeats of the whole text in words. They are counted again only if the steps changed.
+  // How much of the whole text is repeated, in words. Counted again only if the steps changed.
   repeats() {
     const { version, steps } = this.store;
     const key = [version, steps.length, steps.includes(null)].join();
@@ -187,10 +190,10 @@ export class TextView {
   }
 
   /**
-   * Scroll the panel, never the page, to a piece of the text. Called after painting, because it
-   * needs a layout.
-   * @param {HTMLElement | null} [piece] by default the end of the run if it is new, else the
-   *   current step
+   * Scroll to a piece of the text, but only inside the panel; the page does not move. Called after
+   * painting, because it needs a layout.
+   * @param {HTMLElement | null} [piece] by default, the reason for the end if it was just written,
+   *   else the last written step; null if the panel should not scroll
    */
   settle(piece = this.newest()) {
     const { box } = this;
@@ -224,7 +227,7 @@ export class TextView {
     this.linked = target;
   }
 
-  /** @type {(event: any) => {i: number, node: NodeId} | null} the token at an event */
+  /** @type {(event: any) => {i: number, node: NodeId} | null} step and node of the event's token */
   place(event) {
     const token = event?.target.closest?.(".sq-tok");
     const group = token?.closest(".sq-group");

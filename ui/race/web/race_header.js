@@ -24,7 +24,7 @@ export class RaceHeader {
   /**
    * @param {RaceStore} store
    * @param {HTMLElement} host
-   * @param {() => void} [follow] requests another visitor's race
+   * @param {() => void} [follow] asks the server for the current race of another visitor
    */
   constructor(store, host, follow) {
     this.store = store;
@@ -38,14 +38,14 @@ export class RaceHeader {
     this.makePrompt();
     this.notes = el("ul", { class: "race-notes", "data-part": "notes" }, this.root);
     this.noteLines = pool(() => el("li", {}, this.notes));
-    this.words = el("div", { class: "sq-banners" }, host); // above everything else
-    host.prepend(this.words);
+    this.bannerBox = el("div", { class: "sq-banners" }, host);
+    host.prepend(this.bannerBox); // above everything else
     this.banners = {
       error: this.banner("error", "alert", " sq-banner-error"),
       notice: this.banner("notice", "status"),
       gap: this.banner("gap", "status"),
     };
-    this.following = new FollowBar(store, this.words, "race", follow);
+    this.following = new FollowBar(store, this.bannerBox, "race", follow);
     this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, this.root);
   }
 
@@ -68,7 +68,7 @@ export class RaceHeader {
    * @returns {HTMLElement}
    */
   banner(part, role, cls = "") {
-    return el("p", { class: "sq-banner" + cls, role, "data-part": part }, this.words);
+    return el("p", { class: "sq-banner" + cls, role, "data-part": part }, this.bannerBox);
   }
 
   paint() {
@@ -89,7 +89,8 @@ export class RaceHeader {
     }
     this.following.paint();
     const over = store.done && store.end;
-    if (store.pool?.planned) return; // only the verdict after the last further run is read out
+    // While further runs are made, nothing is read out: only the verdict after the last one counts.
+    if (store.pool?.planned) return;
     text(
       this.spoken,
       over ? `Race ${STATES[state]}. ${store.verdict?.sentence ?? ""} ${order(store)}` : "",
@@ -106,7 +107,7 @@ export class RaceHeader {
       meta.chat ? "prompt, as a chat message" : "prompt",
     );
     this.paintPrompt(1, String(meta.second_prompt || ""), "second prompt");
-    /** @type {string[]} notes on how the trees were planned; `RacePlan` in ui/race/race_plan.py */
+    /** @type {string[]} sentences about the lanes' trees; `RacePlan` in ui/race/race_plan.py */
     const notes = Array.isArray(meta.notes) ? meta.notes.map(String) : [];
     const lines = this.noteLines.take(notes.length);
     notes.forEach((note, i) => text(lines[i], readable(note)));
@@ -128,7 +129,7 @@ export class RaceHeader {
 }
 
 /**
- * The settings of a race as short facts, [name, value] each.
+ * The machine and settings of a race as short facts.
  * @param {any} meta
  * @returns {Fact[]}
  */
@@ -141,12 +142,12 @@ export function raceFacts(meta) {
   ]);
 }
 
-/** @type {(store: RaceStore) => boolean} whether a moment before the end of the race is shown */
+/** @type {(store: RaceStore) => boolean} whether an earlier moment of a finished race is shown */
 const isReplay = ({ state, isOver, end }) => state === "finished" && end > 0 && !isOver;
 
 /**
- * The state of the race in words. A race that is finished is replayed if an earlier moment is
- * shown.
+ * The state of the race in words. If an earlier moment of a finished race is shown, it says whether
+ * the replay is playing or paused.
  * @param {RaceStore} store
  * @returns {string}
  */
@@ -155,14 +156,14 @@ function stateInWords(store) {
   return store.playing ? "replaying" : "replay paused";
 }
 
-/** @type {(store: RaceStore) => string} the duration of the race so far */
+/** @type {(store: RaceStore) => string} the time that the race has taken so far */
 function timeInWords(store) {
   if (!store.end) return "";
-  return seconds(store.end) + (isReplay(store) ? " in all" : "");
+  return seconds(store.end) + (isReplay(store) ? " in total" : "");
 }
 
 /**
- * The place of each lane in words, for screen readers.
+ * The place of each lane in words, in order of decode time, for screen readers.
  * @param {RaceStore} store
  * @returns {string}
  */

@@ -5,13 +5,13 @@ import { known, readable } from "./format.js";
 import { rove } from "./roving_focus.js";
 import { addTerm } from "./tooltips.js";
 
-const WIDE = 68; // most characters of a line below a picture's title
-const PAGE_WIDE = 160; // most characters of a line at the top of a saved page
+const WIDE = 68; // max characters of a line below a picture's title
+const PAGE_WIDE = 160; // max characters of a line at the top of a saved page
 
 /**
  * Meta: the models, settings and machine of a run or a race. `recorded` in ui/decode/messages.py
- * lists the fields for a run. Fact: its name, which may be empty, its value, and
- * the key of its tooltip if that is not its name.
+ * lists the fields for a run. Fact: [name, value, term]. The name may be empty; term is the key of
+ * its tooltip, by default the name.
  * @typedef {Record<string, any>} Meta
  * @typedef {[string, string, string?]} Fact
  */
@@ -50,10 +50,10 @@ function factChip([name, value, term = name]) {
 }
 
 /**
- * The facts that runs and races have in common, with others added.
+ * The facts that runs and races have in common, together with those of one kind only.
  * @param {Meta} meta
- * @param {Fact[]} own facts to add before the date
- * @returns {Fact[]} without those whose value is missing
+ * @param {Fact[]} own the facts of one kind only; they precede the date
+ * @returns {Fact[]} without facts whose value is missing
  */
 export function sharedFacts({ title, device, clock, dtype, policy: params, date }, own) {
   const { temperature, top_p: topP } = params || {};
@@ -75,7 +75,7 @@ export function sharedFacts({ title, device, clock, dtype, policy: params, date 
  * Models and facts as lines of text: first the models, then as many facts per line as fit.
  * @param {Meta} meta
  * @param {Fact[]} facts
- * @param {number} [wide] most characters of a line
+ * @param {number} [wide] max characters of a line; longer names or facts are cut
  * @returns {string[]}
  */
 export function factLines(meta, facts, wide = WIDE) {
@@ -96,7 +96,7 @@ const cut = (words, wide) => {
 };
 
 /**
- * Facts as the lines at the top of a saved page. The models are in its title already.
+ * Facts as the lines at the top of a saved page. The models are left out: they are in its title.
  * @param {Fact[]} facts
  * @returns {string[]}
  */

@@ -1,5 +1,5 @@
-/* What all stops have: a title, an introduction, questions one after another, a closing sentence,
-   and the source of the numbers. */
+/* The base class of the tour's stops. A stop has a title, an introduction, questions that appear
+   one after another, a closing sentence, and the source of its numbers. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { filled } from "./filled.js";
 import { LESSON } from "./lesson.js";
@@ -11,11 +11,11 @@ import { isAnswered, isDone } from "./tour_state.js";
  * @import { Tour } from "./tour_view.js"
  */
 
-/** A subclass makes its questions in its constructor. */
+/** One stop of the tour. A subclass sets `facts` and asks its questions in its constructor. */
 export class Stop {
   /** @type {Question[]} */
   questions = [];
-  /** @type {Record<string, string | number>} values for the names in braces */
+  /** @type {Record<string, string | number>} values for the names in braces in its sentences */
   facts = {};
 
   /**
@@ -39,9 +39,9 @@ export class Stop {
   }
 
   /**
-   * A sentence of the stop with its numbers filled in.
+   * A sentence of the stop with values in place of the names in braces.
    * @param {string} words
-   * @param {Record<string, string | number>} [more]
+   * @param {Record<string, string | number>} [more] values for this sentence only
    * @returns {string}
    */
   say(words, more = {}) {
@@ -49,7 +49,7 @@ export class Stop {
   }
 
   /**
-   * Add a question.
+   * Add a question. It appears once the questions before it are answered.
    * @param {string} name
    * @param {Omit<About, "stop" | "name" | "ask">} about
    */
@@ -73,6 +73,6 @@ export class Stop {
     text(this.source, this.say(this.words.source));
   }
 
-  /** Called when another stop replaces this one. */
+  /** Called before the elements of this stop are removed from the page. */
   leave() {}
 }

@@ -1,4 +1,5 @@
-/* One moment of a walk: a trial with p and q before it, and p and q afterwards. Pure. */
+/* One moment of a walk: a node is tried, or the target adds a token. Gives p and q before and after
+   it. Pure. */
 import { residualPicture } from "../../shared/web/residual_picture.js";
 import * as stepWords from "../../shared/web/step_words.js";
 
@@ -8,31 +9,32 @@ import * as stepWords from "../../shared/web/step_words.js";
  * @import { NodeId } from "../../shared/web/tree_scene.js"
  */
 
-const PLACES = 8; // tokens in a picture
+const PLACES = 8; // max tokens in a picture
 const NOTHING = 1e-6; // probabilities up to this are rounding errors
 
 /**
  * What the panel of a moment shows.
  * @typedef {object} Moment
  * @property {string} title says which trial it is
- * @property {Trial | null} trial null where the target adds its own token
+ * @property {Trial | null} trial null where the target adds a token
  * @property {string} state of the node
  * @property {string} label of the node
  * @property {string} why explains the state in a sentence
  * @property {ResidualPicture | null} now p and q before the trial; null if they are not known
- * @property {ResidualPicture | null} next what is left of p and q after a rejection, or p and q
- *   below an accepted node
+ * @property {ResidualPicture | null} next p and q at the next moment: what is left of them after a
+ *   rejection, or those below an accepted node; null if there is no next moment or they are not
+ *   known
  * @property {string} nextTitle
- * @property {number | undefined} entered the probability of keeping the path when the walk reached
- *   the node; only Traversal has it
+ * @property {number | undefined} entered the probability of keeping the path down to the node, as
+ *   it was before any child was rejected; known only for a toy with Traversal
  */
 
 /**
- * The moment at which a node is tried; for "bonus", the moment at which the target adds its own
- * token.
+ * The moment at which a node is tried; for "bonus", the moment at which the target adds a token.
  * @param {StepView} step
  * @param {NodeId | null} node
- * @returns {Moment | null} null if the node was not tried
+ * @returns {Moment | null} null if `node` is null or was not tried, or for "bonus" if the target
+ *   added no token
  */
 export function momentAt(step, node) {
   const at =
@@ -56,7 +58,7 @@ export function momentAt(step, node) {
 
 function titleOf(step, at) {
   const trial = step.trials[at];
-  if (!trial) return "The target’s own token";
+  if (!trial) return "The token from the target";
   const { topo } = step;
   const siblings = topo.children[topo.parents[trial.node]].length;
   const child = `child ${topo.rank[trial.node] + 1} of ${siblings}`;
@@ -65,20 +67,21 @@ function titleOf(step, at) {
 
 function nextTitle(step, trial, next) {
   if (trial.accepted && next !== "bonus") return `Next: below “${step.label(trial.node)}”`;
-  return next === "bonus" ? "Next: the target’s own token" : "Next: another child";
+  return next === "bonus" ? "Next: the token from the target" : "Next: another child";
 }
 
 /** @type {(step: StepView, node: NodeId) => ResidualPicture | null} */
 function pictureOf(step, node) {
   const picture = residualPicture(step, node, PLACES);
   if (!picture) return null;
-  const isThere = (row) => row && !(row.key === "rest" && !(row.p > NOTHING || row.q > NOTHING));
-  const rows = picture.rows.filter(isThere);
-  const isWhole = rows.every(({ key }) => key !== "rest"); // a toy, whose words keep their order
-  return { ...picture, rows: isWhole ? rows.sort((a, b) => Number(a.key) - Number(b.key)) : rows };
+  const isShown = (row) => row && (row.key !== "rest" || row.p > NOTHING || row.q > NOTHING);
+  const rows = picture.rows.filter(isShown);
+  // If no token is left without a row, as with the few words of a toy, sort the rows by token id.
+  const hasAll = rows.every(({ key }) => key !== "rest");
+  return { ...picture, rows: hasAll ? rows.sort((a, b) => Number(a.key) - Number(b.key)) : rows };
 }
 
-// The picture of the next trial without its outcome.
+// The picture at the next moment. If that is a trial, its outcome is removed.
 /** @type {(picture: ResidualPicture | null, next: NodeId | null) => ResidualPicture | null} */
 function ahead(picture, next) {
   if (!picture || next === "bonus") return picture;
