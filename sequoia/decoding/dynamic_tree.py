@@ -177,7 +177,7 @@ class CalibratedTree:
         probs = distributions.topk(most).values.double().cpu().numpy()  # (front, k)
         rates = self._calibration.rates(probs)
         scores = np.array([self._reach[node] for node in self.front])[:, None] * rates
-        counts = self._worth(scores)
+        counts = self._child_counts(scores)
         self.probs.update(zip(self.front, probs, strict=True))
         first = len(self._parents)
         for row, (node, count) in enumerate(zip(self.front, counts, strict=True)):
@@ -191,7 +191,7 @@ class CalibratedTree:
     def see(self, distributions: torch.Tensor, drawn: Drawn) -> None:
         """Does nothing: the tree depends on the draft's probabilities, not on the drawn tokens."""
 
-    def _worth(self, scores: np.ndarray) -> tuple[int, ...]:
+    def _child_counts(self, scores: np.ndarray) -> tuple[int, ...]:
         """The number of children for each row of `scores` (rows, k). Children are added in order of
         score over all rows, while each is worth its time and there is room."""
         used = len(self._parents)

@@ -13,8 +13,8 @@ from sequoia.decoding.drafter import Drafted, DynamicTree
 from sequoia.this_machine.memory import DeviceBytes
 from sequoia.this_machine.step_timer import Clock
 
-# The last element: for each node, the target probability p of its token; None if the walk did not
-# need it.
+# The last element: for each node, the target probability p of its token; None for the root, and for
+# nodes whose parent the verifier did not visit.
 Round = tuple[Drafted, Verdict, tuple[float | None, ...]]
 
 
@@ -27,7 +27,7 @@ class Step(Protocol):
 
     def needs(self, nodes: int, /) -> DeviceBytes:
         """Bytes by device that a step with a tree of `nodes` nodes needs in addition to the models'
-        KV caches."""
+        KV caches, masks and logits."""
         ...
 
     def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:

@@ -90,7 +90,7 @@ def _check_entries(folder: Path, title: str) -> set[str]:
 
 def _checked(path: Path, home: Path, title: str) -> set[str]:
     """A set with the name of the file at `path`, empty if `path` is a folder. Raises BadModel for
-    any other kind of entry, and for links out of `home`."""
+    any other kind of entry, for a folder named like a file, and for links out of `home`."""
     if path.is_symlink():
         _check_link(path, home, title)
     mode = path.stat().st_mode

@@ -1,4 +1,4 @@
-"""Tested pairs that can be loaded by name, grouped by the kind of machine they need.
+"""Tested pairs that can be loaded by name, grouped by the kind of machine they need or by purpose.
 
 The data is in assets/pair_catalog.json. This module loads no models.
 """

@@ -1,9 +1,10 @@
 """One draft-and-verify step that stays on the GPU: the host synchronises once per phase, not once
 per level or trial. The reference is HostStep (host_step.py).
 
-For fixed trees, on CUDA with Triton. Draws and distributions come from the same code as on the
-host, algorithm/sampling.py and algorithm/distributions.py; the walk of algorithm/verifiers/walk.py
-is one kernel. All results are copied to the host at once.
+For trees that are known before they are drafted, on CUDA with Triton. Draws and distributions come
+from the same code as on the host, algorithm/sampling.py and algorithm/distributions.py, except the
+target's top-p (likeliest_nucleus.py). The walk of algorithm/verifiers/walk.py is one kernel. All
+results are copied to the host at once.
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class Case:
     """One step to verify. p: (nodes, vocab) float64; q: (inner nodes, vocab) float32; noise:
-    (trials + 1,), u of each trial, then the number that draws the bonus token."""
+    (nodes + 1,), u of each trial, of which some are unused, and last the number that draws the
+    bonus token."""
 
     tree: Tree
     tokens: list[int]

@@ -99,8 +99,8 @@ def _walk(
     block: tl.constexpr,
 ):
     """At each node, R and D are read from the node's rows of p and q until a child is rejected, and
-    from `residual` and `draft` after that. The stored D is not normalised; `left` is its sum. most:
-    the maximum number of trials."""
+    from `residual` and `draft` after that. With `replacing`, D is always read from q. D is stored
+    without being normalised; `left` is its sum. most: the maximum number of trials."""
     node = tl.load(first) * 0
     done = node
     rejected = node

@@ -68,8 +68,8 @@ class Listing:
 
     @property
     def missing_bytes(self) -> int:
-        """Total size of the files that are not complete in the cache, including the parts of
-        them that an interrupted download has left there."""
+        """Total size of the files that are not complete in the cache. Such a file counts in full,
+        even if an interrupted download has left a part of it there."""
         folder = hub_folder(self.model) / "snapshots" / self.commit
         return sum(count for name, count in self.files.items() if not (folder / name).exists())
 

@@ -147,8 +147,8 @@ def get(model: str, commit: str, name: str, count: Count) -> None:
 
 
 def fill(url: str, about: HfFileMetadata, whole: Path, count: Count) -> None:
-    """Download to a .part file and rename it to `whole`. The checksum is verified first if the
-    download was continued from an earlier one."""
+    """Download to a .part file and rename it to `whole`. If the download was continued from an
+    earlier one and the checksum is a SHA-256, as that of every large file, it is verified first."""
     part = whole.with_suffix(".part")
     with part.open("ab") as file:
         if about.size is not None and file.tell() > about.size:

@@ -71,8 +71,7 @@ def hub_folder(ref: str) -> Path:
 
 def cached(ref: str, revision: str = "") -> Path | None:
     """The folder of one complete commit of the model `ref` in the hub's cache, None if there is
-    none. Preferred are `revision`, then the commit that `main` had when last looked up, then the
-    folder changed last."""
+    none. Preferred are `revision`, then the commit in `refs/main`, then the folder changed last."""
     base = hub_folder(ref)
     main = base / "refs" / "main"
     known = [revision, main.read_text(encoding="utf-8").strip() if main.is_file() else ""]

@@ -157,19 +157,24 @@ def offload(
     )
     kept = whole(most if resident is None else resident, "resident layers", 0, layers, BadModel)
     plan = plans[kept]
-    on_device = (
-        f"{kept} resident layers, two buffers for the streamed layers, the target's other parts, "
-        "the draft and a run together need"
-    )
+    streamed = layers - kept
+    buffers = ("", "a buffer for the streamed layer, ", "two buffers for the streamed layers, ")
+    others = f"{buffers[min(streamed, 2)]}the target's other parts, the draft and a run"
     # while a layer is copied to pinned memory, it is in host memory twice
     in_host = max(plan.host_bytes, parts.total + parts.largest if converted else 0)
     if device == HOST:  # resident and streamed layers share one memory
-        _refuse(plan.device_bytes + in_host, free, HOST, on_device)
+        what = f"{kept} resident layers, {streamed} streamed ones, {others} together need"
+        _refuse(plan.device_bytes + in_host, free, HOST, what)
     else:
         fit = f"; at most {most} layers fit" if most else ""
-        _refuse(plan.device_bytes, free, device, on_device, fit)
-        streamed = f"{layers - kept} layers to be streamed from pinned host memory need"
-        _refuse(in_host, free, HOST, streamed)
+        what = f"{kept} resident layers, {others} together need"
+        _refuse(plan.device_bytes, free, device, what, fit)
+        what = (
+            "the target's weights, converted in host memory, need"
+            if converted
+            else f"{streamed} layers to be streamed from pinned host memory need"
+        )
+        _refuse(in_host, free, HOST, what)
     return plan
 
 

@@ -4,9 +4,9 @@ The regular expressions in a tokenizer come from strangers. One that backtracks 
 line of text, and compiling a bad one can use all memory. The library that runs them cannot be
 interrupted, but a process can be killed.
 
-Reads lines {tokenizer, length} and answers each with {last}, the highest token id, then {passed},
-or with {error}. length: characters of the longest text that will ever be encoded; 0 only opens the
-tokenizer.
+Writes {ready}, then reads lines {tokenizer, length} and answers each with {last}, the highest token
+id, then {passed}, or with {error}. length: characters of the longest text that will ever be
+encoded; 0 only opens the tokenizer, and there is no {passed}.
 """
 
 from __future__ import annotations
@@ -64,8 +64,9 @@ def patterns_in(tokenizer: Tokenizer) -> str:
 
 
 def tried(text: str, length: int) -> Iterator[dict[str, Any]]:
-    """Test the tokenizer with the JSON `text`. Yields one message when it is open, and one when it
-    has encoded and decoded all hard texts. Raises whatever the library raises."""
+    """Test the tokenizer with the JSON `text`. Yields one message when it is open and, unless
+    `length` is 0, one when it has encoded and decoded all hard texts. Raises whatever the library
+    raises."""
     tokenizer = Tokenizer.from_str(text)
     tokenizer.no_padding()
     tokenizer.no_truncation()

@@ -16,7 +16,8 @@ MOST_PIECES = 2**21
 _START_SECONDS = 60.0
 _OPEN_SECONDS = 60.0
 _TRIAL_SECONDS = 10.0
-# bytes of memory that a test may use; a tokenizer with 260,000 tokens needs a tenth of it
+# bytes of memory that a test may use in addition to those of the started process; a tokenizer with
+# 260,000 tokens needs a tenth of it
 _MORE_BYTES = 3 * 1024**3
 _SCRIPT = Path(__file__).with_name("trial_worker.py")
 _ENVIRONMENT = {"TOKENIZERS_PARALLELISM": "false"}

@@ -34,7 +34,7 @@ def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Weight
     """The model of `source` in `dtype`, on the CPU unless `placement` (further arguments of
     `from_pretrained`) names other devices.
 
-    Raises BadModel if a tensor is missing, has the wrong shape or does not belong in the decoder,
+    Raises BadModel if a tensor is missing or has the wrong shape, if `unused_tensors` refuses one,
     or if the rotary frequencies differ from those of the config. Errors of other libraries pass
     through.
     """
