@@ -22,12 +22,12 @@ def calibrated(
     of `stats`.
 
     The times of all draft passes are scaled by one factor. The share of the overhead that is due to
-    levels is the same as in the profile. The curves of the target pass and of the remaining
-    overhead are fixed at two points: the value of the `plain` run at 1 node, and the value of this
-    run at len(tree). Between these points they keep the profile's shape; beyond len(tree) they are
-    scaled by the same factor as at len(tree). If a plain token took longer than a step in one of
-    the two curves (usually noise), the step's value is used at 1 node too, because no pass gets
-    faster with more nodes.
+    levels is the same as in the profile, or less (see `_level_overhead`). The curves of the target
+    pass and of the remaining overhead are fixed at two points: the value of the `plain` run at 1
+    node, and the value of this run at len(tree). Between these points they keep the profile's
+    shape; beyond len(tree) they are scaled by the same factor as at len(tree). If a plain token
+    took longer than a step in one of the two curves (usually noise), the step's value is used at 1
+    node too, because no pass gets faster with more nodes.
     """
     step = per_step(stats, "the run")
     token = per_token(plain)
@@ -83,6 +83,4 @@ def _pinned(
 
 def scaled(points: Iterable[Point], factor: float) -> tuple[Point, ...]:
     """The curve through `points` with all times multiplied by `factor`."""
-    return tuple(
-        (size, max(seconds * factor, _TINY), interval) for size, seconds, interval in points
-    )
+    return tuple((size, max(seconds * factor, _TINY), spread) for size, seconds, spread in points)

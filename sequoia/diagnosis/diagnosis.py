@@ -13,7 +13,7 @@ from sequoia.diagnosis.speedup_interval import SpeedupInterval
 class Loss:
     """A cause of lost speed-up. name: "acceptance", "draft", "verify" or "overhead". without: the
     speed-up of the same run without this loss but with all other losses, computed from measured
-    times."""
+    times; for "acceptance", also from the acceptance vector of a well-matched pair."""
 
     name: str
     without: float

@@ -65,7 +65,7 @@ def acceptance_of(
     """
     if known := known_acceptance(pair, params, verifier, texts):
         return known
-    params, verifier = _that_count(params, verifier)
+    params, verifier = _settings_that_matter(params, verifier)
     quick = SamplingParams(params.temperature, params.top_p, _QUICK_TOKENS, ignore_eos=True)
     profile = pair.measured.profile
     ranks = min(
@@ -82,14 +82,14 @@ def known_acceptance(
 ) -> tuple[Acceptance, str] | None:
     """The same as `acceptance_of`, but None if the vector is neither recorded nor measured yet. No
     model runs, unless `texts` are given to choose between recorded kinds of text."""
-    params, verifier = _that_count(params, verifier)
+    params, verifier = _settings_that_matter(params, verifier)
     if recorded := _recorded(pair, params, verifier, texts):
         return recorded.acceptance, " ".join(filter(None, ("recorded", recorded.kind)))
     found = pair.measured.acceptances.get((params.temperature, params.top_p, verifier))
     return (found, "measured") if found else None
 
 
-def _that_count(params: SamplingParams, verifier: str) -> tuple[SamplingParams, str]:
+def _settings_that_matter(params: SamplingParams, verifier: str) -> tuple[SamplingParams, str]:
     """The settings, with those that do not affect acceptance replaced by defaults. At temperature 0
     every verifier accepts only the most probable token, and top-p never removes it. A verifier that
     judges whole paths accepts children of the root exactly as Algorithm 2 does if they are
@@ -233,7 +233,7 @@ def speculate(
     `tree`, a tree is planned for this machine.
 
     Arguments are checked when this function is called, before the first step. Raises BadPrompt,
-    BadTree or BadSamplingParams.
+    BadTree, BadSamplingParams or OutOfMemory.
     """
     pair.require_room(prompt, params.max_new_tokens)
     if tree is None:

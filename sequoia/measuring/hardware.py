@@ -39,7 +39,7 @@ OVERHEAD_SIZES = (1, CHAIN, 16, 61)  # nodes: the root and 0, 1, 3 or 12 sequenc
 WIDE_WIDTHS = (64, 128, 256)
 WIDE_OVERHEAD_SIZES = (256,)
 _FLAT = 1.5  # the next size is tried while doubling the nodes takes less than 1.5 times as long
-_SLOW = 20  # if fewer than this many passes fit into the time, only a few sizes are measured
+_SLOW = 20  # if fewer than this many passes fit into the time, sizes may be skipped
 PASSES = 0.8  # share of the time spent on passes; the rest is spent on whole steps
 # Roughly the number of draft passes in a step with a planned tree. The first pass counts too, but
 # it is slower: the target's weights have replaced the draft's in the processor's cache.
@@ -64,10 +64,11 @@ def measure_profile(
     engine's overhead, all after `prefix` tokens.
 
     sizes: by default up to 128 nodes, and then up to 1,024 while doubling the nodes takes less than
-    1.5 times as long. widths: by default up to 32, or up to 256 if more than 128 nodes are
-    measured. Takes about `seconds`, or longer if one round after the warm-up needs more. An
-    exception raised by `progress` ends the measurement, and its results are lost. Raises BadProfile
-    for a size, width, prefix, number of rounds or seconds that is not positive or too large.
+    1.5 times as long and enough memory is free. widths: by default up to 32, or up to 256 if more
+    than 128 nodes are measured. Takes about `seconds`, or longer if one round after the warm-up
+    needs more. An exception raised by `progress` ends the measurement, and its results are lost.
+    Raises BadProfile for a size, width, prefix, number of rounds or seconds that is not positive or
+    too large.
     """
     prefix = min(whole(prefix, "prefix", 1, 2**20, BadProfile), pair.limit // 2)
     rounds = whole(rounds, "rounds", 1, 10**6, BadProfile)

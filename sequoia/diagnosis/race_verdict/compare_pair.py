@@ -11,10 +11,11 @@ that starts to repeat itself stays easy to draft to its end. So for each lane wi
 further error is added to the tokens per step, `RUN_SPREAD`, however long the run. Its value was
 chosen so that `python -m sequoia.bench.race_errors` meets its goals on recorded runs.
 
-Sometimes the number of steps that each lane needs for the same texts, averaged over all draws, is
-known (`sequoia.algorithm.expected_steps`). It then replaces the actual number of steps. So neither
-lucky draws nor the difficulty of a text count, and the lanes are again paired segment by segment.
-The remaining error is that some texts suit one lane better than the other, `TEXT_SPREAD`.
+For such runs, the number of steps that each lane needs for the same texts, averaged over all draws,
+is sometimes known (`sequoia.algorithm.expected_steps`). It then replaces the actual number of
+steps. So neither lucky draws nor the difficulty of a text count, and the lanes are again compared
+at the same positions. The remaining error is that some texts suit one lane better than the other,
+`TEXT_SPREAD`.
 
 Tokens per step and step time each have an error of their own, from the same segments. With several
 races, the error within a race is pooled with the scatter between races, each weighted by its

@@ -22,7 +22,7 @@ def sentence(
     is predicted to win."""
     clock = f"Simulated as on {machine_of(verdict.clock)}. " if verdict.clock else ""
     words = " ".join([_who_won_on_each(verdict, lanes), *_luck(verdict, lanes)])
-    if elsewhere and _is_asked_elsewhere(verdict, lanes):
+    if elsewhere and _should_name_elsewhere(verdict, lanes):
         words = f"{words} {elsewhere.sentence}"
     return clock + words
 
@@ -36,9 +36,10 @@ def details(verdict: Verdict, lanes: Sequence[LaneRuns]) -> tuple[str, ...]:
 # -- the sentence ----------------------------------------------------------------------------------
 
 
-def _is_asked_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
-    """Whether to name a machine on which a tree would win: a chain did as well as a tree here. On a
-    simulated clock, a tie only means that more races are needed, so it does not count."""
+def _should_name_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
+    """Whether to name a machine on which a tree would win: a chain did at least as well as every
+    tree here. On a simulated clock, a tie only means that more races are needed, so it does not
+    count."""
     leaders = [lanes[lane].kind for lane in verdict.leaders]
     is_draw = len(leaders) > 1
     has_tree = any(lane.kind == "tree" for lane in lanes)
@@ -248,7 +249,7 @@ def _details(verdict: Verdict, several: bool) -> Iterator[str]:
 
 
 def _of_different_texts(verdict: Verdict) -> Iterator[str]:
-    """What was compared at temperatures above 0."""
+    """What was compared if the texts differ, as they do at temperatures above 0."""
     expected = [pair.expected for pair in verdict.pairs]
     if any(expected):
         yield (
