@@ -96,8 +96,8 @@ class Costs:
         # The average slope up to twice the size: times have plateaus, on which one more node is
         # free but ten more are not.
         slopes = [pace * (seconds(2 * n) - seconds(n)) / n for n in range(1, most + 1)]
-        # If the limit of `most` nodes is reached before a node costs too much time, each node also
-        # takes the room of another node.
+        # If the limit of `most` nodes is reached before a node costs too much time, each node takes
+        # the room of another one, so it must add as many tokens as the last node that fits.
         self.node = np.maximum(slopes, _worth_of_last(acceptance, most, levels))
         self._level = pace * np.array(
             [0.0, *(profile.level_seconds(width) for width in range(1, most + 1))]

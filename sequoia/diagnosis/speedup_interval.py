@@ -41,14 +41,13 @@ def speedup_interval(run: Iterable[Step], plain: Iterable[Step]) -> SpeedupInter
     """The speed-up of `run` over `plain`, both given as (tokens, seconds) of each step, with its
     confidence interval. None if a run is too short for LEAST_SEGMENTS segments, or its steps took
     no time by the clock."""
-    found = [_pace([*_segments([*steps])]) for steps in (run, plain)]
+    found = [_log_time_per_token([*_segments([*steps])]) for steps in (run, plain)]
     if None in found:
         return None
-    (pace, error, count), (base, other, fewest) = found  # pyright: ignore[reportGeneralTypeIssues]
-    wide = _T[min(count, fewest)] * math.hypot(error, other)
-    return SpeedupInterval(
-        math.exp(base - pace), math.exp(base - pace - wide), math.exp(base - pace + wide)
-    )
+    (time, error, count), (plain_time, plain_error, plain_count) = found  # pyright: ignore[reportGeneralTypeIssues]
+    gain = plain_time - time
+    reach = _T[min(count, plain_count)] * math.hypot(error, plain_error)
+    return SpeedupInterval(math.exp(gain), math.exp(gain - reach), math.exp(gain + reach))
 
 
 def _segments(steps: list[Step]) -> Iterator[Step]:
@@ -70,7 +69,7 @@ def _segments(steps: list[Step]) -> Iterator[Step]:
             cut = made * SEGMENTS // total + 1
 
 
-def _pace(parts: list[Step]) -> tuple[float, float, int] | None:
+def _log_time_per_token(parts: list[Step]) -> tuple[float, float, int] | None:
     """Logarithm of the seconds per token, its standard error, and the number of segments."""
     tokens = sum(n for n, _ in parts)
     seconds = sum(time for _, time in parts)
