@@ -284,7 +284,7 @@ def files(form: str, what: str, has_example: bool = False) -> dict[str, Any]:
 
 
 def _sharing(form: str, what: str) -> None:
-    """The buttons that save what is on screen as one HTML file, and that copy its address. They
+    """The buttons that save what is on screen as one HTML file, and that copy a link to it. They
     work without the server."""
     saver, tab = SHARED[what]
     with gr.Row(elem_classes="pg-files"):

@@ -6,7 +6,8 @@ wait?, follow?, followed?}.
 
 from: the index of the first step, so that the browser notices missing steps.
 stored: whether the page can load the run again by its name.
-trees, pieces: only those that no earlier message of the run contained.
+trees, pieces: only those that no earlier message of the run contained; in an answer to `get_steps`,
+all of the run.
 end: why the run ended or paused (see ui.serving.run_job.Ended).
 tail: the incomplete character at the end of the last token.
 wait: how many runs are ahead, and their expected seconds. follow: true if the current run can be
@@ -221,8 +222,8 @@ def _is_plain_run(value: Any) -> bool:
 
 def _is_opening(value: Any) -> bool:
     """Whether `value` is a valid `opening` of a meta, which says how the opening run was chosen:
-    the median speed-up of several prompts, the range of their speed-ups, and each prompt's [name,
-    speed-up]."""
+    the median speed-up of several prompts, the range of the middle 80% of their speed-ups, and each
+    prompt's [name, speed-up]."""
     if not isinstance(value, Mapping) or not _is_number(median := value.get("median", "")):
         return False
     prompts = value.get("prompts")

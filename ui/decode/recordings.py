@@ -51,8 +51,8 @@ def file_name(what: str, meta: Mapping[str, Any]) -> str:
 
 
 class Recording:
-    """A run in progress. One thread adds steps, and any thread may read. node_count: its nodes in
-    all steps so far."""
+    """A run of the Decode view, in progress or finished. One thread adds steps, and any thread may
+    read. node_count: its nodes in all steps so far."""
 
     def __init__(self, recorder: Recorder, meta: Mapping[str, Any]) -> None:
         self.name = new_name()

@@ -81,10 +81,8 @@ class LiveView(RunView[DecodeJob]):
         gr.on([*run, *step], None, None, form.buttons, js=began(form), api_visibility="private")
         self.stage.follow(self.follow, None, self.stage, **FOLLOWING)
         self.stage.ask(self.job_state, None, [self.stage, *form.buttons], **ASKED)
-        for start, handler in (
-            (run, self.run),
-            (step, self.step),
-        ):  # only one output, because each output costs milliseconds per message
+        for start, handler in ((run, self.run), (step, self.step)):
+            # the stage is the only output, because each output costs milliseconds per message
             over = gr.on(
                 start, handler, form.form, self.stage, **model_work(self._limits.waiting)
             ).then(self.buttons_now, None, form.buttons, **UNQUEUED)
@@ -228,7 +226,7 @@ class LiveView(RunView[DecodeJob]):
 
     def load(self, request: gr.Request) -> Updates:
         """Show the run that the page opens with: the one named in the page's address if it is still
-        stored, else the recorded example."""
+        stored, else the first recorded example."""
         if recording := self.run_store.get(request.query_params.get("run")):
             run = recording.run()
             if run.steps:

@@ -55,7 +55,7 @@ export function connect(element, props, watch, trigger, server) {
   });
 }
 
-// Make a finished run available to other views, if it was made on this page.
+// Make a finished run available to other views, unless it is labelled recorded.
 function publishOwn(store) {
   const { label, device, plain_seconds: plainSeconds = NaN } = store.meta;
   if (store.last < 0 || !["measured", "simulated"].includes(label)) return;

@@ -29,9 +29,9 @@ export class DecodeKeys extends PlaybackKeys {
     const { store } = this;
     const { presenter } = this.stage;
     if (presenter.isOpen) return presenter.close();
-    const isBusy = store.pin !== null || store.query;
+    const canClear = store.pin !== null || store.query;
     store.set({ pin: null, hover: null, query: "" });
-    if (!isBusy) this.page.stop?.();
+    if (!canClear) this.page.stop?.();
   }
 
   /**

@@ -1,5 +1,5 @@
-/* Remembers whether the form was changed since its run began. ui/decode/tab.py calls these
-   functions. */
+/* Remembers whether the form was changed since its run began. Gradio calls these functions (see
+   ui/decode/button_scripts.py), except `refused`, which connect.js calls. */
 
 let changedSince = false;
 let changedBefore = false; // the value of `changedSince` before the last press of Run or Step

@@ -99,11 +99,10 @@ function claim(times, { policy: params }) {
 /** @type {(store: RunStore) => string} */
 function waiting({ done, last, meta }) {
   if (last < 0) return "";
-  if (!done)
-    return "The speed-up appears after the run, once the large model alone has been timed.";
-  return meta.tree?.wish?.[0] === "plain"
-    ? "The large model alone: one token per pass."
-    : "The large model alone was not timed, so there is no speed-up.";
+  if (meta.tree?.wish?.[0] === "plain") return "The large model alone: one token per pass.";
+  return done
+    ? "The large model alone was not timed, so there is no speed-up."
+    : "The speed-up appears after the run if the large model alone is timed as well.";
 }
 
 /** @type {(totals: Totals, meta: Meta) => string} */

@@ -16,7 +16,7 @@ export class PlainText {
   /** @type {string[]} */
   texts = [];
   count = -1; // tokens written
-  isNew = false; // tokens were added since the last scroll
+  isNew = false; // the text was changed since the last scroll
 
   /**
    * @param {RunStore} store

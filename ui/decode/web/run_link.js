@@ -29,7 +29,7 @@ export function linkRun(store, fill) {
   });
 }
 
-// The step that the visitor chose; null while the run plays or is followed.
+// The step that the visitor chose; null while the run plays, is followed or shows its whole text.
 const shownStep = ({ at, playing, follow, isWhole }) =>
   at < 0 || playing || follow || isWhole ? null : at;
 

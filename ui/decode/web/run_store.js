@@ -27,9 +27,10 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
  * @property {string} [run] name of the run
  * @property {number} [from] index of the first of `steps`
  * @property {Meta} [meta]
- * @property {number[][]} [trees] those that no earlier message had, each as its nodes' parents
- * @property {Record<string, string>} [pieces] texts by token id; only those that no
- *   earlier message had
+ * @property {number[][]} [trees] those that no earlier message had, each as its nodes' parents; in
+ *   an answer to `get_steps`, all of the run
+ * @property {Record<string, string>} [pieces] texts by token id; those that no earlier message had,
+ *   or all, like `trees`
  * @property {Step[]} [steps]
  * @property {boolean} [done]
  * @property {string} [end] why the run ended
@@ -232,7 +233,7 @@ export class RunStore extends Playback {
     return { n: most("n", 0), rows: most("rows", 1), levels: most("levels", 1) };
   }
 
-  // Called after steps arrived. The first steps open the run; later, if it is followed, the newest
+  // Called after each message. The first steps open the run; later, if it is followed, the newest
   // step is shown.
   settle(before) {
     if (!this.steps.length) return;

@@ -29,7 +29,7 @@ import { draftedOf, secondsOf } from "../../shared/web/step_view.js";
  * @property {number} speedup
  * @property {number[]} speedups the ends of the confidence interval of `speedup`; empty unless
  *   `whole`
- * @property {boolean} whole whether these are the totals of the whole run
+ * @property {boolean} whole whether these are the totals of all steps received so far
  * @typedef {Sums & Ratios} Totals
  */
 

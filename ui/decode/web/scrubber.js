@@ -16,7 +16,7 @@ const GAP = 4; // px between the rows, and above and below them
 const SEAM = 1; // px between blocks
 const LEAST_NUMBER = 10; // px; a row whose median block is narrower shows no numbers
 const GROWTH = 1.25; // factor of the track's time span, when a run in progress outgrows it
-const LEAST_WIDE = 1.6; // px; steps narrower than this are merged into one block
+const LEAST_WIDE = 1.6; // px; a step that ends less than this after the last block is left out
 const RATES = [
   SLOW,
   ["easy", "easy pace"],

@@ -15,7 +15,7 @@ import { Legend } from "../../shared/web/tree_legend.js";
 
 const ABOVE = 480; // px that the page needs above and below the tree
 const LEAST_ROOF = 300; // px; the smallest limit on the height of the tree
-const FLAT = 5; // rows; below a tree of at most this many rows there is room for the text
+const FLAT = 5; // a tree of at most this many rows gets only the height that its rows need
 const EASED = 0.4; // seconds; colours change gradually if a step takes longer
 
 /** The panel "Token tree". */

@@ -34,7 +34,7 @@ export function recordedStep({ meta, trees, pieces, steps }, i) {
  */
 
 /**
- * @param {StepView} step whose first rejected guess has a sibling that was kept
+ * @param {StepView} step in which the sibling tried after the first rejected guess was kept
  * @returns {Rescue}
  */
 export function rescueOf(step) {

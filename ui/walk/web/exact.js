@@ -9,7 +9,7 @@ import { sum } from "./rules/residuals.js";
  * @import { Toy } from "./toy.js"
  */
 
-/** The most outcomes that are visited. */
+/** The most outcomes of one tree that are visited. */
 export const MOST_OUTCOMES = 60_000;
 const A_PART = 200; // outcomes between two pauses
 

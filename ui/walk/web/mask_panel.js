@@ -1,5 +1,5 @@
-/* The panel that draws the tree attention mask of a step. It has a row for each node, with a filled
-   cell for each token that the node may attend to. Pointing at a node highlights its row. */
+/* The panel that draws the tree attention mask of a step. It has a row for each node, with filled
+   cells for the tokens that the node may attend to. Pointing at a node highlights its row. */
 import { attr, button, el, pool, svg, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { rove } from "../../shared/web/roving_focus.js";

@@ -87,7 +87,8 @@ export class RealStep {
 
   /**
    * Show a step of the recorded run that the menu names. If the menu names Decode, show the step
-   * there if its residuals are known, else a step of the recorded run called USUAL.
+   * there if its residuals are known or no recorded run is listed yet, else a step of the recorded
+   * run called USUAL.
    * @param {{name: string, step?: number}} [wanted] a recorded run and its step, to show instead
    */
   open(wanted) {

@@ -33,7 +33,7 @@ const TOO_MANY = `over ${grouped(MOST_OUTCOMES)} outcomes`;
 export class RunsPanel {
   /** @type {Tally | null} */
   tally = null;
-  wanted = 0; // runs
+  wanted = 0; // how many runs the visitor has asked for
   #timer = 0;
   #frame = 0;
   /** @type {Map<string, Exact | null>} by verifier */

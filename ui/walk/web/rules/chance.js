@@ -6,7 +6,8 @@ import { scaled, sum } from "./residuals.js";
  * @typedef {object} Chance
  * @property {(d: number, r: number) => {accepted: boolean, u: number | null}} accept draws u from
  *   [0, 1) and accepts if u * d < r
- * @property {(weights: number[]) => number} pick a token, in proportion to the weights
+ * @property {(weights: number[]) => number} pick draws a token with probabilities in proportion to
+ *   the weights
  */
 
 /**

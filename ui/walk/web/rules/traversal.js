@@ -36,7 +36,7 @@ class Place {
     return weight < this.draft[token] ? weight / this.draft[token] : 1;
   }
 
-  // Remove the token of a rejected child from p and q. Returns the mass left of p.
+  // Update the residual p and q after a child was rejected. Returns the mass left of p.
   reject(token) {
     const rest = this.target.map((one, i) => Math.max(this.stands * one - this.draft[i], 0));
     const mass = sum(rest);
