@@ -44,8 +44,8 @@ class OutOfMemory(SequoiaError):
 
 
 class BadTraining(SequoiaError):
-    """A training run that cannot start: unusable text, a size out of bounds, or a checkpoint
-    that does not match."""
+    """A training run that cannot start or continue: unusable text, a size out of bounds, a
+    checkpoint that does not match, or a loss that is not finite."""
 
 
 class NotDownloaded(SequoiaError):

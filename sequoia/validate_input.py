@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 from .errors import SequoiaError  # relative: training runs from a copy with another package name
 
 MAX_SHOWN = 40
-# about how many values one call of the JSON encoder writes: that takes two milliseconds
+# about the most values that one call of the JSON encoder writes, which takes two milliseconds
 _AT_ONCE = 20_000
-# entries that one call writes if a list or object has more values than that; also the characters of
-# a long string that count as one value
+# a list or object with more values than _AT_ONCE is written this many entries at a time; also the
+# number of characters of a string that count as one value
 _ENTRIES = 16
 T = TypeVar("T")
 U = TypeVar("U")

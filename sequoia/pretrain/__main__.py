@@ -132,7 +132,7 @@ def _model_flags(flags: ArgumentParser) -> None:
         "--target",
         type=Path,
         metavar="DIR",
-        help="the target that a draft learns from (default: OUT/target)",
+        help="the target for the steps samples and draft (default: OUT/target)",
     )
     add(
         "--warm",

@@ -1,7 +1,7 @@
 """Excerpts of texts that no pair was trained on, each divided into a prompt and the rest.
 
-The choice of excerpts depends on the texts alone. The texts are in folders KIND/SOURCE, written by
-the step `text`.
+The choice of excerpts depends only on the texts and their file names. The texts are in folders
+KIND/SOURCE, written by the step `text`.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def _is_complete(prompt: str) -> bool:
 
 
 def prose_excerpt(text: str) -> Excerpt | None:
-    """An excerpt that starts with a long paragraph, None if there is none. The prompt ends inside
-    that paragraph, after a word."""
+    """An excerpt that starts with a long paragraph; None if no such excerpt is long enough. The
+    prompt ends after a word, usually inside that paragraph."""
     paragraphs = text.split("\n\n")
     long = [
         i

@@ -98,7 +98,7 @@ class Mixture:
         self._extra = extra
 
     def take(self, done: int, rows: int, context: int) -> torch.Tensor:
-        some = rows // EXTRA_ROWS
-        share = done // context // EXTRA_ROWS * context  # tokens so far that came from `extra`
-        main = self._main.take(done - share, rows - some, context)
-        return torch.cat([main, self._extra.take(share, some, context)])
+        extra_rows = rows // EXTRA_ROWS
+        extra_done = done // context // EXTRA_ROWS * context  # tokens so far that came from `extra`
+        main = self._main.take(done - extra_done, rows - extra_rows, context)
+        return torch.cat([main, self._extra.take(extra_done, extra_rows, context)])

@@ -73,7 +73,8 @@ class Seen:
 
     def _copied(self, parent: ast.AST, lines: list[str]) -> Iterator[tuple[int, int]]:
         """The line ranges (first, end) of definitions directly in `parent` that are copies. For a
-        class that is not a copy, the ranges of its methods that are copies."""
+        class that is not a copy, the ranges of its methods that are copies, or its own range if
+        nothing but a docstring would be left."""
         for node in getattr(parent, "body", ()):
             if not isinstance(node, DEFINITIONS):
                 continue

@@ -58,8 +58,8 @@ PLAIN = str.maketrans(
 
 
 def page(path: Path, has_python: bool) -> str | None:
-    """The page's English text as paragraphs separated by blank lines, or None if there is too
-    little of it."""
+    """The page's English text as paragraphs separated by blank lines, or None if the page cannot be
+    read or has too little of it."""
     raw = _raw(path)
     if raw is None:
         return None

@@ -1,4 +1,4 @@
-"""Texts for a draft to learn from: the target continues the starts of real texts at several
+"""Texts for a draft to learn from: the target continues pieces of real text at several
 temperatures.
 
 The texts are rows of a file. They are appended in batches, so the work can be stopped and resumed;

@@ -34,8 +34,8 @@ def collect(
     started: float,
     show: Callable[[str], None] = print,
 ) -> bool:
-    """Run the stages that have not ended yet, as far as the time allows, and print the table of
-    all stages. Returns False if a stage has failed, now or in an earlier run. started: the
+    """Run the stages that have not ended yet, as far as the time allows, and print the table (see
+    `table`). Returns False if a stage has failed, now or in an earlier run. started: the
     `time.monotonic()` at which the budget began."""
     notes = {stage.name: _not_wanted(stage, wanted) for stage in stages}
     left = [one for one in stages if not notes[one.name] and _is_open(one, folder, wanted)]
@@ -83,8 +83,8 @@ def _status(stage: Stage, folder: Folder) -> str | None:
 
 
 def table(stages: Sequence[Stage], folder: Folder, notes: dict[str, str]) -> str:
-    """A text table with a line for each stage that has ended or was asked for: its status, its
-    seconds, and what it found or why it was not run."""
+    """A text table with a line for each stage: its status, its seconds, and what it found or why it
+    was not run. Stages that --only leaves out are shown only if they have ended."""
     stages = [one for one in stages if notes[one.name] != _OTHERS or folder.result(one.name)]
     wide = max((len(one.name) for one in stages), default=0)
     lines = [f"{'stage':<{wide}}  {'status':<8}{'seconds':>8}  result"]

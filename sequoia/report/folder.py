@@ -42,7 +42,7 @@ class Result:
 
 
 def program_version() -> str:
-    """Twelve hexadecimal digits that change if any Python file of the program changes."""
+    """Twelve hexadecimal digits that change if any Python file of `sequoia` or `ui` changes."""
     digest = hashlib.sha256()
     for path in sorted((*ROOT.glob("sequoia/**/*.py"), *ROOT.glob("ui/**/*.py"))):
         digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())

@@ -124,4 +124,6 @@ def _last_line(folder: Path, having: str = "") -> str:
     line."""
     text = (folder / LOG).read_text(encoding="utf-8", errors="replace").replace("\r", "\n")
     lines = [line.strip() for line in text.splitlines() if line.strip() and having in line]
-    return lines[-1][:_LONGEST] if lines else "nothing was printed"
+    if lines:
+        return lines[-1][:_LONGEST]
+    return f'no line with "{having}" was printed' if having else "nothing was printed"

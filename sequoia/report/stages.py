@@ -38,8 +38,9 @@ _SHAPE_VALUES = {
 }
 _LESS_WITHOUT_GRAPHS = 40  # subtracted from the value of a shape timed without CUDA graphs
 _BYTES_A_WEIGHT = 2
-_TIMES_EACH_SIZE = 3  # each size is timed in a warm-up, in one round, and in steps
-_WHOLE_MODEL = 2.0  # on a CPU: the time of a whole model, at least 1.2x that of its bare products
+_TIMES_EACH_SIZE = 3  # each size is timed in the warm-up, in one round, and as a part of steps
+# assumed time of a whole model on a CPU, relative to its bare matrix products (the least is 1.2)
+_WHOLE_MODEL = 2.0
 _START = 6.0  # seconds until a process has imported everything
 _NO_CARD = "needs a graphics card"
 _KERNEL_TESTS = ("decoding/cuda", "models/test_cuda_graphs.py", "algorithm/test_sampling.py")
@@ -229,5 +230,5 @@ def _recordings() -> Iterator[Stage]:
     opening = ("--rounds", "3", "--out", ".")
     files = (OPENING,)
     yield Stage(
-        "opening", about, "ui.record_opening", opening, 50, 120, files=files, line="8 in 10"
+        "opening", about, "ui.record_opening", opening, 50, 120, files=files, line=", middle 80%"
     )

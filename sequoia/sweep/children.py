@@ -56,7 +56,7 @@ def _in_a_child(
 
 
 def _received(ours: Connection) -> Outcome | None:
-    """The next outcome, None if the process sends none within SECONDS."""
+    """The next outcome, None if the process ends or sends none within SECONDS."""
     try:
         return ours.recv() if ours.poll(SECONDS) else None
     except EOFError:

@@ -60,7 +60,7 @@ def try_config(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
         return Outcome("refused", refusal)
     try:
         model = random_model(config)
-        _own(model, range(8))
+        _last_logits(model, range(8))
     except Exception as problem:  # TooLarge, or an error in any library
         return Outcome("no model", _words(problem))
     target = save(model, config, folder / "target" / kind)
@@ -152,7 +152,7 @@ def distances(model: TreeModel, reference: Any, text: Sequence[int]) -> list[flo
     context = model.open(len(text))
     for start in range(0, len(text), _PARTS):
         got = context.extend(text[start : start + _PARTS])
-        found.append(_distance(got, _own(reference, text[: start + _PARTS])))
+        found.append(_distance(got, _last_logits(reference, text[: start + _PARTS])))
     return found
 
 
@@ -165,16 +165,19 @@ def _around(model: TreeModel, reference: Any, text: Sequence[int], prefix: int) 
     paths = [
         [*text[:prefix], *(tokens[one] for one in TREE.path(node))] for node in range(len(TREE))
     ]
-    found = [_distance(logits[node], _own(reference, path)) for node, path in enumerate(paths)]
+    found = [
+        _distance(logits[node], _last_logits(reference, path)) for node, path in enumerate(paths)
+    ]
     last = len(TREE) - 1
     context.keep(TREE.path(last)[:-1])
     after = paths[last][:-1]
     got = context.extend([5])
-    return [*found, _distance(got, _own(reference, [*after, 5]))]
+    return [*found, _distance(got, _last_logits(reference, [*after, 5]))]
 
 
 @torch.inference_mode()
-def _own(reference: Any, text: Sequence[int]) -> torch.Tensor:
+def _last_logits(reference: Any, text: Sequence[int]) -> torch.Tensor:
+    """The logits (vocab,) that a model of `transformers` gives after the last token of `text`."""
     return reference(input_ids=torch.tensor([list(text)]), use_cache=False).logits[0, -1].double()
 
 

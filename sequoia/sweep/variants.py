@@ -21,7 +21,8 @@ FULL = {"full_attention"}
 WINDOW = 16  # tokens; shorter than the toy context, so that windows have an effect
 ORIGINAL = CONTEXT // 2  # the context length before rotary scaling, in tokens
 
-# Booleans that do not affect the computation, or that other variants change.
+# Booleans that do not affect the computation, that stand for another kind of model, or that other
+# variants change.
 _NO_CHOICES = frozenset(
     (
         *("use_cache", "return_dict", "output_attentions", "output_hidden_states", "torchscript"),

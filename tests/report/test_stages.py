@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,15 @@ def test_every_stage_has_a_name_of_its_own_and_a_module_that_exists() -> None:
     assert all(find_spec(one.module) for one in stages)
     tasks = {one.arguments[0] for one in stages if one.module == "sequoia.report.tasks"}
     assert tasks == TASKS.keys() - {"machine"}
+
+
+def test_the_line_in_the_table_is_one_that_the_recording_command_prints() -> None:
+    for one in all_stages(LAPTOP):
+        if one.module.startswith("ui.record"):
+            found = find_spec(one.module)
+            assert found
+            assert found.origin
+            assert one.line in Path(found.origin).read_text(encoding="utf-8")
 
 
 def test_a_laptop_skips_what_needs_a_card_and_fits_ten_minutes() -> None:

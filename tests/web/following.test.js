@@ -20,7 +20,7 @@ test("a visitor who waits follows, keeps their own words, and then gets their ow
 
 test("after a followed run has ended, the next one can be followed", () => {
   const following = new Following();
-  following.note({ follow: true, error: "60 runs are waiting already" }, null);
+  following.note({ follow: true, error: "60 runs are running or waiting already" }, null);
   following.isWanted = true;
   following.note(THEIRS, null);
   assert.ok(following.isFollowed && !following.isWaiting && !following.isOffered(false));

@@ -113,9 +113,12 @@ class FairQueue:
                 ticket.began = self._clock()
 
     def _full_words(self) -> str:
-        waiting = len(self._tickets)
+        waiting = len(self._tickets)  # including the one that has the engine
         words = duration_words(self._seconds_before(waiting))
-        return f"{waiting} runs are waiting already, which will take {words}; try again later"
+        return (
+            f"{waiting} runs are running or waiting already, which will take {words}; try again "
+            "later"
+        )
 
     def _wait(self, ticket: _Ticket, should_stop: ShouldStop, on_wait: OnWait) -> None:
         reported = 0

@@ -35,8 +35,9 @@ Event = TypeVar("Event")
 class Job(ABC, Generic[Event]):
     """`start` begins the work in the background; `batches` yields its events until it has ended.
 
-    name: the job's name in messages. if_it_fails: a sentence that is added to the message of a
-    failure. if_out_of_memory: a sentence that is added if memory ran out.
+    name: the job's name in messages. if_it_fails: a sentence that is added to the message if the
+    job is stopped or fails unexpectedly. if_out_of_memory: a sentence that is added if memory ran
+    out.
     """
 
     name = "run"
@@ -55,8 +56,8 @@ class Job(ABC, Generic[Event]):
 
     @abstractmethod
     def work(self, steps: int | None) -> Event:
-        """Do the work, in the job's thread. Returns the last event. Raises Cancelled or Stopped
-        once `halted` is True."""
+        """Do the work, in the job's thread. Returns the last event. Once `halted` is True, returns
+        soon or raises Cancelled or Stopped. steps: as in `start`."""
 
     @abstractmethod
     def demand(self) -> Demand:
@@ -171,7 +172,8 @@ class Job(ABC, Generic[Event]):
     @contextmanager
     def turn(self, chat: bool = False) -> Iterator[Pair]:
         """Wait for this job's turn and yield the pair. chat: whether prompts become chat messages,
-        if the models have a chat template. Raises Cancelled if the job is halted while it waits."""
+        if the models have a chat template. Raises NotLoaded, Busy, or Cancelled if the job is
+        halted while it waits."""
         if not self._model_host.settled:
             self.post(
                 self.notice(f"waiting for the models to load; the {self.name} starts automatically")

@@ -13,10 +13,11 @@ class Limits:
     """The most that one visitor, or all visitors together, may use.
 
     tokens, nodes, prompt_chars: of one run. seconds: decoding time of one run (wall clock).
-    waiting: visitors in the queue, including the one being served. sessions: visitors whose runs
-    are remembered. held: paused runs that keep their KV caches. runs, stored_nodes: number of
-    finished runs stored for reload, and the number of nodes in all of them (one node of one step is
-    about 100 bytes).
+    waiting: visitors in the queue, including the one being served.
+
+    In each view separately: sessions: visitors whose runs are remembered. held: paused runs that
+    keep their KV caches. runs, stored_nodes: number of finished runs stored for reload, and the
+    number of nodes in all of them (one node of one step is about 100 bytes).
 
     models: whether visitors may load other models, which includes downloading them. measures:
     whether visitors may measure this machine; all visitors share its profile. shares: whether

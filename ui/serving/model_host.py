@@ -40,7 +40,7 @@ class RunningJobs(Protocol):
 
 
 class NotLoaded(SequoiaError):
-    """The models could not be loaded. The message says why."""
+    """The models could not be loaded, or their GPU stopped working. The message says why."""
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ class Notice:
 class Ended:
     """A run or race has ended. end: why: "stopped" (somebody stopped it), "time" (the time limit),
     "paused" (the requested steps are done), "broken" (an error), or else the `finish` of the last
-    step. meta: the new meta if plain decoding was
-    timed; it replaces the meta that was sent when the run began."""
+    step. meta: the new meta if plain decoding was timed; it replaces the meta that was sent when
+    the run began."""
 
     end: str
     error: str | None = None

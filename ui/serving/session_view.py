@@ -34,7 +34,7 @@ class SessionView(ABC, Generic[R]):
         model_host.sessions.append(self.sessions)
 
     def start(self, request: gr.Request, job: R, steps: int | None = None) -> None:
-        """Start or resume `job` as the visitor's, for `steps` steps, or to its end if None. Raises
+        """Start or resume `job` for the visitor, for `steps` steps, or to its end if None. Raises
         Busy if the visitor has a job that waits or runs, in this view or another, or if the server
         has no room."""
         who = visitor(request)
@@ -42,7 +42,7 @@ class SessionView(ABC, Generic[R]):
             self.sessions.go(who, job, steps)
 
     async def started(self, request: gr.Request, make: Callable[[], R]) -> R:
-        """Make a job with `make`, start it as the visitor's, and return it. This happens in a
+        """Make a job with `make`, start it for the visitor, and return it. This happens in a
         thread, so that other pages are served meanwhile: making a job may take long, and so may
         waiting until other jobs have started. A job that was made is also started, even if the page
         is closed meanwhile. Raises what `make` and `start` raise."""

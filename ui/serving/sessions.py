@@ -15,8 +15,8 @@ from ui.serving.limits import Limits
 
 
 class Busy(SequoiaError):
-    """A request is refused because the visitor already has a run, or because the server has no
-    room."""
+    """A request is refused because the visitor already has a run, the server has no room, or the
+    program is ending."""
 
 
 class SessionRun(Protocol):

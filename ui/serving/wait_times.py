@@ -75,7 +75,7 @@ def duration_words(seconds: float) -> str:
 
 class WaitTimes:
     """The durations of recent jobs. token_seconds: the time of one token of plain decoding, used
-    for a kind of job that has not been timed yet. All methods are thread-safe."""
+    for the first guess at a kind of job. All methods are thread-safe."""
 
     def __init__(self, token_seconds: float = 0.03) -> None:
         self.token_seconds = token_seconds
@@ -95,7 +95,8 @@ class WaitTimes:
 
     def expected(self, demand: Demand) -> float:
         """Seconds that a job will take, from a weighted least-squares line of seconds over tokens
-        through the recent jobs of its kind. Slope and intercept are never negative."""
+        through the first guess and the recent jobs of its kind. Slope and intercept are never
+        negative. At most the job's limit."""
         guess = demand.tokens * self.token_seconds if demand.tokens else demand.limit
         with self._lock:
             seen = list(self._seen[demand.kind])

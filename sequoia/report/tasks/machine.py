@@ -106,8 +106,8 @@ def _card(device: torch.device) -> dict[str, Any]:
 
 
 def _driver() -> str:
-    """The version of NVIDIA's driver, from nvidia-smi or the file in /proc; "unknown" without
-    either."""
+    """The version of NVIDIA's driver from nvidia-smi, or else the first line of the driver's file
+    in /proc; "unknown" without either."""
     command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     with suppress(OSError, subprocess.SubprocessError):
         return subprocess.run(

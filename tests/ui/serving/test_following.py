@@ -109,7 +109,7 @@ def test_a_visitor_for_whom_the_queue_is_full_may_follow_too(
     for one in waiting:
         next(one)
     (message,) = sent(view.run(form(view), request("five")))
-    assert message["error"].startswith("Not started: 4 runs are waiting already, ")
+    assert message["error"].startswith("Not started: 4 runs are running or waiting already, ")
     assert message["error"].endswith("; try again later, or follow the current run meanwhile")
     assert message["follow"] is True
     following = Reading(view.follow(request("five")))

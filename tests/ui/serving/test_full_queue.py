@@ -64,7 +64,7 @@ def test_pages_open_while_as_many_runs_wait_as_may(busy: gr.Blocks) -> None:
         assert "seconds" in said  # how long it will take
     for client in clients[len(first) :]:
         said = reply(client, "decode_run")
-        assert "runs are waiting already, " in said
+        assert "runs are running or waiting already, " in said
         assert "try again later" in said
     limiter = busy.limiter
     assert limiter is not None

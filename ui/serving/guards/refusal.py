@@ -21,8 +21,8 @@ async def refuse(scope: Scope, receive: Receive, send: Send, status: int, reason
 
 
 async def answer(scope: Scope, receive: Receive, send: Send, status: int, reason: str) -> None:
-    """Answer with `reason` and close the connection, as its body may not have been read to the
-    end."""
+    """Answer with `reason` and close the connection, as the body of the request may not have been
+    read to its end."""
     response = JSONResponse({"detail": reason}, status, {"Connection": "close"})
     await response(scope, receive, send)
 
