@@ -25,6 +25,7 @@ const STATES = {
   race: {
     prompt: "x",
     check: true,
+    clock: "a100-llama-2-7b-eager",
     lane1: ["plain", "", "sequoia"],
     lane2: ["best", "32, 8", "topk"],
   },

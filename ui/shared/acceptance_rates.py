@@ -38,7 +38,7 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
         kind = known.kind and f" {known.kind}"
         key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
         short = f"{known.kind and known.kind + ', '}T {known.temperature:g}"
-        # the Lab gives it the same name; its raw counts are called "counted" there
+        # the Lab gives it nearly the same name; the raw counts are called "counted" there
         name = f"{pair.name} pair, {short}"
         found[key] = Rates(name, "recorded", known.acceptance, known.temperature, short=short)
     for how, findings in (("", pair.measured), (", as a chat", pair.measured.chats)):

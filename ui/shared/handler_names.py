@@ -19,7 +19,7 @@ class HandlerNames:
         self._tabs: dict[int, str] = {}
 
     def belong_to(self, tab: str) -> None:
-        """Assign all handlers that were made since the last call to `tab`."""
+        """Assign to `tab` all handlers that were made since the last call."""
         for number in self._blocks.fns:
             self._tabs.setdefault(number, tab.lower())
 

@@ -41,7 +41,7 @@ def scan(data: bytes) -> None:
     if bare.count(b"[") + bare.count(b"{") > MAX_LISTS:
         raise Refused(f"it has more than {MAX_LISTS} lists and objects")
     brackets = bare.translate(None, _NO_BRACKETS)
-    for _ in range(MAX_DEPTH):  # each round removes the innermost level
+    for _ in range(MAX_DEPTH):  # each round removes at least the innermost level
         brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
     if brackets:
         raise Refused(f"its lists are nested more than {MAX_DEPTH} levels deep, or not closed")

@@ -1,8 +1,8 @@
 """Calls a handler when a different option of a menu is chosen.
 
-Gradio's event `input` would not do: it fires twice for one press, and also when a menu loses the
-focus although nothing was chosen (gradio 6.31). Merely opening and leaving a menu would then
-overwrite typed values with the defaults.
+Gradio's event `input` alone would not do: it fires twice for one press, and also when a menu loses
+the focus although nothing was chosen (gradio 6.31). Merely opening and leaving a menu would then
+overwrite typed values with the defaults. So a script drops these extra events.
 """
 
 from __future__ import annotations

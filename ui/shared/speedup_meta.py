@@ -11,7 +11,7 @@ from sequoia.diagnosis.speedup_interval import Step, speedup_interval
 
 
 def step_of(trace: StepTrace) -> Step:
-    """The emitted tokens and the seconds of a step."""
+    """The number of emitted tokens and the seconds of a step."""
     return len(trace.emitted), trace.total_seconds
 
 
@@ -21,9 +21,9 @@ def compared_with_plain(
     """The `meta` fields that compare a run with plain decoding. `run` and `plain`: their steps.
 
     plain_seconds: seconds per token of `plain`, which must have at least one step. plain_label:
-    `label`, where the times of both runs come from. plain_spread, only if both runs are long
-    enough: the two values of plain_seconds at which the speed-up of `run` would equal the lower and
-    the upper end of its confidence interval.
+    `label`, where the times of both runs come from. plain_spread, only if both runs are long enough
+    and took some time: the two values of plain_seconds at which the speed-up of `run` would equal
+    the lower and the upper end of its confidence interval.
     """
     seconds = sum(time for _, time in plain) / sum(tokens for tokens, _ in plain)
     meta = {"plain_seconds": seconds, "plain_label": label}

@@ -1,8 +1,8 @@
 """Fonts, sizes and colours as a Gradio theme; the rest of the look is CSS in `ui/shared/web` and
 in the `web` folder of each view.
 
-In the tree, green, red and amber mean accepted, rejected and "from the target", so nothing else
-on the page uses these colours.
+In the tree, green, red and amber mean accepted, rejected and "from the target". Elsewhere they
+mostly mean good, bad and doubtful.
 """
 
 from __future__ import annotations

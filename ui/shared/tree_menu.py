@@ -19,7 +19,7 @@ class Shape:
     label is `menu`, or `name` + `more` if `menu` is empty. `about` explains the shape in a sentence
     or two. `how` describes such a tree, with placeholders for its numbers. `fields` are the labels
     of these numbers, and `start` their defaults. `make` builds the tree from its numbers; None if
-    that needs the models."""
+    that also needs a pair's acceptance."""
 
     name: str
     more: str
@@ -86,7 +86,7 @@ SHAPES = {
         "best tree of {} nodes on at most {} levels, chosen to show branching",
         about=(
             f"The planned tree if it branches and has at least {LEAST_WIDE} nodes; else a tree of "
-            f"{WIDE_NODES} nodes on {WIDE_LEVELS} levels, which may be slower than a chain."
+            f"{WIDE_NODES} nodes on at most {WIDE_LEVELS} levels, which may be slower than a chain."
         ),
         menu="Show me a tree",
     ),
@@ -182,7 +182,7 @@ SHAPES = {
 
 
 TEXTS = ("branching", "lab")  # kinds whose only field is a text
-# planned from the acceptance, up to the size that was typed
+# kinds planned from the acceptance, for the size that was typed
 FITTED = ("best", "replanned", "dynamic")
 PLANNED = ("planned", "tuned_chain")  # kinds whose size is planned as well
 

@@ -43,7 +43,8 @@ export function makeAxis(layout, values, from, to) {
   return { at, ticks, title: layout.title?.text ?? "" };
 }
 
-// The range of the finite values, with some room at both ends; [0, 1] if there are none.
+// The range of the finite values, with some room at both ends, or only above if the range has to
+// include 0; [0, 1] if there are none.
 function fitted(values, mode) {
   const finite = values.filter((value) => value !== null && Number.isFinite(value));
   if (!finite.length) return [0, 1];

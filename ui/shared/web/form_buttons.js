@@ -48,7 +48,8 @@ function press(id) {
   return true;
 }
 
-// Sets the tooltip of a button pointed at or focused, because Gradio sometimes rebuilds buttons.
+// Sets a button's tooltip each time it is pointed at or focused, because Gradio sometimes rebuilds
+// buttons.
 function setHint(event) {
   const button = event.target.closest?.(".pg-go button");
   const key = button?.textContent.trim() === "Start over" ? "button start over" : HINTS[button?.id];

@@ -21,7 +21,8 @@ const LOOK_MS = 1000; // between two looks at the buttons
 
 /** Measures the time since the last message about the job. */
 export class JobWatch {
-  /** @type {number | null} time of the last message about the job, or when it was seen to run */
+  /** @type {number | null} time of the last message or question about the job, or when it was
+   * first seen to run */
   since = null;
   heard = false;
   over = false;

@@ -76,7 +76,7 @@ export const list = (field, most) => ({
   },
 });
 
-/** @type {Field<number[]>} the parents of a tree's nodes, without the root's */
+/** @type {Field<number[]>} the parents of a tree's nodes; the text omits the root's, which is -1 */
 export const tree = {
   read(value) {
     const parents = [-1, ...list(whole(0, MOST_NODES - 2), MOST_NODES - 1).read(value)];
@@ -131,6 +131,7 @@ export const FIELDS = {
     ...SAMPLING,
     second_prompt: text(MOST_PROMPT),
     check: flag,
+    clock: text(80),
     lane1: lane,
     lane2: lane,
     lane3: lane,

@@ -16,8 +16,8 @@
  * @property {[number, number, number][]} draft_seconds
  * @property {[number, number, number][]} overhead_seconds
  * @property {number} level_overhead
- * @property {number} [calibrated_nodes] number of nodes of the largest tree whose simulated time
- *   was compared with a measurement; missing if all of target_seconds were measured
+ * @property {number} [calibrated_nodes] number of nodes of the largest tree whose time was measured
+ *   or compared with a measurement, 0 if there is none; missing: the largest size in target_seconds
  */
 
 /**

@@ -14,7 +14,7 @@ export const TRACK_HEIGHT = 34;
 /** The bar. A subclass draws the track, and maps it to values that the store can seek. */
 export class PlaybackBar {
   /**
-   * @param {any} store with `seek`, `step`, `toggle`, `goLive`, `set` and `last`
+   * @param {any} store a Playback that also has `seek`, `step`, `goLive` and `last`
    * @param {Element} host
    * @param {BarWords} words
    */

@@ -1,5 +1,5 @@
-/* The keyboard of a view with a playback. Keys are ignored while the view is not visible, and while
-   the visitor types in a field. */
+/* The keyboard of a view with a playback. While the view is scrolled out of sight, or the visitor
+   types in a field, all keys are ignored except Ctrl+Enter and Escape. */
 import { button, el } from "./dom.js";
 
 /** @import { FormBeside } from "./form_buttons.js" */

@@ -1,4 +1,4 @@
-/* Captions for the pictures of a step in slow motion: one or two sentences about what happens. All
+/* Captions for the pictures of a step in slow motion: a few sentences about what happens. All
    numbers in them are those of the step. */
 import { apart, count } from "./format.js";
 import { draftedOf } from "./step_view.js";

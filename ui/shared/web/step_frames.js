@@ -12,7 +12,7 @@ import * as captions from "./step_captions.js";
  * @typedef {object} StepFrame
  * @property {Phase} phase
  * @property {string[]} states of the nodes: those of StepView, or "hidden", "drafted" (before the
- *   target's pass) or "checked" (during that pass)
+ *   target's pass, and after it until the walk decides) or "checked" (during that pass)
  * @property {boolean} hasBonus whether the token from the target is visible
  * @property {number | null} trial index of the trial that is shown; null if none is
  * @property {string} words the caption

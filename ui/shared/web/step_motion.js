@@ -94,7 +94,7 @@ export class StepMotion {
     return "in slow motion, not to scale";
   }
 
-  /** The time when the current picture begins, in seconds of slow motion. */
+  /** The time when the current picture begins, in seconds of slow motion; 0 at the result. */
   get start() {
     return this.picture === null ? 0 : (this.line?.start(this.picture) ?? 0);
   }

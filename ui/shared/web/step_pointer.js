@@ -48,17 +48,18 @@ export class StepPointer {
     this.hover(key);
   }
 
-  /** @param {string} key of a node, or of folded siblings, which are then unfolded */
+  /** @param {string} key of a node, whose children are then unfolded or folded, or of folded
+   * siblings, which are then unfolded */
   press(key) {
     const node = nodeOf(key);
-    const hasMore = node === null || this.isClosed(node);
-    if (hasMore && !this.opened.delete(key)) this.opened.add(key);
+    const canFold = node === null || this.canFold(node);
+    if (canFold && !this.opened.delete(key)) this.opened.add(key);
     if (node !== null) this.stage.emit("press", { node });
     this.stage.paint();
   }
 
-  // Whether a node has children that are folded away.
-  isClosed(node) {
+  // Whether the children of a node can be folded away. Those of the accepted path always stay.
+  canFold(node) {
     const { topo, path } = this.stage.step;
     return node !== "bonus" && !path.includes(node) && topo.children[node].length > 0;
   }

@@ -215,7 +215,8 @@ export class StepTree {
     };
   }
 
-  // Chooses the node to scroll into view when a new step is shown, or when `reveal` is new.
+  // Chooses the node to scroll into view: when `reveal` or the size of the grid is new or, without
+  // `reveal`, when a new step is shown.
   /** @type {(step: StepView, plan: Plan, look: StepLook) => void} */
   follow(step, { cells }, { reveal }) {
     const place = (reveal?.key ?? "") + ":" + this.view.shape;
@@ -254,7 +255,7 @@ function focusPlan(step, { opened = new Set() }) {
   return { cells: items, ...size };
 }
 
-// The token from the target has its own column, after the levels of the tree.
+// A column after the levels of the tree contains only the token from the target.
 /** @type {(cols: number, levels: number) => Column[]} */
 const columnsOf = (cols, levels) =>
   Array.from({ length: cols }, (_, col) => {

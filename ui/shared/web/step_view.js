@@ -26,9 +26,9 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
  * @property {{draft?: number, verify?: number, overhead?: number}} [seconds]
  * @property {string | null} [finish] why the run ended, if this is its last step
  * @property {number[]} [level_seconds] seconds of each draft pass
- * @property {(number | undefined)[]} [entered] only for a step verified from the leaves: for each
- *   trial, the probability that its path would be kept, as it was before any child of the trial's
- *   node was rejected
+ * @property {(number | undefined)[]} [entered] not from the server: Walk adds it to a step verified
+ *   from the leaves. For each trial, the probability that its path would be kept, as it was before
+ *   any child of the trial's node was rejected
  * @property {ResidualRow[]} [residuals] one for each trial, and one for the token from the target
  */
 

@@ -1,11 +1,11 @@
 /* Closes Gradio's pop-up messages at the next press or key: they are about the last action. */
 
-const MODIFIERS = ["Tab", "Shift", "Control", "Alt", "Meta"]; // keys that do nothing alone
+const IGNORED = ["Tab", "Shift", "Control", "Alt", "Meta"]; // move the focus or do nothing alone
 const CLOSE = ".toast-wrap [data-testid=toast-close]";
 
 function closeToasts(event) {
   if (!event.isTrusted) return; // ignore the key that menus.js sends to close a menu
-  if (MODIFIERS.includes(event.key) || event.target.closest?.(".toast-wrap")) return;
+  if (IGNORED.includes(event.key) || event.target.closest?.(".toast-wrap")) return;
   for (const close of document.querySelectorAll(CLOSE))
     /** @type {HTMLElement} */ (close).click();
 }

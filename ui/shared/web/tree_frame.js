@@ -148,10 +148,10 @@ export function makeFrame({ rows, cols, width, height, focus, wants, word, tail 
     ? between(86, room / Math.max(cols, 6), 150)
     : Math.max(leastColumn(cols, room, word), Math.min(WIDEST, room / Math.max(cols, 1)));
   const isCrowded = focus && cols * column - GUTTER > room;
-  const whole = word ? (column - gutter - INSIDE) / word : Infinity; // no squeezing needed
+  const largest = word ? (column - gutter - INSIDE) / word : Infinity; // type size that still fits
   const size = isCrowded
     ? LEAST_SIZE
-    : between(LEAST_SIZE, Math.min(whole, pill * 0.78), MOST_SIZE);
+    : between(LEAST_SIZE, Math.min(largest, pill * 0.78), MOST_SIZE);
   const lefts = Array.from({ length: cols + 1 }, (_, col) => PAD + col * column);
   if (isCrowded) pack(lefts, wants, room);
   const widthAt = (col) => lefts[col + 1] - lefts[col] - gutter;

@@ -191,7 +191,7 @@ export class TreePills {
     text(pill.sub, words);
   }
 
-  // How many of the longest numbers fit below a pill of the narrowest column.
+  // How many numbers fit below a pill of the narrowest column, if each is as long as LONGEST.
   fitting({ frame, face }) {
     if (this.#fittingFor === frame) return this.#fitting;
     const longest = this.numbers.map((name) => name + LONGEST);

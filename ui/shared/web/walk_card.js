@@ -41,28 +41,29 @@ export class WalkCard {
     text(this.token, step.label(node));
     text(this.state, stepWords.states[state] ?? "guessed");
     for (const part of [this.token, this.state]) part.dataset.s = state;
-    const isOver = state in stepWords.states;
+    const isDecided = state in stepWords.states;
     text(this.place, placeOf(step, node));
-    const picture = isOver ? residualPicture(step, node) : null;
+    const picture = isDecided ? residualPicture(step, node) : null;
     this.residual.paint(picture, step.greedy && step.topo.n > 1);
     // the caption above the tree gives the reason for a trial, too
     const isInCaption = picture !== null && node !== "bonus";
     show(this.why, !isInCaption);
-    text(this.why, isOver ? stepWords.why(step, node) : "");
-    this.paintNumbers(step, node, isOver);
+    text(this.why, isDecided ? stepWords.why(step, node) : "");
+    this.paintNumbers(step, node, isDecided);
     if (isInCaption) show(this.bars, false); // the picture has both bars
   }
 
-  // Shows the probabilities that the trial compared, or without a trial those of the node. The
-  // target probability is not shown before the target's pass.
-  paintNumbers(step, node, isOver) {
-    const trial = isOver && node !== "bonus" ? step.trial(node) : undefined;
+  // Shows the probabilities that the trial compared or, if there is no trial or it decided about a
+  // whole path, those of the node. The target probability is shown once the node is decided.
+  paintNumbers(step, node, isDecided) {
+    const trial = isDecided && node !== "bonus" ? step.trial(node) : undefined;
     const compared = step.fromLeaves ? undefined : trial;
     const isDrafted = node !== "bonus" && node > 0;
     show(this.bars, isDrafted);
     if (isDrafted) {
-      this.draft.paint(compared?.q ?? step.q(node), isResidual(step, compared));
-      this.target.paint(isOver ? (compared?.p ?? step.p(node)) : null, isResidual(step, compared));
+      const isLeft = isResidual(step, compared);
+      this.draft.paint(compared?.q ?? step.q(node), isLeft);
+      this.target.paint(isDecided ? (compared?.p ?? step.p(node)) : null, isLeft);
     }
     this.meter.paint(step.greedy ? null : trial);
   }
