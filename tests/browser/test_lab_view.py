@@ -552,6 +552,9 @@ def test_a_tree_is_drawn_by_hand_within_the_budget(page: Page) -> None:
     page.get_by_role("button", name="From best").click()
     settle(page)
     assert "no tree of 4 nodes is better" in page.inner_text(part("gap"))
+    page.evaluate(f"{STATE}.set({{levels: 4}})")
+    settle(page)
+    assert "no tree of 4 nodes on at most 4 levels is better" in page.inner_text(part("gap"))
 
 
 def test_a_level_cap_and_the_root_hold_in_a_drawn_tree(page: Page) -> None:

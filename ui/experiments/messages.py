@@ -20,7 +20,7 @@ MISSING = (
     "This program comes without a recorded result of this experiment. Press Run for a small "
     "version on this machine, or record the full one with the command below."
 )
-# One for every message about a run: the browser ignores a message that equals the one before.
+# Numbers the messages about runs: the browser ignores a message that equals the one before.
 _numbers = count(1)
 
 

@@ -149,8 +149,8 @@ class LabTab(SessionView[AcceptanceJob]):
     # -- measuring ---------------------------------------------------------------------------------
 
     async def count(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
-        """Measure the pair's acceptance with the same sampler that decodes, as asked in `event`.
-        Yields the progress, then the result or an error."""
+        """Measure the pair's acceptance as asked in `event`. Yields the progress, then the result
+        or an error."""
         try:
             asked = self._asked(sent_with(event))
             task = await self.started(request, lambda: self._job(asked))

@@ -71,8 +71,8 @@ class LosslessForm:
         return set(self.fields.values())
 
     def setting(self, data: FormData) -> Setting:
-        """The Setting with the values of the form. Raises a SequoiaError whose message begins with
-        the name of a field."""
+        """The Setting with the values of the form. Raises a SequoiaError; `field_of` finds the
+        field that its message is about."""
         typed = {name: data[part] for name, part in self.fields.items()}
         children = typed_numbers(typed["children"], 60)
         if not children:

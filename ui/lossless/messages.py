@@ -158,7 +158,7 @@ def _near_one(power: float) -> str:
 
 
 def _times(count: float) -> str:
-    """A large number in words."""
+    """A large number as text: "a million", or in digits."""
     return "a million" if round(count) == 1_000_000 else f"{count:,.0f}"
 
 

@@ -12,7 +12,7 @@ const GAP = { across: 44, down: 74 }; // px between plots
 const TITLE = 24; // px above a plot
 const LETTER = 7; // px, about the width of a letter
 const LEGEND = { line: 20, mark: 48 }; // px: height of a line; width of a mark
-// [px, columns]: figures narrower than this have so many columns
+// [px, columns]: a figure narrower than `px` has at most so many columns
 const COLUMNS = [
   [560, 1],
   [900, 2],
@@ -147,8 +147,8 @@ const tick = (value) => String(Number(value.toPrecision(3)));
 
 /**
  * Values at the ticks of a logarithmic axis: powers of two if all values are whole numbers and the
- * largest is at least 8, otherwise 1, 2 and 5 times powers of ten. Ticks are left out until there
- * are at most MOST_TICKS.
+ * largest is at least 8. Otherwise 1, 2 and 5 times powers of ten, or on a long axis powers of ten
+ * alone. Ticks are left out until there are at most MOST_TICKS.
  * @param {number[]} values
  * @returns {number[]}
  */

@@ -8,8 +8,8 @@
  * @property {string} title
  * @property {string} question
  * @property {number} units number of units in a run from the page
- * @property {string} command the shell command that does the same as such a run
- * @property {string} full the shell command that records a full result
+ * @property {string} command the shell command for such a run with the bundled pair
+ * @property {string} full the shell command that records a full result of the bundled pair
  */
 /**
  * What sequoia/experiments/result.py writes.

@@ -33,7 +33,7 @@ export class AcceptanceBars {
    * @param {HTMLElement} host
    * @param {import("./lab_state.js").LabState} state
    * @param {{pick: (k: number) => void, move: (k: number, rate: number) => void}} on `pick`:
-   *   a bar was selected; `move`: a bar was dragged to `rate`
+   *   a bar was selected; `move`: a bar was dragged or stepped with a key to `rate`
    */
   constructor(host, state, on) {
     this.state = state;
@@ -172,7 +172,8 @@ function title(k, rate, smoothed, counts, interval) {
   const parts = [`child ${k + 1}: ${rate.toPrecision(4)}`];
   if (interval) {
     const [low, high] = interval.map((value) => value.toFixed(4));
-    const hits = `accepted ${counts.accepted[k] ?? 0} of ${counts.visited} times`;
+    const accepted = Number((counts.accepted[k] ?? 0).toFixed(1)); // at positions: not whole
+    const hits = `accepted ${accepted} of ${counts.visited} times`;
     parts.push(`${hits}, 95% interval ${low} to ${high}`);
   }
   if (smoothed) parts.push(`smoothed ${smoothed[k].toPrecision(4)}`);

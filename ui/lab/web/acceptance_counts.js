@@ -11,7 +11,7 @@ const CAPTION = `the last ${MOST}, side by side; each cell: acceptance rate, and
  * One measurement, sent by `_count_message` in ui/lab/tab.py.
  * @typedef {object} Count
  * @property {number[]} rates
- * @property {number[]} accepted accepted children by rank
+ * @property {number[]} accepted accepted children by rank; at positions, their expected number
  * @property {number} visited roots or positions at which acceptance was counted
  * @property {string} words how and on what it was measured
  * @property {number} temperature

@@ -152,8 +152,8 @@ export function withRate(rates, k, rate) {
 }
 
 /**
- * Rates from JSON (a list, or an object with `rates`) or CSV (numbers, or lines of a rank and
- * its rate).
+ * Rates from JSON (a list, an object with `rates`, or the first entry of a survey) or CSV (numbers,
+ * or lines of a rank and its rate).
  * @param {string} text
  * @returns {number[]}
  * @throws {RangeError} with a message for the visitor

@@ -32,7 +32,7 @@ export class ClockMenu {
   /**
    * @param {HTMLElement} host
    * @param {import("./lab_state.js").LabState} state
-   * @param {() => void} onChoose called when a person chose a profile
+   * @param {() => void} onChoose called when a person chose a timed profile, here or in Decode
    */
   constructor(host, state, onChoose) {
     this.state = state;
@@ -134,8 +134,7 @@ const wordsOf = (profile, elsewhere, nodes) =>
 
 /**
  * A warning if a tree of `nodes` nodes is larger than any whose time was measured or compared with
- * a measurement, in the words of calibration_words in
- * sequoia/planning/explain_plan.py.
+ * a measurement, in the words of calibration_words in sequoia/planning/explain_plan.py.
  * @param {Profile} profile
  * @param {number} nodes
  * @returns {string}

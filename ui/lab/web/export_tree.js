@@ -1,5 +1,5 @@
-/* Trees as text and pictures for other programs, in the same formats as sequoia/saved_files and
-   Tree.to_json. Depths and ranks count from 0, levels from 1. */
+/* Trees as text and pictures for other programs. Depths and ranks count from 0, levels from 1. In
+   the CSV table, ranks count from 1 as well. */
 import COLOURS from "../../../assets/colours.json" with { type: "json" };
 import * as planner from "../../shared/web/planner.js";
 import { svg } from "../../shared/web/dom.js";
@@ -12,7 +12,7 @@ const INK = COLOURS.pictures; // for white paper, the same in both themes
 const HEAD = 24; // height of a picture's title, in px
 
 /**
- * The project's own JSON format.
+ * The project's own JSON format, as Tree.to_json writes it.
  * @param {number[]} parents
  * @returns {string}
  */
@@ -124,7 +124,7 @@ function tint(f) {
 }
 
 /**
- * A probability in few characters: .77, .046, 3e-4.
+ * A probability in few characters: .770, .046, 3e-4.
  * @param {number} value
  * @returns {string}
  */

@@ -8,8 +8,8 @@ import * as shapes from "./tree_shapes.js";
 
 /**
  * @typedef {object} LabChoices
- * @property {string} [vector] key of a preset
- * @property {number[]} [rates] of a vector that is not a preset
+ * @property {string} [vector] key of a preset with fixed rates
+ * @property {number[]} [rates] of any other vector: the power law's, or the visitor's own
  * @property {Origin} [origin] of `rates`
  * @property {number} [n] node budget
  * @property {number | null} [levels] level cap; null: none

@@ -1,6 +1,6 @@
-/* What the Lab's panels share: the acceptance vector, the node budget, the tree shown and the
-   machine's times. Change it with `set`; watchers are called at most once per frame after changes.
-   Draws nothing. */
+/* What the Lab's panels share: the acceptance vector, the node budget, the tree shown and the times
+   of the chosen machine. Change it with `set`; watchers are called at most once per frame after
+   changes. Draws nothing. */
 import * as planner from "../../shared/web/planner.js";
 import { TreeEdits } from "./tree_edits.js";
 import * as shapes from "./tree_shapes.js";
@@ -61,8 +61,10 @@ export class LabState {
   /** @param {Partial<LabState>} changes */
   set(changes) {
     Object.assign(this, changes);
-    if ("rates" in changes)
+    if ("rates" in changes) {
       this.even = planner.isMonotone(this.rates) ? this.rates : planner.smooth(this.rates);
+      this.pick = Math.min(this.pick, this.rates.length - 1);
+    }
     if (OF_THE_TREE.some((name) => name in changes)) this.version++;
     this.changed();
   }

@@ -13,7 +13,8 @@ const PILLS =
 
 /** @typedef {import("./lab_tree.js").LabTree} LabTree */
 
-/** The caption. A new text does not change its height, so that no node moves under the pointer. */
+/** The caption. Except on a phone, its height does not depend on its text, so that no node moves
+ * under the pointer. */
 export class LabTreeCaption {
   /** @param {HTMLElement} host */
   constructor(host) {
@@ -34,15 +35,21 @@ export class LabTreeCaption {
     if (hand) this.compare(tree);
   }
 
-  // How far the tree drawn by hand is from the best of the same size.
+  // How far the tree drawn by hand is from the best of the same size, under the level cap if it
+  // keeps to it.
   compare({ state, topo }) {
     const { n, growth, freeGrowth, cap } = state;
     const size = state.hand.length;
     const own = planner.expectedTokens(state.hand, state.even);
-    const capped = cap === null || topo.levels <= cap;
-    const best = (capped ? growth : freeGrowth).totals[size - 1];
+    const isWithin = cap === null || topo.levels <= cap;
+    const best = (isWithin ? growth : freeGrowth).totals[size - 1];
     const optimal = best - own < 1e-9;
-    text(this.gap, room(n - size, n) + verdict(size, own, best, optimal));
+    const limit = isWithin && cap !== null ? ` on at most ${cap} levels` : "";
+    const words =
+      size === 1
+        ? "Click the root to give it a child."
+        : verdict(`${size} nodes${limit}`, own, best, optimal);
+    text(this.gap, room(n - size, n) + words);
     attr(this.gap, "data-verdict", size > 1 && optimal ? "best" : "short");
   }
 }
@@ -52,14 +59,14 @@ function room(left, budget) {
   return left < 0 ? `${-left} nodes over the budget of ${budget}. ` : "Budget used. ";
 }
 
-function verdict(size, own, best, optimal) {
-  if (size === 1) return "Click the root to give it a child.";
-  if (optimal) return `${own.toFixed(3)} tokens: no tree of ${size} nodes is better.`;
+function verdict(trees, own, best, optimal) {
+  if (optimal) return `${own.toFixed(3)} tokens: no tree of ${trees} is better.`;
   const gap = `${(best - own).toFixed(3)} tokens (${((1 - own / best) * 100).toFixed(1)}%)`;
-  return `${own.toFixed(3)} tokens; the best tree of ${size} nodes has ${best.toFixed(3)}: you are ${gap} short of the optimum.`;
+  return `${own.toFixed(3)} tokens; the best tree of ${trees} has ${best.toFixed(3)}: you are ${gap} short of the optimum.`;
 }
 
-// About the node under the pointer or with the focus; if there is none, about the whole tree.
+// About the node under the pointer or with the focus; if there is none, about the whole tree. In a
+// tree drawn by hand, the node that last had the focus stays explained.
 function sentence(tree) {
   const hand = tree.state.shown === "hand";
   const focused = hand || tree.view.svg.contains(document.activeElement) ? tree.at : null;

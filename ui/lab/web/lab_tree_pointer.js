@@ -83,7 +83,7 @@ export class LabTreePointer {
 
   /**
    * @param {KeyboardEvent} event
-   * @param {string | null} cell
+   * @param {string | null} cell key of the node with the focus
    * @returns {boolean} whether the key was used
    */
   type({ key, ctrlKey, metaKey, altKey }, cell) {

@@ -130,7 +130,8 @@ export class Lab {
     this.trigger("decode", { parents, clock });
   }
 
-  // Whether the vector on screen belongs to models other than those loaded now.
+  // Whether the vector on screen belongs to models other than those loaded now. Remembers which are
+  // loaded, for the next call.
   isOfOtherModels({ measurable, pair }, own) {
     if (!measurable || pair === this.pair) return false;
     const first = this.pair === undefined;

@@ -261,7 +261,10 @@ export class ReadOuts {
     });
   }
 
-  /** Called when nothing has changed for a moment: updates the line about the fastest tree. */
+  /**
+   * Update the line about the fastest tree. Slow, so it is called only when nothing has changed for
+   * a moment or another profile was chosen.
+   */
   settle() {
     const { profile, elsewhere, parents } = this.state;
     const plan = profile && this.planned();

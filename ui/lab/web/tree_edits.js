@@ -60,7 +60,7 @@ export class TreeEdits {
 
   /**
    * @param {number[]} parents
-   * @returns {number[]} the tree before the last edit
+   * @returns {number[]} the tree before the last edit; `parents` if there was none
    */
   undo(parents) {
     return this.past.pop() || parents;

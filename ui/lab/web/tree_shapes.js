@@ -1,5 +1,5 @@
 /* Named tree shapes with exactly n nodes, and the limit of each shape's expected tokens as n grows.
-   A shape that has no tree of n nodes of its own is cut or extended, so that all trees in a
+   If a shape has no tree of exactly n nodes, it is cut or extended, so that all trees in a
    comparison have the same number of nodes. Trees are lists of parents. */
 import * as planner from "../../shared/web/planner.js";
 import { PUBLISHED_TREES } from "./published_trees.js";
@@ -113,8 +113,8 @@ function branchingLimit(a, list) {
 }
 
 /**
- * By name: a shape's label, its tree of n nodes, the smallest k allowed, and the limit of its
- * expected tokens as n grows.
+ * By name: a shape's label, its tree of n nodes, the smallest k that `bestK` tries, and the limit
+ * of its expected tokens as n grows.
  * @type {Record<string, {label: (setting: any) => string, make: (n: number, setting: any) =>
  *   number[], least?: number, limit?: (rates: number[], setting: any) => number}>}
  */

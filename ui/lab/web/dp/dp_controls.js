@@ -73,7 +73,7 @@ export class DpControls {
     for (const one of this.sizes) {
       const size = Number(one.dataset.key);
       attr(one, "aria-pressed", String(size === table.nodes));
-      one.disabled = size < least; // too small for the Lab's own tree
+      one.disabled = size < least; // too small for the Lab's node budget
     }
   }
 }

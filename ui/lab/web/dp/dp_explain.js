@@ -55,7 +55,8 @@ export class DpExplain {
   /**
    * @param {DpTable} table
    * @param {Cell} cell
-   * @param {boolean} aloud whether a screen reader speaks it; false if the pointer only passed over
+   * @param {boolean} aloud whether a screen reader speaks it: not if the pointer only passes over
+   *   the cell
    */
   paint(table, cell, aloud) {
     const parts = dpWords.parts(table, cell);

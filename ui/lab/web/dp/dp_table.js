@@ -85,7 +85,7 @@ export class DpTable {
       this.settled =
         below !== null &&
         below.best.every((value, n) => value === this.layers[this.levels - 1].best[n]);
-      this.full = (this.levels + 1) * size > MOST_CELLS;
+      this.full = !this.settled && (this.levels + 1) * size > MOST_CELLS;
       this.done = this.flat || this.settled || this.full || this.levels >= this.cap;
     }
     return this;
@@ -229,9 +229,9 @@ export class DpTable {
   }
 
   /**
-   * The traceback of a cell: the tree's parents in breadth-first order, and a step for
-   * each child: node by node, from the last child to the first. Uses a queue, not recursion: a
-   * chain may have 1,024 levels.
+   * The traceback of a cell: the tree's parents in breadth-first order, and a step for each child,
+   * node by node, from a node's last child to its first. Uses a queue, not recursion: a chain may
+   * have 1,024 levels.
    * @param {number} n
    * @param {number} levels
    * @param {number} b
@@ -282,7 +282,7 @@ const scaled = (rate, values) =>
  * Fill a table without blocking the page: `slice` ms of work, then a pause.
  * @param {DpTable} table
  * @param {{slice?: number, onProgress?: (table: DpTable) => void,
- *   onDone: (table: DpTable) => void}} options `onProgress` is called after each slice
+ *   onDone: (table: DpTable) => void}} options `onProgress` is called after each slice but the last
  * @returns {() => void} call it to stop the work
  */
 export function workThroughTable(table, { slice = 10, onProgress, onDone }) {

@@ -18,8 +18,8 @@ const AT_ONCE = 2 ** 24; // sums in a table small enough to compute before the n
 /** @typedef {import("./dp_table.js").Step} Step */
 
 /**
- * What the Lab wants to see: a table for `rates` with at least `n` nodes, and in it the cell of
- * the Lab's own tree, which has `n` nodes and at most `levels` levels; null: no cap.
+ * What the Lab wants to see: a table for `rates` with at least `n` nodes, and in it the cell of the
+ * best tree for the Lab's budget: `n` nodes and at most `levels` levels; null: no cap.
  * @typedef {{rates: number[], n: number, levels: number | null}} Wanted
  */
 
@@ -28,14 +28,14 @@ const AT_ONCE = 2 ** 24; // sums in a table small enough to compute before the n
  * @property {() => Wanted} getState
  * @property {(parents: number[], about: {n: number, levels: number, branches: number,
  *   tokens: number}) => void} [onSelect] "Use this tree" was pressed; parents breadth first
- * @property {(parents: number[]) => boolean} [isShown] whether the Lab's tree is this one
+ * @property {(parents: number[]) => boolean} [isShown] whether the Lab shows this tree
  */
 
 /** The view. */
 export class Dp {
   kind = "regret"; // what the colour shows
   chosenSize = SIZES[0];
-  least = SIZES[0]; // nodes of the smallest table that the Lab's own tree fits in
+  least = SIZES[0]; // size of the smallest table that has the Lab's node budget
   /** @type {DpTable | null} */
   table = null;
   /** The selected cell. @type {Cell | null} */
@@ -186,7 +186,7 @@ export class Dp {
     else this.home(n, levels);
   }
 
-  // Go to the cell of the Lab's own tree.
+  // Go to the cell of the best tree for the Lab's budget.
   home(n, levels) {
     const { table } = this;
     const size = clamp(n || 64, 1, table.nodes);
