@@ -4,7 +4,8 @@ In each round, every prompt is decoded by all decoders in turn. A decoder's time
 prompts of the round, prefill included. Its speed-up in a round is the time of plain decoding by the
 same engine, in its fastest dtype, divided by that sum. The table shows medians over rounds, with
 the lowest and highest values. The machine's profile, used to plan trees and to predict speed-ups,
-is measured before each table. With --offload, accelerate is measured after all other rows.
+is measured before each table, except with --sizes, which does not need it. With --offload,
+accelerate is measured after all other rows.
 """
 
 from __future__ import annotations

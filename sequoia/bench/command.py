@@ -22,12 +22,12 @@ def option_parser(prog: str, doc: str | None) -> ArgumentParser:
 
 
 class _Defaults(ArgumentDefaultsHelpFormatter):
-    """Adds the default to each option's help, unless there is none or the help already states
-    it."""
+    """Adds the default to each option's help. Left out are flags, options without a default, and
+    those whose help already states it."""
 
     def _get_help_string(self, action: Action) -> str | None:
         words = action.help or ""
-        if action.default is None or action.default is False or "(default:" in words:
+        if action.default is None or isinstance(action.default, bool) or "(default:" in words:
             return words
         if isinstance(action.default, list | tuple):
             return f"{words} (default: {' '.join(map(str, action.default))})".strip()

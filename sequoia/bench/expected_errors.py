@@ -1,10 +1,10 @@
-"""How often a race's interval for a ratio of tokens per step is wrong, when two lanes are compared
-by their expected steps on the same texts.
+"""How often a race's interval for a ratio of tokens per step is wrong.
 
-For several prompts, texts were decoded at a temperature above 0, and the expected number of steps
-of several trees on each text was recorded. A resampled race draws three texts of one prompt at
-random. The remaining texts of that prompt give the true ratio, and the test allows for the error of
-that ratio too. A 95% interval should miss it in at most about 5% of races.
+Two lanes are compared by their expected steps on the same texts. For several prompts, texts were
+decoded at a temperature above 0, and the expected number of steps of several trees on each text was
+recorded. A resampled race draws three texts of one prompt at random. The remaining texts of that
+prompt give the true ratio, and the test allows for the error of that ratio too. A 95% interval
+should miss it in at most about 5% of races.
 """
 
 from __future__ import annotations

@@ -258,11 +258,12 @@ def excerpts_of(folder: Path, kind: str, limit: int | None = None) -> list[Excer
 
 def pair_of(target: str | None, draft: str | None) -> Pair:
     """The pair to evaluate, by default the bundled one. Its prompts begin with the tokenizer's
-    beginning-of-text token."""
+    beginning-of-text token, if there is one."""
     pair = load_pair(
         target=target or str(BUNDLED_PAIR / "target"), draft=draft or str(BUNDLED_PAIR / "draft")
     )
-    return replace(pair, begin=(pair.tokenizer.bos_token_id,))
+    first = pair.tokenizer.bos_token_id
+    return pair if first is None else replace(pair, begin=(first,))
 
 
 @reports_errors

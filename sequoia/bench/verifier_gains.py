@@ -62,8 +62,8 @@ class Gain:
     for Algorithm 2 itself. expected: expected tokens per step over the verifier's random draws,
     along its own steps. on_same_drafts: the ratio of the expected tokens of this verifier and
     Algorithm 2 for the same drafted trees, along the steps of Algorithm 2; only for Traversal,
-    which draws children as Algorithm 2 does. The expected values are None on a GPU, where the host
-    does not have the distributions."""
+    which draws children as Algorithm 2 does. The expected values are None if a GPU verifies the
+    steps, because the host then does not have the distributions."""
 
     name: str
     shape: str
@@ -111,7 +111,8 @@ def expected_tokens(
     pair: Pair, lane: VerifiedTree, prompts: Sequence[str], params: SamplingParams
 ) -> dict[str, list[float]]:
     """Expected tokens per step of each prompt along the steps of `lane`, by the verifier's key: for
-    the lane's own verifier, and in a lane of Algorithm 2 for Traversal too. Empty on a GPU."""
+    the lane's own verifier, and in a lane of Algorithm 2 for Traversal too. Empty if a GPU verifies
+    the steps."""
     keys = [lane.verifier, *([TRAVERSAL.key] if lane.verifier == DEFAULT_VERIFIER else [])]
     found: dict[str, list[float]] = {key: [] for key in keys}
     for number, prompt in enumerate(prompts):
@@ -125,7 +126,8 @@ def expected_tokens(
 
 
 def _accepted_along(decoder: Decoder, rules: Sequence[Verifier]) -> list[list[float]] | None:
-    """Expected accepted nodes of each of `rules`, at each step of `decoder`. None on a GPU."""
+    """Expected accepted nodes of each of `rules`, at each step of `decoder`. None if a GPU verifies
+    the steps."""
     decoder.prefill()
     found = []
     while decoder.finish is None:

@@ -40,8 +40,8 @@ _NEW = "up to the first repetition"
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
     """The expected tokens per step of each shape at each budget, along one text. all: over the
-    whole text. Only at temperature 0, new: over the part before the text begins to repeat itself,
-    share: the fraction of the text's tokens in that part."""
+    tokens that `tokens_per_step` counts. Only at temperature 0, new: over the part before the text
+    begins to repeat itself, share: the fraction of the text's tokens in that part."""
     planning = replace(params_of(unit), seed=0)
     trees = planned_shapes(pair, case_of(unit).kind, planning, unit.work["budgets"])
     lanes = {name: (tree, DEFAULT_VERIFIER) for name, tree in trees.items()}

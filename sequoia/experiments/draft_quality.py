@@ -36,6 +36,7 @@ def with_draft(pair: Pair, quality: str) -> Pair:
 def _noisy_pair(pair: Pair, source: str, noise: float) -> Pair:
     model = {"draft": pair.draft, "target": pair.target}[source]
     draft = TreeModel(_noisy(model.hf, noise), f"{model.name} with noise")
+    draft.vocab = model.vocab
     return replace(pair, draft=use_fast_forward(draft), known=(), measured=PairCache())
 
 
@@ -46,5 +47,5 @@ def _noisy(model: Any, noise: float) -> Any:
         for weight in copied.parameters():
             drawn = torch.randn(weight.shape, generator=generator)
             spread = float(weight.float().std(correction=0))
-            weight.add_((noise * spread * drawn).to(weight.dtype))
+            weight.add_((noise * spread * drawn).to(weight))
     return copied

@@ -22,8 +22,8 @@ from sequoia.this_machine.step_timer import Clock
 
 @dataclass(frozen=True)
 class DraftedAt:
-    """The drafted tree of a step whose first emitted token would be `text.tokens[place]`. p(node):
-    the target's distribution after the node (vocab,), valid until the next tree is drafted."""
+    """The drafted tree of a step that starts right before `text.tokens[place]`. p(node): the
+    target's distribution after the node (vocab,), valid until the next tree is drafted."""
 
     place: int
     drafted: Drafted

@@ -109,8 +109,8 @@ def power_law(points: Sequence[Point]) -> tuple[float, float]:
 
 
 def _comparisons(case: Case, found: Found) -> list[Comparison]:
-    """How often all children are rejected with Sequoia, divided by how often with each other
-    verifier. A ratio below 1 means that Sequoia rejects less often."""
+    """How often Sequoia rejects all children, divided by how often another verifier does, for each
+    of the others. A ratio below 1 means that Sequoia rejects them less often."""
     mine = [one[OURS][-1] for one in found]
     count = len(found[0][OURS])
     return [

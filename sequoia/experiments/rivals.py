@@ -31,7 +31,8 @@ STRIDE = 3  # tokens between the starts of two long chains
 
 @dataclass(frozen=True)
 class Learnt:
-    """Measured on the planning texts: the acceptance by rank, and steps with a long chain."""
+    """What the plans are based on: the acceptance by rank (see `planning_vector`), and steps with a
+    long chain, measured on the planning texts."""
 
     acceptance: Acceptance
     steps: tuple[LongChainStep, ...]
@@ -39,7 +40,7 @@ class Learnt:
 
 def learnt(pair: Pair, kind: str, temperature: float, prompts: int, tokens: int) -> Learnt:
     """The acceptance that all experiments plan with, and steps along the first `prompts` planning
-    texts, each of `tokens` tokens. Measured once for each pair, then reused."""
+    texts, each of `tokens` tokens. Made once for each pair, then reused."""
     params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
     key = ("learnt", kind, temperature, prompts, tokens)
     return pair.measured.once(

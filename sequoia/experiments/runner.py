@@ -47,9 +47,9 @@ def run_experiment(
     """The result of all units. If `should_stop()` becomes True, no further unit starts, and the
     result is that of the finished units.
 
-    Finished units are saved in `folder`/NAME.jsonl. If that file is for the same pair and settings,
-    its units are not run again; otherwise the file is replaced. Raises OSError if the file cannot
-    be written.
+    Finished units are saved in `folder`/NAME.jsonl. If that file begins with this run's header (see
+    `run_header`), its units are not run again; otherwise the file is replaced. Raises OSError if
+    the file cannot be written.
     """
     units = experiment.units(settings)
     keys = {unit.key for unit in units}

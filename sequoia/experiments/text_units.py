@@ -25,7 +25,7 @@ REPEAT = 8  # a text repeats itself if a sequence of this many tokens occurs aga
 
 @dataclass(frozen=True)
 class Case:
-    """A kind of prompt with sampling settings. Each case has its own panel in the plot."""
+    """A kind of prompt with sampling settings."""
 
     kind: str
     temperature: float
@@ -101,8 +101,8 @@ def prompt_of(unit: Unit) -> str:
 
 @dataclass(frozen=True)
 class Text:
-    """A unit's text. prompt, tokens: the token ids of the prompt and of its continuation, which was
-    sampled with `params`."""
+    """A text to measure along. prompt, tokens: the token ids of the prompt and of its continuation,
+    which was sampled with `params`."""
 
     prompt: tuple[int, ...]
     tokens: tuple[int, ...]

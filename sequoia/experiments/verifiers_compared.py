@@ -1,5 +1,5 @@
-"""Compares all verifiers on trees of one size. Shared by the experiments `temperature` and
-`top-p`."""
+"""Compares all verifiers: tree verifiers on trees of one size, token and block verification on a
+chain. Shared by the experiments `temperature` and `top-p`."""
 
 from __future__ import annotations
 
@@ -194,8 +194,8 @@ def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
 
 
 def _finding(comparisons: Sequence[Comparison]) -> str:
-    """For each of the other tree verifiers, in how many cases Sequoia emits more tokens and in how
-    many fewer. Then the gain of each verifier in PATHS."""
+    """For each of the other tree verifiers, in how many cases Sequoia emits clearly more tokens and
+    in how many clearly fewer. Then the gain of each verifier in PATHS."""
     counted = (
         _counted(name, [one for one in comparisons if one.text.endswith(f": {OURS} over {name}")])
         for name in VERIFIERS
@@ -219,7 +219,7 @@ def _counted(name: str, found: Sequence[Comparison]) -> str:
     counts = score(found)
     low, high = (f"{pick(one.ratio for one in found) - 1:+.0%}" for pick in (min, max))
     return (
-        f"{OURS} emits more tokens per step than {name} in {count_words(counts.higher)} of "
-        f"{counts.total} cases and fewer in {count_words(counts.lower)}; the difference ranges "
-        f"from {low} to {high}."
+        f"{OURS} emits clearly more tokens per step than {name} in {count_words(counts.higher)} of "
+        f"{counts.total} cases and clearly fewer in {count_words(counts.lower)}; the difference "
+        f"ranges from {low} to {high}."
     )

@@ -24,7 +24,9 @@ def test_a_command_prints_its_options(
     with pytest.raises(SystemExit) as ended:
         runpy.run_module(module, run_name="__main__")
     assert not ended.value.code
-    assert f"usage: python -m {module} " in capsys.readouterr().out
+    words = capsys.readouterr().out
+    assert f"usage: python -m {module} " in words
+    assert "(default: True)" not in words  # the default of --no-graphs is that graphs are used
 
 
 @pytest.mark.parametrize("command", ["judge_pair", "shapes", "survey"])

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -152,6 +154,14 @@ def test_the_bundled_excerpts_are_complete() -> None:
         assert all(
             item["licence"] for item in json.loads((ASSETS / "judge" / f"{kind}.json").read_text())
         )
+
+
+def test_a_tokenizer_without_a_beginning_of_text_adds_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loaded = replace(tiny_pair(), tokenizer=SimpleNamespace(bos_token_id=None))
+    monkeypatch.setattr(pair_judge, "load_pair", lambda **_: loaded)
+    assert pair_judge.pair_of("target", "draft").begin == ()
 
 
 @pytest.mark.parametrize("text", ["[]", "{", '[{"prompt": "a"}]'])

@@ -37,7 +37,7 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.named_profiles import machine_name, named_profile
 from sequoia.planning.plan_stopping_chain import LongChainStep, best_stop_rule
 from sequoia.planning.simulated_step_times import step_seconds
-from tests.fakes import same_pair, tiny_pair
+from tests.fakes import VOCAB, pair_of, same_pair, tiny_model, tiny_pair, tiny_tokenizer
 
 TINY = {
     "chain": {"prompts": 2, "tokens": 6, "stride": 6, "planning": [1, 6]},
@@ -209,6 +209,11 @@ def test_drafts_differ_in_quality_and_are_made_once() -> None:
     assert with_draft(good, "as it is") is good
     assert with_draft(good, "worse") is worse
     assert agreement(worse, ["def add(a, b):"]) < agreement(good, ["def add(a, b):"]) - 0.02
+
+
+def test_a_draft_made_of_a_padded_target_has_the_common_vocabulary() -> None:
+    padded = pair_of(tiny_model(vocab=VOCAB + 8), tiny_model(), tiny_tokenizer())
+    assert with_draft(padded, "better").draft.vocab == padded.target.vocab == VOCAB
 
 
 # -- the finding -----------------------------------------------------------------------------------

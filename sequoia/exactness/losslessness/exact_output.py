@@ -21,7 +21,7 @@ from sequoia.exactness.losslessness.sampling import Decoding, Models
 from sequoia.exactness.losslessness.table_step import Text, step
 from sequoia.exactness.losslessness.toy import Toy
 
-MOST_OUTCOMES = 20_000  # limit for combinations of random outcomes; they take some seconds
+MOST_OUTCOMES = 20_000  # combinations of random outcomes; this many take some seconds
 _ONE_CHILD = Tree.chain(2)
 
 

@@ -45,7 +45,8 @@ class Findable:
 
 class LosslessnessTest:
     """The models and cells of a setting. pair: needed unless the setting is a toy. Raises
-    BadPrompt, BadTree, and OutOfMemory if a copy of the target in float32 does not fit."""
+    BadPrompt, BadTree, BadSamplingParams for a wrong verifier or bug, and OutOfMemory if a copy of
+    the target in float32 does not fit."""
 
     def __init__(self, setting: Setting, pair: Pair | None = None) -> None:
         self.setting = setting

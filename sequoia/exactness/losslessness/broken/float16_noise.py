@@ -88,9 +88,9 @@ FLOAT16_NOISE = Bug(
     key="float16",
     label="draft's random numbers in float16",
     about=(
-        "Children are drawn as the argmax of log(u) / q with u in float16, which has only 2,048 "
-        "values below 1. A token with q below about 0.001 is almost never drawn, but verification "
-        "assumes that it is drawn with probability q."
+        "Children are drawn as the argmax of log(u) / q with u drawn in float16, which gives only "
+        "2,048 different values. A token with q below about 0.001 is almost never drawn, but "
+        "verification assumes that it is drawn with probability q."
     ),
     shows=(
         "At a high temperature, where many rare tokens together have a large share of q: the draft "
