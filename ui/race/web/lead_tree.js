@@ -1,6 +1,7 @@
 /* The token tree of the leading lane or of a chosen lane, at the race time shown. While the race
-   time moves, it shows the last complete step. When the race is paused, it shows the step at that
-   time, which can be played in slow motion. After the race, it shows the lane's best step. */
+   time moves, it shows the last complete step, or animates the current one if playback is slow
+   enough. When the race is paused, it shows the step at that time, which can be played in slow
+   motion. After the race, it shows the lane's best step. */
 import { laneName } from "./lane.js";
 import { leadingLane } from "./lane_totals.js";
 import { RaceSteps } from "./race_steps.js";
