@@ -180,7 +180,7 @@ class HardwareTab(SessionView[ProfileJob]):
         if against in same:
             notice = f"{entries[against].name} has the same times, so there is nothing to compare"
             against = NONE
-        # the first vector is one of the loaded pair, if a pair is loaded
+        # if there are vectors of the loaded pair, one of them is the first
         default = DEFAULT_RATES if DEFAULT_RATES in vectors else next(iter(vectors))
         rates = menu_entries.known(asked.rates, vectors, default)
         listed = saved_profiles.listed(entries, profile, against)
