@@ -25,7 +25,7 @@ COLOURS = {
     "overhead": "var(--sq-overhead)",
 }
 MAX_LEGEND = 16  # characters
-_SECOND = "var(--sq-target)"  # the profile to compare with
+_SECOND = "var(--sq-target)"  # colour of the profile to compare with
 
 
 def verify_curve(profiles: Sequence[Named]) -> Figure:

@@ -84,7 +84,7 @@ class HardwareForm:
 
     @property
     def inputs(self) -> set[Any]:
-        """The components whose values every handler receives."""
+        """The components whose values `values` reads."""
         return {*self.menus, self.nodes, self.store}
 
     @property

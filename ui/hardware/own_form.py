@@ -26,7 +26,7 @@ class OwnForm:
 
     @property
     def parts(self) -> list[Any]:
-        """The fields, in the order of `fill`."""
+        """The fields: the components that `fill` and `refused` may change."""
         return list(self.fields.values())
 
     def typed(self, data: FormData) -> dict[str, Any]:
@@ -91,7 +91,8 @@ def _field(field: Field, values: Mapping[str, str]) -> gr.Textbox:
 
 
 def _rooflines() -> list[tuple[str, str]]:
-    """Menu entries of the ready profiles that have a value for every field."""
+    """Menu entries of the ready profiles that are rooflines, so that their figures can be
+    copied."""
     return [
         (entry.name, key)
         for key, entry in listed(shipped()).items()

@@ -82,7 +82,8 @@ def start_values(key: str) -> dict[str, str]:
 
 def own_profile(typed: Mapping[str, Any]) -> Entry:
     """The profile for the values typed into the form, by the name of their field. Raises BadField
-    with a message that names the field, the value and the bound."""
+    with a message that names the field, the value and the bound; BadProfile if the problem is not
+    about one field."""
     try:
         name = saved_profiles.clean_name(typed.get(NAME))
     except BadProfile as problem:

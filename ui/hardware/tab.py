@@ -180,7 +180,7 @@ class HardwareTab(SessionView[ProfileJob]):
         if against in same:
             notice = f"{entries[against].name} has the same times, so there is nothing to compare"
             against = NONE
-        # the first vector is one of the loaded pair, if a pair is loaded
+        # if there are vectors of the loaded pair, one of them is the first
         default = DEFAULT_RATES if DEFAULT_RATES in vectors else next(iter(vectors))
         rates = menu_entries.known(asked.rates, vectors, default)
         listed = saved_profiles.listed(entries, profile, against)
@@ -311,7 +311,8 @@ class HardwareTab(SessionView[ProfileJob]):
     def remove_profile(self, data: FormData, request: gr.Request) -> Updates:
         """Remove the profile on screen from the browser. Shipped profiles cannot be removed."""
         asked = self.form.values(data)
-        name = asked.profile.removeprefix(SAVED) if isinstance(asked.profile, str) else None
+        key = asked.profile
+        name = key.removeprefix(SAVED) if isinstance(key, str) and key.startswith(SAVED) else None
         if name not in saved_profiles.saved_entries(asked.store):
             return self._refused(
                 BadProfile("only profiles that you saved yourself can be removed"), "Not removed"

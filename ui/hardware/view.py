@@ -216,7 +216,8 @@ def _run(
     run: Run | None, here: HardwareProfile | None, known: Mapping[str, Rates]
 ) -> dict[str, Any] | None:
     """The fields of a message that compare the run with the prediction for its tree, made from this
-    machine's profile. None without a run or a profile, and for a run with simulated times."""
+    machine's profile. None without a run or a profile, for a run with simulated times, and if the
+    two cannot be compared."""
     if run is None or here is None or not run.steps or clock_of(run.meta):
         return None
     rates = _planned_with(known, run) or _nearest(known, _temperature(run))

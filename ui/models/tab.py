@@ -1,7 +1,7 @@
 """The Models view: the known pairs, and the handlers that load another pair. Every handler is safe
 for any caller and any value.
 
-A public page does not show this view. If its handlers are called anyway, they refuse.
+A public page does not have this view. A request to load a pair is refused there in any case.
 """
 
 from __future__ import annotations

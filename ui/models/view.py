@@ -141,8 +141,8 @@ def _machine(device: torch.device, disk: int, online: bool) -> dict[str, Any]:
 
 
 def _unused_card() -> str:
-    """Words to follow the device: why the graphics card is not used. Empty if it is used, or if
-    there is none."""
+    """Words that come after the device's name: why the graphics card is not used. Empty if it is
+    used, or if there is none."""
     problem = unusable_gpu()
     return (
         f"; the graphics card is not used, because it cannot compute ({problem})" if problem else ""

@@ -81,7 +81,8 @@ class DistributionCheck:
 
     def rounds(self) -> Iterator[Round]:
         """After each round of draws, the results so far of all lanes with a draft, by lane index.
-        Ends when all DRAWS are made or the check must end."""
+        Ends when all DRAWS are made or the check must end. If DRAWS draws cannot show a difference,
+        none is made, and one result says so."""
         lanes = [i for i, lane in enumerate(self._finished.lanes) if not lane.is_plain]
         if not self._position.can_differ(DRAWS):
             yield dict.fromkeys(lanes, self._blind())
@@ -97,8 +98,8 @@ class DistributionCheck:
                 return
 
     def _one_batch(self, draws: Iterator[FirstTokens], found: FirstTokens) -> FirstTokens:
-        """`found` with up to BATCH more draws of a lane. The time is checked before each one: a
-        single draw may take seconds."""
+        """`found` with up to BATCH more draws of a lane. Whether the check must end is asked before
+        each draw, because a single one may take seconds."""
         for _ in range(BATCH):
             if self._over():
                 break

@@ -13,9 +13,10 @@ from sequoia.measuring.expected_steps import expected_steps, fixed_lane
 def expected_of(
     pair: Pair, race: Race, texts: Sequence[Sequence[int]], params: SamplingParams
 ) -> tuple[ExpectedSteps | None, ...] | None:
-    """One value per lane, None if its tree changes from step to step or its expectation cannot be
-    computed for its verifier. None instead of the tuple at temperature 0, where nothing is random:
-    the expected steps are the actual ones. texts: the token ids that each lane emitted."""
+    """One value per lane. It is None if the lane's tree changes from step to step, if the value
+    cannot be computed for its verifier, or if all texts on its prompt are too short. None instead
+    of the tuple at temperature 0, where nothing is random: the expected steps are the actual ones.
+    texts: the token ids that each lane emitted."""
     if params.temperature == 0:
         return None
     found: list[ExpectedSteps | None] = [None] * len(race.lanes)

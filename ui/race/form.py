@@ -1,4 +1,4 @@
-"""The form of the Race view: the prompt, two to four lanes, and their common settings. Runs
+"""The form of the Race view: one or two prompts, two to four lanes, and their common settings. Runs
 nothing."""
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class RaceControls(RunControls):
 
     @property
     def form(self) -> set[Any]:
-        """The components whose values form a request."""
+        """As in RunControls, and the components of the lanes."""
         lanes = (part for lane in self.lanes for part in (lane.kind, lane.verifier, lane.numbers))
         return {*super().form, *lanes}
 
@@ -93,8 +93,8 @@ class RaceControls(RunControls):
 
     @property
     def parts(self) -> dict[str, Any]:
-        """The components whose values form a request, by name. The names of a lane's components end
-        in the lane's number, such as "kind1"."""
+        """The components whose values are part of a link to the page, by name. The names of a
+        lane's components end in the lane's number, such as "kind1"."""
         return {
             **{name: getattr(self, name) for name in self.names},
             **{

@@ -1,8 +1,9 @@
 """Messages from the server to the Race view, as JSON strings, and the stored races. Independent
 of Gradio and of models.
 
-A message: {v, race, from, meta?, lanes?, trees?, moves, done, stopped?, error, notice, results?,
-verdict?, pool?}.
+A message: {v, race, from, meta?, lanes?, stored?, trees?, moves, done, stopped?, error, notice,
+wait?, follow?, results?, verdict?, pool?}. A message about further runs has no `from` and no
+`done`. `wait` and `follow` are for a visitor who waits in the queue (see RunJob).
 `moves` are steps, and `from` is the index of the first one, so that a reader notices a gap. Trees
 are numbered across the race, and each is sent once. A step: {lane, tree: its number, text: one
 string per emitted token, drafted: how many of these tokens the draft proposed, path, seconds:
@@ -63,7 +64,7 @@ class Continuation:
 
 
 class StoredRace:
-    """A race that can be shown: its steps in order. Written by one thread, read by any.
+    """A race that can be shown: its steps in order. One thread adds steps, and any may read.
 
     continuation: None for a race from a file, which cannot be continued. planned: while further
     runs are being made, how many runs there will be, the first included; else None.

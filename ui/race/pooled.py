@@ -30,7 +30,9 @@ def pool_state(log: RaceLog, verdict: Verdict, race_request: RaceRequest | None)
     prompt = str(log.meta.get("prompt"))
     settings = settings_of(log.meta)
     second = str(log.meta.get("second_prompt", ""))
-    first = _row(prompt, second, settings.get("seed"), [_pace(lane) for lane in log.lanes])
+    first = _row(
+        prompt, second, settings.get("seed"), [_seconds_per_token(lane) for lane in log.lanes]
+    )
     further = (
         next_runs(log, verdict, race_request)
         if race_request and verdict.pairs and ran_to_end(log)
@@ -70,8 +72,8 @@ def how_many_more(verdict: Verdict, room: int) -> int:
 
 
 def _further_row(run: PooledRun) -> dict[str, Any]:
-    paces = [sum(seconds for _, seconds in lane.steps) / len(lane.text) for lane in run.lanes]
-    return _row(run.prompt, run.second_prompt, run.seed, paces)
+    seconds = [sum(time for _, time in lane.steps) / len(lane.text) for lane in run.lanes]
+    return _row(run.prompt, run.second_prompt, run.seed, seconds)
 
 
 def _row(
@@ -83,7 +85,7 @@ def _row(
     return {"prompt": start, "seed": seed, "seconds": seconds}
 
 
-def _pace(lane: LaneLog) -> float | None:
+def _seconds_per_token(lane: LaneLog) -> float | None:
     """Seconds per token of a lane in the race itself; None if it made no step."""
     steps = [step_of(step) for step in lane.run.steps]
     tokens = sum(tokens for tokens, _ in steps)

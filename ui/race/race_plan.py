@@ -1,6 +1,7 @@
 """Chooses the trees of a race's lanes before its first step, and writes the notes that the page
-shows about them: the texts they were planned on, the lanes left out of the race, and a machine on
-which a tree would win. Independent of threads and of the page."""
+shows about them: the texts they were planned on, the speed-up that a chain not in the race would
+reach, the lanes left out, and a machine on which a tree would win. Independent of threads and of
+the page."""
 
 from __future__ import annotations
 

@@ -108,7 +108,8 @@ class FinishedRace:
         result: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
         if base is None:
             return result
-        # an error means that the lane has no steps or a decode time of 0, so there are no losses
+        # an error means that this lane or the plain one has no steps or a decode time of 0, or that
+        # no advice can be computed; what was computed before it is kept
         with suppress(SequoiaError):
             bars = time_breakdown(tally.stats, base.stats)
             result["waterfall"] = {
@@ -166,8 +167,9 @@ class FinishedRace:
         tree_of: Callable[[int], TreeSource],
         should_stop: ShouldStop,
     ) -> Iterator[tuple[int, Result]]:
-        """(lane index, result) for each lane with a draft at temperature 0: its tokens compared
-        with `reference`, the tokens of plain decoding. tree_of: returns a lane's tree, for
+        """At temperature 0, (lane index, result) for each lane that has a draft and made steps: its
+        tokens compared with `reference`, the tokens of plain decoding. If `reference` is None or
+        empty, the results say that nothing was checked. tree_of: returns a lane's tree, for
         repeating its run if rounding could explain a difference; `should_stop` ends the
         repeat."""
         for i, (lane, tally) in enumerate(zip(self.lanes, self.tallies, strict=True)):

@@ -146,8 +146,8 @@ def _lane(
 
 
 def _named(lanes: Sequence[tuple[TreeRequest, str]]) -> tuple[LaneRequest, ...]:
-    """The lanes with unique names. A name includes the verifier, unless all lanes of this shape use
-    the default one."""
+    """The lanes with unique names. A name includes the verifier, unless the lane is plain decoding
+    or all lanes of its shape use the default verifier."""
     names = [_name(lane, lanes) for lane in lanes]
     numbered = [
         f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name

@@ -58,8 +58,8 @@ class StepMade:
 
 @dataclass(frozen=True)
 class StepsEnded:
-    """The last step was made; results follow. expected: the expected steps of each lane, None for a
-    lane without them. If no lane has them, None replaces the whole tuple."""
+    """The last step was made; results follow. stopped: whether a lane did not finish, because of
+    Stop or the time limit. expected: see `RaceJob._expected`."""
 
     stopped: bool
     expected: tuple[ExpectedSteps | None, ...] | None = None
@@ -258,7 +258,7 @@ class RaceJob(RunJob):
 
     def _run_steps(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:
         """Make steps until the race ends, is stopped, or reaches the time limit. Returns each
-        lane's tally, and a message if the time limit was reached."""
+        lane's tally, and a message if the time limit ended the race."""
         tallies = tuple(Tally() for _ in race.lanes)
         for decoder in race.decoders:  # as Race.prefill does, but Stop works between two lanes
             if not self.halted():
@@ -268,15 +268,16 @@ class RaceJob(RunJob):
             tallies[lane].add(trace)
             self._emitted += len(trace.emitted)
             self.post(StepMade(lane, trace))
-            if self._late:
+            if race.running and self._late:
                 return tallies, self.overdue()
         return tallies, None
 
     def _expected(
         self, pair: Pair, race: Race, tallies: Sequence[Tally]
     ) -> tuple[ExpectedSteps | None, ...] | None:
-        """The expected steps of each lane. None if the race was stopped or reached its time limit,
-        or if the visitor has left."""
+        """The expected steps of each lane, None for a lane without them (see `expected_of`). None
+        instead of the tuple at temperature 0, if the race was stopped or reached its time limit, or
+        if the visitor has left."""
         if race.running or self._released or self._must_end():
             return None
         if self.request.params.temperature:
@@ -368,7 +369,7 @@ class RaceJob(RunJob):
     def _why_unchecked(self, awaited: bool) -> str:
         """The reason, in words. awaited: whether another run is waiting for the models."""
         if self.request.second_prompt:
-            return "a race of two prompts is never checked; to check it, race one prompt alone"
+            return "only a race of one prompt can be checked; race each prompt alone"
         if not self.request.check:
             return "tick “Verify losslessness after the race” to check it"
         if self._late:

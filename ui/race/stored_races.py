@@ -51,7 +51,7 @@ class StoredRaces:
     def get_steps(self, asked: Any) -> str:
         """Steps of one lane with everything that a picture of them needs, as many as fit into one
         answer. asked: [race name, lane, index of the first step]. An empty message if the race is
-        not stored."""
+        not stored or `asked` is malformed."""
         name, lane, first = asked if isinstance(asked, list) and len(asked) == 3 else [None] * 3
         kept = self.find(name)
         if kept is None or not _is_index(lane) or not _is_index(first):

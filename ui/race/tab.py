@@ -138,10 +138,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             js=call("shared/tabs", "web.showDecode()"),
             api_visibility="private",
         )
-        for comes in (
-            blocks.load,
-            self.board.come,
-        ):  # the view triggers this if the page's load event came too early for it
+        # the view triggers `come` if the page's load event came too early for it
+        for comes in (blocks.load, self.board.come):
             comes(self.load, None, [self.board, form.save], **QUIET)
         blocks.unload(self.close)
 
@@ -202,8 +200,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             race.halt()
 
     async def race_on(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
-        """Continue the race that the browser names with further prompts and seeds. Before that, end
-        the check of the visitor's last race."""
+        """Make further runs, with other prompts and seeds, of the race that the browser names.
+        Before that, end the check or the further runs of the visitor's last race."""
         try:
             job = await self._go_on(request, sent_with(event).get("race"))
         except SequoiaError as problem:

@@ -318,9 +318,11 @@ def test_profiles_are_saved_imported_and_removed(tab: HardwareTab, tmp_path: Pat
     )
     assert [*saved_profiles.saved_entries(updates[tab.form.store])] == ["from elsewhere"]
     assert updates[tab.form.profile]["value"] == HERE
-    assert "only profiles that you saved yourself" in error(
-        tab, tab.remove_profile(asked(tab, profile=HERE), request())
-    )
+    store = tab.save_profile(asked(tab, profile=HERE, name=HERE), request())[tab.form.store]
+    for saved in ([], store):  # not even if a saved profile has the other one's key as its name
+        assert "only profiles that you saved yourself" in error(
+            tab, tab.remove_profile(asked(tab, profile=HERE, store=saved), request())
+        )
 
 
 def test_an_exported_profile_is_imported_again() -> None:

@@ -304,6 +304,16 @@ def test_a_race_ends_at_its_time_limit(make: Callable[..., RaceJob]) -> None:
     assert messages[-1]["stopped"]
 
 
+def test_a_race_complete_at_its_time_limit_is_not_called_stopped(
+    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RaceJob, "_late", property(lambda race: race._emitted == race._tokens))
+    messages = raced(make(max_new_tokens=1, lanes=[PLAIN, CHAIN]))
+    assert len(steps_of(messages)) == 2
+    assert not messages[-1]["stopped"]
+    assert messages[-1]["notice"] is None
+
+
 def test_stop_while_waiting_for_the_models(make: Callable[..., RaceJob], pair: Pair) -> None:
     loaded = threading.Event()
     model_host = ModelHost(lambda: (loaded.wait(10), pair)[1], 2)

@@ -101,7 +101,7 @@ export class LaneTotals {
   get clock() {
     return this.sums.at(-1).seconds;
   }
-  /** Why the lane ended; null while it runs. */
+  /** Why the lane ended; null while it runs, and if it was stopped. */
   get finish() {
     return this.steps.at(-1)?.finish ?? null;
   }
@@ -211,8 +211,8 @@ export const intervalInWords = ({ least, most, verdict }) =>
   `${least.toFixed(2)}–${most.toFixed(2)}${verdict === "even" ? ", no clear difference" : ""}`;
 
 /**
- * Index of the lane that `lane` is compared with at t: the plain lane on its prompt or, if there is
- * no plain lane, the slowest lane on its prompt. -1 while none of these lanes has made a step.
+ * Index of the lane that `lane` is compared with at t: the plain lane on its prompt. If there is no
+ * plain lane, the slowest lane on its prompt, or -1 while none has made a step.
  * @param {Lane[]} lanes
  * @param {LaneTotals[]} totals
  * @param {number} t
@@ -280,9 +280,9 @@ export function placesByPrompt(lanes, totals, t, done) {
 
 /**
  * Place of each lane at t; null if it has not finished, or if a lane with less decode time may
- * still finish before it. The place is 1 plus the number of lanes that finished earlier and were
- * clearly faster, but never better than the place of a lane that finished earlier. So lanes that
- * share a place are neighbours in the order of finish.
+ * still finish before it. The place is 1 plus the number of lanes that finished earlier, without
+ * those that show no clear difference, but never better than the place of a lane that finished
+ * earlier. So lanes that share a place are neighbours in the order of finish.
  * @param {LaneTotals[]} totals
  * @param {number} t
  * @param {boolean} done

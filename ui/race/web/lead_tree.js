@@ -1,6 +1,7 @@
 /* The token tree of the leading lane or of a chosen lane, at the race time shown. While the race
-   time moves, it shows the last complete step. When the race is paused, it shows the step at that
-   time, which can be played in slow motion. After the race, it shows the lane's best step. */
+   time moves, it shows the last complete step, or animates the current one if playback is slow
+   enough. When the race is paused, it shows the step at that time, which can be played in slow
+   motion. After the race, it shows the lane's best step. */
 import { laneName } from "./lane.js";
 import { leadingLane } from "./lane_totals.js";
 import { RaceSteps } from "./race_steps.js";
@@ -24,7 +25,7 @@ const EACH = { done: 100, running: 300 }; // ms between two trees while the race
 const LEAD_KEPT = 800; // ms before another leader is shown: a short lead would only flicker
 const READABLE = 0.5; // a step that is on screen for this many seconds or more is animated
 const STANDS = 400; // ms that the race must be paused on a step before the step is played
-const OFTEN = 0.2; // with more seconds per step than this, details are requested during the race
+const SLOW = 0.2; // with more seconds per step than this, details are requested during the race
 
 /** The panel below the lanes. */
 export class LeadTree {
@@ -201,7 +202,7 @@ export class LeadTree {
   /** @type {(lane: number) => boolean} whether steps are rare enough to request details of all */
   isSlow(lane) {
     const { clock, steps } = this.store.totals[lane];
-    return clock / steps.length > OFTEN;
+    return clock / steps.length > SLOW;
   }
 
   /** @param {Moment | null} moment */

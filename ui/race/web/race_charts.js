@@ -198,7 +198,7 @@ export class RaceCharts {
       const interval = self ? null : speedInterval(total, other, t);
       const ratio = speedRatio(total, other, t);
       if (interval) bars.push(this.bar(interval, i, styles[i], total.at(t).seconds, ratio));
-      // before the first eighth of the steps the ratio is mostly chance, and off the scale
+      // in the first eighth of the steps the ratio is mostly chance, and may be off the scale
       top = Math.max(top, interval?.most || 0, ...known.slice(total.count(t) >> 3));
       return this.curve(i, styles[i], sums, known, "%{y:.2f}× at %{x:.3f} s");
     });

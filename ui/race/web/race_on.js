@@ -83,7 +83,8 @@ function progress(pool) {
 }
 
 /**
- * What further runs would show, in words; empty if none are possible.
+ * What further runs would show, in words. If none are possible, it says so only if the limit of
+ * runs is reached, and is empty otherwise.
  * @param {Pool} pool
  * @param {Verdict} verdict
  * @returns {string}
@@ -103,7 +104,8 @@ function offer(pool, verdict) {
 }
 
 /**
- * How many further runs would separate lanes that are too close to call; empty if not known.
+ * How many further runs would separate lanes that are too close to call, and how many would show a
+ * difference of 10%; empty if neither is known.
  * @param {Verdict} verdict
  * @returns {string}
  */

@@ -6,7 +6,7 @@ import { Playback, SLOWEST_FRAME } from "../../shared/web/playback.js";
 import { LaneTotals } from "./lane_totals.js";
 
 /**
- * A lane before its first step; `StoredRace.lanes` in ui/race/messages.py.
+ * What is known of a lane before its first step; `StoredRace.lanes` in ui/race/messages.py.
  * `kind`: the menu's key for its tree; null if the file of the race does not say. `most`: maximum
  * nodes of a tree.
  * `changes`: whether the tree changes from step to step. `on`: in a race of two prompts, the name
@@ -41,7 +41,7 @@ import { LaneTotals } from "./lane_totals.js";
  * Who won and how sure that is; `Verdict` in sequoia/diagnosis/race_verdict. `order`: lanes that
  * made steps, fastest first. `places`: of each lane, null if it made no step. `details`: sentences
  * that explain it. `more_to_separate`: how many further runs would separate the first two lanes;
- * `more_races`: how many would detect a difference of 10%; null if not known.
+ * `more_races`: how many would detect a difference of 10%; null if not known or too many.
  * @typedef {{place: number, tied: boolean}} Place
  * @typedef {[number, number]} Range
  * @typedef {{faster: number, slower: number, ratio: number, least: number, most: number,

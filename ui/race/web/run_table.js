@@ -50,5 +50,5 @@ function paintRun(body, { prompt, seed, seconds }) {
   const start = el("th", { scope: "row" }, row);
   el("code", { text: readable(prompt.split("\n")[0].slice(0, FIRST)) + "…" }, start);
   el("td", { text: known(seed) ? String(seed) : "–" }, row);
-  for (const pace of seconds) el("td", { text: pace > 0 ? (1 / pace).toFixed(1) : "–" }, row);
+  for (const one of seconds) el("td", { text: one > 0 ? (1 / one).toFixed(1) : "–" }, row);
 }

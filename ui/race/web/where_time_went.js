@@ -24,7 +24,7 @@ const NAMES = {
   overhead: "after overhead",
 };
 
-/** One panel for each lane with a draft. */
+/** One panel for each lane with an analysis: lanes with a draft, in a race with a plain lane. */
 export class WhereTimeWent {
   /**
    * @param {RaceStore} store
