@@ -1,4 +1,5 @@
-"""StepTrace: the record of one decoding step. Every number a user sees is computed from these."""
+"""StepTrace: the record of one decoding step. Every number that a user sees about a run is computed
+from these."""
 
 from __future__ import annotations
 
