@@ -49,7 +49,8 @@ def best_tree(acceptance: Acceptance, nodes: int, levels: int | None = None) -> 
     """The tree of exactly `nodes` nodes and at most `levels` levels (None: no limit) with the
     largest expected number of tokens.
 
-    Raises BadTree if a size is out of bounds or no such tree exists.
+    Raises BadTree if a size is out of bounds, no such tree exists, or the table for a vector that
+    increases somewhere would be too large.
     """
     if acceptance.is_monotone:
         return best_first(acceptance, nodes, levels).tree(nodes)
@@ -97,7 +98,7 @@ def best_first(acceptance: Acceptance, nodes: int, levels: int | None = None) ->
 
     No node scores higher than its parent or its left sibling, so the n best always form a tree, and
     no tree of n nodes is better. Raises BadAcceptance for a vector that increases somewhere, and
-    BadTree for a size out of bounds.
+    BadTree for a size out of bounds or if several nodes must fit in one level.
     """
     _refuse_increase(acceptance)
     nodes, levels = _sizes(nodes, levels)

@@ -49,11 +49,11 @@ def residual_heads(
         residual = p(node)
         if not trials:  # a leaf
             break
-        moments = residuals(residual, q(node), [trial.token for trial in trials], reject)
-        for trial, (residual, draft) in zip(trials, moments, strict=False):
+        pairs = residuals(residual, q(node), [trial.token for trial in trials], reject)
+        for trial, (residual, draft) in zip(trials, pairs, strict=False):
             found.append(_head(trial.token, residual, draft))
         if not trials[-1].accepted:
-            residual, _ = next(moments)
+            residual, _ = next(pairs)
     return (*found, _last_head(verdict.bonus, residual))
 
 

@@ -190,8 +190,9 @@ def _skip(at: float, drawn: Sequence[tuple[float, float]]) -> float:
 
 
 class Greedy(Seeded):
-    """The limit of all draws as the temperature goes to 0: the k most probable tokens in order,
-    without noise."""
+    """Draws at temperature 0, without noise: always the k most probable tokens in order. This is
+    the limit of draws without replacement; in the limit of independent draws, all k tokens would be
+    the most probable one."""
 
     def pick(self, weights: np.ndarray) -> int:
         # At temperature 0 the residual is a single token. The caller has checked for overflow.

@@ -1,4 +1,5 @@
-"""StepTrace: the record of one decoding step. Every number a user sees is computed from these."""
+"""StepTrace: the record of one decoding step. Every number that a user sees about a run is computed
+from these."""
 
 from __future__ import annotations
 
@@ -31,10 +32,10 @@ class StepTrace:
     everything else). finish: why the run ended with this step (one of FINISHES), or None. clock:
     empty if `seconds` were measured, else the machine for which they were simulated. level_seconds:
     the time of each draft pass, the root's first; empty if unknown. residual_heads: the residual p
-    and q at each trial, cut to a few tokens, and as the last entry the p from which the target's
-    own token was drawn (without a q); empty if not recorded. expected_accepted: the mean number of
-    nodes of this drafted tree that the verifier accepts, over its random draws; None if not
-    recorded.
+    and q at each trial, cut to a few tokens, and as the last entry the p from which the bonus token
+    was drawn (without a q); empty if not recorded. expected_accepted: the mean number of nodes of
+    this drafted tree, besides the root, that the verifier accepts, over its random draws; None if
+    not recorded.
     """
 
     index: int
@@ -67,10 +68,10 @@ class StepTrace:
 class DecodeStats:
     """Totals of a run, computed from its traces only.
 
-    tried[k]: the number of nodes with sibling rank k that were tried. accepted[k]: the number of
-    those that were accepted. visited: the number of accepted nodes that have children, roots
-    included; accepted[k] / visited is the unconditional acceptance rate. clock: the same for all
-    steps, see StepTrace.
+    tried[k]: the number of nodes with sibling rank k among those that `Verdict.decided` yields.
+    accepted[k]: the number of those that were accepted. visited: the number of accepted nodes that
+    have children, roots included; accepted[k] / visited is the unconditional acceptance rate.
+    clock: the same for all steps, see StepTrace.
     """
 
     steps: int = 0

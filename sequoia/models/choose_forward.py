@@ -24,8 +24,8 @@ _log = logging.getLogger(__name__)
 
 def use_fast_forward(model: TreeModel, int8: bool = False) -> TreeModel:
     """Make `model` use a faster forward if there is one with the same logits as the forward of
-    `transformers`, and return `model`. If a faster forward is rejected, `no_fast_forward` and the
-    log say why.
+    `transformers`, and return `model`. The log says why a faster forward is rejected. If all of
+    them are, so does `no_fast_forward`.
 
     The faster forward is FastLlama on a CPU, CUDA graphs on one GPU, and grouped attention for a
     model whose weights are in several places. int8: use weights rounded to int8, for drafts only.
@@ -70,7 +70,7 @@ def _with_graphs(forward: Forward, device: torch.device) -> GraphedForward:
 
 
 def _grouped(model: TreeModel) -> Forward | None:
-    """The forward with grouped attention, None if `model` has one query head per key head."""
+    """The forward with grouped attention, None if `model` cannot use it (see `has_groups`)."""
     return partial(grouped_forward, model.hf) if has_groups(model.config) else None
 
 

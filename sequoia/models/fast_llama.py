@@ -27,7 +27,8 @@ FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
 # In passes over up to this many rows, reading the weights takes longest, and int8 halves that time.
 # In larger passes arithmetic takes longest.
 INT8_ROWS = 8
-# torch's int8 kernel reads this many inputs at a time; shorter rows are padded with zeros
+# torch's int8 kernel reads this many inputs at a time, so rows are padded with zeros to a multiple
+# of it
 INT8_STEP = 16
 _POSITIONS = 1024  # positions in the first table of rotations
 _PACKED_UP_TO = 2**30  # bytes of weights; the packed copy needs as many bytes again

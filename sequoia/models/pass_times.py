@@ -26,7 +26,7 @@ class Pass:
         context.capture([size])
 
     def quick(self, progress: Progress) -> float:
-        """Run two passes and return the seconds of the second. Neither is added to `times`."""
+        """Run two passes and return the seconds of the second. Leaves `times` empty."""
         for _ in range(2):
             self.run()
             progress(0.0)

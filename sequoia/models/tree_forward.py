@@ -48,8 +48,9 @@ class TreeModel:
     vocab: the number of logits used; those beyond are padding. limit: the longest text in tokens.
     limit_reason: why that is less than the config states, "" if it is not (see context_length.py).
     forward: the forward in use; it is the model's own unless `use_fast_forward` replaced it.
-    no_fast_forward: why a faster forward was rejected, "" if none was. no_gpu_verification: for a
-    target, why the kernel that verifies trees on the GPU was rejected, "" if it was not.
+    no_fast_forward: why every faster forward was rejected, "" if one is in use or none exists.
+    no_gpu_verification: for a target, why the kernel that verifies trees on the GPU was rejected,
+    "" if it was not.
     device: the device of token ids and logits. layer_devices: the device of each layer's KV cache.
     placement: where the weights are, in words, "" if all are on `device`. tested: the result of the
     self-test, in words. temperature: the number by which the forward already divides the logits.

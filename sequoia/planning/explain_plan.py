@@ -17,7 +17,7 @@ from sequoia.planning.plan_for_machine import Plan, SpeedupGrid
 from sequoia.planning.simulated_step_times import phases
 from sequoia.validate_input import shown
 
-_SAME = 1e-9  # speed-ups closer than this (relative) are equal
+_SAME = 1e-9  # speed-ups (relative) and tokens per step (absolute) closer than this are equal
 _ACTIVITY = {"draft": "drafting", "verify": "verifying", "overhead": "overhead"}
 
 

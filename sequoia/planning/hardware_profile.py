@@ -67,7 +67,8 @@ class HardwareProfile:
     None means the largest size in target_seconds.
 
     Sizes increase within each list. Between two points, time is interpolated linearly and never
-    decreases. Beyond the last point it is extrapolated from the last two.
+    decreases. Beyond the last point it is extrapolated from the last two; with a single point it is
+    the same for all sizes.
     """
 
     device: str
@@ -263,8 +264,8 @@ def _line(points: tuple[Point, ...]) -> np.ndarray:
 
 
 def _at(line: np.ndarray, size: int) -> float:
-    """Seconds at `size`: constant before the first point, linear between points, extrapolated from
-    the last two beyond the last point."""
+    """Seconds at `size`: constant before the first point, linear between points, and beyond the
+    last point extrapolated from the last two (constant if there is only one)."""
     size = whole(size, "nodes of a pass", 1, MAX_SIZE, BadProfile)
     sizes, seconds = line
     if len(sizes) == 1 or size <= sizes[-1]:

@@ -54,9 +54,10 @@ class PaperRow:
 @dataclass(frozen=True)
 class PaperTable:
     """The rows for one target, draft and machine. source: the table in the paper. sequences: the
-    number of independent sequences that SpecInfer verified, and their length; None if it verified
-    Sequoia's tree. clock: the name of a ready profile, with changes to the figures it is computed
-    from. clock_source: where these figures come from, in words."""
+    number of independent sequences that SpecInfer verified, and their length; None if the paper
+    does not state them, in which case Sequoia's tree is assumed. clock: the name of a ready
+    profile, with changes to the figures it is computed from. clock_source: where these figures come
+    from, in words."""
 
     key: str
     panel: str

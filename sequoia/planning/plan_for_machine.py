@@ -129,9 +129,10 @@ def best_chain(
     """The chain of `min_nodes` to `max_nodes` nodes that is predicted to be fastest: the rival that
     a planned tree is compared with. By default it may be a chain of one node, which is plain
     decoding, and has at most as many levels as a planned tree. The vector is smoothed as in
-    `best_plan`. slack: the longest chain whose predicted speed-up is at most this share below the
-    fastest is chosen. Raises BadTree for a `max_nodes` outside 1 to MAX_NODES, a `min_nodes`
-    outside 1 to `max_nodes`, or a slack outside 0 to 1."""
+    `best_plan`. slack: the longest chain is chosen whose predicted speed-up is at most this share
+    below the fastest and at least 1; if all are below 1, the fastest. Raises BadTree for a
+    `max_nodes` outside 1 to MAX_NODES, a `min_nodes` outside 1 to `max_nodes`, or a slack outside 0
+    to 1."""
     max_nodes = whole(
         bounds(profile)[1] if max_nodes is None else max_nodes, "max_nodes", 1, MAX_NODES, BadTree
     )
@@ -147,8 +148,8 @@ def best_chain(
 
 def _longest_fast(speedups: np.ndarray, slack: float) -> int:
     """Index of the largest of `speedups`; of equal ones, the first. With `slack`, the last index
-    whose speed-up is at most this share below the largest and, unless all are slower than plain
-    decoding, not below 1."""
+    whose speed-up is at most this share below the largest, but not below 1; if all are below 1, the
+    last of the largest."""
     fastest = float(speedups.max())
     if not slack:
         return int((speedups >= fastest * (1 - _ROUNDING)).argmax())

@@ -64,9 +64,9 @@ class PooledRun:
 
 @dataclass(frozen=True)
 class Pool:
-    """The further runs of a race. verdicts: how many verdicts with a p-value have been given on
-    which lane is faster, the first run's included. stopped: whether the last batch of further runs
-    was stopped before its end; the latest verdict then has no p-value."""
+    """The further runs of a race. verdicts: how many verdicts with p-values there have been; the
+    first run's counts too. stopped: whether the last series of further runs is incomplete, because
+    it is still running or was stopped; the latest verdict then has no p-value."""
 
     runs: tuple[PooledRun, ...] = ()
     verdicts: int = 1

@@ -53,9 +53,9 @@ T = TypeVar("T")
 @dataclass(frozen=True)
 class LaneLog:
     """One lane of a race. how: its tree in words. plain: whether every step has only one node.
-    most: the largest number of nodes in a tree. changes: whether the tree changes from step to
-    step. on: in a race of two prompts, the name of this lane's prompt, such as "code"; otherwise
-    ""."""
+    most: the most nodes that a tree of this lane may have. changes: whether the tree changes from
+    step to step. on: in a race of two prompts, the name of this lane's prompt, such as "code";
+    otherwise ""."""
 
     name: str
     how: str
@@ -196,8 +196,8 @@ def _lane(data: Mapping[str, Any], what: str) -> LaneLog:
 
 
 def checked(result: Any) -> dict[str, Any]:
-    """A lane's result with every known field checked and all other fields dropped. Raises BadTrace,
-    or KeyError for a missing field.
+    """A lane's result with every known field checked and all other fields dropped. Raises
+    BadTrace or BadTree, or KeyError for a missing field.
 
     {waterfall: {bars: [{name, value, loss, words}]} or null, doctor: {speedup, loss, words,
     remedies: [{words, predicted, label: one of LABELS, parents: [...] or null}]} or null,

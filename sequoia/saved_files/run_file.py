@@ -34,7 +34,7 @@ MAX_CLOCK = 200  # characters of the name of a clock
 MAX_META_CHARS = 100_000  # of one text in a run's meta
 MAX_META_DEPTH = 6  # levels of lists and objects in the meta
 MAX_META_SIZE = 1_000_000  # characters of all texts in the meta, plus ten for each value
-MAX_PIECES = 300_000  # texts of tokens; no tokenizer has more tokens
+MAX_PIECES = 300_000  # texts of tokens; the usual tokenizers of language models have fewer
 
 
 @dataclass(frozen=True)

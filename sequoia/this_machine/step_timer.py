@@ -44,7 +44,8 @@ class Clock:
         self._spans[name].append(seconds)
 
     def spans(self, name: str) -> tuple[float, ...]:
-        """Seconds of each time that the phase `name` was entered, in order."""
+        """Seconds of each time that the phase `name` was entered or `add` was called for it, in
+        order."""
         return tuple(self._spans[name])
 
     def stop(self) -> dict[str, float]:

@@ -21,8 +21,9 @@ class WorkerEnded(Exception):
 
 
 class WorkerProcess:
-    """A running script. Its process is killed when this object is deleted or this program ends.
-    environment: variables added to those of this program."""
+    """A running script. Its process is killed when this object is deleted. If this program ends
+    first, the script's input ends, and the script must then end itself. environment: variables
+    added to those of this program."""
 
     def __init__(self, script: Path, environment: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(

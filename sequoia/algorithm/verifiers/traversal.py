@@ -79,7 +79,8 @@ def traverse(
 
     The children of a node must have been drawn from q(node) without replacement. A trial tests a
     node whose children have all been rejected: its p is the probability that the path to the node
-    is accepted, its q is 1. The root is always accepted, without a trial.
+    is accepted, its q is 1. After a rejection, its mass is the residual mass at the parent (see
+    `PathNode.reject`). The root is always accepted, without a trial.
     """
     trials = []
     path = [PathNode(0, 1, p(0), tree.children[0], q)]

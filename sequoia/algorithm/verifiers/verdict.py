@@ -1,4 +1,4 @@
-"""The result of verifying one step. Independent of the rule."""
+"""The result of verifying one step, in the same form for every rule."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ class Trial:
     """The test of one drafted node.
 
     p and q are the probabilities of its token in R and D, the target's and the draft's distribution
-    after the earlier rejections. The token is accepted if u * q < p; u is None for rules that draw
-    none. mass: after a rejection, the sum of max(R - D, 0), the part of the target distribution
-    that exceeds the draft's; None after an acceptance.
+    after the earlier rejections. The token is accepted if u * q < p. mass: after a rejection, the
+    sum of max(R - D, 0), the part of the target distribution that exceeds the draft's; None after
+    an acceptance. Two rules differ. Top-k match has no residuals: its p and q come from the whole
+    distributions, and u and mass are None. For Traversal see `traverse`.
     """
 
     node: int

@@ -110,8 +110,8 @@ def walk_chances(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], reject: Re
     their parent. p, q (vocab,): the distributions after the parent."""
     found = []
     reached = 1
-    moments = residuals(p, q, tokens, reject)
-    for token, (residual, draft) in zip(tokens, moments, strict=False):
+    pairs = residuals(p, q, tokens, reject)
+    for token, (residual, draft) in zip(tokens, pairs, strict=False):
         accepted = _share_accepted(residual[token], draft[token])
         found.append(reached * accepted)
         reached = reached * (1 - accepted)

@@ -4,7 +4,8 @@ Templates are programs written by strangers. `transformers` renders them in Jinj
 keeps them from accessing anything outside the template, but does not limit their time or memory. A
 process can be limited and ended.
 
-Reads lines {template, message, variables, most} and answers each with {text} or {error}.
+Writes a line {ready} first. Then reads lines {template, message, variables, most} and answers each
+with {text} or {error}.
 """
 
 from __future__ import annotations
