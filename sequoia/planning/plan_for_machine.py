@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, repeat
+from operator import mul
 
 import numpy as np
 
@@ -139,8 +141,8 @@ def best_chain(
     min_nodes = whole(min_nodes, "min_nodes", 1, max_nodes, BadTree)
     slack = number(slack, "slack", 0, 1, BadTree)
     acceptance = acceptance.smoothed()
-    only_first = Acceptance(acceptance.rates[:1])  # the best trees are then chains
-    growth = best_first(only_first, max_nodes, max_nodes)
+    gains = accumulate(repeat(acceptance.rates[0], max_nodes - 1), mul, initial=1.0)
+    growth = Growth(Tree.chain(max_nodes).parents, tuple(gains))
     speedups = _speedups(growth, StepTimes(profile, max_nodes), profile)
     nodes = _longest_fast(speedups[min_nodes - 1 :], slack) + min_nodes
     return predict(Tree.chain(nodes), acceptance, profile)

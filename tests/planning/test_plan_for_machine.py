@@ -338,6 +338,17 @@ def test_a_chain_has_no_more_levels_than_a_planned_tree() -> None:
         best_chain(certain, free, 0)
 
 
+def test_a_chain_is_timed_as_a_chain_even_if_no_token_is_accepted() -> None:
+    """Each of its levels costs a draft pass, so the shortest allowed chain is the fastest."""
+    slow = replace(
+        PROFILE,
+        draft_seconds=[(1, 0.02, 0.0)],
+        target_seconds=[(1, 0.02, 0.0)],
+        overhead_seconds=0.0,
+    )
+    assert len(best_chain(Acceptance((0.0,)), slow, 24, slack=0.1, min_nodes=2).tree) == 2
+
+
 def test_with_slack_the_best_chain_is_the_longest_of_the_fast_ones() -> None:
     """Otherwise a tree, which is planned with slack, would be compared with a shorter chain."""
     rng = random.Random(6)
