@@ -20,7 +20,7 @@ export async function saveShown() {
  * @param {RaceStore} store
  * @returns {Promise<void>}
  */
-export const saveRace = (store) =>
+const saveRace = (store) =>
   saveRecording(store, {
     view: "race",
     what: "race",
