@@ -415,6 +415,17 @@ def test_a_thousand_columns_through_a_window(page: Any) -> None:
     )
 
 
+def test_a_large_table_opens_at_the_newest_budget(page: Any) -> None:
+    """The budget may change while the table is computed."""
+    page.evaluate("dp.resize(1024)")
+    settle(page)
+    assert page.evaluate("dp.table.nodes") < 1024
+    give(page, n=40, levels=5)
+    page.wait_for_function("dp.table.nodes === 1024", timeout=20000)
+    settle(page)
+    assert sentence(page).startswith("T[40,5,")
+
+
 def test_no_sentence_outgrows_its_line(page: Any) -> None:
     """Guards against text cut off or laid over: nothing in the panel is wider than its box, in
     either state of the table."""

@@ -8,7 +8,8 @@ wait?, follow?, results?, verdict?, pool?}. A message about further runs has no 
 are numbered across the race, and each is sent once. A step: {lane, tree: its number, text: one
 string per emitted token, drafted: how many of these tokens the draft proposed, path, seconds:
 {draft, verify, overhead}, finish}. A lane: {name, how, verifier, plain, most, changes, on: the name
-of its prompt in a race of two prompts, kind: the menu's key for its tree, or null}; see LaneLog.
+of its prompt in a race of two prompts, kind: the menu's key for its tree, or null, number: its
+number in the form, from 1, or null for a race from a file}; see LaneLog.
 `verdict` has the fields of sequoia.diagnosis.race_verdict.Verdict, with lanes by their index.
 `pool` is the state of the further runs (see ui.race.pooled). Both are sent when the steps have
 ended, and again after each further run.
@@ -91,7 +92,12 @@ class StoredRace:
     @property
     def lanes(self) -> list[dict[str, Any]]:
         """Each lane in the form of a message."""
-        return [{**lane.without_run, "kind": _kind(lane)} for lane in self._lanes]
+        asked = self.continuation.request.lanes if self.continuation else ()
+        numbers = [lane.number for lane in asked] or [None] * len(self._lanes)
+        return [
+            {**lane.without_run, "kind": _kind(lane), "number": number}
+            for lane, number in zip(self._lanes, numbers, strict=True)
+        ]
 
     def log(self) -> RaceLog:
         """The race as it is saved to a file."""

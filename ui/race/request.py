@@ -27,9 +27,11 @@ LEAST_LANES = 2
 
 @dataclass(frozen=True)
 class LaneRequest:
-    """One lane as requested. name: its name on the page. prompt, on: in a race of two prompts, the
-    lane's prompt and the name of that prompt, such as "code"; else empty."""
+    """One lane as requested. number: its number in the form, from 1. name: its name on the page.
+    prompt, on: in a race of two prompts, the lane's prompt and the name of that prompt, such as
+    "code"; else empty."""
 
+    number: int
     name: str
     tree_request: TreeRequest
     verifier: str
@@ -75,7 +77,8 @@ class RaceRequest:
                 f"a race of {len(asked)} lane{'s' * (len(asked) != 1)}; expected "
                 f"{LEAST_LANES} to {MOST_LANES}"
             )
-        lanes = _named([_lane(number, lane, limits, run.clock) for number, lane in asked])
+        numbers = [number for number, _ in asked]
+        lanes = _named(numbers, [_lane(number, lane, limits, run.clock) for number, lane in asked])
         second = _second_prompt(form.get("second_prompt", ""), run.prompt, limits)
         if second:
             lanes = _on_both(lanes, (run.prompt, second))
@@ -145,17 +148,19 @@ def _lane(
         raise type(problem)(f"Lane {number}: {problem}") from None
 
 
-def _named(lanes: Sequence[tuple[TreeRequest, str]]) -> tuple[LaneRequest, ...]:
-    """The lanes with unique names. A name includes the verifier, unless the lane is plain decoding
-    or all lanes of its shape use the default verifier."""
+def _named(
+    numbers: Sequence[int], lanes: Sequence[tuple[TreeRequest, str]]
+) -> tuple[LaneRequest, ...]:
+    """The lanes with their numbers in the form and unique names. A name includes the verifier,
+    unless the lane is plain decoding or all lanes of its shape use the default verifier."""
     names = [_name(lane, lanes) for lane in lanes]
     numbered = [
         f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name
         for i, name in enumerate(names)
     ]
     return tuple(
-        LaneRequest(name, tree_request, verifier)
-        for name, (tree_request, verifier) in zip(numbered, lanes, strict=True)
+        LaneRequest(number, name, tree_request, verifier)
+        for number, name, (tree_request, verifier) in zip(numbers, numbered, lanes, strict=True)
     )
 
 

@@ -22,7 +22,7 @@ from ui.race.form import RaceControls, began, details_of, race_controls
 from ui.race.messages import StoredRace, notice_message
 from ui.race.presets import preset_named
 from ui.race.race_on import RaceOnJob
-from ui.race.request import NO_LANE, RaceRequest, lane_tree
+from ui.race.request import RaceRequest, lane_tree
 from ui.race.run import RaceJob
 from ui.race.stored_races import StoredRaces
 from ui.serving.inbox import SECONDS_PER_BATCH
@@ -121,7 +121,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         form.example.click(self.example, None, [self.board, form.save], **QUIET)
         kinds: list[Any] = [lane.kind for lane in form.lanes]
         details = [part for lane in form.lanes for part in lane.details]
-        applied = self.board.apply(self.apply, {*kinds}, [self.board, *kinds, *details], **QUIET)
+        applied = self.board.apply(self.apply, None, [self.board, *kinds, *details], **QUIET)
         # scroll up to the notice that says which lane was changed
         applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")
         self.board.link(self.use_link, live.profiles, [self.board, *form.parts.values()], **QUIET)
@@ -298,19 +298,18 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         preset = preset_named(name)
         return self.form.filled_with(preset) if preset else {self.form.about: gr.skip()}
 
-    def apply(self, data: FormData, event: gr.EventData) -> Updates:
-        """Copy a suggested tree to the form of its lane."""
+    def apply(self, event: gr.EventData) -> Updates:
+        """Copy a suggested tree to a lane of the form. `event` has {lane: its number in the form,
+        from 1, parents}."""
         asked = sent_with(event)
-        slots = [lane for lane in self.form.lanes if data[lane.kind] != NO_LANE] or list(
-            self.form.lanes
-        )
+        lanes = self.form.lanes
         try:
-            index = whole(asked.get("lane"), "lane", 0, len(slots) - 1, BadTree)
+            number = whole(asked.get("lane"), "lane", 1, len(lanes), BadTree)
             tree = Tree.from_parents(asked.get("parents", ()))
             whole(len(tree), "nodes of the tree", 1, self._limits.nodes, BadTree)
         except SequoiaError as problem:
             return {self.board: notice_message(error=f"Not applied: {problem}")}
-        lane = slots[index]
+        lane = lanes[number - 1]
         (kind, fields, words) = entry_of(tree)
         numbers, verifier = details_of(kind)
         return {
@@ -318,9 +317,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             lane.verifier: verifier,
             lane.numbers: {**numbers, "value": fields},
             self.board: notice_message(
-                notice=(
-                    f"Lane {self.form.lanes.index(lane) + 1} is now {words}; press Run to race it."
-                )
+                notice=f"Lane {number} is now {words}; press Run to race it."
             ),
         }
 

@@ -135,6 +135,16 @@ def test_a_planned_tree_without_branches_is_not_raced_twice(
     )
 
 
+def test_a_lane_keeps_its_number_in_the_form(pair: Pair, rates: dict[str, Any]) -> None:
+    """Also after an empty lane, and after one that is left out."""
+    rates["acceptance"] = Acceptance((0.8,))
+    request = asked(PLAIN, ("none", "", "sequoia"), TUNED, PLANNED)
+    assert [lane.request.number for lane in plan_race(pair, request, LOCAL.nodes).lanes] == [1, 3]
+    request = asked(PLAIN, TUNED, PLANNED, ("chain", "4", "sequoia"))
+    lanes = plan_race(pair, request, LOCAL.nodes).lanes
+    assert [lane.request.number for lane in lanes] == [1, 2, 4]
+
+
 def test_a_chain_that_was_typed_twice_is_raced_twice(pair: Pair) -> None:
     chain = ("chain", "4", "sequoia")
     assert len(plan_race(pair, asked(chain, chain), LOCAL.nodes).lanes) == 2

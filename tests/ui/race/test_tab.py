@@ -394,25 +394,21 @@ def test_a_lane_takes_the_labs_tree_from_the_decode_form(tab: RaceTab) -> None:
 
 
 def test_a_suggested_tree_is_copied_to_the_form_of_its_lane(tab: RaceTab) -> None:
-    """The lanes of a race are numbered without the places that hold none."""
-    kinds = {part.kind: kind for part, (kind, _, _) in zip(tab.form.lanes, LANES, strict=True)}
-    updates = tab.apply(kinds, event({"lane": 2, "parents": [-1, 0, 0, 1]}))
+    """Whatever the form has in that lane and in the others by now."""
+    updates = tab.apply(event({"lane": 4, "parents": [-1, 0, 0, 1]}))
     fourth = tab.form.lanes[3]
     assert updates[fourth.kind] == "lab"
     assert updates[fourth.numbers]["value"] == "-1 0 0 1"
     assert updates[fourth.numbers]["visible"] is True
     assert "Lane 4 is now a tree of 4 nodes" in board_message(tab, updates)["notice"]
     assert set(updates) == {tab.board, fourth.kind, fourth.numbers, fourth.verifier}
-    plain = tab.apply(kinds, event({"lane": 1, "parents": [-1]}))
+    plain = tab.apply(event({"lane": 2, "parents": [-1]}))
     assert plain[tab.form.lanes[1].kind] == "plain"
 
 
 def test_a_suggested_chain_is_called_a_chain(tab: RaceTab) -> None:
     lane = tab.form.lanes[2]
-    updates = tab.apply(
-        {part.kind: "planned" for part in tab.form.lanes},
-        event({"lane": 2, "parents": [-1, 0, 1, 2, 3]}),
-    )
+    updates = tab.apply(event({"lane": 3, "parents": [-1, 0, 1, 2, 3]}))
     assert (updates[lane.kind], updates[lane.numbers]["value"], updates[lane.numbers]["label"]) == (
         "chain",
         "5",
@@ -429,15 +425,16 @@ def test_a_suggested_chain_is_called_a_chain(tab: RaceTab) -> None:
         [],
         {},
         {"lane": 9, "parents": [-1]},
+        {"lane": 0, "parents": [-1]},
         {"lane": True, "parents": [-1]},
-        {"lane": 0, "parents": [-1, 7]},
-        {"lane": 0, "parents": "abc"},
-        {"lane": 0, "parents": None},
-        {"lane": 0, "parents": [-1, *range(2000)]},
+        {"lane": 1, "parents": [-1, 7]},
+        {"lane": 1, "parents": "abc"},
+        {"lane": 1, "parents": None},
+        {"lane": 1, "parents": [-1, *range(2000)]},
     ],
 )
 def test_a_bad_suggestion_changes_nothing(tab: RaceTab, popups: list[str], data: Any) -> None:
-    updates = tab.apply({part.kind: "chain" for part in tab.form.lanes}, event(data))
+    updates = tab.apply(event(data))
     assert [*updates] == [tab.board]
     assert board_message(tab, updates)["error"].startswith("Not applied: ")
     assert popups == []

@@ -20,7 +20,7 @@ export async function saveShown() {
  * @param {RunStore} store
  * @returns {Promise<void>}
  */
-export const saveRun = (store) =>
+const saveRun = (store) =>
   saveRecording(store, {
     view: "decode",
     what: "run",
@@ -35,7 +35,7 @@ export const saveRun = (store) =>
  * @param {RunStore} store
  * @returns {any}
  */
-export const runData = ({ meta, trees, pieces, steps, end, tail }) => ({
+const runData = ({ meta, trees, pieces, steps, end, tail }) => ({
   v: 1,
   meta: recordedMeta(meta),
   trees: trees.map(({ parents }) => parents),

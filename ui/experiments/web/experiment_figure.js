@@ -189,7 +189,7 @@ const unique = (values) => [...new Set(values)];
  * @param {Series[]} series
  * @returns {Map<string, import("../../shared/web/method_style.js").MethodStyle>}
  */
-export function looksOf(series) {
+function looksOf(series) {
   const methods = new Map(series.map(({ name, method }) => [name, method]));
   const styles = methodStyles([...methods.values()]);
   return new Map([...methods.keys()].map((name, i) => [name, styles[i]]));

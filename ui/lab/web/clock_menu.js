@@ -139,7 +139,7 @@ const wordsOf = (profile, elsewhere, nodes) =>
  * @param {number} nodes
  * @returns {string}
  */
-export function calibrationWords(profile, nodes) {
+function calibrationWords(profile, nodes) {
   const most = profile.calibrated_nodes ?? profile.target_seconds.at(-1)[0];
   if (nodes <= Math.max(most, 1)) return "";
   if (profile.source !== "simulated")

@@ -31,7 +31,7 @@ export async function saveLab(lab) {
  * @param {Lab} lab
  * @returns {any}
  */
-export function labData(lab) {
+function labData(lab) {
   const { survey, profile, profiles, most } = lab.known;
   const { rates, origin } = lab.state;
   const known = relabelled({ survey: survey ?? {}, profile: profile ?? null, profiles });

@@ -158,7 +158,7 @@ export class ShapesTable {
     const top = Math.max(1, ...figures.map(({ speedup }) => speedup || 0));
     text(this.word, `exactly ${format.count(state.n, "node")} each, root included`);
     this.rows.forEach((row, i) => this.paintRow(row, figures[i], top));
-    const cap = ` Sequoia is limited to ${state.cap} levels; the other shapes are not.`;
+    const cap = ` Only the first row is limited to ${state.cap} levels.`;
     text(this.note, RULES + (state.cap === null ? "" : cap));
   }
 

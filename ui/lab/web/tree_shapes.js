@@ -100,18 +100,6 @@ export function bestK(made, n, rates, least) {
 const sumOfFirst = (rates, k) => planner.sum(rates.slice(0, k));
 const geometricSum = (share) => (share < 1 - 1e-12 ? 1 / (1 - share) : Infinity);
 
-// Each node of the last level that the list makes starts a chain. If the node is accepted, it and
-// its chain are worth 1 / (1 - a1) tokens.
-function branchingLimit(a, list) {
-  let total = 0;
-  let reach = 1;
-  for (const k of list) {
-    total += reach;
-    reach *= sumOfFirst(a, k);
-  }
-  return a[0] < 1 ? total + reach / (1 - a[0]) : Infinity;
-}
-
 /**
  * By name: a shape's label, its tree of n nodes, the smallest k that `bestK` tries, and the limit
  * of its expected tokens as n grows.
@@ -137,7 +125,6 @@ export const SHAPES = {
   branching: {
     label: (list) => "SpecInfer ⟨" + list.join(",") + "⟩",
     make: branching,
-    limit: branchingLimit,
   },
 };
 

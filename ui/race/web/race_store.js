@@ -10,9 +10,10 @@ import { LaneTotals } from "./lane_totals.js";
  * `kind`: the menu's key for its tree; null if the file of the race does not say. `most`: maximum
  * nodes of a tree.
  * `changes`: whether the tree changes from step to step. `on`: in a race of two prompts, the name
- * of the lane's prompt.
+ * of the lane's prompt. `number`: the lane's number in the form, from 1; null if the race is from a
+ * file.
  * @typedef {{name: string, how: string, verifier: string, plain: boolean, most: number,
- *   changes: boolean, on?: string, kind?: string | null}} Lane
+ *   changes: boolean, on?: string, kind?: string | null, number?: number | null}} Lane
  */
 /**
  * One step of a lane. `text`: one string per token; the first `drafted` tokens are from the draft.

@@ -15,8 +15,8 @@ import { el, show, text } from "../../shared/web/dom.js";
 /**
  * All are optional. `server.get_moves([race, from])` returns steps that did not arrive,
  * `server.get_steps([race, lane, from])` the details of steps. `trigger` is called with "apply"
- * {lane, parents}, "open" {race, lane} or "more" {race}. `plotly` is the address of Plotly's
- * script. `page`: the form beside the view.
+ * {lane: its number in the form, from 1, parents}, "open" {race, lane: its index} or "more" {race}.
+ * `plotly` is the address of Plotly's script. `page`: the form beside the view.
  * @typedef {{server?: any, trigger?: (name: string, data?: object) => void,
  *   plotly?: string | null, page?: import("../../shared/web/form_buttons.js").FormBeside}} Options
  */

@@ -1,7 +1,8 @@
 /* Saves the race on screen as one HTML file. */
+import { raceData } from "./race_data.js";
 import { raceFacts } from "./race_header.js";
 import { pageLines } from "../../shared/web/run_facts.js";
-import { recordedMeta, relabelled, saveRecording } from "../../shared/web/save_page.js";
+import { saveRecording } from "../../shared/web/save_page.js";
 
 /** @import { RaceStore } from "./race_store.js" */
 
@@ -20,7 +21,7 @@ export async function saveShown() {
  * @param {RaceStore} store
  * @returns {Promise<void>}
  */
-export const saveRace = (store) =>
+const saveRace = (store) =>
   saveRecording(store, {
     view: "race",
     what: "race",
@@ -28,19 +29,3 @@ export const saveRace = (store) =>
     data: raceData,
     facts: (meta) => pageLines(raceFacts(meta)),
   });
-
-/**
- * The race as one message, in the form in which the server sends a recorded race.
- * @param {RaceStore} store
- * @returns {any}
- */
-export const raceData = ({ meta, lanes, trees, steps, stopped, results, verdict }) => ({
-  v: 1,
-  meta: recordedMeta(meta),
-  lanes: lanes.map((lane) => ({ ...lane, how: relabelled(lane.how) })),
-  trees,
-  moves: steps,
-  stopped,
-  results: relabelled(results),
-  ...(verdict ? { verdict } : {}),
-});

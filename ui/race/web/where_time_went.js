@@ -144,11 +144,12 @@ export class WhereTimeWent {
     if (label) addTerm(source, readable(label), /what if/.test(label) ? "what if" : label);
     const gain = signed(predicted - speedup);
     source.append(gain && label ? ", " + gain : gain);
-    // in a race of two prompts each lane of the form is two lanes here, so `i` is not its number
+    // in a race of two prompts the tree suits one prompt, and the form's lane races on both
     if (!parents || !this.trigger || this.lanes[i].on) return;
-    const text = "Use in lane " + (i + 1);
+    const lane = this.lanes[i].number ?? i + 1;
+    const text = "Use in lane " + lane;
     const use = button(item, { text, hint: TOOLTIPS["button put into lane"] });
-    use.addEventListener("click", () => this.trigger("apply", { lane: i, parents }));
+    use.addEventListener("click", () => this.trigger("apply", { lane, parents }));
   }
 }
 

@@ -103,7 +103,7 @@ export function button(parent, { label, icon, text: words, cls = "", hint = labe
  * @param {string} name of ICONS
  * @returns {SVGSVGElement}
  */
-export function drawIcon(parent, name) {
+function drawIcon(parent, name) {
   const box = svg("svg", { viewBox: "0 0 24 24", class: "sq-icon", "aria-hidden": "true" }, parent);
   svg("path", { d: ICONS[name] }, box);
   return box;

@@ -68,7 +68,7 @@ export const isSimulated = ({ label, clock }) => label === "simulated" && Boolea
  * @param {Meta} meta of a simulated run
  * @returns {string}
  */
-export function asOn({ clock }) {
+function asOn({ clock }) {
   const [machine] = readable(clock).split(",");
   if (/^(an?|the) /i.test(machine)) return "as on " + machine;
   return `as on ${BEGINS_WITH_VOWEL.test(machine) ? "an" : "a"} ${machine}`;

@@ -24,7 +24,7 @@ export function saveText(name, text, type = "application/json") {
 }
 
 const cell = (value) =>
-  /[",\n]/.test(String(value)) ? '"' + String(value).replace(/"/g, '""') + '"' : String(value);
+  /[",\r\n]/.test(String(value)) ? '"' + String(value).replace(/"/g, '""') + '"' : String(value);
 
 /**
  * Rows of values as CSV text (RFC 4180).

@@ -76,7 +76,7 @@ const svgBlob = (source) => URL.createObjectURL(new Blob([source], { type: "imag
  * @param {number} height px
  * @param {string} name of the file, without its suffix
  */
-export async function raster(source, width, height, name) {
+async function raster(source, width, height, name) {
   const image = new Image();
   image.src = svgBlob(source);
   await image.decode().finally(() => URL.revokeObjectURL(image.src));

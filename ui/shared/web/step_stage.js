@@ -110,11 +110,6 @@ export class StepStage extends EventTarget {
     this.player.stand(picture);
   }
 
-  /** The number of pictures of the step. */
-  get pictures() {
-    return this.step ? this.motion.most + 1 : 0;
-  }
-
   /**
    * Show the next or the previous picture.
    * @param {number} by 1 or -1

@@ -37,7 +37,7 @@ export const misplaced = (given, right) => sum(left(given, right));
  * @param {() => number} random
  * @returns {number}
  */
-export function drawnFrom(weights, random) {
+function drawnFrom(weights, random) {
   let mark = random() * sum(weights);
   const found = weights.findIndex((weight) => (mark -= weight) < 0);
   return found < 0 ? weights.findLastIndex((weight) => weight > 0) : found;

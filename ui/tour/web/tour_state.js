@@ -2,7 +2,7 @@
 
 export const STOPS = ["cost", "dice", "chain", "tree", "which", "yours"];
 /** @type {Record<string, string[]>} the questions of each stop, in order */
-export const QUESTIONS = {
+const QUESTIONS = {
   cost: ["length"],
   dice: ["stay", "left"],
   chain: ["all", "mean"],

@@ -23,8 +23,6 @@ export class Tally {
     this.first = new Array(size).fill(0);
     /** @type {number[]} how often each pair of words came first, at index first * size + second */
     this.pairs = new Array(size * size).fill(0);
-    /** @type {number[]} how often each child of the root was accepted */
-    this.byRank = new Array(this.topo.children[0].length).fill(0);
   }
 
   /** @param {number} count of runs to make */
@@ -34,18 +32,18 @@ export class Tally {
 
   // If the step emits a single word, another step is made for the second word.
   once() {
-    const { path, emitted } = this.step();
+    const emitted = this.step();
     this.runs += 1;
     this.tokens += emitted.length;
-    const [first, second = this.step().emitted[0]] = emitted;
+    const [first, second = this.step()[0]] = emitted;
     this.first[first] += 1;
     this.pairs[first * this.first.length + second] += 1;
-    if (path.length > 1) this.byRank[path[1] - 1] += 1;
   }
 
+  /** @returns {number[]} the words that one step emits */
   step() {
     const { drafted, verdict } = toyStep(this.toy, this.chance, this.topo);
-    return { path: verdict.path, emitted: emittedBy(drafted, verdict) };
+    return emittedBy(drafted, verdict);
   }
 }
 

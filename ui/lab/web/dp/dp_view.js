@@ -58,7 +58,10 @@ export class Dp {
   #waiting = false; // whether a paint is due in the next frame
   #stop = () => {};
   #made = ""; // the vector and size of the table
-  #asked = ""; // the tree that was last requested
+  /** The node budget and level cap that were last requested.
+   * @type {Pick<Wanted, "n" | "levels">} */
+  #budget = { n: 0, levels: null };
+  #asked = ""; // the same as text
   #shownFor = ""; // the tree that the cell was chosen for
   #look = ""; // everything that the painted cells depend on, as text
   /** @type {DpTable | null} */
@@ -129,13 +132,14 @@ export class Dp {
     const asked = JSON.stringify([n, levels]);
     const moved = this.#asked !== asked;
     this.#asked = asked;
+    this.#budget = { n, levels };
     const made = JSON.stringify([rates, nodes]);
     if (this.#made === made) {
-      if (moved && this.table) this.home(n, levels);
+      if (moved && this.table) this.home();
       return this.refuse("");
     }
     try {
-      this.start(new DpTable(rates, nodes), n, levels);
+      this.start(new DpTable(rates, nodes));
       this.#made = made;
       this.refuse("");
     } catch (error) {
@@ -149,19 +153,19 @@ export class Dp {
   }
 
   // Computes a small table at once, a large one in slices. Shows it when it is complete.
-  start(table, n, levels) {
+  start(table) {
     this.#stop();
     this.#stop = () => {};
     const sums = (table.nodes ** 2 / 2) * table.branches * Math.min(table.nodes, 32);
     if (sums <= AT_ONCE) {
       table.finish();
-      return this.take(table, n, levels);
+      return this.take(table);
     }
     this.progress(table);
     this.#stop = workThroughTable(table, {
       onProgress: (now) => this.progress(now),
       onDone: (now) => {
-        this.take(now, n, levels);
+        this.take(now);
         this.changed();
       },
     });
@@ -172,7 +176,7 @@ export class Dp {
     text(this.legend.state, `computing ${size} nodes, level ${table.levels + 1} …`);
   }
 
-  take(table, n, levels) {
+  take(table) {
     const { table: before, grid } = this;
     const whole = !before || this.#widen || grid.window.count >= before.nodes;
     this.#widen = false;
@@ -183,12 +187,13 @@ export class Dp {
     const keep = this.own && before && this.#shownFor === this.#asked;
     this.#shownFor = this.#asked;
     if (keep) this.at(this.within(this.cell));
-    else this.home(n, levels);
+    else this.home();
   }
 
   // Go to the cell of the best tree for the Lab's budget.
-  home(n, levels) {
+  home() {
     const { table } = this;
+    const { n, levels } = this.#budget;
     const size = clamp(n || 64, 1, table.nodes);
     const height = clamp(levels ?? table.levels, 1, table.levels);
     this.#shownFor = this.#asked;

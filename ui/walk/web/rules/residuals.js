@@ -47,7 +47,7 @@ export function without(draft, token) {
  * @param {number[]} tried
  * @returns {number[]}
  */
-export const evenExcept = (count, tried) =>
+const evenExcept = (count, tried) =>
   scaled(Array.from({ length: count }, (_, token) => (tried.includes(token) ? 0 : 1)));
 
 /**

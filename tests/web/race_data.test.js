@@ -1,0 +1,28 @@
+// The race in a saved page.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { raceData } from "../../ui/race/web/race_data.js";
+
+const RUNS = [0, 1, 2].map((seed) => ({ prompt: "def f", seed, seconds: [0.02, 0.01] }));
+const RACE = {
+  meta: { label: "measured" },
+  lanes: [{ name: "Plain", how: "plain decoding" }],
+  trees: [[-1]],
+  steps: [],
+  stopped: false,
+  results: [],
+  verdict: null,
+  pool: null,
+};
+const saved = (changes) => raceData(/** @type {any} */ ({ ...RACE, ...changes }));
+
+test("a saved race has its further runs and offers no more", () => {
+  const pool = { runs: RUNS, more: 4, most: 20, kind: "code", seeds: true, planned: 7 };
+  const found = saved({ pool, verdict: { sentence: "A tie." } });
+  assert.deepEqual(found.pool, { ...pool, more: 0, planned: null });
+  assert.deepEqual(found.verdict, { sentence: "A tie." });
+});
+
+test("a race without a verdict has no runs to save", () => {
+  assert.ok(!("pool" in saved({})) && !("verdict" in saved({})));
+});

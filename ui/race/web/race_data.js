@@ -1,0 +1,22 @@
+/* The contents of the saved page of a race. */
+import { recordedMeta, relabelled } from "../../shared/web/save_page.js";
+
+/** @import { RaceStore } from "./race_store.js" */
+
+/**
+ * The race as one message, in the form in which the server sends a recorded race. Its further runs
+ * are included, and no more of them can be made.
+ * @param {RaceStore} store
+ * @returns {any}
+ */
+export const raceData = ({ meta, lanes, trees, steps, stopped, results, verdict, pool }) => ({
+  v: 1,
+  meta: recordedMeta(meta),
+  lanes: lanes.map((lane) => ({ ...lane, how: relabelled(lane.how) })),
+  trees,
+  moves: steps,
+  stopped,
+  results: relabelled(results),
+  ...(verdict ? { verdict } : {}),
+  ...(pool ? { pool: { ...pool, more: 0, planned: null } } : {}),
+});
