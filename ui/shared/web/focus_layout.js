@@ -68,6 +68,19 @@ export function focusLayout(topo, view, opened, hasBonus) {
 }
 
 /**
+ * The keys of all cells that may hide a node. If they are unfolded, the node is drawn.
+ * @param {Topology} topo
+ * @param {number} node
+ * @returns {string[]}
+ */
+export function keysAbove({ parents }, node) {
+  const keys = [];
+  for (let up = parents[node]; up >= 0; up = parents[up])
+    keys.push(keyOf(up), `g${up}:untried`, `g${up}:rejected`);
+  return keys;
+}
+
+/**
  * @param {(Cell & Fold)[]} cells that are drawn
  * @returns {boolean} whether they hide nodes
  */
