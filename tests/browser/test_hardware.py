@@ -405,6 +405,12 @@ def test_an_own_profile_is_made_with_the_form_and_times_a_run(opened: Callable[.
     page.click("#pg-clock input")
     page.locator("#pg-clock [role=option]").filter(has_text="as on “my card” (simulated)").click()
     expect(page.locator("#pg-tree input")).to_have_value("Sequoia, planned for my card")
+    for tree in ("k-ary tree", "Sequoia, planned for my card"):
+        page.click("#pg-tree input")
+        page.locator("#pg-tree [role=option]").filter(has_text=tree).click()
+        if tree == "k-ary tree":
+            picture = page.locator("#decode-tree-picture .sq-form-tree")
+            expect(picture).to_contain_text("Next run: 31 nodes on 5 levels")
     page.fill("#pg-tokens input", "16")
     page.click("#pg-run")
     page.wait_for_function(

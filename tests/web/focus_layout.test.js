@@ -1,8 +1,9 @@
 // The step's own part of a large tree.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { focusLayout } from "../../ui/shared/web/focus_layout.js";
+import { focusLayout, hidesNodes } from "../../ui/shared/web/focus_layout.js";
 import { topology } from "../../ui/shared/web/tree_layout.js";
+import { allCells } from "../../ui/shared/web/tree_scene.js";
 
 const SMALL = [-1, 0, 0, 1, 1, 2];
 
@@ -55,4 +56,16 @@ test("of many rejected children the first nine and the last three are drawn", ()
   const group = items.find((item) => item.count);
   assert.equal(items.length, 1 + 9 + 1 + 3);
   assert.deepEqual([group.key, group.count, group.nodes], ["g0:rejected", 8, 8]);
+});
+
+test("whether any node is hidden", () => {
+  const topo = topology(SMALL);
+  const hides = (tree, state, ...opened) =>
+    hidesNodes(focusLayout(tree, stepOf(tree, state), new Set(opened), false).items);
+  assert.ok(hides(topo, "untried"));
+  assert.ok(hides(topo, "untried", "n1"));
+  assert.equal(hides(topo, "untried", "n1", "n2"), false);
+  assert.ok(hides(star(20), "rejected"));
+  assert.equal(hides(star(20), "rejected", "g0:rejected"), false);
+  assert.equal(hidesNodes(allCells(topo)), false);
 });

@@ -1,6 +1,7 @@
 /* The fragment of the page's address: what is written is read again, and whatever else stands there
    is refused with words. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import test from "node:test";
 import { FIELDS } from "../../ui/shared/web/link_fields.js";
 import { MOST_BYTES, decodeLink, encodeLink } from "../../ui/shared/web/link_text.js";
@@ -50,6 +51,18 @@ for (const [tab, values] of Object.entries(STATES))
     assert.match(hash, /^#[!-~]*$/);
     assert.deepEqual(decodeLink(hash), { tab, values });
   });
+
+test("every tab of the page can be in its address", () => {
+  const page = readFileSync(new URL("../../ui/page.py", import.meta.url), "utf-8");
+  const names = [...page.matchAll(/"(\w+)"(?:: |\] = )(?:live,|\w+Tab\()/g)].map(
+    ([, name]) => name,
+  );
+  assert.ok(names.length >= 10);
+  assert.deepEqual(
+    names.map((name) => name.toLowerCase()).toSorted(),
+    Object.keys(FIELDS).toSorted(),
+  );
+});
 
 test("no fragment is no state", () => {
   assert.equal(decodeLink(""), null);

@@ -77,6 +77,11 @@ class RunControls:
         """Whether other visitors may follow the run."""
         return data.get(self.shared) is True
 
+    def noted(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The components whose values the browser records, by name: the `fields` of a link to the
+        page, and the profiles saved in the browser, on which the tree picture may depend."""
+        return {**fields, "profiles": self.profiles}
+
     def values(self, data: FormData) -> dict[str, Any]:
         """The values of a request, by name."""
         return {name: data[getattr(self, name)] for name in (*self.names, "profiles")}

@@ -76,12 +76,11 @@ class FormTrees:
         params = SamplingParams.parse({name: form.get(name) for name in ("temperature", "top_p")})
         verifier: Any = form.get("verifier")
         verifier_named(verifier)
-        key = form.get("clock", clocks.HERE)
-        clock = clocks.checked_clock(key)
+        clock = clocks.checked_clock(form.get("clock", clocks.HERE), form.get("profiles"))
         clocks.require_timeable(clock, request.kind)
         pair = pair_now(self.model_host)
         return self.last.get(
-            (request, params, verifier, key, self.model_host.version, _known_of(pair)),
+            (request, params, verifier, clock, self.model_host.version, _known_of(pair)),
             lambda: request.known_tree(pair, params, verifier, clocks.simulated_clock(clock)),
         )
 

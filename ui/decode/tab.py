@@ -114,7 +114,8 @@ class LiveView(RunView[DecodeJob]):
         self.stage.link(
             self.use_link, self.profiles, [self.stage, *form.form, *form.tree_fields], **QUIET
         )
-        note_form(blocks, "decode", {name: getattr(form, name) for name in form.names})
+        fields = {name: getattr(form, name) for name in form.names}
+        note_form(blocks, "decode", form.noted(fields))
         shown = [self.stage, form.save, form.example, *form.course]
         form.open.upload(self.open, form.open, shown, **QUIET)
         on_choice(form.example, self.example, [], shown, **QUIET)

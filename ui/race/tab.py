@@ -125,7 +125,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         # scroll up to the notice that says which lane was changed
         applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")
         self.board.link(self.use_link, live.profiles, [self.board, *form.parts.values()], **QUIET)
-        note_form(blocks, "race", form.parts)
+        note_form(blocks, "race", form.noted(form.parts))
         clock = [live.profiles, form.clock]
         gr.on([blocks.load, live.profiles.change], form.offer_clocks, clock, form.clock, **UNQUEUED)
         lane = self.board.open(

@@ -17,6 +17,7 @@ from ui.decode.request import tree_request_of
 from ui.race.request import lane_tree
 from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
+from ui.shared.saved_profiles import SAVED, Entry, add_entry, shipped
 from ui.shared.tree_request import TreeRequest
 
 FORM = {"verifier": "sequoia", "temperature": 0.6, "top_p": 1.0, "clock": ""}
@@ -126,3 +127,21 @@ def test_a_larger_tree_than_allowed_is_not_drawn(model_host: ModelHost) -> None:
     trees = FormTrees(model_host, replace(LOCAL, nodes=16), lane_tree)
     assert parents(trees, {"kind": "chain", "numbers": "16"}) is not None
     assert parents(trees, {"kind": "chain", "numbers": "17"}) is None
+
+
+def test_a_profile_saved_in_the_browser_is_a_clock(model_host: ModelHost, pair: Pair) -> None:
+    """Two visitors may give the same name to different profiles."""
+    params = SamplingParams(temperature=0.6)
+    defaults.acceptance_of(pair, params)
+    profile = shipped()["a100-llama-2-7b-eager"].profile
+    steep = replace(profile, target_seconds=((1, 0.01, 0.0), (64, 1.0, 0.0)))
+    trees = FormTrees(model_host, LOCAL, tree_request_of)
+    form = {"tree": "planned", "clock": SAVED + "mine"}
+    assert parents(trees, {**form, "profiles": []}) is None
+    planned = {
+        name: parents(trees, {**form, "profiles": add_entry([], Entry("mine", one))})
+        for name, one in {"flat": profile, "steep": steep}.items()
+    }
+    assert len(planned["flat"]) > len(planned["steep"] or [0])
+    kary = {**form, "tree": "kary", "first": 3, "second": 2}
+    assert parents(trees, {**kary, "profiles": add_entry([], Entry("mine", profile))}) is not None

@@ -9,6 +9,7 @@ import { rememberInAddress } from "../../shared/web/page_address.js";
 import { offerStep } from "../../shared/web/shown_step.js";
 import { mountDecode } from "./decode_view.js";
 import { refused } from "./form_changes.js";
+import { ownRun } from "./own_run.js";
 import { linkRun } from "./run_link.js";
 
 /** @import { Props, Server, Trigger, Watch } from "../../shared/web/connect_component.js" */
@@ -45,7 +46,8 @@ export function connect(element, props, watch, trigger, server) {
     hasOpened ||= Boolean(message.meta);
     rememberInAddress(message, "run");
     if (message.error) refused();
-    if (message.done) publishOwn(view.store);
+    const own = message.done ? ownRun(view.store) : null;
+    if (own) publishRun(own);
   };
   connectComponent(root, props, watch, { ...view, take: receive }, { ask: () => trigger("come") });
   linkRun(view.store, (values) => trigger("link", values));
@@ -53,12 +55,4 @@ export function connect(element, props, watch, trigger, server) {
     const step = view.store.view();
     return step && { step, label: view.store.meta.label ?? "" };
   });
-}
-
-// Make a finished run available to other views, unless it is labelled recorded.
-function publishOwn(store) {
-  const { label, device, plain_seconds: plainSeconds = NaN } = store.meta;
-  if (store.last < 0 || !["measured", "simulated"].includes(label)) return;
-  const { tokensPerStep, seconds, steps } = store.totals(store.last);
-  publishRun({ label, device, tokensPerStep, stepSeconds: seconds / steps, plainSeconds });
 }

@@ -10,6 +10,7 @@ import { bestStep, openingStep } from "./steps_to_show.js";
 import { LARGE } from "../../shared/web/focus_layout.js";
 import { SHARES } from "../../shared/web/speeds.js";
 import { viewStep } from "../../shared/web/step_view.js";
+import { addTrees } from "../../shared/web/tree_numbers.js";
 import * as treeLayout from "../../shared/web/tree_layout.js";
 
 /**
@@ -107,7 +108,7 @@ export class RunStore extends Playback {
     const { from = before, steps = [] } = message;
     const isRepeated = !refill && steps.length > 0 && from + steps.length <= before;
     if (message.meta) this.meta = message.meta;
-    if (message.trees && !isRepeated) this.addTrees(message.trees, refill);
+    if (message.trees && !isRepeated) this.addTrees(message.trees, from, steps, refill);
     for (const [id, text] of Object.entries(message.pieces || {})) this.pieces.set(id, text);
     if (from > before) this.missing(before, from);
     steps.forEach((step, k) => this.put(from + k, step));
@@ -128,14 +129,14 @@ export class RunStore extends Playback {
     if (notice !== undefined) this.notice = notice;
   }
 
-  // An answer to `get_steps` contains all trees, which replace the known ones.
-  addTrees(trees, refill) {
-    if (refill) {
-      this.trees = [];
-      this.slots = new SlotCounts();
-    }
-    for (const parents of trees) this.trees.push(treeLayout.topology(parents));
-    if (refill) for (const step of this.steps) if (step) this.count(step);
+  // An answer to `get_steps` contains all trees, and so does the first message of a run.
+  addTrees(trees, from, steps, refill) {
+    const first = refill || from === 0 ? 0 : null;
+    const topologies = trees.map((parents) => treeLayout.topology(parents));
+    addTrees(this.trees, topologies, first, steps);
+    if (!refill) return;
+    this.slots = new SlotCounts();
+    for (const step of this.steps) if (step) this.count(step);
   }
 
   put(i, step) {

@@ -1,6 +1,7 @@
 /* The playback bar of the Decode view. Its track has two rows on one time axis: plain decoding
-   above, the run below. Each block is one step, hatched where the draft works and solid for the
-   rest. */
+   above, the run below. Each block is one step, or several steps too narrow to see, hatched where
+   the draft works and solid for the rest. */
+import { drawnBlocks } from "./track_blocks.js";
 import { attr, el, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { PlaybackBar } from "../../shared/web/playback_bar.js";
@@ -9,14 +10,15 @@ import { REAL, SHARES, SLOW, slowed } from "../../shared/web/speeds.js";
 import { secondsOf } from "../../shared/web/step_view.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-/** @import { RunStore } from "./run_store.js" */
+/**
+ * @import { RunStore } from "./run_store.js"
+ * @import { Block } from "./track_blocks.js"
+ */
 
 const ROW = 20; // px
 const GAP = 4; // px between the rows, and above and below them
-const SEAM = 1; // px between blocks
 const LEAST_NUMBER = 10; // px; a row whose median block is narrower shows no numbers
 const GROWTH = 1.25; // factor of the track's time span, when a run in progress outgrows it
-const LEAST_WIDE = 1.6; // px; a step that ends less than this after the last block is left out
 const RATES = [
   SLOW,
   ["easy", "easy pace"],
@@ -36,15 +38,6 @@ const WORDS = {
   live: TOOLTIPS["button live"],
   rates: RATES,
 };
-
-/**
- * A block of the track.
- * @typedef {object} Block
- * @property {number} from seconds
- * @property {number} pass seconds, when the drafting ends
- * @property {number} to seconds
- * @property {number} tokens
- */
 
 /**
  * Names of the group with a row's numbers, and of the paths with its hatched and its solid blocks.
@@ -197,17 +190,11 @@ export class Scrubber extends PlaybackBar {
     const scale = wide / this.span;
     const widths = blocks.map(({ pass, to }) => (to - pass) * scale).sort((a, b) => a - b);
     const isNumbered = widths[widths.length >> 1] >= LEAST_NUMBER;
-    let free = 0; // where the next block may begin
-    for (const { from, pass, to, tokens } of blocks) {
-      const end = to * scale;
-      if (end - free < LEAST_WIDE) continue;
-      const start = Math.max(from * scale, free);
-      const middle = Math.max(pass * scale, start);
-      if (middle - start > SEAM) parts[drafting] += block(start, middle, y);
-      if (end - middle > SEAM) parts[passing] += block(middle, end - SEAM, y);
-      const isWide = end - middle > LEAST_NUMBER - 2;
+    for (const { start, middle, end, tokens } of drawnBlocks(blocks, scale)) {
+      if (middle > start) parts[drafting] += block(start, middle, y);
+      if (end > middle) parts[passing] += block(middle, end, y);
+      const isWide = end - middle > LEAST_NUMBER - 3;
       if (isNumbered && isWide) this.number(row, (middle + end) / 2, y, tokens);
-      free = end;
     }
   }
 

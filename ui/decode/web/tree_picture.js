@@ -3,6 +3,7 @@
 import { runFacts } from "./run_header.js";
 import * as dom from "../../shared/web/dom.js";
 import { svg } from "../../shared/web/dom.js";
+import { hidesNodes } from "../../shared/web/focus_layout.js";
 import { factLines } from "../../shared/web/run_facts.js";
 import { isSimulated, paintSimulated } from "../../shared/web/run_words.js";
 import * as pictures from "../../shared/web/save_picture.js";
@@ -222,9 +223,9 @@ const PARTLY =
   "Only part of the tree is drawn. “▸12” means 12 hidden descendants; “… 3 more” means 3 hidden siblings.";
 
 // The models and settings as lines, with a note if part of the tree is left out.
-function about({ meta, focused }, wide) {
+function about(meta, cells, wide) {
   const lines = factLines(meta, runFacts(meta), Math.floor(wide / LETTER));
-  return focused ? [...lines, PARTLY] : lines;
+  return hidesNodes(cells) ? [...lines, PARTLY] : lines;
 }
 
 /**
@@ -237,7 +238,8 @@ export function treePicture(store, tree) {
   const { drawn, view } = tree;
   const { frame, scene } = view;
   const sheet = new Sheet(tree.panel.root);
-  sheet.lines(title(drawn, store.word), about(store, Math.max(frame.width, LEAST) - 2 * PAD));
+  const wide = Math.max(frame.width, LEAST) - 2 * PAD;
+  sheet.lines(title(drawn, store.word), about(store.meta, scene.cells, wide));
   if (isSimulated(store.meta)) sheet.badge(tree.panel.root, store.meta);
   sheet.key(store.heat ? tree.legend.heat : tree.legend.states);
   sheet.tree(view.svg, frame, columnNames(scene.columns, view, 1));

@@ -1,6 +1,7 @@
 /* What happens when a person points at a node of the step's tree, clicks it or focuses it. */
+import { keysAbove } from "../../shared/web/focus_layout.js";
 import { spokenNode } from "../../shared/web/step_words.js";
-import { keyOf, nodeOf } from "../../shared/web/tree_scene.js";
+import { nodeOf } from "../../shared/web/tree_scene.js";
 
 /** @import { TreePanel } from "./tree_panel.js" */
 
@@ -51,9 +52,8 @@ export class TreePointer {
    */
   pick(node) {
     const { store } = this;
-    const { parents } = store.view().topo;
-    for (let up = parents[node]; store.focused && up >= 0; up = parents[up])
-      for (const key of [keyOf(up), `g${up}:untried`, `g${up}:rejected`]) store.opened.add(key);
+    const hiding = store.focused ? keysAbove(store.view().topo, node) : [];
+    for (const key of hiding) store.opened.add(key);
     store.set({ pin: node, hover: null });
     if (!store.focused) this.tree.drawing.reveal(node);
   }

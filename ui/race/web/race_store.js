@@ -3,6 +3,7 @@
    lane. */
 import { Following } from "../../shared/web/following.js";
 import { Playback, SLOWEST_FRAME } from "../../shared/web/playback.js";
+import { addTrees } from "../../shared/web/tree_numbers.js";
 import { LaneTotals } from "./lane_totals.js";
 
 /**
@@ -138,7 +139,7 @@ export class RaceStore extends Playback {
     if (message.meta) this.meta = message.meta;
     const repeated = !refill && steps.length > 0 && from + steps.length <= before;
     if (message.trees && !repeated)
-      this.trees = refill ? message.trees : [...this.trees, ...message.trees];
+      addTrees(this.trees, message.trees, refill || from === 0 ? 0 : null, steps);
     if (race !== null && from > before) this.askForMissing(before, from);
     const late = this.put(steps, from) || refill;
     if (message.lanes) this.lanes = message.lanes;

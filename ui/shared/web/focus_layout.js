@@ -67,6 +67,25 @@ export function focusLayout(topo, view, opened, hasBonus) {
   return { items, rows: rows + 1, cols: Math.max(...items.map((item) => item.col), 0) + 1 };
 }
 
+/**
+ * The keys of all cells that may hide a node. If they are unfolded, the node is drawn.
+ * @param {Topology} topo
+ * @param {number} node
+ * @returns {string[]}
+ */
+export function keysAbove({ parents }, node) {
+  const keys = [];
+  for (let up = parents[node]; up >= 0; up = parents[up])
+    keys.push(keyOf(up), `g${up}:untried`, `g${up}:rejected`);
+  return keys;
+}
+
+/**
+ * @param {(Cell & Fold)[]} cells that are drawn
+ * @returns {boolean} whether they hide nodes
+ */
+export const hidesNodes = (cells) => cells.some(({ folded, count }) => Boolean(folded || count));
+
 // The children of an open node: numbers of nodes that are drawn one by one, and groups, which are
 // drawn as one cell such as "… 13 more (83 nodes)".
 function choose(topo, view, opened, node) {

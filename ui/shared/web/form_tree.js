@@ -12,6 +12,7 @@ const PAUSE = 120; // ms without another change before the server is asked
 const AGAIN = 1000; // ms before the server is asked again while models load
 // Names of the fields on which a tree depends.
 const OF_ALL = ["temperature", "top_p", "clock"];
+const SAVED = "kept:"; // begins the key of a clock that is a profile saved in the browser
 const OF_DECODE = ["tree", "first", "second", "branching", "verifier"];
 const OF_A_LANE = ["kind", "numbers", "verifier"];
 
@@ -23,7 +24,9 @@ const OF_A_LANE = ["kind", "numbers", "verifier"];
  */
 export function asked(values, lane) {
   const own = (lane ? OF_A_LANE : OF_DECODE).map((name) => [name, values[name + lane]]);
-  return Object.fromEntries([...own, ...OF_ALL.map((name) => [name, values[name]])]);
+  const isSaved = String(values.clock ?? "").startsWith(SAVED);
+  const all = isSaved ? [...OF_ALL, "profiles"] : OF_ALL;
+  return Object.fromEntries([...own, ...all.map((name) => [name, values[name]])]);
 }
 
 /** The picture of one tree field. */

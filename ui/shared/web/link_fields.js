@@ -165,5 +165,9 @@ export const FIELDS = {
     rates: text(80),
     nodes: whole(1, MOST_NODES),
   },
+  tour: {},
+  lossless: {},
+  experiments: {},
+  paper: {},
   models: {},
 };

@@ -1,5 +1,6 @@
 /* Keeps the fragment of the page's address up to date with the open tab and what it shows, so that
    a reload, the Back button and a copied link show the same again. */
+import { FIELDS } from "./link_fields.js";
 import { decodeLink, encodeLink } from "./link_text.js";
 
 /** @import { LinkState } from "./link_text.js" */
@@ -79,9 +80,9 @@ export async function copyLink(tab) {
   const { hash, left } = encodeLink(tab, view.read());
   const address = new URL(hash, location.href).href;
   const missing = left.map((name) => NAMES[name] ?? name).join(" and ");
-  const rest = missing && ` without ${missing}: too long for a link, or not valid`;
+  const rest = missing && ` without ${missing} (too long for a link, or not valid)`;
   if (await copied(address)) view.say(`Link copied${rest}.`, false);
-  else view.say(`The browser does not allow copying. The link: ${address}`, false);
+  else view.say(`The browser does not allow copying. The link${rest}: ${address}`, false);
 }
 
 // Whether the text could be copied: the clipboard works only with https or on localhost.
@@ -127,10 +128,15 @@ function follow() {
   try {
     show(decodeLink(location.hash) ?? { tab: "decode", values: {} });
   } catch (problem) {
-    history.replaceState(history.state, "", location.pathname + location.search);
-    const words = `This link is damaged and was ignored: ${problem.message}.`;
-    whenThere("decode", (view) => view.say(words, true));
+    ignore(`This link is damaged and was ignored: ${problem.message}.`);
   }
+}
+
+// Remove the fragment from the address, and say why.
+/** @type {(why: string) => void} */
+function ignore(why) {
+  history.replaceState(history.state, "", location.pathname + location.search);
+  whenThere("decode", (view) => view.say(why, true));
 }
 
 /** @type {(state: LinkState) => void} */
@@ -143,16 +149,24 @@ function show(state) {
 
 /** @type {(name: string, looks: number) => void} */
 function clickTab(name, looks) {
-  if (name === openTab()) return;
   const tab = [...tabs(), ...others()].find((one) => nameOf(one) === name);
-  if (!tab) {
-    if (looks < MOST_LOOKS) setTimeout(() => clickTab(name, looks + 1), TABS_MS);
+  if (!tab && looks < MOST_LOOKS) {
+    setTimeout(() => clickTab(name, looks + 1), TABS_MS);
     return;
   }
+  const isWanted = pending?.tab === name;
+  if (isWanted && !(tab && hasValues(name))) pending = null; // no view will take it
+  if (!tab) {
+    if (isWanted) ignore(`This link was ignored: the page has no tab “${name}”.`);
+    return;
+  }
+  if (name === openTab()) return;
   isFollowing = true;
   tab.click();
   isFollowing = false;
 }
+
+const hasValues = (tab) => Object.keys(FIELDS[tab]).length > 0;
 
 /** @type {(tab: string, act: (view: LinkedView) => void, looks?: number) => void} */
 function whenThere(tab, act, looks = 0) {

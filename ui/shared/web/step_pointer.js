@@ -1,7 +1,8 @@
 /* The default actions of a step's tree: when a person points at a node, focuses or presses it, the
    stage explains the node and dispatches an event. */
+import { keysAbove } from "./focus_layout.js";
 import { spokenNode } from "./step_words.js";
-import { nodeOf } from "./tree_scene.js";
+import { keyOf, nodeOf } from "./tree_scene.js";
 
 /**
  * @import { StepStage } from "./step_stage.js"
@@ -64,10 +65,11 @@ export class StepPointer {
     return node !== "bonus" && !path.includes(node) && topo.children[node].length > 0;
   }
 
-  /** @param {number} node pressed in the minimap */
+  /** @param {number} node pressed in the minimap, which is then drawn and scrolled into view */
   pick(node) {
+    for (const key of keysAbove(this.stage.step.topo, node)) this.opened.add(key);
+    this.hover(keyOf(node));
     this.stage.tree.reveal(node);
-    this.hover("n" + node);
     this.stage.emit("press", { node });
   }
 

@@ -235,11 +235,12 @@ export class StepTree {
   }
 
   /**
-   * Scroll a node of the whole tree into view.
+   * Scroll a node into view, if it is drawn.
    * @param {number} node
    */
   reveal(node) {
-    if (this.full) this.view.reveal(this.full.cells[node]);
+    const cell = this.view.scene?.cells.find(({ key }) => key === keyOf(node));
+    if (cell) this.view.reveal(cell);
   }
 }
 

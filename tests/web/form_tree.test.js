@@ -1,0 +1,26 @@
+// What the picture of a form's tree asks the server.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { asked } from "../../ui/shared/web/form_tree.js";
+
+const FORM = {
+  tree: "best", first: 9, second: 4, branching: "", verifier: "sequoia", kind2: "kary",
+  numbers2: "2 3", verifier2: "topk", temperature: 0.6, top_p: 1, seed: 3, profiles: ["{}"],
+}; // prettier-ignore
+const ALL = { temperature: 0.6, top_p: 1 };
+
+test("the values that the tree depends on", () => {
+  const { tree, first, second, branching, verifier } = FORM;
+  const own = { tree, first, second, branching, verifier };
+  assert.deepEqual(asked({ ...FORM, clock: "" }, ""), { ...own, ...ALL, clock: "" });
+  const lane = { kind: "kary", numbers: "2 3", verifier: "topk" };
+  assert.deepEqual(asked({ ...FORM, clock: "" }, "2"), { ...lane, ...ALL, clock: "" });
+});
+
+test("the profiles saved in the browser, if the clock is one of them", () => {
+  for (const lane of ["", "2"]) {
+    assert.deepEqual(asked({ ...FORM, clock: "kept:mine" }, lane).profiles, ["{}"]);
+    for (const clock of ["", "a100-llama-2-7b-eager", undefined, null])
+      assert.equal("profiles" in asked({ ...FORM, clock }, lane), false);
+  }
+});

@@ -1,0 +1,42 @@
+// Which finished runs other views may use as the visitor's own.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ownRun } from "../../ui/decode/web/own_run.js";
+import { RunStore } from "../../ui/decode/web/run_store.js";
+
+globalThis.matchMedia = () => ({ matches: false });
+globalThis.requestAnimationFrame = () => 0;
+
+const SECONDS = { draft: 0.01, verify: 0.02, overhead: 0.01 };
+const STEP = { i: 0, tree: 0, tokens: [0, 1], trials: [], path: [0], bonus: 2, emitted: [2] };
+const steps = [
+  { ...STEP, seconds: SECONDS },
+  { ...STEP, i: 1, emitted: [2, 3, 4], seconds: SECONDS },
+];
+
+/** The run of one message: from a file, or with an `end` as the server sends it for a new run. */
+function ownOf(label, rest = {}) {
+  const store = new RunStore();
+  const meta = { label, device: "a card", plain_seconds: 0.03 };
+  const trees = [[-1, 0]];
+  store.take({ run: "r", from: 0, meta, trees, pieces: {}, steps, done: true, ...rest }, false);
+  return ownRun(store);
+}
+
+test("a run made here is the visitor's own, measured or simulated", () => {
+  for (const label of ["measured", "simulated"]) {
+    const { stepSeconds, ...rest } = ownOf(label, { end: "length" });
+    assert.deepEqual(rest, { label, device: "a card", tokensPerStep: 2, plainSeconds: 0.03 });
+    assert.ok(Math.abs(stepSeconds - 0.04) < 1e-12);
+  }
+});
+
+test("a measured run that is shown again stays the visitor's own", () => {
+  assert.equal(ownOf("measured").tokensPerStep, 2);
+});
+
+test("a run from a file is not, nor one without steps", () => {
+  assert.equal(ownOf("simulated"), null);
+  assert.equal(ownOf("recorded"), null);
+  assert.equal(ownOf("measured", { end: "stopped", steps: [] }), null);
+});

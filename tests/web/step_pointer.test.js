@@ -1,0 +1,50 @@
+// A press in the minimap shows the node, also if the focus layout hides it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { focusLayout } from "../../ui/shared/web/focus_layout.js";
+import { StepPointer } from "../../ui/shared/web/step_pointer.js";
+import { StepTree } from "../../ui/shared/web/step_tree.js";
+import { topology } from "../../ui/shared/web/tree_layout.js";
+import { allCells } from "../../ui/shared/web/tree_scene.js";
+
+// a root with 20 children, of which the last has a child (21), which has a child (22)
+const TOPO = topology([-1, ...new Array(20).fill(0), 20, 21]);
+const STEP = { topo: TOPO, path: [0], state: new Array(TOPO.n).fill("untried") };
+
+/** A stage whose tree shows `STEP` after a smaller tree, all of whose nodes were drawn. */
+function stageOf(cellsOf) {
+  const shown = [];
+  const view = { scene: null, reveal: (cell) => shown.push(cell) };
+  const tree = Object.assign(Object.create(StepTree.prototype), { view });
+  tree.full = { topo: topology([-1, 0]), cells: allCells(topology([-1, 0])) };
+  const stage = { step: STEP, tree, events: [], emit: (name) => stage.events.push(name) };
+  stage.paint = () => (view.scene = { cells: cellsOf(stage.pointer.opened) });
+  stage.pointer = new StepPointer(/** @type {any} */ (stage));
+  stage.paint();
+  return { stage, shown };
+}
+
+const LAYOUTS = {
+  focus: (opened) => focusLayout(TOPO, STEP, opened, false).items,
+  all: () => allCells(TOPO),
+};
+
+for (const [name, cellsOf] of Object.entries(LAYOUTS))
+  test(`the node is drawn and scrolled into view: ${name}`, () => {
+    const { stage, shown } = stageOf(cellsOf);
+    for (const node of [22, 22, 10, 0]) stage.pointer.pick(node);
+    assert.deepEqual(
+      shown.map(({ key }) => key),
+      ["n22", "n22", "n10", "n0"],
+    );
+    assert.equal(stage.events.filter((event) => event === "press").length, 4);
+    assert.equal(stage.pointer.node, 0);
+  });
+
+test("a node that is not drawn is not scrolled to, nor is one before the first drawing", () => {
+  const { stage, shown } = stageOf(LAYOUTS.focus);
+  stage.tree.reveal(22);
+  stage.tree.view.scene = null;
+  stage.tree.reveal(0);
+  assert.deepEqual(shown, []);
+});

@@ -1,0 +1,20 @@
+/* The run on screen as the visitor's own, for other views. */
+
+/**
+ * @import { FinishedRun } from "../../shared/web/finished_run.js"
+ * @import { RunStore } from "./run_store.js"
+ */
+
+/**
+ * A finished run, if it was made here. A run from a file is never labelled measured. It may be
+ * labelled simulated, but unlike a run that was made on this page it has no `end`.
+ * @param {RunStore} store
+ * @returns {FinishedRun | null}
+ */
+export function ownRun(store) {
+  const { label, device, plain_seconds: plainSeconds = NaN } = store.meta;
+  const isOwn = label === "measured" || (label === "simulated" && store.end !== null);
+  if (store.last < 0 || !isOwn) return null;
+  const { tokensPerStep, seconds, steps } = store.totals(store.last);
+  return { label, device, tokensPerStep, stepSeconds: seconds / steps, plainSeconds };
+}
