@@ -20,9 +20,10 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verifier
+from sequoia.decoding.drafter import DynamicTree
 from sequoia.exactness.losslessness import table_step
 from sequoia.exactness.losslessness.enumerator import Distribution, Enumerator, distribution
-from sequoia.exactness.losslessness.table_step import Model, Text, drafted, step
+from sequoia.exactness.losslessness.table_step import Model, Text, drafted, step, verified
 
 __all__ = [
     "Distribution",
@@ -33,6 +34,7 @@ __all__ = [
     "drafted",
     "over_torch",
     "step",
+    "verified",
 ]
 
 
@@ -152,6 +154,37 @@ EXACT = {**VERIFIERS, "topk": replace(VERIFIERS["topk"], draw=_top)}
 def over_torch(name: str) -> Verifier:
     """The real verifier for models that return numpy arrays."""
     return table_step.over_torch(VERIFIERS[name])
+
+
+def grown(
+    shape: DynamicTree, verifier: Verifier, q: Model, prefix: Text, chance: Any
+) -> tuple[list[int], list[Text]]:
+    """`drafted` for a dynamic tree, whose topology is `shape.tree` afterwards. `shape` sees q as
+    floats; tokens are drawn from q itself, which may contain fractions."""
+    tokens = [-1]
+    contexts = [prefix]
+    while front := shape.front:
+        rows = np.array([q(contexts[node]) for node in front])  # (front, vocab)
+        seen = torch.tensor(rows.astype(float))
+        drawn = verifier.draw(chance, rows, shape.grow(seen))
+        shape.see(seen, drawn)
+        for node, siblings in zip(front, drawn, strict=True):
+            tokens += [int(token) for token in siblings]
+            contexts += [(*contexts[node], int(token)) for token in siblings]
+    return tokens, contexts
+
+
+def grown_step(
+    shape: DynamicTree,
+    verifier: Verifier,
+    p: Model,
+    q: Model,
+    chance: Any,
+    prefix: Sequence[int] = (),
+) -> Text:
+    """`step` with a dynamic tree."""
+    tokens, contexts = grown(shape, verifier, q, tuple(prefix), chance)
+    return verified(shape.tree, tokens, contexts, verifier, p, q, chance)
 
 
 def steps(count: int, tree: Tree, verifier: Verifier, p: Model, q: Model, chance: Any) -> Text:

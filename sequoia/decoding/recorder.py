@@ -67,7 +67,8 @@ def _ended(text: tuple[str, ...], pending: str) -> tuple[str, ...]:
 
 def prompt_pieces(pair: Pair, prompt: str, most: int = 1024) -> list[tuple[str, bool]]:
     """(text, whether it is a special token) of each token of the prompt, as the models get it. If
-    there are more than `most`, "…" replaces those in the middle."""
+    there are more than `most`, the first and last of them are returned, `most` in all, with "…" in
+    place of those in the middle."""
     ids = pair.encode(prompt)
     special = set(pair.tokenizer.all_special_ids)
     stream = TextStream(pair.tokenizer)
@@ -75,4 +76,5 @@ def prompt_pieces(pair: Pair, prompt: str, most: int = 1024) -> list[tuple[str, 
     found[-1] = (found[-1][0] + stream.pending, found[-1][1])
     if len(found) <= most:
         return found
-    return [*found[: most // 2], ("…", False), *found[-(most // 2) :]]
+    first = -(-most // 2)
+    return [*found[:first], ("…", False), *found[len(found) - (most - first) :]]

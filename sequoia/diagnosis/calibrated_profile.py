@@ -82,5 +82,7 @@ def _pinned(
 
 
 def scaled(points: Iterable[Point], factor: float) -> tuple[Point, ...]:
-    """The curve through `points` with all times multiplied by `factor`."""
-    return tuple((size, max(seconds * factor, _TINY), spread) for size, seconds, spread in points)
+    """The curve through `points` with all times and their spread multiplied by `factor`."""
+    return tuple(
+        (size, max(seconds * factor, _TINY), spread * factor) for size, seconds, spread in points
+    )

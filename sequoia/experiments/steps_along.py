@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 
@@ -57,7 +58,8 @@ def steps_along(
     target = pair.target.open(capacity)
     draft = pair.draft.at_temperature(params.temperature).open(capacity)
     rule = verifier_named(verifier)
-    chance = DrawsByContext(params.seed) if params.temperature else chance_for(0.0, params.seed)
+    make = DrawsByContext if params.temperature else partial(chance_for, 0.0)
+    chance = make(params.seed, pair.draft.device)
     drafter = Drafter(draft, params, rule, chance, counted.most)
     step = HostStep(target, drafter, params, rule, chance)
     for root in range(len(text.prompt) - 1, len(ids) - 1, stride):
@@ -95,8 +97,8 @@ class DrawsByContext(Seeded):
     start of the text to that node. Within a step these tokens are different for every node, so the
     draws of different nodes are independent."""
 
-    def __init__(self, seed: int) -> None:
-        super().__init__(seed)
+    def __init__(self, seed: int, device: torch.device | str = "cpu") -> None:
+        super().__init__(seed, device)
         self._seed = seed
         self._contexts: list[tuple[int, ...]] = []  # for each node, all tokens up to its own
         self._fronts: Sequence[Sequence[int]] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
@@ -215,6 +216,7 @@ def text_step(args: Namespace, _tokens: int | None) -> bool:
     if args.text:
         corpus = text_corpus(args.text)
         train, held, notes = corpus.train, {"text": corpus.held}, {}
+        _write_kept_out(args.out / "kept-out", Prepared())
     else:
         train, held, notes = _collected(args)
     tokenizer = _new_tokenizer(args, train)
@@ -239,8 +241,10 @@ def _collected(
 
 
 def _write_kept_out(folder: Path, prepared: Prepared) -> None:
-    """Write the texts of the sources that are never trained on, one file for each text."""
+    """Write the texts of the sources that are never trained on, one file for each text. The files
+    of an earlier step `text` are removed, so that no excerpts come from them."""
     for kind in KINDS:
+        shutil.rmtree(folder / kind, ignore_errors=True)
         for number, text in enumerate(prepared.of(kind, "kept")):
             path = folder / kind / text.source / f"{number:04d}-{text.name.replace('/', '-')}"
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ..errors import BadTraining
 from .clean import parsed
 from .prepare import content_hash
 
@@ -17,14 +18,27 @@ MIN_EXCERPT = 900  # characters
 PROMPT = (250, 600)  # minimum and maximum characters of a prompt of code
 MIN_PARAGRAPH = 200  # characters of the paragraph that an excerpt of prose starts with
 
+# what the step `text` needs, so that there are texts of a kind to choose from
+KEPT_OUT_BY = {
+    "code": "--packages and a package of KEPT_OUT",
+    "prose": "--docs and a manual that is kept out",
+}
+
 Excerpt = tuple[str, str]  # prompt, rest
 
 
 def pick(folder: Path, kind: str, count: int) -> list[dict[str, str]]:
     """At most `count` excerpts of the `kind` "code" or "prose", one per file: {"source", "file",
-    "prompt", "rest"}. The sources take turns, so that none dominates."""
+    "prompt", "rest"}. The sources take turns, so that none dominates. Raises BadTraining if
+    `folder` has no texts of that kind."""
     find = {"code": code_excerpt, "prose": prose_excerpt}[kind]
-    queues = [_of_source(source, find) for source in sorted((folder / kind).iterdir())]
+    sources = sorted(path for path in (folder / kind).glob("*") if path.is_dir())
+    if not sources:
+        raise BadTraining(
+            f"no excerpts of {kind}: the step `text` found no {kind} to keep out of the training; "
+            f"run it again with {KEPT_OUT_BY[kind]}; see sequoia/pretrain/sources.py"
+        )
+    queues = [_of_source(source, find) for source in sources]
     found: list[dict[str, str]] = []
     while queues and len(found) < count:
         queue = queues.pop(0)

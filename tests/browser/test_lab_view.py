@@ -985,7 +985,6 @@ def counted(rates: list[float], visits: int, words: str, depths: int = 1) -> dic
                 "words": words,
                 "temperature": 0.6,
                 "top_p": 1,
-                "repetition": 0.1,
                 "unit": "roots",
                 "atlas": by_level,
             }

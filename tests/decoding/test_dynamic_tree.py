@@ -18,9 +18,11 @@ from exact import (
     completed,
     distance,
     distribution,
+    grown,
     over_torch,
     production_models,
     true_distribution,
+    verified,
 )
 from fakes import PROMPTS, hopeless_pair, same_pair, tiny_pair
 from goodness_of_fit import fit
@@ -35,7 +37,6 @@ from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.replanned_tree import RankCounts, Replanned
 from sequoia.decoding.tree_choice import FixedTree, TreeChoice
 from sequoia.errors import BadTree
-from sequoia.exactness.losslessness.table_step import grown, verified
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 

@@ -11,7 +11,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import expected_tokens
 from sequoia.algorithm.step_trace import PHASES, DecodeStats
 from sequoia.algorithm.tree import Tree
-from sequoia.diagnosis.calibrated_profile import calibrated
+from sequoia.diagnosis.calibrated_profile import calibrated, scaled
 from sequoia.diagnosis.diagnosis import Diagnosis
 from sequoia.diagnosis.smaller_trees import smaller
 from sequoia.diagnosis.speedup_interval import SpeedupInterval
@@ -220,6 +220,11 @@ def test_a_run_as_predicted_does_not_change_the_profile() -> None:
         assert machine.verify_seconds(n) == pytest.approx(PROFILE.verify_seconds(n), rel=1e-9)
         assert machine.draft_seconds_at(n) == pytest.approx(PROFILE.draft_seconds_at(n), rel=1e-9)
         assert machine.overhead(n) == pytest.approx(PROFILE.overhead(n), rel=1e-9)
+
+
+def test_scaled_times_keep_their_relative_spread() -> None:
+    points = ((1, 0.02, 0.001), (8, 0.04, 0.004))
+    assert scaled(points, 0.5) == ((1, 0.01, 0.0005), (8, 0.02, 0.002))
 
 
 def test_levels_keep_their_share_of_the_overhead_beyond_that_of_plain_decoding() -> None:

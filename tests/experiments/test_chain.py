@@ -125,16 +125,31 @@ def test_decoders_draw_the_same_children_for_the_same_node() -> None:
     assert chains[0] == chains[1] == chains[2]
 
 
-def test_draws_by_context_follow_q_and_are_fresh_for_each_context() -> None:
-    chance = DrawsByContext(3)
-    q = torch.tensor([[0.6, 0.3, 0.1]])
+def test_children_are_drawn_on_the_device_of_the_draft(monkeypatch: pytest.MonkeyPatch) -> None:
+    devices = []
+
+    class Noted(DrawsByContext):
+        def __init__(self, seed: int, device: torch.device) -> None:
+            devices.append(device)
+            super().__init__(seed, device)
+
+    monkeypatch.setattr("sequoia.experiments.steps_along.DrawsByContext", Noted)
+    for temperature in (0.0, 0.8):
+        assert steps(pair(), text_after(pair(), temperature), Tree.chain(3))
+    assert devices == [pair().draft.device]
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_draws_by_context_follow_q_and_are_fresh_for_each_context(device: str) -> None:
+    chance = DrawsByContext(3, device)
+    q = torch.tensor([[0.6, 0.3, 0.1]], device=device)
     counts = np.zeros(3)
     for number in range(3000):
         chance.begin((number,), [(0,)])
         ((first, second),) = chance.without_replacement(q, [2])
         assert first != second
         counts[first] += 1
-    assert np.abs(counts / 3000 - q[0].numpy()).max() < 0.05
+    assert np.abs(counts / 3000 - q[0].cpu().numpy()).max() < 0.05
 
 
 class Barren:

@@ -331,8 +331,10 @@ def test_a_prompts_last_token_keeps_nothing_back(kind: str) -> None:
     assert "".join(text for text, _ in prompt_pieces(pair, "the n")) == tokenizer.decode(ids)
 
 
-def test_a_long_prompt_is_shown_without_its_middle() -> None:
-    pair = tiny_pair()
-    shown = prompt_pieces(pair, "abcdefgh", most=4)
-    assert [text for text, _ in shown] == ["a", "b", "…", "g", "h"]
-    assert shown[2] == ("…", False)
+@pytest.mark.parametrize(
+    ("most", "expected"), [(0, "…"), (1, "a…"), (2, "a…h"), (3, "ab…h"), (4, "ab…gh")]
+)
+def test_a_long_prompt_is_shown_without_its_middle(most: int, expected: str) -> None:
+    shown = prompt_pieces(tiny_pair(), "abcdefgh", most)
+    assert "".join(text for text, _ in shown) == expected
+    assert ("…", False) in shown

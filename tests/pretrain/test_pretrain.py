@@ -20,9 +20,10 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from sequoia.errors import BadTraining, SequoiaError
 from sequoia.pretrain import corpus, encoded, sample, stage
-from sequoia.pretrain.__main__ import STOPPED, device_of, main
+from sequoia.pretrain.__main__ import STOPPED, _write_kept_out, device_of, main
 from sequoia.pretrain.feed import BLOCK, Blocks, Mixture, Samples
 from sequoia.pretrain.model import distillation, next_token, overlap
+from sequoia.pretrain.prepare import Prepared, Text
 from sequoia.pretrain.recipe import WARMUP_STEPS, Recipe, Schedule, Size
 from sequoia.pretrain.tokenizer import (
     END,
@@ -597,6 +598,24 @@ def test_text_that_exists_is_kept_by_resume(tmp_path: Path, text_file: Path) -> 
     written = (tmp_path / encoded.MANIFEST).stat().st_mtime_ns
     assert main([*command, "--resume"]) == 0
     assert (tmp_path / encoded.MANIFEST).stat().st_mtime_ns == written
+
+
+def test_kept_out_texts_of_an_earlier_text_are_removed(
+    tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture
+) -> None:
+    """Guards against excerpts of a text that the pair may have been trained on since."""
+    kept = tmp_path / "kept-out"
+    first = Prepared([Text(name, "a/b.py", "code", "kept", "x = 1\n") for name in ("one", "two")])
+    _write_kept_out(kept, first)
+    _write_kept_out(kept, Prepared([Text("two", "c.py", "code", "kept", "y = 2\n")]))
+    assert [path.relative_to(kept).as_posix() for path in kept.rglob("*.py")] == [
+        "code/two/0000-c.py"
+    ]
+    own = ["--text", str(text_file), "--out", str(tmp_path), *FLAGS]
+    assert main(["text", *own]) == 0
+    assert not list(kept.rglob("*.py"))
+    assert main(["excerpts", *own]) == 2
+    assert "no code to keep out" in capsys.readouterr().err
 
 
 def test_text_is_read_with_the_tokenizer_that_encoded_it(tmp_path: Path) -> None:

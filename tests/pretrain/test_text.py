@@ -412,3 +412,9 @@ def test_excerpts_alternate_between_sources(tmp_path: Path) -> None:
     found = pick(tmp_path, "code", 4)
     assert [item["source"] for item in found] == ["big", "small", "big", "big"]
     assert len({(item["source"], item["file"]) for item in found}) == 4
+
+
+@pytest.mark.parametrize(("kind", "flag"), [("code", "--packages"), ("prose", "--docs")])
+def test_excerpts_need_texts_that_were_kept_out(tmp_path: Path, kind: str, flag: str) -> None:
+    with pytest.raises(BadTraining, match=f"no {kind} to keep out .* with {flag} "):
+        pick(tmp_path, kind, 4)

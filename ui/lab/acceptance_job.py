@@ -77,12 +77,12 @@ class AcceptanceJob(MeasurementJob):
         self._prompts = tuple(prompts)
         self._params = params
         self._seconds = seconds
-        self._way = WAYS[way][1]
-        self._kind, _ = WAYS[way]
+        self._kind, self._way = WAYS[way]
+        self._decodes = way != "text"
 
     def demand(self) -> Demand:
         tokens = len(self._prompts) * self._params.max_new_tokens
-        return Demand(self._kind, tokens, self._seconds)
+        return Demand(self._kind, tokens if self._decodes else 0, self._seconds)
 
     def measure(self, pair: Pair) -> CountedAcceptance:
         self._end = time.monotonic() + self._seconds

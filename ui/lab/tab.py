@@ -274,7 +274,6 @@ def _count_message(report: Report, asked: CountRequest) -> dict[str, Any]:
             "words": words,
             "temperature": params.temperature,
             "top_p": params.top_p,
-            "repetition": found.repetition,
             "unit": unit,
             "atlas": table,
         }

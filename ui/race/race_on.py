@@ -28,7 +28,8 @@ from ui.serving.run_job import Ended, Notice, RunJob
 from ui.serving.sessions import Busy
 from ui.serving.wait_times import Demand
 
-TIME_LIMITS = 10  # a series of further runs may take this many times the time limit of one run
+# No further run starts once a series has taken this many times the time limit of one run.
+TIME_LIMITS = 10
 
 
 class PairChanged(SequoiaError):
@@ -106,8 +107,9 @@ class RaceOnJob(RunJob):
         self.post(Notice(None))  # so that a first message has the number of planned runs
         try:
             for further in self._runs:
-                run = self._one_run(further)
-                if run is None or time.monotonic() > end:
+                # checked before a run, so that a complete one is always kept
+                run = None if time.monotonic() > end else self._one_run(further)
+                if run is None:
                     return self._interrupted()
                 self.post(RunMade(run))
             return Ended("length")

@@ -115,10 +115,8 @@ class FairQueue:
     def _full_words(self) -> str:
         waiting = len(self._tickets)  # including the one that has the engine
         words = duration_words(self._seconds_before(waiting))
-        return (
-            f"{waiting} runs are running or waiting already, which will take {words}; try again "
-            "later"
-        )
+        runs = "1 run is" if waiting == 1 else f"{waiting} runs are"
+        return f"{runs} running or waiting already, which will take {words}; try again later"
 
     def _wait(self, ticket: _Ticket, should_stop: ShouldStop, on_wait: OnWait) -> None:
         reported = 0

@@ -27,6 +27,7 @@ LENGTH_BYTES = 8
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _BRACKETS = b"[]{}"
 _NO_BRACKETS = bytes(set(range(256)) - set(_BRACKETS))
+_AS_LISTS = bytes.maketrans(b"{}", b"[]")
 
 
 class Refused(Exception):
@@ -40,9 +41,9 @@ def scan(data: bytes) -> None:
         raise Refused(f"it has more than {MAX_VALUES} values")
     if bare.count(b"[") + bare.count(b"{") > MAX_LISTS:
         raise Refused(f"it has more than {MAX_LISTS} lists and objects")
-    brackets = bare.translate(None, _NO_BRACKETS)
-    for _ in range(MAX_DEPTH):  # each round removes at least the innermost level
-        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+    brackets = bare.translate(_AS_LISTS, _NO_BRACKETS)
+    for _ in range(MAX_DEPTH):  # each round removes the innermost level
+        brackets = brackets.replace(b"[]", b"")
     if brackets:
         raise Refused(f"its lists are nested more than {MAX_DEPTH} levels deep, or not closed")
 

@@ -1,8 +1,8 @@
 """Serves the page's modules, Plotly's script, and the scripts and styles of saved pages under one
 path, and only to visitors who may see the page.
 
-The path contains a hash of the modules and styles, so that a browser with an old copy in its cache
-never mixes two versions.
+The path contains a hash of the modules, the styles and Plotly's version, so that a browser with an
+old copy in its cache never mixes two versions.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class Text:
 
 @dataclass(frozen=True)
 class Joined(Text):
-    """The joined modules. version: a hash that changes with any module or style sheet."""
+    """The joined modules. version: a hash that changes with any module or style
+    sheet, and with Plotly's version."""
 
     version: str
 
@@ -48,7 +49,8 @@ class Joined(Text):
 def joined() -> Joined:
     """The page's modules joined into one, built at the first call."""
     modules_text = _script(join(modules()))
-    version = hashlib.sha256(modules_text.text + css().encode()).hexdigest()[:16]
+    others = css() + plotly.__version__
+    version = hashlib.sha256(modules_text.text + others.encode()).hexdigest()[:16]
     return Joined(modules_text.text, modules_text.zipped, modules_text.media_type, version)
 
 

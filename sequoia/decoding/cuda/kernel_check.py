@@ -173,7 +173,9 @@ def _differs(found: Found, expected: Verdict) -> str:
         if one != other:
             return f"its {what} is {one}, the reference's {other}"
     for (node, p, q, *_), trial in zip(found.trials, expected.trials, strict=True):
-        apart = max(abs(p - trial.p), abs(q - trial.q), abs(node - trial.node))
+        if node != trial.node:
+            return f"it tries node {node:g}, the reference node {trial.node}"
+        apart = max(abs(p - trial.p), abs(q - trial.q))
         if not apart <= _CLOSE:
             return f"its probabilities at node {trial.node} are off by {apart:.2g}"
     return ""

@@ -7,12 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import torch
 
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verifier import Verifier
-from sequoia.decoding.drafter import DynamicTree
 
 Text = tuple[int, ...]
 Model = Callable[[Text], Any]  # context -> distribution of the next token (vocab,)
@@ -42,43 +40,12 @@ def drafted(
     return tokens, contexts
 
 
-def grown(
-    shape: DynamicTree, verifier: Verifier, q: Model, prefix: Text, chance: Any
-) -> tuple[list[int], list[Text]]:
-    """`drafted` for a dynamic tree, whose topology is `shape.tree` afterwards. `shape` sees q as
-    floats; tokens are drawn from q itself, which may contain fractions."""
-    tokens = [-1]
-    contexts = [prefix]
-    while front := shape.front:
-        rows = np.array([q(contexts[node]) for node in front])  # (front, vocab)
-        seen = torch.tensor(rows.astype(float))
-        drawn = verifier.draw(chance, rows, shape.grow(seen))  # pyright: ignore[reportArgumentType]
-        shape.see(seen, drawn)
-        for node, siblings in zip(front, drawn, strict=True):
-            tokens += [int(token) for token in siblings]
-            contexts += [(*contexts[node], int(token)) for token in siblings]
-    return tokens, contexts
-
-
 def step(
     tree: Tree, verifier: Verifier, p: Model, q: Model, chance: Any, prefix: Sequence[int] = ()
 ) -> Text:
     """`prefix` and the tokens that one step emits after it."""
     tokens, contexts = drafted(tree, verifier, q, tuple(prefix), chance)
     return verified(tree, tokens, contexts, verifier, p, q, chance)
-
-
-def grown_step(
-    shape: DynamicTree,
-    verifier: Verifier,
-    p: Model,
-    q: Model,
-    chance: Any,
-    prefix: Sequence[int] = (),
-) -> Text:
-    """`step` with a dynamic tree."""
-    tokens, contexts = grown(shape, verifier, q, tuple(prefix), chance)
-    return verified(shape.tree, tokens, contexts, verifier, p, q, chance)
 
 
 def verified(

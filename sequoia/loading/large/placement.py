@@ -143,7 +143,7 @@ def offload(
     """The placement with `resident` layers on `device`, or with as many as fit if it is None.
 
     free: free bytes of `device` and of the host. converted: loading changes the dtype, so all
-    weights are copied into host memory; otherwise the files are mapped and need none. Raises
+    weights are first copied into host memory; otherwise the files are mapped and need none. Raises
     BadModel if `resident` is not between 0 and the number of layers, and OutOfMemory, with the
     sizes in its message, if the placement does not fit.
     """
@@ -160,12 +160,12 @@ def offload(
     streamed = layers - kept
     buffers = ("", "a buffer for the streamed layer, ", "two buffers for the streamed layers, ")
     others = f"{buffers[min(streamed, 2)]}the target's other parts, the draft and a run"
-    # while a layer is copied to pinned memory, it is in host memory twice
-    in_host = max(plan.host_bytes, parts.total + parts.largest if converted else 0)
-    if device == HOST:  # resident and streamed layers share one memory
+    if device == HOST:  # one memory for all; a converted copy is what stays there
         what = f"{kept} resident layers, {streamed} streamed ones, {others} together need"
-        _refuse(plan.device_bytes + in_host, free, HOST, what)
+        _refuse(plan.device_bytes + plan.host_bytes, free, HOST, what)
     else:
+        # while a layer is copied to pinned memory, it is in host memory twice
+        in_host = max(plan.host_bytes, parts.total + parts.largest if converted else 0)
         fit = f"; at most {most} layers fit" if most else ""
         what = f"{kept} resident layers, {others} together need"
         _refuse(plan.device_bytes, free, device, what, fit)

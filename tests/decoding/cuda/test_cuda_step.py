@@ -408,6 +408,12 @@ def other_token(*given: Any) -> torch.Tensor:
     return end
 
 
+def other_node(*given: Any) -> torch.Tensor:
+    end = launch(*given)
+    given[7][:, 0] += 1
+    return end
+
+
 def other_probability(*given: Any) -> torch.Tensor:
     end = launch(*given)
     given[7][:, 1] += 1e-6
@@ -425,6 +431,11 @@ def other_probability(*given: Any) -> torch.Tensor:
         pytest.param(
             other_token,
             r"its bonus token is \d+, the reference's \d+ \(random case 1 of 10\)",
+            marks=needs_kernel,
+        ),
+        pytest.param(
+            other_node,
+            r"it tries node 2, the reference node 1 \(random case 2 of 10\)",
             marks=needs_kernel,
         ),
         pytest.param(

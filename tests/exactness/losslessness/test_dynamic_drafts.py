@@ -13,12 +13,16 @@ import pytest
 from exact import (
     EXACT,
     Distribution,
+    Model,
     Text,
     completed,
     distance,
     distribution,
+    grown,
+    grown_step,
     table,
     true_distribution,
+    verified,
 )
 
 from sequoia.algorithm.acceptance import Acceptance
@@ -26,7 +30,6 @@ from sequoia.algorithm.tree import Tree
 from sequoia.decoding.drafter import DynamicTree
 from sequoia.decoding.dynamic_tree import CalibratedTree, Calibration, Costs
 from sequoia.decoding.stopping_chain import ChainWhileSure
-from sequoia.exactness.losslessness.table_step import Model, grown, grown_step, verified
 from sequoia.planning.hardware_profile import HardwareProfile
 
 VOCAB = 3

@@ -227,9 +227,12 @@ def test_too_little_host_memory_is_refused() -> None:
             )
 
 
-def test_where_the_cpu_computes_there_is_one_memory_for_both() -> None:
-    """Streamed layers, and everything else with two buffers."""
+@pytest.mark.parametrize("converted", [False, True])
+def test_where_the_cpu_computes_there_is_one_memory_for_both(converted: bool) -> None:
+    """Streamed layers, and everything else with two buffers. A converted copy of the weights is
+    what stays in memory, so it does not count twice."""
     needed = 10 * 100 + (ALL - 1000 + 200)
-    assert offload(PARTS, BESIDE, HOST, {HOST: round(needed * MB / SHARE) + 1}, 0).output == HOST
+    room = {HOST: round(needed * MB / SHARE) + 1}
+    assert offload(PARTS, BESIDE, HOST, room, 0, converted).output == HOST
     with pytest.raises(OutOfMemory, match=r"0 resident layers, .* on cpu; .* is free"):
-        offload(PARTS, BESIDE, HOST, {HOST: round((needed - 1) * MB / SHARE)}, 0)
+        offload(PARTS, BESIDE, HOST, {HOST: round((needed - 1) * MB / SHARE)}, 0, converted)

@@ -266,6 +266,15 @@ def test_a_stop_takes_effect_within_a_prompt(
     assert len(passes) == 20
 
 
+@pytest.mark.parametrize(("way", "tokens"), [("decode", 16), ("own", 16), ("text", 0)])
+def test_only_a_way_that_decodes_is_expected_to_take_longer_with_more_tokens(
+    model_host: ModelHost, way: str, tokens: int
+) -> None:
+    params = SamplingParams(max_new_tokens=8)
+    task = AcceptanceJob(model_host, ["def f(x):", "def g(x):"], params, 60.0, way)
+    assert task.demand().tokens == tokens
+
+
 def test_one_measurement_per_visitor_at_a_time(made: Callable[..., LabTab]) -> None:
     tab = made()
     going = Reading(

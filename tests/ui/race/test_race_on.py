@@ -261,6 +261,33 @@ def test_stop_keeps_the_runs_that_are_complete(
     assert (after["verdict"]["looks"], after["verdict"]["races"]) == (2, 1 + FURTHER)
 
 
+@pytest.mark.parametrize("slow", [1, FURTHER])
+def test_a_run_that_ends_after_the_time_limit_is_kept(
+    raced: Callable[..., RaceRecording],
+    model_host: ModelHost,
+    monkeypatch: pytest.MonkeyPatch,
+    slow: int,
+) -> None:
+    """The run number `slow` takes too long. If it is the last one, the series is complete."""
+    race = raced()
+    job = RaceOnJob(race, model_host, LOCAL)
+    one_run = job._one_run
+    now = [0.0]
+    monkeypatch.setattr(ui.race.race_on, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def made(further: FurtherRun) -> PooledRun | None:
+        run = one_run(further)
+        if further == job._runs[slow - 1]:
+            now[0] = ui.race.race_on.TIME_LIMITS * LOCAL.seconds + 1
+        return run
+
+    monkeypatch.setattr(job, "_one_run", made)
+    job.start()
+    last = sent(job.messages())[-1]
+    assert len(last["pool"]["runs"]) == 1 + slow
+    assert last["verdict"]["stopped"] is (slow < FURTHER)
+
+
 def test_a_stop_before_the_first_run_leaves_the_verdict_as_it_was(
     raced: Callable[..., RaceRecording], model_host: ModelHost, gate: Gate
 ) -> None:

@@ -97,7 +97,7 @@ def test_a_full_queue_refuses_at_once() -> None:
     line = FairQueue(1)
     go = threading.Event()
     thread = stand(line, "a", [], go)
-    with pytest.raises(Busy, match="1 runs are waiting"), line.turn(lambda: False, lambda _: None):
+    with pytest.raises(Busy, match=r"^1 run is running"), line.turn(lambda: False, lambda _: None):
         pass
     go.set()
     thread.join(10)

@@ -81,6 +81,17 @@ def test_depth_is_scanned_outside_of_texts(depth: int) -> None:
             json_worker.scan(data)
 
 
+@pytest.mark.parametrize("opener", [b"[", b'{"a":', b'[{"a":', b'{"a":['])
+def test_lists_and_objects_have_one_limit(opener: bytes) -> None:
+    """Guards against a limit that alternating lists and objects pass at twice the depth."""
+    levels = len(opener.replace(b'"a":', b""))
+    closer = opener[::-1].translate(bytes.maketrans(b"[{", b"]}"), b'"a:')
+    times = json_worker.MAX_DEPTH // levels
+    json_worker.scan(opener * times + b"1" + closer * times)
+    with pytest.raises(json_worker.Refused, match="levels deep"):
+        json_worker.scan(opener * (times + 1) + b"1" + closer * (times + 1))
+
+
 def test_the_other_process_has_little_memory_and_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,6 +80,15 @@ def test_they_are_served_plain_for_all_others(client: httpx.Client) -> None:
     assert answer.content == joined().text
 
 
+def test_another_version_of_plotly_has_another_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against a browser that keeps the old script for a year."""
+    before = joined()
+    monkeypatch.setattr(serve_modules.plotly, "__version__", "0.0.0")
+    after = joined.__wrapped__()
+    assert after.text == before.text
+    assert after.version != before.version
+
+
 def test_plotly_is_served_from_its_package(client: httpx.Client) -> None:
     answer = client.get(PLOTLY)
     assert answer.status_code == 200

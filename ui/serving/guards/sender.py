@@ -21,13 +21,11 @@ _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 @dataclass(frozen=True)
 class Sender:
-    """client: the IP address of the browser. scheme, host: those in its address bar. forwarded:
-    whether these come from the headers of a trusted proxy."""
+    """client: the IP address of the browser. scheme, host: those in its address bar."""
 
     client: str
     scheme: str
     host: str
-    forwarded: bool
 
     @property
     def origin(self) -> tuple[str, str]:
@@ -41,12 +39,11 @@ def sender(scope: Scope, proxies: Sequence[Network]) -> Sender:
     hosts = headers.getlist("host")
     host = hosts[0] if len(hosts) == 1 else ""
     if not is_in(peer, proxies):
-        return Sender(peer, scope["scheme"], host, False)
+        return Sender(peer, scope["scheme"], host)
     return Sender(
         _last_untrusted(headers.get("x-forwarded-for", ""), proxies) or peer,
         _last(headers.get("x-forwarded-proto", "")) or scope["scheme"],
         _last(headers.get("x-forwarded-host", "")) or host,
-        True,
     )
 
 

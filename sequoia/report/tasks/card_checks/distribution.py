@@ -7,6 +7,7 @@ whose walk is a kernel on the card. Pairs of children are compared with their ex
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 
 import torch
 
@@ -29,7 +30,8 @@ _PROMPT = "def mean(values):\n    "
 
 def distribution(draws: str) -> Found:
     """Run all tests. For each verifier, in each of _CASES, `draws` first tokens are drawn and
-    tested. Then the drawn pairs of children are tested. Fails if any verdict is "differs"."""
+    tested. Then the drawn pairs of children are tested. Fails if any verdict is "differs", or "too
+    few", because nothing was tested then."""
     pair = load_pair(online=False)
     results = {
         f"{verifier}, T = {params.temperature:g}, top-p {params.top_p:g}": _counted(
@@ -39,13 +41,22 @@ def distribution(draws: str) -> Found:
         for params in (SamplingParams(temperature=t, top_p=p, seed=7) for t, p in _CASES)
     }
     results["children drawn"] = drawn_pairs(pair.draft.device)
-    worst = min(results, key=lambda name: _p_value(results[name]))
-    words = f"{len(results)} tests of at least {draws} draws; lowest p-value "
-    return Found(
-        f"{words}{_p_value(results[worst]):.2g} ({worst})",
-        {name: _p_value(result) for name, result in results.items()},
-        all(result.verdict != "differs" for result in results.values()),
-    )
+    return summary(results, f"of at least {draws} draws")
+
+
+def summary(results: Mapping[str, FirstTokens], size: str) -> Found:
+    """The verdicts of all tests together. results: the counts of each test by name. size: how large
+    the tests are, in words."""
+    values = {name: result.p_value for name, result in results.items()}
+    tested = {name: value for name, value in values.items() if value is not None}
+    words = [f"{len(values)} tests {size}"]
+    if tested:
+        worst = min(tested, key=tested.__getitem__)
+        words.append(f"lowest p-value {tested[worst]:.2g} ({worst})")
+    if untested := values.keys() - tested.keys():
+        words.append(f"too few draws for {', '.join(sorted(untested))}")
+    is_right = all(result.verdict not in ("differs", "too few") for result in results.values())
+    return Found("; ".join(words), values, is_right)
 
 
 def drawn_pairs(device: torch.device) -> FirstTokens:
@@ -69,8 +80,3 @@ def _counted(pair: Pair, params: SamplingParams, verifier: str, draws: int) -> F
         pair, _PROMPT, params, _TREE, verifier, draws=draws, batch=draws, position=position
     )
     return deque(counted, maxlen=1)[0]
-
-
-def _p_value(found: FirstTokens) -> float:
-    """The p-value; 1 if there are too few draws for a test."""
-    return 1.0 if found.p_value is None else found.p_value

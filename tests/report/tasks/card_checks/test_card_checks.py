@@ -10,6 +10,7 @@ import pytest
 import torch
 from fakes import tiny_model
 
+from sequoia.exactness.same_distribution import FirstTokens
 from sequoia.models.tree_forward import TreeModel
 from sequoia.report.tasks.card_checks import attention, distribution, offload
 from sequoia.report.tasks.card_checks.graphs import largest_difference, random_path, random_tree
@@ -94,3 +95,17 @@ def test_children_are_drawn_with_their_exact_probabilities(
         lambda self, q, k: torch.stack([q[:, :1], 1 - q[:, :1]], 1).argsort(1)[..., 0],
     )
     assert distribution.drawn_pairs(CPU).verdict == "differs"
+
+
+def test_a_test_with_too_few_draws_has_not_passed() -> None:
+    half = torch.tensor([0.5, 0.5], dtype=torch.float64)
+    enough = FirstTokens(half, {0: 50, 1: 50})
+    found = distribution.summary({"one": enough, "two": enough}, "of 100 draws")
+    assert found.words == "2 tests of 100 draws; lowest p-value 1 (one)"
+    assert found.is_right
+    found = distribution.summary({"one": enough, "two": FirstTokens(half, {0: 1})}, "of 100 draws")
+    assert found.words.endswith("(one); too few draws for two")
+    assert found.figures["two"] is None
+    assert not found.is_right
+    assert not distribution.summary({"one": FirstTokens(half, {0: 99, 1: 1})}, "").is_right
+    assert not distribution.summary({"two": FirstTokens(half)}, "of 0 draws").is_right
