@@ -551,8 +551,8 @@ VISITORS = (
     ),
     Mutation(
         "a prompt of any length",
-        "ui/decode/request.py",
-        "if len(text) > limits.prompt_chars:",
+        "ui/shared/prompts.py",
+        "if len(prompt) > most:",
         "if False:",
         "tests/ui/decode/test_request.py::test_public_pages_have_their_own_limits",
     ),

@@ -37,12 +37,14 @@ class HandlerNames:
         return f"{self._tabs[number]}_{_own_name(one)}"
 
     def _caller(self, one: BlockFunction) -> str:
-        """The handler that runs before this one, or else the component and its event."""
+        """The handler that runs before this one, or else "load" if the page's load calls it, or
+        else one component that does and its event."""
         if one.trigger_after is not None:
             before = self._blocks.fns[one.trigger_after]
             further = "" if before.trigger_after is None else f"_{self._caller(before)}"
             return f"after_{_own_name(before)}{further}"
-        return "on_" + min(self._place(number, event) for number, event in one.targets)
+        places = [self._place(number, event) for number, event in one.targets]
+        return "on_" + ("load" if "load" in places else min(places))
 
     def _place(self, number: int | None, event: str) -> str:
         component = self._blocks.blocks.get(number) if number is not None else None
