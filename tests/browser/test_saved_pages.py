@@ -85,7 +85,7 @@ def open_file(browser: Browser) -> Iterator[Open]:
 
 def test_a_saved_run_steps_through_its_slow_motion(saved: dict[str, Path], open_file: Open) -> None:
     page = open_file(saved["Decode"])
-    assert saved["Decode"].stat().st_size < MOST_BYTES / 4
+    assert saved["Decode"].stat().st_size < MOST_BYTES / 3
     page.evaluate(f"{STAGE}.seek(3)")
     page.keyboard.press("ArrowRight")
     expect(page.locator(".sq-stage")).to_have_attribute("data-step", "4")

@@ -37,7 +37,7 @@ def test_a_toy_is_walked_edited_and_run(page: Page) -> None:
     expect(caption).to_contain_text(
         "is dropped. A chain, with one guess per position, would end its step here with 1 token"
     )
-    expect(part(page, "moment")).to_contain_text(re.compile("and from q “.+”"))
+    expect(part(page, "moment")).to_contain_text(re.compile("and q loses “.+”"))
     part(page, "draw-again").focus()
     page.keyboard.press(".")
     expect(caption).to_contain_text("“cat”")

@@ -199,12 +199,10 @@ def test_the_acceptance_menu_names_what_tells_its_entries_apart(tab: HardwareTab
     pair = tab._model_host.pair(lambda: True)
     known = [RecordedAcceptance(0.6, PAPER, kind) for kind in ("code", "prose")]
     vectors = rates_of(dataclasses.replace(pair, name="bundled", known=tuple(known)))
-    assert [name for name, _ in rate_choices(vectors)] == [
-        "code, T 0.6 · recorded",
-        "prose, T 0.6 · recorded",
-        "T 0, top-p 1 · measured",
-        "Llama3-70B with 8B, CNN · paper",
-    ]
+    code, prose, *measured, paper = (name for name, _ in rate_choices(vectors))
+    assert (code, prose) == ("code, T 0.6 · recorded", "prose, T 0.6 · recorded")
+    assert "T 0, top-p 1 · measured" in measured  # other tests may have measured more
+    assert paper == "Llama3-70B with 8B, CNN · paper"
     assert vectors["T0.6"].name == "bundled pair, code, T 0.6"
 
 
