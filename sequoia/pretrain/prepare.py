@@ -16,7 +16,7 @@ from .sources import Manual, Source, installed, manuals, standard_library
 
 HELD_OUT = 0.02  # fraction of the files
 # limit for a source of code that this project does not require, so that none dominates
-MAX_CHARS = 12_000_000
+MAX_CHARS = 2_000_000
 MIN_SPLIT = 4000  # characters; texts of at least this length are split in two
 
 # places where a text can be split: before a definition, or before a paragraph

@@ -25,6 +25,7 @@ from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokeni
 
 from ..errors import BadTraining
 from .feed import Feed
+from .loops import ending_loops
 from .model import Forward, Objective, distillation, next_token, overlap, quick
 from .recipe import Recipe, Schedule
 from .tokenizer import fingerprint
@@ -109,8 +110,11 @@ class Stage:
         return self.out / f"{self.name}-training.log"
 
     def objective(self, compile_: bool) -> Objective:
-        """Distillation from the teacher if there is one, otherwise next-token prediction."""
-        return next_token if self.teacher is None else distillation(quick(self.teacher, compile_))
+        """Distillation for a draft. For a target it is next-token prediction, in the decay with a
+        loss against endless repetition."""
+        if self.teacher is not None:
+            return distillation(quick(self.teacher, compile_))
+        return ending_loops if self.is_decay else next_token
 
     def identity(self) -> dict[str, Any]:
         """The settings that must be the same in a checkpoint and in the run that resumes from it. A

@@ -1074,13 +1074,13 @@ REASONS = [  # temperature, trials, path, node, the expected sentence
     ),
     (1, [[1, 0.5, 0.6, None, True, None]], [0, 1], 1, "The target sampled this very token"),
     (1, [YES], [0, 1], 2, "Not tried: an earlier sibling, “·a”, was accepted."),
-    (1, [YES], [0, 1], 4, "Unreached: its parent “·b” was not tried"),
+    (1, [YES], [0, 1], 4, "Out of reach: its parent “·b” was not tried"),
     (
         1,
         [NO, [2, 0.1, 0.5, 0.9, False, 0.5]],
         [0],
         4,
-        "Unreached: its parent “·b” was rejected.",
+        "Out of reach: its parent “·b” was rejected.",
     ),
     (
         1,

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 
 import pytest
 from anyio._backends._asyncio import WorkerThread
@@ -16,12 +15,13 @@ from ui.serving import idle_threads
 from ui.serving.idle_threads import IdleThreads
 
 
-def workers() -> int:
-    return sum(isinstance(one, WorkerThread) for one in threading.enumerate())
+def workers() -> set[threading.Thread]:
+    return {one for one in threading.enumerate() if isinstance(one, WorkerThread)}
 
 
 async def twenty_at_once(scope: Scope, receive: Receive, send: Send) -> None:
-    await asyncio.gather(*(run_sync(time.sleep, 0.05) for _ in range(20)))
+    together = threading.Barrier(20)
+    await asyncio.gather(*(run_sync(together.wait, 60) for _ in range(20)))
 
 
 async def unused(*_: Message) -> Message:
@@ -35,12 +35,12 @@ def test_after_the_last_request_one_thread_stays(monkeypatch: pytest.MonkeyPatch
     async def served() -> tuple[int, int]:
         before = workers()
         await IdleThreads(twenty_at_once)({"type": "http"}, unused, unused)
-        busy = workers()
-        for _ in range(200):
-            if workers() - before <= 1:
+        busy = workers() - before
+        for _ in range(500):
+            if len(workers() - before) <= 1:
                 break
             await asyncio.sleep(0.02)
-        return busy - before, workers() - before
+        return len(busy), len(workers() - before)
 
     busy, afterwards = asyncio.run(served())
     assert busy == 20

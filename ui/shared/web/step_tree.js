@@ -60,7 +60,7 @@ const KEY = [
   ["accepted", "green", "accepted"],
   ["rejected", "red", "rejected"],
   ["untested", "outlined", "not tried"],
-  ["never", "faint", "unreached"],
+  ["never", "faint", "out of reach"],
   ["", "q", "probability under the small model"],
   ["", "p", "probability under the large model"],
 ];

@@ -13,7 +13,7 @@ export const states = {
   accepted: "accepted",
   rejected: "rejected",
   untested: "not tried",
-  never: "unreached",
+  never: "out of reach",
   bonus: "bonus, from the target",
   correction: "correction, from the target",
 };
@@ -91,14 +91,14 @@ function untested(view, node) {
 
 // The reason is the nearest ancestor whose parent is on the accepted path: it was rejected or not
 // tried, so the walk never came here.
-function unreached(view, node) {
+function outOfReach(view, node) {
   const { parents } = view.topo;
   let above = parents[node];
   while (above > 0 && view.state[above] === "never") above = parents[above];
   const where = above === parents[node] ? "its parent " : "its ancestor ";
   const isRejected = view.state[above] === "rejected";
   const reason = isRejected ? " was rejected." : " was not tried: an earlier sibling was accepted.";
-  return "Unreached: " + where + token(view, above) + reason;
+  return "Out of reach: " + where + token(view, above) + reason;
 }
 
 function bonus({ topo, path }) {
@@ -141,7 +141,7 @@ export function why(view, node) {
     case "untested":
       return untested(view, node);
     default:
-      return unreached(view, node);
+      return outOfReach(view, node);
   }
 }
 

@@ -24,7 +24,7 @@ const KEYS = [
   ["accepted", "accepted"],
   ["rejected", "rejected"],
   ["untested", "not tried"],
-  ["never", "unreached"],
+  ["never", "out of reach"],
   ["own", "from the target"],
 ];
 
