@@ -115,11 +115,6 @@ def paper_tables() -> tuple[PaperTable, ...]:
     return tuple(_table(data) for data in paper_file()["tables"])
 
 
-def paper_table(key: str) -> PaperTable:
-    """The table called `key`. Raises LookupError for another name."""
-    return {table.key: table for table in paper_tables()}[key]
-
-
 def _table(data: Mapping[str, Any]) -> PaperTable:
     sequences = tuple(data["sequences"]) if data["sequences"] else None
     rows = tuple(_row(row, sequences) for row in data["rows"])

@@ -46,8 +46,8 @@ class StopRule:
 def best_stop_rule(steps: Sequence[LongChainStep], profile: HardwareProfile) -> StopRule:
     """The rule that would have been fastest on `steps` with the times of `profile`; of equally fast
     rules, the one with the shortest chain. A shorter chain accepts the same tokens as a longer one,
-    up to its own end."""
-    longest = max(len(step.probs) for step in steps) + 1
+    up to its own end. If nothing was drafted in any of `steps`, all rules are equally fast."""
+    longest = max(1, *(len(step.probs) for step in steps)) + 1
     seconds = [step_seconds(Tree.chain(nodes), profile) for nodes in range(1, longest + 1)]
     rules = [
         StopRule(max_nodes, min_prob, _speedup(steps, max_nodes, min_prob, seconds))

@@ -218,6 +218,11 @@ def test_the_stop_rule_follows_what_was_accepted() -> None:
     assert best_stop_rule([sure], flat()).predicted_speedup == pytest.approx(5 / 1.4)
 
 
+def test_if_nothing_was_drafted_the_shortest_chain_is_chosen() -> None:
+    rule = best_stop_rule([LongChainStep((), 0)] * 3, flat())
+    assert (rule.max_nodes, rule.predicted_speedup) == (2, 1.0)
+
+
 def test_drafts_differ_in_quality_and_are_made_once() -> None:
     good = same_pair()
     worse = with_draft(good, "worse")

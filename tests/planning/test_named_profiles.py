@@ -24,11 +24,11 @@ from sequoia.planning.paper_results import (
     PaperTable,
     paper_acceptance,
     paper_file,
-    paper_table,
     paper_tables,
 )
 from sequoia.planning.plan_for_machine import best_chain, best_plan
 
+PAPER_TABLES = {table.key: table for table in paper_tables()}
 PAPER = Acceptance(paper_acceptance().rates[:10])
 EAGER = "a100-llama-2-7b-eager"
 L40 = "l40-llama-2-70b-offloaded"
@@ -44,7 +44,7 @@ def rows_of(*keys: str) -> list[Any]:
     return [
         pytest.param(table, row, id=f"{key}, {row.texts}, T {row.temperature}")
         for key in keys
-        for table in [paper_table(key)]
+        for table in [PAPER_TABLES[key]]
         for row in table.rows
     ]
 
@@ -80,7 +80,7 @@ def test_the_a100_gives_the_papers_rows_within_10_percent(table: PaperTable, row
 
 def test_on_the_a100_every_7b_row_is_within_4_percent() -> None:
     """What the README says."""
-    table = paper_table("a100-7b")
+    table = PAPER_TABLES["a100-7b"]
     assert max(abs(ratio(table, row) - 1) for row in table.rows) < 0.04
 
 

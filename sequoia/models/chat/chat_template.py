@@ -64,17 +64,27 @@ class ChatTemplate:
     def _answer(self, message: str) -> dict[str, Any] | None:
         """The answer of the process. If it takes too long, the process is ended and None is
         returned. Raises WorkerEnded."""
-        worker = self._worker or WorkerProcess(_SCRIPT, _ENVIRONMENT)
-        answer = None
-        if self._worker or worker.receive(_START_SECONDS):
-            if not self._worker:
-                worker.limit_memory(_MORE_BYTES)
-            worker.send({**self._fixed, "message": message})
-            answer = worker.receive(_RENDER_SECONDS)
+        worker = self._worker or _started()
+        worker.send({**self._fixed, "message": message})
+        answer = worker.receive(_RENDER_SECONDS)
         self._worker = worker if answer else None
         if answer is None:
             worker.end()
         return answer
+
+
+def _started() -> WorkerProcess:
+    """A new process that is ready to render. Raises BadPrompt if it does not start in time, and
+    WorkerEnded if it ends."""
+    worker = WorkerProcess(_SCRIPT, _ENVIRONMENT)
+    if worker.receive(_START_SECONDS) is None:
+        worker.end()
+        raise BadPrompt(
+            "the process that renders chat templates did not start within "
+            f"{_START_SECONDS:g} s; try again when the machine is less busy"
+        )
+    worker.limit_memory(_MORE_BYTES)
+    return worker
 
 
 def chat_template(tokenizer: Any) -> ChatTemplate | None:

@@ -158,7 +158,7 @@ export class ShapesTable {
     const top = Math.max(1, ...figures.map(({ speedup }) => speedup || 0));
     text(this.word, `exactly ${format.count(state.n, "node")} each, root included`);
     this.rows.forEach((row, i) => this.paintRow(row, figures[i], top));
-    const cap = ` Only the first row is limited to ${state.cap} levels.`;
+    const cap = ` Only the first row is limited to ${state.cap} levels, so others can have more than 100%.`;
     text(this.note, RULES + (state.cap === null ? "" : cap));
   }
 
