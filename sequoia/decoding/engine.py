@@ -190,9 +190,9 @@ class Decoder:
 
     def expected_under(self, verifier: Verifier) -> float | None:
         """The expected number of nodes, besides the root, that `verifier` would accept in the last
-        step's tree, averaged over its random draws. `verifier` must draw children in the same way
-        as the run's verifier. Call it before the next step begins. None before the first step, or
-        if the run uses a CudaStep (see choose_step.py)."""
+        step's tree, averaged over the random numbers of the verification. `verifier` must draw
+        children in the same way as the run's verifier. Call it before the next step begins. None
+        before the first step, or if the run uses a CudaStep (see choose_step.py)."""
         if self._last is None:
             return None
         return self._draft_and_verify.expected_accepted(self._last, verifier)

@@ -10,7 +10,7 @@ from typing import Any
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.experiments.experiment import Done, Experiment, Unit
-from sequoia.experiments.intervals import comparison, count_words, point, score
+from sequoia.experiments.intervals import comparison, count_or_none, point, score
 from sequoia.experiments.result import (
     Axis,
     Column,
@@ -154,8 +154,8 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
     unclear = f" The other {found.unclear} show no clear difference." if found.unclear else ""
     return (
         f"{LABELS[OURS]} emits clearly more tokens per step than another shape of the same size in "
-        f"{count_words(found.higher)} of {found.total} comparisons. It emits clearly fewer in "
-        f"{count_words(found.lower)}{_where(lost)}.{unclear} The largest gain is "
+        f"{count_or_none(found.higher)} of {found.total} comparisons. It emits clearly fewer in "
+        f"{count_or_none(found.lower)}{_where(lost)}.{unclear} The largest gain is "
         f"{most.ratio - 1:.0%} ({most.text})."
     )
 

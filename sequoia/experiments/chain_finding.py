@@ -17,7 +17,7 @@ from sequoia.experiments.chain_settings import (
     Setting,
     cost_of_nodes,
 )
-from sequoia.experiments.intervals import count_words, score
+from sequoia.experiments.intervals import count_or_none, score
 from sequoia.planning.named_profiles import machine_name
 
 WHY = (
@@ -45,8 +45,8 @@ def finding(found: Sequence[Setting]) -> str:
 def _score(found: Sequence[Setting], other: str, words: str) -> str:
     counts = score([setting.ratio(TREE, other) for setting in found])
     return (
-        f"faster than {words} in {count_words(counts.higher)} of {counts.total} settings and "
-        f"slower in {count_words(counts.lower)}"
+        f"faster than {words} in {count_or_none(counts.higher)} of {counts.total} settings and "
+        f"slower in {count_or_none(counts.lower)}"
     )
 
 

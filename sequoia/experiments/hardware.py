@@ -17,7 +17,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.experiments.experiment import Done, Experiment, Unit
-from sequoia.experiments.intervals import comparison, count_words, point, score
+from sequoia.experiments.intervals import comparison, count_or_none, point, score
 from sequoia.experiments.planned import planning_vector
 from sequoia.experiments.result import (
     Axis,
@@ -207,8 +207,8 @@ def _against_one_size(gains: Sequence[Comparison], fixed: str) -> str:
     least, most = (pick(one.ratio for one in gains) for pick in (min, max))
     return (
         f"Against {fixed} nodes, the best single size overall, the tree planned for the machine is "
-        f"faster in {count_words(counts.higher)} of {counts.total} cases and slower in "
-        f"{count_words(counts.lower)}, counting only cases whose 95% interval excludes 1. The "
+        f"faster in {count_or_none(counts.higher)} of {counts.total} cases and slower in "
+        f"{count_or_none(counts.lower)}, counting only cases whose 95% interval excludes 1. The "
         f"ratio of speeds ranges from {least:.2f}x to {most:.2f}x."
     )
 

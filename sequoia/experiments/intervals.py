@@ -27,10 +27,10 @@ def comparison(text: str, ours: Sequence[float], theirs: Sequence[float]) -> Com
     """The ratio of two methods' means over prompts: ours / theirs. The interval is computed for the
     logarithm of the ratio, from each prompt's deviation from the common ratio (delta method). All
     values must be positive."""
-    below = statistics.fmean(theirs)
-    ratio = statistics.fmean(ours) / below
+    their_mean = statistics.fmean(theirs)
+    ratio = statistics.fmean(ours) / their_mean
     pairs = zip(ours, theirs, strict=True)
-    _, reach = _mean([(one / ratio - other) / below for one, other in pairs])
+    _, reach = _mean([(one / ratio - other) / their_mean for one, other in pairs])
     if reach is None:
         return Comparison(text, _short(ratio))
     ends = (_short(ratio * math.exp(-reach)), _short(ratio * math.exp(reach)))
@@ -57,7 +57,7 @@ def score(comparisons: Sequence[Comparison]) -> Score:
     return Score(higher, lower, len(comparisons))
 
 
-def count_words(count: int) -> str:
+def count_or_none(count: int) -> str:
     """The number in a sentence such as "slower in none"."""
     return str(count) if count else "none"
 

@@ -13,7 +13,7 @@ from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.algorithm.verifiers.top_k_match import TOP_K_MATCH
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.experiments.experiment import Done, Unit
-from sequoia.experiments.intervals import comparison, count_words, point, score
+from sequoia.experiments.intervals import comparison, count_or_none, point, score
 from sequoia.experiments.planned import planning_vector
 from sequoia.experiments.result import (
     Axis,
@@ -219,7 +219,7 @@ def _counted(name: str, found: Sequence[Comparison]) -> str:
     counts = score(found)
     low, high = (f"{pick(one.ratio for one in found) - 1:+.0%}" for pick in (min, max))
     return (
-        f"{OURS} emits clearly more tokens per step than {name} in {count_words(counts.higher)} of "
-        f"{counts.total} cases and clearly fewer in {count_words(counts.lower)}; the difference "
+        f"{OURS} emits clearly more tokens per step than {name} in "
+        f"{count_or_none(counts.higher)} of {counts.total} cases and clearly fewer in {count_or_none(counts.lower)}; the difference "
         f"ranges from {low} to {high}."
     )

@@ -28,7 +28,7 @@ from sequoia.models.pair import Pair
 LEAST_TOKENS = 3 * SEGMENTS  # shorter texts are left out
 # draws of the rejected siblings at each position; only children after the first depend on them
 DRAWS = 4
-Rows = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def expected_steps(
     return tuple(None if lane is None else next(found) for lane in lanes)
 
 
-def _by_segment(starts: Rows) -> tuple[float, ...]:
+def _by_segment(starts: Floats) -> tuple[float, ...]:
     return tuple(float(segment.sum()) for segment in np.array_split(starts, SEGMENTS))
 
 
@@ -82,18 +82,18 @@ def expected_step_starts(
     text: Sequence[int],
     params: SamplingParams,
     lanes: Sequence[FixedLane],
-) -> list[Rows]:
-    """For each lane, (tokens,) the probability that a step starts at each token of `text`, which
-    follows `prompt`. At temperature 0 nothing is random, so every probability is 0 or 1. Raises
-    BadModel if a model overflows."""
-    most: dict[str, int] = {}
+) -> list[Floats]:
+    """One array (tokens,) for each lane: the probability that a step starts at each token of
+    `text`, which follows `prompt`. At temperature 0 nothing is random, so every probability is 0 or
+    1. Raises BadModel if a model overflows."""
+    most_children: dict[str, int] = {}  # of any node in a verifier's trees, at least 1
     for lane in lanes:
         children = max(map(len, lane.tree.children))
-        most[lane.verifier] = max(most.get(lane.verifier, 1), children)
+        most_children[lane.verifier] = max(most_children.get(lane.verifier, 1), children)
     chance = chance_for(params.temperature, params.seed, pair.draft.device)
-    chances: dict[str, list[list[float]]] = {name: [] for name in most}
+    chances: dict[str, list[list[float]]] = {name: [] for name in most_children}
     for place in text_places(pair, prompt, text, params):
-        for name, children in most.items():
+        for name, children in most_children.items():
             rule = verifier_named(name)
             if rule.reject is None or params.temperature == 0:
                 (siblings,) = rule.draw(chance, place.q_row, [children])
@@ -104,13 +104,13 @@ def expected_step_starts(
     return [np.array(step_starts(lane.tree, chances[lane.verifier])) for lane in lanes]
 
 
-def _mean_chances(place: TextPlace, children: int, rule: Verifier, chance: Chance) -> Rows:
-    """(children,) the probability of each child to be accepted, averaged over DRAWS draws of the
-    rejected siblings."""
+def _mean_chances(place: TextPlace, children: int, rule: Verifier, chance: Chance) -> Floats:
+    """(children,) for each child, the probability that it is the accepted one if the text continues
+    with `place.token`, averaged over DRAWS draws of the rejected siblings."""
     assert rule.reject is not None
     given = (place.p, place.q, place.token)
     first = child_chances(*given, 1, rule.reject, chance)
-    if children == 1 or first[0] >= 1:  # nothing is left to draw
+    if children == 1 or first[0] >= 1:  # no further child is ever tried
         return np.array([*first, *[0.0] * (children - 1)])
     made = [child_chances(*given, children, rule.reject, chance) for _ in range(DRAWS)]
     return np.mean(made, axis=0)

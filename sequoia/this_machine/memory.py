@@ -15,7 +15,8 @@ from sequoia.this_machine import container_memory
 DeviceBytes = Counter[torch.device]
 
 _USUAL_POOL = (0, 0)  # id of the memory pool that does not belong to CUDA graphs
-# parts of error messages: on a CPU; of CUDA, for memory that torch does not manage; of cuBLAS
+# parts of the error messages of torch on a CPU, of CUDA for memory that torch does not manage, and
+# of cuBLAS
 _OUT_OF_MEMORY = (
     "can't allocate memory",
     "CUDA error: out of memory",
@@ -60,8 +61,9 @@ def require(needed: float, device: torch.device, what: str, advice: str = "") ->
 
 
 def require_possible(needed: float, device: torch.device, together: bool, what: str) -> None:
-    """Raises OutOfMemory if `needed` bytes are more than the total memory of `device`, or, if
-    `together` is true, of all GPUs. The message starts with `what`, as in `require`."""
+    """Raises OutOfMemory if `needed` bytes are more than the total memory of `device`. For a GPU,
+    if `together` is true, this is the memory of all GPUs; for a CPU, at most what the container may
+    use. The message starts with `what`, as in `require`."""
     gpus = range(torch.cuda.device_count()) if together else [device.index or 0]
     most = (
         sum(torch.cuda.get_device_properties(gpu).total_memory for gpu in gpus)

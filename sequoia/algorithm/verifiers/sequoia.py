@@ -19,7 +19,7 @@ def without_replacement(
     left."""
     residual, mass = residual_after(residual, draft)
     draft = draft.copy()
-    draft[token] = draft[token] * 0  # keeps the dtype
+    draft[token] = draft[token] * 0  # not a plain 0, so that an exact fraction stays a fraction
     left = draft.sum()
     if left > 0:
         draft /= left

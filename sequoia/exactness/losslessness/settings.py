@@ -31,12 +31,13 @@ TOP = 4
 @dataclass(frozen=True)
 class Setting:
     """where: TOY or PAIR. p, q: for a toy, as typed. prompt, temperature, top_p: for a pair.
-    children: how many children the root has, each node on the next level, and so on. places: how
-    many tokens at the start of each text are counted jointly (1: the first token alone). samples:
-    the number of texts. bug: a key of BUGS, or CORRECT.
+    children: the number of children of the root, then of every node on the next level, and so on.
+    places: how many tokens at the start of each text are counted jointly (1: the first token
+    alone). samples: the number of texts. bug: a key of BUGS, or CORRECT.
 
-    Raises BadSamplingParams, whose message names the field, the value and what is allowed, or
-    BadTree. For a pair, verifier, bug and tree are checked only when `decoding` is read.
+    Raises BadTree, or BadSamplingParams with a message that names the field, the value and what is
+    allowed. If `where` is PAIR, the verifier, the bug and the size of the tree are checked only
+    when `decoding` is read.
     """
 
     where: str = TOY

@@ -3,7 +3,7 @@
 
 /** @import { Server } from "./connect_component.js" */
 
-/** Most seconds that one frame advances, so that a browser tab that slept does not jump ahead. */
+/** Seconds by which one frame advances at most, so that a browser tab that slept does not jump ahead. */
 export const SLOWEST_FRAME = 0.25;
 const PAINTS_KEPT = 600;
 let files = 0; // number of files opened on this page
@@ -44,7 +44,10 @@ export class Playback {
     throw new Error("a subclass resets");
   }
 
-  /** @type {(message: any, refill: boolean) => void} takes a message; refill: it was requested */
+  /**
+   * Take a message. `refill` says whether this page had asked for it, because steps were missing.
+   * @type {(message: any, refill: boolean) => void}
+   */
   take() {
     throw new Error("a subclass takes");
   }
@@ -64,7 +67,7 @@ export class Playback {
   }
 
   /**
-   * Take a message or a whole run file. Never throws: an unreadable value sets `error`.
+   * Take a message or a whole run file. A value that is neither an object nor JSON of one sets `error`.
    * @param {any} value as JSON text or as an object
    */
   ingest(value) {
@@ -80,7 +83,7 @@ export class Playback {
     if (isText) this.lastRaw = value;
   }
 
-  // Whether the run is shown as recorded. A simulated run is, once all of it has arrived.
+  // Whether the run is shown as recorded. A simulated run counts as recorded once it is complete.
   get recorded() {
     const { label } = this.meta;
     return label === "recorded" || (label !== "measured" && this.done);

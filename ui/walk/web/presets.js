@@ -6,7 +6,7 @@
  * @property {string} label
  * @property {string} about
  * @property {import("./toy.js").Toy} toy
- * @property {number} seed with which the first step shows that property
+ * @property {number} seed of the random draws; with it, the first step shows what `about` says
  */
 
 /** @type {Preset[]} the tab opens with the first */
@@ -66,7 +66,7 @@ export const PRESETS = [
   },
   {
     key: "block-passes",
-    label: "Block verification exceeds the limit",
+    label: "Block verification exceeds the limit of node-by-node verification",
     about:
       "On a chain Traversal is block verification. It tests both guesses together, so on average it accepts more than any verifier that decides node by node. Compare “tokens per step” below.",
     toy: { p: [0.2, 0.5, 0.3], q: [0.6, 0.2, 0.2], children: [1, 1], verifier: "traversal" },
@@ -76,7 +76,7 @@ export const PRESETS = [
     key: "traversal-below",
     label: "Traversal accepts fewer guesses than Sequoia",
     about:
-      "On some trees Traversal does worse: here it accepts 1.0625 guesses per step on average, Sequoia 1.125. The first guess has two children, and only the second has a child of its own. After “dog”, Traversal always keeps “cat” if it is the first child. That uses up p for “cat”, so Traversal never keeps “cat” as the second child and never reaches the longer path below it. Sequoia does.",
+      "On some trees Traversal does worse: here it accepts 1.0625 guesses per step on average, Sequoia 1.125. The first guess has two children, and only the second has a child of its own. After “dog”, Traversal always keeps “cat” if it is the first child. So it never keeps “cat” there as the second child, and never reaches the longer path below it. Sequoia does.",
     toy: {
       p: [0.75, 0.25],
       q: [0.25, 0.75],
