@@ -2,10 +2,10 @@
 section 3.1). Independent of time, hardware and models.
 
 `nodes` and `levels` include the root. T[n, l, b] is the largest expected number of tokens of a tree
-with exactly n nodes, at most l levels and b children at the root; G(n, l) is its maximum over b.
-Children beyond the end of the vector have acceptance rate 0. There are two algorithms. The table
-(`dp_table`) works for every vector. The heap (`best_first`) is much faster, but works only for
-non-increasing vectors.
+with exactly n nodes, exactly b children at the root and at most l levels; G(n, l) is its maximum
+over b. Children beyond the end of the vector have acceptance rate 0. There are two algorithms. The
+table (`dp_table`) works for every vector. The heap (`best_first`) is much faster, but works only
+for non-increasing vectors.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ class Growth:
 
 
 def best_first(acceptance: Acceptance, nodes: int, levels: int | None = None) -> Growth:
-    """The `nodes` highest-scoring nodes of the infinite tree, in order of score, for a
-    non-increasing vector: O(n log n).
+    """The `nodes` highest-scoring nodes of the infinite tree, or of its first `levels` levels, in
+    order of score, for a non-increasing vector: O(n log n).
 
     No node scores higher than its parent or its left sibling, so the n best always form a tree, and
     no tree of n nodes is better. Raises BadAcceptance for a vector that increases somewhere, and
@@ -111,7 +111,7 @@ def best_first(acceptance: Acceptance, nodes: int, levels: int | None = None) ->
 def _by_score(rates: tuple[float, ...], nodes: int, levels: int) -> Iterator[tuple[int, float]]:
     """(parent, score) of each node, best first. Ties go to the shallower node, because it needs no
     further draft pass."""
-    # (-score, depth, age, parent, rank); age increases with every push, so no two entries tie
+    # (-score, depth, number of the entry, parent, rank); the number decides between equals
     heap = [(-1.0, 0, 0, -1, 0)]
     grown: list[float] = []  # scores
     for node in range(nodes):
@@ -163,14 +163,14 @@ class DPTable:
     nodes: int
     levels: int | None
     # T for at most 1, 2, ... levels, each (branches + 1, nodes + 1). The last array is also valid
-    # for more levels.
+    # for more levels. If `levels` is None there is only one, for trees of any depth.
     _cells: tuple[np.ndarray, ...] = field(repr=False)
     _best: tuple[np.ndarray, ...] = field(repr=False)  # G, likewise, (nodes + 1,)
 
     def value(self, n: int, levels: int, branches: int) -> float:
         """T[n, levels, branches]."""
         n, levels, branches = self._index(n, levels, branches)
-        return float(self._column(levels, branches)[n])
+        return float(self._row(levels, branches)[n])
 
     def best(self, n: int, levels: int) -> tuple[float, int]:
         """(G(n, levels), the smallest number of root children that reaches it)."""
@@ -181,14 +181,14 @@ class DPTable:
         """How T[n, levels, branches] is reached. If several splits reach it, the one with the
         smallest last subtree."""
         n, levels, branches = self._index(n, levels, branches)
-        if branches == 0 or self._column(levels, branches)[n] == -np.inf:
+        if branches == 0 or self._row(levels, branches)[n] == -np.inf:
             raise BadTree(
                 f"cell n = {n}, levels = {levels}, branches = {branches} has no split: "
                 f"{'the root has no child' if branches == 0 else 'no such tree exists'}"
             )
         rates = self.acceptance.rates
         below = self._best_of(levels - 1)
-        rest = self._column(levels, branches - 1)
+        rest = self._row(levels, branches - 1)
         rate = rates[branches - 1] if branches <= len(rates) else 0.0
         sums = rest[n - 1 : 0 : -1] + _scaled(rate, below[1:n])  # (m,)
         m = int(sums.argmax()) + 1
@@ -199,9 +199,9 @@ class DPTable:
         BadTree if there is no such tree."""
         n, levels, given = self._index(n, levels, 0 if branches is None else branches)
         branches = self._branches(n, levels) if branches is None else given
-        if self._column(levels, branches)[n] == -np.inf:
+        if self._row(levels, branches)[n] == -np.inf:
             raise BadTree(
-                f"no tree has {n} nodes, at most {levels} levels and {branches} root children"
+                f"no tree has {n} nodes, {branches} root children and at most {levels} levels"
             )
         return Tree(tuple(self._parents(n, levels, branches)))
 
@@ -233,7 +233,7 @@ class DPTable:
     def _best_of(self, levels: int) -> np.ndarray:
         return self._best[min(levels, len(self._best)) - 1]
 
-    def _column(self, levels: int, branches: int) -> np.ndarray:
+    def _row(self, levels: int, branches: int) -> np.ndarray:
         """T[:, levels, branches], (nodes + 1,); entry 0 is unused."""
         cells = self._cells[min(levels, len(self._cells)) - 1]
         extra = branches - (len(cells) - 1)
@@ -246,16 +246,16 @@ class DPTable:
     def _branches(self, n: int, levels: int) -> int:
         cells = self._cells[min(levels, len(self._cells)) - 1]
         # With two levels, all n - 1 other nodes are children of the root. If that is more children
-        # than there are rates, no stored column covers it.
+        # than there are rates, no stored row covers it.
         return int(cells[:, n].argmax()) if cells[:, n].max() > -np.inf else n - 1
 
 
 def dp_table(acceptance: Acceptance, nodes: int, levels: int | None = None) -> DPTable:
     """The table of the recurrence T[n, l, b] = max over m of T[n-m, l, b-1] + a[b] G(m, l-1), for
-    any vector.
+    any vector. a[b] is the acceptance rate of the b-th child.
 
-    levels None: a table for trees of any depth. It stores a single layer, which also holds the
-    values of the subtrees. Raises BadTree if a size is out of bounds or the table would have more
+    levels None: a table for trees of any depth. It stores a single layer, and G(m, l-1) is
+    the G of that layer. Raises BadTree if a size is out of bounds or the table would have more
     than MAX_CELLS cells.
     """
     nodes, cap = _sizes(nodes, levels)
@@ -288,7 +288,7 @@ def _level(
     for n in range(2, nodes + 1):
         cells[1:, n] = (cells[:-1, n - 1 : 0 : -1] + gains[:, 1:n]).max(axis=1)
         top = cells[:, n].max()
-        # with two levels: n - 1 leaves, of which those beyond the last rate add nothing
+        # with two levels and more leaves than rates, no row covers n; further leaves add nothing
         best[n] = top if top > -np.inf else cells[-1, :n].max()
         if below is None:
             gains[:, n] = _scaled(rates, best[n])

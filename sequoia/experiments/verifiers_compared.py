@@ -220,6 +220,6 @@ def _counted(name: str, found: Sequence[Comparison]) -> str:
     low, high = (f"{pick(one.ratio for one in found) - 1:+.0%}" for pick in (min, max))
     return (
         f"{OURS} emits clearly more tokens per step than {name} in "
-        f"{count_or_none(counts.higher)} of {counts.total} cases and clearly fewer in {count_or_none(counts.lower)}; the difference "
-        f"ranges from {low} to {high}."
+        f"{count_or_none(counts.higher)} of {counts.total} cases and clearly fewer in "
+        f"{count_or_none(counts.lower)}; the difference ranges from {low} to {high}."
     )

@@ -1,5 +1,6 @@
-"""Checks a model's config before any library uses it. Its numbers must be within bounds, because
-libraries allocate memory of these sizes. References to other files or to code are refused.
+"""Checks a model's config before any library uses it. Its whole numbers must be within bounds,
+because libraries allocate memory of these sizes. References to other files are refused, and so are
+implementations that would be fetched as code. (`auto_map` is allowed: its code is never run.)
 
 The bounds are well above every published model: none has 1,024 layers, a vocabulary of a million
 tokens or hidden states with a million dimensions.
@@ -32,8 +33,8 @@ BOUNDS = tuple(
     )
 )
 ANYTHING = (-(2**53), 2**53)  # bounds of fields that match no pattern
-# Upper bounds of the fields that determine a model's size, under all names that models use for
-# them. If a config has such a field, its value must be a whole number of at least 1.
+# Upper bounds of the fields that determine a model's size, under the names that most models use. If
+# a config has such a field, its value must be a whole number of at least 1.
 _WIDEST = 2**20
 _LAYERS = 2**10
 _HEADS = 2**12
@@ -57,7 +58,7 @@ DIFFER = {
 }
 KINDS = ("float32", "float16", "bfloat16", "float64")  # allowed dtypes
 # fields that choose an implementation, which can be code in a repository on the Hub
-OWN_ATTENTION = re.compile(r"_?(attn|experts)_implementation(_internal)?")
+IMPLEMENTATION = re.compile(r"_?(attn|experts)_implementation(_internal)?")
 # names of fields that contain the config of a language model
 _TEXT = re.compile(r"text|llm|language|decoder")
 
@@ -107,7 +108,7 @@ def _refuse_references(config: dict[str, Any], title: str) -> None:
         for name in ("quantization_config", "compression_config"):
             _refuse_quantised(part.get(name), title)
     for name, value in _values(config):
-        if OWN_ATTENTION.fullmatch(name) and isinstance(value, str) and "/" in value:
+        if IMPLEMENTATION.fullmatch(name) and isinstance(value, str) and "/" in value:
             raise BadModel(
                 f"{title}: its config refers to code at {shown(value)}; only installed code is run"
             )

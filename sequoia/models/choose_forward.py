@@ -24,8 +24,8 @@ _log = logging.getLogger(__name__)
 
 def use_fast_forward(model: TreeModel, int8: bool = False) -> TreeModel:
     """Make `model` use a faster forward if there is one with the same logits as the forward of
-    `transformers`, and return `model`. The log says why a faster forward is rejected. If all of
-    them are, so does `no_fast_forward`.
+    `transformers`, and return `model`. The log says why each faster forward was rejected. If all
+    were, `no_fast_forward` says why the last one was.
 
     The faster forward is FastLlama on a CPU, CUDA graphs on one GPU, and grouped attention for a
     model whose weights are in several places. int8: use weights rounded to int8, for drafts only.
@@ -55,7 +55,7 @@ def use_no_graphs(model: TreeModel, why: str) -> None:
 def _faster_forwards(model: TreeModel, int8: bool) -> list[Callable[[], Forward | None]]:
     """Functions that make the faster forwards to try for `model`, the fastest first. Each returns
     None if that forward does not support the model."""
-    if model.placement:  # weights in several places can be neither captured nor packed
+    if model.placement:  # CUDA graphs and FastLlama need all weights in one place
         return [partial(_grouped, model)]
     if not model.may_use_graphs:
         return [partial(fast_forward, model.hf, int8)]

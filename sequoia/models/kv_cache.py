@@ -82,9 +82,9 @@ class KVCache(Cache):
     """The KV cache of all layers of a model for one run. The first `length` slots are the prefix;
     the `written` slots after it have not been kept yet.
 
-    alike: all layers have the same shape, dtype and device. The keys of all layers are then one
-    tensor, and the values another, so that accepted slots of all layers are moved at once. On a
-    GPU, launching a kernel for each layer would take longer than the moves.
+    alike: the layers are expected to have the same shape, dtype and device. The keys of those that
+    do are then one tensor, and the values another, so that their accepted slots are moved at once.
+    On a GPU, launching a kernel for each layer would take longer than the moves.
     """
 
     def __init__(self, layers: int, capacity: int, alike: bool = False) -> None:
@@ -142,7 +142,7 @@ class KVCache(Cache):
 
     @torch.inference_mode()
     def clear(self) -> None:
-        """Empty the cache for another run: all slots are zero again, as in a new cache."""
+        """Empty the cache for another run, and set all allocated slots to zero."""
         self.length = self.written = 0
         for tensor in self._tensors():
             tensor.zero_()
@@ -156,7 +156,7 @@ class KVCache(Cache):
     def fixed_window(self, indices: torch.Tensor, length: int) -> Iterator[None]:
         """A context in which updates write the slots `indices` (rows,) and return the first
         `length` slots, whatever was reserved. No tensor changes its address, so a CUDA graph
-        captured here is valid for every prefix."""
+        captured here is valid for every prefix that, with the new rows, fits in those slots."""
         end = self.cache_layers[0].end  # the same for every layer
         self._set_window(indices, length)
         try:

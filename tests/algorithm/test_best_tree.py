@@ -312,7 +312,7 @@ BAD: dict[str, tuple[Any, str]] = {
     ),
     "no such tree": (
         lambda: TABLE.tree(6, 2, 2),
-        "no tree has 6 nodes, at most 2 levels and 2 root children",
+        "no tree has 6 nodes, 2 root children and at most 2 levels",
     ),
     "split of a leaf": (lambda: TABLE.split(1, 3, 0), "has no split: the root has no child"),
     "split of nothing": (lambda: TABLE.split(6, 2, 2), "has no split: no such tree exists"),

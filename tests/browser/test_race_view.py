@@ -617,6 +617,19 @@ def test_a_finished_race_is_called_replaying_until_its_end_is_shown(page: Page) 
     assert text(page, "[data-part=state]").endswith(" in total")
 
 
+def test_the_finish_of_a_lane_is_not_animated_if_a_paused_race_jumps_past_it(page: Page) -> None:
+    still(page, race())
+    page.evaluate("stage.seek(0.02)")
+    settle(page)
+    page.evaluate("stage.store.play()")
+    settle(page)
+    page.evaluate("stage.store.pause()")
+    settle(page)
+    page.evaluate("stage.seek(stage.store.end)")
+    settle(page)
+    assert page.get_attribute(lane(0), "data-finish") == "seen"
+
+
 def test_a_card_names_the_simulated_machine_and_leaves_the_rule_to_its_title(page: Page) -> None:
     whole = race(2, 24)
     clock = "A100, eager"

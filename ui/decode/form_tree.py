@@ -2,7 +2,7 @@
 picture, so a tree is planned for typical text, whatever the prompt is.
 
 In a workshop all pages ask for the same few trees, and large trees may be requested while runs are
-being timed. So recent trees are cached, and only one tree is planned at a time.
+being timed. So each form caches recent trees, and plans only one tree at a time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ui.shared.layout import server_function
 from ui.shared.message_text import message_text
 from ui.shared.tree_request import TreeRequest
 
-# Parses the values of a form (by name, untrusted) and returns the tree that it asks for.
+# Parses the values of a form (by name, untrusted) and returns which tree it asks for.
 Reader = Callable[[Mapping[str, Any], Limits], TreeRequest]
 _REMEMBERED = 64  # most trees cached for each form
 

@@ -28,7 +28,7 @@ class Toy:
     @classmethod
     def parse(cls, p: Any, q: Any) -> Toy:
         """The toy with p and q as typed: numbers or fractions, separated by commas or spaces.
-        Raises BadSamplingParams; the message names p or q, the value and the bound."""
+        Raises BadSamplingParams with a message that names p or q and the wrong value."""
         target = typed_distribution(p, "p")
         draft = typed_distribution(q, "q")
         if len(draft) != len(target):

@@ -17,7 +17,7 @@ from sequoia.this_machine.memory import free_bytes, size
 from sequoia.this_machine.step_timer import as_current_device
 
 _PORTABLE = 1  # cudaHostRegisterPortable: the memory is pinned for all devices
-PAGE = 4096  # bytes; memory is pinned in whole pages, so counts are multiples of this
+PAGE = 4096  # bytes; memory is pinned in whole pages, so callers ask for multiples of this
 
 
 class Copier(Protocol):

@@ -156,16 +156,16 @@ export class LaneView {
   }
 
   makePhases() {
-    this.split = el("div", { class: "race-split", "aria-hidden": "true" }, this.root);
-    const key = el("div", { class: "race-phases", "data-part": "split" }, this.root);
+    const bar = el("div", { class: "race-split", "aria-hidden": "true" }, this.root);
+    const legend = el("div", { class: "race-phases", "data-part": "split" }, this.root);
     /** @type {Record<string, {part: HTMLElement, value: HTMLElement}>} */
     this.phases = {};
     for (const phase of PHASES) {
-      const entry = el("span", { class: "race-phase" }, key);
+      const entry = el("span", { class: "race-phase" }, legend);
       el("i", { class: "sq-swatch", "data-phase": phase }, entry);
       addTerm(entry, phase);
       this.phases[phase] = {
-        part: el("i", { class: "sq-swatch", "data-phase": phase }, this.split),
+        part: el("i", { class: "sq-swatch", "data-phase": phase }, bar),
         value: el("b", { "data-phase": phase }, entry),
       };
     }
@@ -195,6 +195,8 @@ export class LaneView {
     const place = places[index];
     const result = store.results?.[index] ?? null;
     if (this.result !== result) this.paintLossless(result);
+    const wasMoving = this.wasMoving;
+    this.wasMoving = store.playing || (store.live && !store.done);
     const done = total.count(store.t);
     const { line, state } = store;
     const key = [done, other?.count(store.t), reference, JSON.stringify(place), line, state].join();
@@ -203,7 +205,7 @@ export class LaneView {
     const sum = total.at(store.t);
     this.text.paint(total, done, this.ending(total, done), repeatsInWords(sum));
     this.paintTree(total, done);
-    this.paintFinish(total, done === total.steps.length && Boolean(total.finish));
+    this.paintFinish(total, done === total.steps.length && Boolean(total.finish), wasMoving);
     this.paintProgress(sum, place);
     this.paintFigures(sum);
     this.paintSpeed(total, other, reference);
@@ -224,19 +226,18 @@ export class LaneView {
   }
 
   /**
-   * Show the time of a lane that has finished. It is animated if the lane finishes on screen, and
-   * not if the visitor jumps to a later time.
+   * Show the time of a lane that has finished. It is animated if the race time was moving, and not
+   * if a visitor of a paused race jumps to a later time.
    * @param {LaneTotals} total
    * @param {boolean} isOver
+   * @param {boolean} wasMoving
    */
-  paintFinish(total, isOver) {
-    const { playing, live, done } = this.store;
-    const isNew = this.wasMoving && !this.root.dataset.finish;
+  paintFinish(total, isOver, wasMoving) {
+    const isNew = wasMoving && !this.root.dataset.finish;
     show(this.time, isOver);
     text(this.time, isOver ? format.seconds(total.clock) : "");
     if (!isOver) attr(this.root, "data-finish", null);
     else if (!this.root.dataset.finish) attr(this.root, "data-finish", isNew ? "new" : "seen");
-    this.wasMoving = playing || (live && !done);
   }
 
   /**
@@ -339,7 +340,7 @@ function briefly(how, { clock }) {
 
 /**
  * How a lane decodes. The most important parts come first: the page may cut the end, which is then
- * only in the title.
+ * shown only under the pointer (its `title`).
  * @param {Lane} lane
  * @returns {string}
  */

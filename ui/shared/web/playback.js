@@ -3,7 +3,7 @@
 
 /** @import { Server } from "./connect_component.js" */
 
-/** Seconds by which one frame advances at most, so that a browser tab that slept does not jump ahead. */
+/** Seconds by which one frame advances at most, so that a tab that slept does not jump ahead. */
 export const SLOWEST_FRAME = 0.25;
 const PAINTS_KEPT = 600;
 let files = 0; // number of files opened on this page
@@ -67,7 +67,8 @@ export class Playback {
   }
 
   /**
-   * Take a message or a whole run file. A value that is neither an object nor JSON of one sets `error`.
+   * Take a message or a whole run file. A value that is neither an object nor JSON of one sets
+   * `error`.
    * @param {any} value as JSON text or as an object
    */
   ingest(value) {
