@@ -15,9 +15,11 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..errors import BadTraining, SequoiaError
+from ..validate_input import number
 from . import encoded, excerpts, sample
 from .corpus import text_corpus
 from .feed import BLOCK, Blocks, Feed, Mixture, Samples
+from .loops import WEIGHT
 from .model import quick
 from .prepare import Prepared, parts, prepare
 from .recipe import DECAY_SHARE, DRAFT, DRAFT_TOKENS, TARGET, TARGET_TOKENS, Recipe, Size, whole
@@ -156,6 +158,13 @@ def _model_flags(flags: ArgumentParser) -> None:
             help=f"highest learning rate of the {name} (default: {recipe.peak})",
         )
     add(
+        "--loops-weight",
+        type=float,
+        default=WEIGHT,
+        help="weight of the loss against endless repetition in a target's decay "
+        f"(default: {WEIGHT:g})",
+    )
+    add(
         "--batch",
         type=int,
         default=TARGET.batch,
@@ -245,8 +254,8 @@ def _write_kept_out(folder: Path, prepared: Prepared) -> None:
     of an earlier step `text` are removed, so that no excerpts come from them."""
     for kind in KINDS:
         shutil.rmtree(folder / kind, ignore_errors=True)
-        for number, text in enumerate(prepared.of(kind, "kept")):
-            path = folder / kind / text.source / f"{number:04d}-{text.name.replace('/', '-')}"
+        for i, text in enumerate(prepared.of(kind, "kept")):
+            path = folder / kind / text.source / f"{i:04d}-{text.name.replace('/', '-')}"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text.text)
 
@@ -297,6 +306,7 @@ def _stage(args: Namespace, name: str, tokens: int, is_decay: bool) -> Stage:
         teacher,
         args.warm,
         is_decay,
+        number(args.loops_weight, "--loops-weight", 0, 1000, BadTraining),
     )
 
 

@@ -14,11 +14,11 @@ from typing import NamedTuple
 import torch
 from torch.nn import functional as F
 
-from .model import Forward, logits, next_token
+from .model import Forward, Objective, logits, next_token
 
 REPEATED_ROWS = 0.25  # fraction of the rows in which a passage is repeated
 FACTOR = 0.5  # wanted probability of a token, as a fraction of that one repetition earlier
-WEIGHT = 0.3  # of the loss on repeated tokens, relative to the cross-entropy
+WEIGHT = 0.3  # usual weight of `fading`, relative to the cross-entropy
 SHORTEST = 4  # tokens in a repeated passage; the longest has a quarter of the row's tokens
 
 
@@ -34,19 +34,23 @@ class Repetitions(NamedTuple):
     periods: torch.Tensor
 
 
-def ending_loops(network: Forward, windows: torch.Tensor) -> torch.Tensor:
+def ending_loops(weight: float) -> Objective:
     """Objective of a target's decay: cross-entropy with the next tokens, in nats per token, plus
-    WEIGHT times `fading`. A passage is repeated in the first REPEATED_ROWS of `windows`
-    (rows, context + 1), which do not count for the cross-entropy."""
-    count = int(REPEATED_ROWS * len(windows))
-    if count == 0:
-        return next_token(network, windows)
-    found = repetitions(windows[:count])
-    real = windows[count:]
-    scores = logits(network, torch.cat([found.rows, real])[:, :-1])
-    repeated, others = scores.split([found.rows[:, 1:].numel(), real[:, 1:].numel()])
-    loss = F.cross_entropy(others, real[:, 1:].flatten())
-    return loss + WEIGHT * fading(found, repeated.unflatten(0, found.rows[:, 1:].shape))
+    `weight` times `fading`. A passage is repeated in the first REPEATED_ROWS of the rows, which do
+    not count for the cross-entropy."""
+
+    def objective(network: Forward, windows: torch.Tensor) -> torch.Tensor:
+        count = int(REPEATED_ROWS * len(windows))
+        if count == 0:
+            return next_token(network, windows)
+        found = repetitions(windows[:count])
+        real = windows[count:]
+        scores = logits(network, torch.cat([found.rows, real])[:, :-1])
+        repeated, others = scores.split([found.rows[:, 1:].numel(), real[:, 1:].numel()])
+        loss = F.cross_entropy(others, real[:, 1:].flatten())
+        return loss + weight * fading(found, repeated.unflatten(0, found.rows[:, 1:].shape))
+
+    return objective
 
 
 def repetitions(windows: torch.Tensor) -> Repetitions:

@@ -25,7 +25,7 @@ from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokeni
 
 from ..errors import BadTraining
 from .feed import Feed
-from .loops import ending_loops
+from .loops import WEIGHT, ending_loops
 from .model import Forward, Objective, distillation, next_token, overlap, quick
 from .recipe import Recipe, Schedule
 from .tokenizer import fingerprint
@@ -73,7 +73,8 @@ class Stage:
     fingerprint of the text of `feed`. held: held-out tokens of each kind of text. teacher: the
     target that a draft learns from, None for a target. warm: a folder with weights that a new run
     starts from. is_decay: whether this stage is the decay, which starts from the checkpoint of the
-    run at a constant rate and reduces the learning rate to zero.
+    run at a constant rate and reduces the learning rate to zero. loops_weight: weight of the loss
+    against endless repetition in the decay of a target.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Stage:
     teacher: PreTrainedModel | None = None
     warm: Path | None = None
     is_decay: bool = False
+    loops_weight: float = WEIGHT
 
     @property
     def constant(self) -> Path:
@@ -114,7 +116,7 @@ class Stage:
         loss against endless repetition."""
         if self.teacher is not None:
             return distillation(quick(self.teacher, compile_))
-        return ending_loops if self.is_decay else next_token
+        return ending_loops(self.loops_weight) if self.is_decay else next_token
 
     def identity(self) -> dict[str, Any]:
         """The settings that must be the same in a checkpoint and in the run that resumes from it. A

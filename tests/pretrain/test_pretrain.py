@@ -567,6 +567,7 @@ def test_no_signal_handlers_are_set_outside_the_main_thread() -> None:
         (["--vocab", "65537"], "65537", f"257 to {MAX_VOCAB}"),
         (["--tokens", "0"], "0", "1 to"),
         (["--target-peak", "inf"], "inf", "1e-12 to 1"),
+        (["--loops-weight", "-1"], "-1", "0 to 1000"),
         (["--device", "tpu"], "'tpu'", "auto, cpu, cuda"),
         (["--threads", "0"], "0", "1 to 1024"),
         (["--tokenizer", "no/such/folder"], "no/such/folder", "no tokenizer"),
