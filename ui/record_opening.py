@@ -2,9 +2,9 @@
 
 Every prompt of assets/opening_prompts.json is decoded several times at temperature 0, each time
 with a tree and then without a draft. The speed-up of a prompt is the median over its runs. The page
-opens with a prompt whose runs accept a child that is not the first of its parent: of these prompts,
-the one whose speed-up is nearest the median of all prompts. The file, assets/runs/welcome.json,
-also contains the speed-ups of all prompts.
+opens with a prompt whose text is not a loop and whose runs accept a child that is not the first of
+its parent: of these prompts, the one whose speed-up is nearest the median of all. The file,
+assets/runs/welcome.json, also contains the speed-ups of all prompts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sequoia import Run, SamplingParams, SequoiaError, load_pair
-from sequoia.algorithm.step_trace import StepTrace
+from sequoia.algorithm.step_trace import StepTrace, emitted_tokens, repetition
 from sequoia.assets_folder import ASSETS
 from sequoia.text_files import write_text
 from ui.decode import recordings
@@ -29,6 +29,7 @@ from ui.shared.prompts import Preset, read_prompts
 from ui.shared.tree_request import TreeRequest
 
 PROMPTS = ASSETS / "opening_prompts.json"
+LOOP = 0.25  # a text with at least this share of repeated 8-grams is a loop
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,11 @@ class Candidate:
     def has_side_child(self) -> bool:
         return any(map(accepts_side_child, self.run.steps))
 
+    @property
+    def is_loop(self) -> bool:
+        """Whether the text repeats itself so much that it is hard to read."""
+        return repetition(emitted_tokens(self.run.steps)) >= LOOP
+
 
 def speedup_of(run: Run) -> float:
     """The time of plain decoding per token, divided by that of the run."""
@@ -65,13 +71,16 @@ def accepts_side_child(step: StepTrace) -> bool:
 
 
 def chosen(candidates: Sequence[Candidate]) -> Candidate:
-    """Of the candidates that accept a side child, the one whose speed-up is nearest the median of
-    all candidates. Raises SequoiaError if no candidate accepts one."""
+    """Of the candidates that accept a side child and are no loops, the one whose speed-up is
+    nearest the median of all candidates. Raises SequoiaError if there is none."""
     median = statistics.median(one.speedup for one in candidates)
     branching = [one for one in candidates if one.has_side_child]
     if not branching:
         raise SequoiaError("no run accepted a second child; try a wider tree")
-    return min(branching, key=lambda one: abs(one.speedup - median))
+    readable = [one for one in branching if not one.is_loop]
+    if not readable:
+        raise SequoiaError("every text repeats itself; try fewer tokens")
+    return min(readable, key=lambda one: abs(one.speedup - median))
 
 
 def opening_meta(candidates: Sequence[Candidate]) -> dict[str, Any]:
@@ -121,8 +130,9 @@ def main() -> None:
     path = asked.out / f"{recordings.WELCOME}.json"
     write_text(path, run.to_json())
     for one in sorted(candidates, key=lambda one: one.speedup):
-        side = "side child" if one.has_side_child else ""
-        print(f"{one.name:18} {one.speedup:5.2f}x  {side}{'  <- chosen' if one is best else ''}")
+        facts = ["side child"] * one.has_side_child + ["loop"] * one.is_loop
+        facts += ["<- chosen"] * (one is best)
+        print(f"{one.name:18} {one.speedup:5.2f}x  {', '.join(facts)}")
     low, high = meta["range"]
     print(f"median {meta['median']:.2f}x, middle 80% {low:.2f}x to {high:.2f}x -> {path}")
 

@@ -168,7 +168,7 @@ def test_every_cell_of_the_table_is_as_in_python_for_any_vector(page: Page) -> N
             for n in range(1, 25):
                 for b in range(24):
                     found = cells[0].pop(0)
-                    wanted = table._column(at, b)[n]
+                    wanted = table._row(at, b)[n]
                     assert found == (
                         None if wanted == float("-inf") else pytest.approx(wanted, abs=1e-9)
                     ), (given, n, b)

@@ -62,6 +62,17 @@ def test_a_run_without_a_side_child_is_not_chosen_but_counts() -> None:
         chosen([candidate("a", 1.0, node=1)])
 
 
+def test_a_text_that_is_a_loop_is_not_chosen_but_counts() -> None:
+    found = [candidate("a", 1.0), candidate("b", 1.6), candidate("c", 2.0)]
+    (run,) = found[1].runs
+    loop = Candidate("b", (replace(run, steps=run.steps * 20),))
+    assert chosen(found).name == "b"
+    assert chosen([found[0], loop, found[2]]).name == "c"
+    assert opening_meta([found[0], loop, found[2]])["median"] == pytest.approx(1.6)
+    with pytest.raises(SequoiaError, match="every text repeats itself"):
+        chosen([loop])
+
+
 def test_a_prompt_counts_with_its_median_run() -> None:
     runs: list[Any] = [candidate("a", by).run for by in (1.0, 1.2, 5.0)]
     many = Candidate("a", tuple(runs))
