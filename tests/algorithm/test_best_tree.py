@@ -292,7 +292,10 @@ BAD: dict[str, tuple[Any, str]] = {
     "huge": (lambda: dp_table(UP, 10**5000, 3), "nodes: an integer of 16610 bits"),
     "text": (lambda: dp_table(UP, 4, "3"), "levels: '3'"),
     "one level, heap": (lambda: best_tree(DOWN, 2, 1), "2 nodes do not fit in 1 level"),
-    "one level, table": (lambda: best_tree(UP, 2, 1), "no tree has 2 nodes, 1 root children and at most 1 levels"),
+    "one level, table": (
+        lambda: best_tree(UP, 2, 1),
+        "no tree has 2 nodes, 1 root children and at most 1 levels",
+    ),
     "growth too small": (
         lambda: best_first(DOWN, 4).tree(5),
         "nodes of the tree: 5 is not a whole number from 1 to 4",
