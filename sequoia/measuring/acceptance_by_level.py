@@ -128,10 +128,12 @@ class DepthVerdict:
             f"comparison{'s' * (self.compared > 1)}"
         )
         if self.holds:
-            return (
-                "No evidence that acceptance depends on depth. Strongest deviation among the "
-                f"{self.compared} cells with enough counts: {found} ({tested})."
+            among = (
+                f"Strongest deviation among the {self.compared} cells with enough counts"
+                if self.compared > 1
+                else "The one cell with enough counts"
             )
+            return f"No evidence that acceptance depends on depth. {among}: {found} ({tested})."
         return f"The positional assumption fails here: {found} ({tested})."
 
 

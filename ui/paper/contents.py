@@ -79,11 +79,13 @@ def _introduction(paper: Mapping[str, str]) -> Markup:
     link = element("a", paper["title"], href=paper["url"], target="_blank", rel="noopener")
     words = (
         " reports how fast its trees decode on an A100, on an L40, and on an L40 with offloading. "
-        "Its tables are below. Beside each published speed-up is ours, which is simulated: for the "
-        "paper’s tree and its tokens per step, with the step times that this program predicts for "
-        "the card. SpecInfer’s “5 × 8” means 5 independent sequences of 8 tokens. Top-k match is a "
-        "third rule for accepting drafted tokens: the children are the draft’s most probable "
-        "tokens, and one is kept only if the target, sampling a token of its own, samples it."
+        "Its tables are below. Beside each published speed-up is our simulated one. It takes the "
+        "tree and the tokens per step from the paper, and the step times that this program "
+        "predicts for that GPU. SpecInfer’s “5 × 8” means 5 independent sequences of 8 tokens. "
+        "Top-k match is a "
+        "third rule for accepting drafted tokens, beside Sequoia’s and SpecInfer’s: the children "
+        "are the draft’s most probable tokens, and one is kept only if the target, sampling a "
+        "token of its own, samples it."
     )
     source = f"{paper['authors']}. {paper['version']}."
     return element("header", _say(link, words), _note(source), class_="pp-intro")

@@ -31,7 +31,11 @@ export class RaceIntervals {
     const head = el("p", { class: "race-intervals-head" }, this.root);
     this.leader = el("span", {}, head);
     addTerm(head, "95% CI", "pooled range");
-    el("span", { class: "race-intervals-key", text: "dashed: equal pace" }, head);
+    el(
+      "span",
+      { class: "race-intervals-key", text: "circles: single runs, dashed: equal pace" },
+      head,
+    );
     this.rows = pool(() => makeRow(this.root));
   }
 

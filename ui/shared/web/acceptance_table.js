@@ -63,7 +63,7 @@ function section(byLevel) {
 function source({ name, runs, temperature, depths, ranks, of }) {
   const whole = `${runs > 1 ? `${runs} ${name}` : name} at temperature ${temperature}`;
   if (of[0] <= depths && of[1] <= ranks) return whole;
-  return `${whole} · ${depths} of ${of[0]} depths, ${ranks} of ${of[1]} ranks`;
+  return `${whole} · shown: ${depths} of ${of[0]} depths, ${ranks} of ${of[1]} children`;
 }
 
 /**
