@@ -21,8 +21,6 @@ if not torch.cuda.is_available():
     # Read when Triton is first imported, even by another library: with it, kernels run on the CPU.
     os.environ["TRITON_INTERPRET"] = "1"
 
-from browser_scheduling import BrowserBesideOthers, order_of
-
 from sequoia.measuring import defaults
 from sequoia.this_machine import container_memory
 
@@ -61,14 +59,19 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """The tests of a file share a worker, so that what they share is made once. Files keep their
+    order, so that browser tests come last."""
+    from xdist.scheduler import LoadFileScheduling
+
     config.option.loadscopereorder = False
-    return BrowserBesideOthers(config, log)
+    return LoadFileScheduling(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # Browser tests come last, because playwright's event loop keeps running once it has started.
-    items.sort(key=lambda item: order_of(item.path.as_posix()))
+    # This holds for each of several workers too: they get files in this order.
+    items.sort(key=lambda item: "browser" in item.path.parts)
     for item in items:
         if "browser" not in item.path.parts and not _NOT_QUICK & set(item.keywords):
             item.add_marker("quick")

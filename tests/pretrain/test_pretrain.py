@@ -464,7 +464,7 @@ def test_a_killed_run_is_resumed_with_the_same_losses(
     assert curve(tmp_path / "killed") == {**curve(tmp_path / "killed"), **curve(tmp_path / "whole")}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_is_resumed_by_a_package_of_another_name(
     tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

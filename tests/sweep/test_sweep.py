@@ -223,7 +223,7 @@ def endless(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
     return Outcome("runs")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_after_a_crash_the_other_variants_are_tested() -> None:
     found = outcomes("llama", trial=dying)
     assert {name for name, one in found.items() if one.status == "crashed"} == {"mlp_bias=True"}
