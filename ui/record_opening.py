@@ -20,6 +20,7 @@ from typing import Any
 from sequoia import Run, SamplingParams, SequoiaError, load_pair
 from sequoia.algorithm.step_trace import StepTrace, emitted_tokens, repetition
 from sequoia.assets_folder import ASSETS
+from sequoia.bench.pair_judge import REPEATED
 from sequoia.text_files import write_text
 from ui.decode import recordings
 from ui.decode.request import DecodeRequest
@@ -29,7 +30,6 @@ from ui.shared.prompts import Preset, read_prompts
 from ui.shared.tree_request import TreeRequest
 
 PROMPTS = ASSETS / "opening_prompts.json"
-LOOP = 0.25  # a text with at least this share of repeated 8-grams is a loop
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Candidate:
     @property
     def is_loop(self) -> bool:
         """Whether the text repeats itself so much that it is hard to read."""
-        return repetition(emitted_tokens(self.run.steps)) >= LOOP
+        return repetition(emitted_tokens(self.run.steps)) >= REPEATED
 
 
 def speedup_of(run: Run) -> float:
