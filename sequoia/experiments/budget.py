@@ -35,7 +35,7 @@ from sequoia.experiments.text_units import (
 )
 from sequoia.models.pair import Pair
 
-_NEW = "up to the first repetition"
+_NEW = "before the text repeats itself"
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
@@ -75,7 +75,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
         series=tuple(series),
         columns=(
             Column("case", "texts"),
-            Column("share", "fraction of the text covered", "measured"),
+            Column("share", "share of the text counted", "measured"),
             Column("nodes", "nodes"),
             *(Column(shape, LABELS[shape], "measured") for shape in SHAPES),
         ),

@@ -49,9 +49,9 @@ _KNOWN: WeakKeyDictionary[TreeModel, dict[_Key, Shapes]] = WeakKeyDictionary()
 
 
 def planned_shapes(pair: Pair, kind: str, params: SamplingParams, budgets: Sequence[int]) -> Shapes:
-    """For each shape and each of `budgets`, a tree of at most that many nodes. The first call plans
-    the trees on texts of `params.max_new_tokens` tokens, which lasts some seconds for a small pair.
-    They are reused while the pair is in memory."""
+    """For each shape and each of `budgets` (each at least 9), a tree of at most that many nodes.
+    The first call plans the trees on texts of `params.max_new_tokens` tokens, which lasts some
+    seconds for a small pair. They are reused while the pair is in memory."""
     found = _KNOWN.setdefault(pair.draft, {})
     key = (kind, params, tuple(budgets))
     if key not in found:
@@ -81,9 +81,10 @@ def _planned(pair: Pair, kind: str, params: SamplingParams, budgets: Sequence[in
 
 
 def candidates(rates: Sequence[Acceptance], nodes: int) -> dict[str, list[Tree]]:
-    """For each shape in SHAPES, the trees of at most `nodes` nodes to choose from. rates: the
-    acceptance vectors to plan Sequoia's tree with. `_planned` passes the rates at the root and
-    rates fitted to the tokens that a tree of this size emits (see planning/fit_acceptance.py)."""
+    """For each shape in SHAPES, the trees of at most `nodes` nodes (at least 9) to choose from.
+    rates: the acceptance vectors to plan Sequoia's tree with. `_planned` passes two: the rates
+    counted at the root, and these rates adjusted to the tokens per step that the best tree of this
+    size reached (see planning/fit_acceptance.py)."""
     return {
         OURS: [best_tree(one, nodes) for one in rates],
         "chain": [Tree.chain(nodes)],

@@ -1182,13 +1182,13 @@ def test_a_tree_is_offered_only_while_another_one_is_shown(page: Page) -> None:
     expect(in_table).to_have_text("Use this tree")
     use.click()
     expect(use).to_be_hidden()
-    expect(page.locator(part("plan"))).to_contain_text("It is the tree shown.")
+    expect(page.locator(part("plan"))).to_contain_text("The tree shown is the fastest")
     expect(in_table).to_have_text("Shown above")
     expect(in_table).to_be_disabled()
     put(page, shown="hand", hand=[-1, 0, 0])
     expect(use).to_be_visible()
     expect(in_table).to_be_enabled()
-    expect(page.locator(part("plan"))).not_to_contain_text("It is the tree shown.")
+    expect(page.locator(part("plan"))).not_to_contain_text("The tree shown is the fastest")
 
 
 def test_published_trees_have_their_original_size_and_are_filled_to_others(page: Page) -> None:
@@ -1324,5 +1324,5 @@ def test_the_lab_starts_with_the_vectors_that_the_other_tabs_use(page: Page) -> 
         assert first["rates"] == planned_with[row["kind"], row["temperature"]]
         assert second["rates"] == row["rates"]
         nodes = row["fitted"]["nodes"]
-        assert f"adjusted to the tokens per step of a {nodes}-node tree" in first["origin"]["words"]
+        assert f"fitted to runs with a {nodes}-node tree" in first["origin"]["words"]
         assert second["origin"]["visited"] == row["visited"]

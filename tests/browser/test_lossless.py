@@ -68,7 +68,7 @@ def test_a_visit_of_the_tab(visit: Callable[..., Page]) -> None:
     assert page.input_value("#ls-samples input") == "3000"
 
     page.click("#ls-bug input")
-    page.get_by_role("option", name="last token drawn from p").click()
+    page.get_by_role("option", name="last token drawn as if").click()
     page.wait_for_function(
         "document.querySelector('#ls-p :is(input, textarea)').value === '0.2, 0.8'"
     )

@@ -51,13 +51,14 @@ def test_the_number_its_price_and_its_basis_agree(seen: Page) -> None:
     expect(seen.locator("[data-part=speed-up]")).to_have_text(f"{totals['speedup']:.1f}× faster")
     words = seen.locator("[data-part=price]")
     expect(words).to_contain_text(f"Each step gives {totals['tokensPerStep']:.1f} tokens")
-    expect(words).to_contain_text(f"takes {each / plain:.1f} times as long")
+    expect(words).to_contain_text(f"tokens in {each * 1e3:.3g} ms")
+    expect(words).to_contain_text(f"the large model alone gives 1 in {plain * 1e3:.3g} ms")
     expect(seen.locator("[data-part=basis]")).to_contain_text(
         "This prompt is typical: over 24 prompts the median"
     )
     expect(seen.locator("[data-part=basis]")).to_contain_text("Recorded on")
     expect(seen.locator("[data-part=basis]")).to_contain_text(
-        "Your own runs leave one CPU core free for the page."
+        "Runs you start here leave one CPU core free for the page."
     )
 
 

@@ -117,9 +117,9 @@ def test_tiers_say_what_a_pair_is_for() -> None:
     tiers = list(dict.fromkeys(one.tier for one in presets()))
     assert tiers == [
         "for a laptop’s CPU",
-        "for a GPU with 8 GB",
-        "for a GPU with 24 GB",
-        "for a GPU with 80 GB",
+        "best on a GPU with 8 GB",
+        "best on a GPU with 24 GB",
+        "best on a GPU with 80 GB",
         "target in host memory",
         "to repeat the paper",
     ]

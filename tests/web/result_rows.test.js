@@ -72,5 +72,8 @@ test("a saved figure says what it shows, and that it is partial", () => {
 test("facts leave out what is empty", () => {
   const names = rows.facts({ ...result, machine: "" }).map(([name]) => name);
   assert.deepEqual(names, ["Target", "Draft", "Date", "Settings"]);
-  assert.equal(rows.facts(result).at(-1)[1], "kinds code, prose; prompts 24");
+  assert.equal(
+    rows.facts(result).at(-1)[1],
+    "kinds of text: code, prose; prompts of each kind: 24",
+  );
 });

@@ -93,7 +93,7 @@ test("the caption says where a chain would have ended, and what the tree gained"
   assert.equal(
     result(step),
     "3 tokens from one step. 2 guesses stayed; the large model adds a token of its own, as always. " +
-      "The second child added 1 of these tokens.",
+      "A chain would have stopped at “b”; the second child, “c”, added 1 token.",
   );
 });
 

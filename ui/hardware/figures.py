@@ -271,8 +271,11 @@ def _axes(
 
 
 def _sizes(profiles: Sequence[Named], name: str) -> list[int]:
-    """The ticks of the x axis: the powers of two up to the largest size."""
-    return [2**i for i in range(int(math.log2(_most(profiles, name))) + 1)]
+    """The ticks of the x axis: the powers of two up to the largest size, and that size itself where
+    its number has room beside the last power."""
+    most = _most(profiles, name)
+    powers = [2**i for i in range(int(math.log2(most)) + 1)]
+    return [*powers, most] if most > 1.4 * powers[-1] else powers
 
 
 def _most(profiles: Sequence[Named], name: str) -> int:

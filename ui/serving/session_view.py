@@ -55,9 +55,9 @@ class SessionView(ABC, Generic[R]):
 
     def job_state(self, event: gr.EventData, request: gr.Request) -> Updates:
         """The answer to a page that has had no message from its job for a while. It sets the
-        buttons. If no job is running and the page has not yet shown how the job ended, it also says
-        why: the click may have been refused before a handler saw it, or the stream of messages may
-        have broken."""
+        buttons. If no job is running and the page has not yet shown how the job ended, the answer
+        also says why nothing is running: the click may have been refused before a handler saw it,
+        or the stream of messages may have broken."""
         job = self.sessions.get(visitor(request))
         # read before `buttons_now`: a job that ends in between still sends its own last message
         was_going = job is not None and job.busy
@@ -87,7 +87,7 @@ class SessionView(ABC, Generic[R]):
 
 class RunView(SessionView[R]):
     """A view of runs. Visitors may follow another visitor's run, read-only, while their own run
-    waits."""
+    waits or after it was refused."""
 
     async def follow(self, request: gr.Request) -> AsyncIterator[str]:
         """The messages of the current run, and of the next ones as long as the visitor's own run
@@ -127,8 +127,9 @@ def _what_became_of(job: SessionRun | None, heard: bool) -> str:
     if not heard:
         return "Not started: the server did not accept the request. Try again in a moment."
     name = job.name if job else "run"
-    further = " Press Resume to continue." if job and job.holding else ""
-    return f"The connection to the server was lost, so this {name} has ended.{further}"
+    if job and job.holding:
+        return f"The connection to the server was lost, so this {name} paused. Press Resume."
+    return f"The connection to the server was lost, so this {name} has ended."
 
 
 def sent_with(event: gr.EventData) -> Mapping[str, Any]:

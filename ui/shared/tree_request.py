@@ -30,8 +30,8 @@ from sequoia.validate_input import shown, whole
 from ui.shared.labels import with_labels
 from ui.shared.tree_menu import FITTED, LEAST_WIDE, PLANNED, SHAPES, WIDE_LEVELS, WIDE_NODES
 
-# What Tree calls a value at the beginning of an error message, and the label of the form's field
-# for this value.
+# The name with which an error message of Tree or of ui/shared/tree_menu.py begins, and the label of
+# the form's field for this value.
 _LABELS = {
     "nodes of the chain": "Nodes",
     "sequences": "Sequences",
@@ -114,8 +114,8 @@ class TreeRequest:
         prompt: str,
         clock: SimulatedClock | None = None,
     ) -> ChosenTree:
-        """The tree with which to continue `prompt`, or a text of the pair's usual kind if `prompt`
-        is empty. clock: the simulated machine to plan for; None for this machine. All shapes except
+        """The tree for decoding `prompt`. If `prompt` is empty, the tree for the pair's usual kind
+        of text. clock: the simulated machine to plan for; None for this machine. All shapes except
         the fixed ones need the pair's acceptance, and most also need step times; what is not known
         yet is measured first."""
         run = _Run(pair, params, verifier, [prompt] if prompt else [], clock)
@@ -141,9 +141,9 @@ class TreeRequest:
         """The tree for the pair's usual kind of text, if it is known without running a model. For a
         tree that is replanned while decoding, this is the tree of the first step.
 
-        A fixed shape is always known. For any other shape, None is returned while models load
-        (`pair` is None), and if the acceptance or this machine's step times are not known yet. A
-        dynamic tree is never known."""
+        A fixed shape is always known, a dynamic tree never. For any other shape, None is returned
+        while models load (`pair` is None), if the acceptance is not known yet, or, without `clock`,
+        if this machine's step times are not known yet."""
         if make := SHAPES[self.kind].make:
             return self._made(make)
         if pair is None or self.kind == "dynamic" or not known_acceptance(pair, params, verifier):
@@ -220,10 +220,10 @@ def _profile(run: _Run) -> HardwareProfile | None:
 
 
 def _own_paths_words(plan: Plan, own: Plan | None) -> str:
-    """Words to add for Traversal, which compare two plans.
+    """For the verifier Traversal: words that compare two plans.
 
-    plan: made with the acceptance counted under Sequoia's rule, which draws children in the same
-    way. own: made with the acceptance counted along Traversal's own final paths. It is None for
+    plan: made with the acceptance counted under Sequoia's rule; Sequoia draws children as Traversal
+    does. own: made with the acceptance counted along Traversal's own final paths. It is None for
     other verifiers, at temperature 0, and if no such acceptance is recorded; then there are no
     words."""
     if own is None:
@@ -231,8 +231,8 @@ def _own_paths_words(plan: Plan, own: Plan | None) -> str:
     if own.tree == plan.tree:
         return "; with the acceptance of Traversal's own paths, the tree is the same"
     return (
-        f" under Sequoia's rule ({len(plan.tree)} nodes, {plan.tree.levels} levels, predicted "
-        f"{plan.predicted_speedup:.2f}x); with the acceptance of Traversal's own paths, the tree "
+        f" under Sequoia's rule: {len(plan.tree)} nodes, {plan.tree.levels} levels, predicted "
+        f"{plan.predicted_speedup:.2f}x; with the acceptance of Traversal's own paths, the tree "
         f"would have {len(own.tree)} nodes, {own.tree.levels} levels, predicted "
         f"{own.predicted_speedup:.2f}x"
     )

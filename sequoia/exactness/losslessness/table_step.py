@@ -1,5 +1,6 @@
-"""One decoding step with models whose distributions are known after every text. It draws and
-verifies with the code of real runs; only the forward passes are replaced by look-ups."""
+"""One decoding step with models that are tables: for every text, the distribution of the next token
+is looked up instead of computed by a forward pass. Drawing and verifying use the code of real
+runs."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_a_run_whose_messages_broke_off_can_be_resumed(
     wait(lambda: not view.sessions.busy)
     updates = view.job_state(asked(heard=True), request())
     assert updates[view.form.run] == gr.update(interactive=True, value="Resume")
-    assert "this run has ended. Press Resume to continue." in error(view, updates)
+    assert "this run paused. Press Resume." in error(view, updates)
 
 
 def test_one_job_in_line_in_all_views(view: LiveView, model_host: ModelHost) -> None:

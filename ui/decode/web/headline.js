@@ -107,10 +107,9 @@ function waiting({ done, last, meta }) {
 
 /** @type {(totals: Totals, meta: Meta) => string} */
 function price({ tokensPerStep, seconds, steps, whole }, { plain_seconds: plain }) {
-  const longer = seconds / steps / plain;
   return (
-    `${whole ? "Each" : "So far, each"} step gives ${tokensPerStep.toFixed(1)} tokens instead of 1 ` +
-    `and takes ${longer.toFixed(1)} times as long (${ms(seconds / steps)} instead of ${ms(plain)}).`
+    `${whole ? "Each" : "So far, each"} step gives ${tokensPerStep.toFixed(1)} tokens in ` +
+    `${ms(seconds / steps)}; the large model alone gives 1 in ${ms(plain)}.`
   );
 }
 
@@ -142,6 +141,6 @@ function basis(meta) {
   return (
     `This prompt is typical: over ${opening.prompts.length} prompts the median speed-up is ` +
     `${opening.median.toFixed(1)}×, and 8 in 10 lie between ${low} and ${high}. ${stated}` +
-    (isOnCpu(meta) ? " Your own runs leave one CPU core free for the page." : "")
+    (isOnCpu(meta) ? " Runs you start here leave one CPU core free for the page." : "")
   );
 }

@@ -53,7 +53,8 @@ export function experimentFigure(result, width) {
 
 // -- where the plots are --------------------------------------------------------------------------
 
-// The cells of the plots. x, y: from and to, as fractions of the area from the left and the bottom.
+// The cell of each plot. x, y: [start, end], as fractions of the width and height of the area of all
+// plots; x counts from the left, y from the bottom.
 function grid(count, width) {
   const most = COLUMNS.find(([below]) => width < below)?.[1] ?? MOST_COLUMNS;
   const rows = Math.max(1, Math.ceil(count / most));

@@ -79,11 +79,37 @@ export function facts({ target, draft, machine, date, settings }) {
   return all.filter(([, value]) => value);
 }
 
+// The names of the experiments' settings, as they are shown.
+const SETTINGS = {
+  kinds: "kinds of text",
+  prompts: "prompts of each kind",
+  tokens: "tokens per text",
+  top_ps: "top-p",
+  budgets: "nodes",
+  sizes: "nodes",
+  chain: "nodes of the chain",
+  widths: "sequences",
+  depths: "tokens per sequence",
+  ranks: "children",
+  every: "tokens between measured steps",
+  stride: "tokens between measured steps",
+  planning: "planning texts and tokens of each",
+  profile: "hardware profile",
+  machines: "hardware profiles",
+  conditions: "temperature and draft",
+};
+
 const settingWords = (settings) =>
   Object.entries(settings)
     .filter(([, value]) => typeof value !== "object" || Array.isArray(value))
-    .map(([name, value]) => `${name} ${[value].flat().join(", ")}`)
+    .map(([name, value]) => `${SETTINGS[name] ?? name}: ${listed(value)}`)
     .join("; ");
+
+const listed = (value) =>
+  [value]
+    .flat()
+    .map((one) => [one].flat().join(" "))
+    .join(", ");
 
 /**
  * The lines above a saved figure. Outside the page nothing else says what the figure shows.

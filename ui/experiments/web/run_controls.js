@@ -6,8 +6,6 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @import { ExperimentsState } from "./experiments_state.js" */
 
-const UNIT = "A unit is one prompt at one setting.";
-
 /** The controls of the chosen experiment. A run of another experiment can be stopped here, too. */
 export class RunControls {
   /**
@@ -57,7 +55,7 @@ export class RunControls {
   progressWords({ run, going, experiment, chosen, list }) {
     if (!going)
       return experiment
-        ? `Run does ${count(experiment.units, "unit")} with the loaded pair. ${UNIT}`
+        ? `Run repeats a small part with the loaded pair: ${count(experiment.units, "unit")} of one prompt at one setting.`
         : "";
     const words = run.words ?? "";
     if (run.name === chosen) return words;

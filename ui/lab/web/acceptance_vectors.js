@@ -84,8 +84,7 @@ export function recorded(survey) {
 const about = ({ kind, temperature }) => (kind ? kind + ", " : "") + "T = " + temperature;
 
 function fitted(one, date) {
-  const match = `adjusted to the tokens per step of a ${one.fitted.nodes}-node tree`;
-  const words = `${about(one)}, ${match}, ${date}`;
+  const words = `${about(one)}, fitted to runs with a ${one.fitted.nodes}-node tree, ${date}`;
   return {
     key: "recorded-" + about(one),
     label: "Bundled pair, " + about(one),

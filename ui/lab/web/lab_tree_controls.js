@@ -94,7 +94,7 @@ export class LabTreeControls {
     addTerm(budget, "Nodes", "budget");
     this.slider = el("input", { ...slider, "aria-label": "Budget in nodes" }, budget);
     this.slider.addEventListener("input", () => state.set({ n: Number(this.slider.value) }));
-    this.count = this.numeric(host, "n", "Budget in nodes", (field) =>
+    this.count = this.numeric(budget, "n", "Budget in nodes", (field) =>
       this.whole(field, 1, most, "nodes", (n) => state.set({ n })),
     );
   }

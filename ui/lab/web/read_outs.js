@@ -270,20 +270,20 @@ export class ReadOuts {
     const plan = profile && this.planned();
     const isShown = plan && planner.isSameTree(plan.parents, parents);
     show(this.use, Boolean(plan) && !isShown);
-    const words = plan ? fastest(plan, profile, elsewhere) : NO_PLAN;
-    text(this.planText, words + (isShown ? SHOWN : ""));
+    const words = plan ? fastest(plan, profile, { elsewhere, isShown }) : NO_PLAN;
+    text(this.planText, words);
   }
 }
 
-const SHOWN = "It is the tree shown.";
 const NO_PLAN = "The best tree for this machine is shown once the models are loaded and timed.";
 
-function fastest({ parents, levels, speedup, nodes }, profile, elsewhere) {
+function fastest({ parents, levels, speedup, nodes }, profile, { elsewhere, isShown }) {
   const size = `${format.count(parents.length, "node")} on ${format.count(levels, "level")}`;
   const limit = nodes > 1 && parents.length === nodes ? " (the largest size tried)" : "";
-  const times = `${profile.source} (${elsewhere ?? profile.device})`;
-  const where = elsewhere ? "there" : "here";
-  return `Fastest ${where} with these rates: ${size}${limit}, predicted ${speedup.toFixed(2)}×; step times: ${times}. `;
+  const place = elsewhere ? "there" : "here";
+  const which = isShown ? `The tree shown is the fastest ${place}` : `Fastest ${place}`;
+  const times = `Step times of ${elsewhere ?? profile.device}, ${profile.source}.`;
+  return `${which} with these rates: ${size}${limit}, predicted ${speedup.toFixed(2)}×. ${times}`;
 }
 
 const percent = (share) =>

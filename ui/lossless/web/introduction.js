@@ -12,7 +12,7 @@ const OR = "or first break the decoder:";
 const EXAMPLES = [
   ["draft-noise", "Reuse the draft’s random numbers"],
   ["walk-u", "Reuse the verifier’s random numbers"],
-  ["last-token", "Draw the last token from p, not the residual"],
+  ["last-token", "Draw the last token as if no guess was rejected"],
 ];
 
 /**

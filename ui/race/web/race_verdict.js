@@ -67,5 +67,6 @@ function scopeInWords({ verdict, pool: pooled, word }) {
   const runs = pooled?.runs.length ?? 1;
   const length = runs === 1 ? `of ${count(verdict.tokens, "token")}` : "";
   const made = [count(runs, "run"), length].filter(Boolean).join(" ");
-  return readable(`Holds for ${verdict.scope} (${[made, word].filter(Boolean).join(", ")}).`);
+  const holds = `Holds for ${verdict.scope} (${[made, word].filter(Boolean).join(", ")}).`;
+  return readable(runs > 1 ? `${holds} The lanes below show one of these runs.` : holds);
 }

@@ -60,7 +60,10 @@ function showStatus(element, { stage, words }) {
   const box = element.querySelector(".pg-status");
   box.dataset.stage = stage;
   box.title = words;
-  box.querySelector("span").textContent = words;
+  // On a narrow page, only the name of the pair is shown.
+  const [name, ...sizes] = stage === "ready" ? words.split(" · ") : [words];
+  box.querySelector("span").textContent = name;
+  box.querySelector("small").textContent = sizes.map((one) => " · " + one).join("");
 }
 
 // Asks for the status every POLL_MS, because another visitor may load other models. `changed` is

@@ -146,7 +146,8 @@ function side(step) {
   const child = step.trials.slice(at).find(({ accepted }) => accepted);
   if (!child || gained < 1) return "";
   const rank = ORDINALS[step.topo.rank[child.node]] ?? "next";
-  return `The ${rank} child added ${gained} of these tokens.`;
+  const gain = `the ${rank} child, ${quoted(step, child.node)}, added ${count(gained, "token")}`;
+  return `A chain would have stopped at ${quoted(step, step.trials[at].node)}; ${gain}.`;
 }
 
 function ending({ step }) {

@@ -70,7 +70,7 @@ export class Stop {
     const isOver = isDone(tour.state, name);
     show(this.end, isOver);
     text(this.sentence, isOver ? this.say(this.words.sentence) : "");
-    text(this.source, this.say(this.words.source));
+    text(this.source, this.say((isOver && this.words.source_end) || this.words.source));
   }
 
   /** Called before the elements of this stop are removed from the page. */

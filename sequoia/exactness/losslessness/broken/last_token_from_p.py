@@ -50,7 +50,7 @@ def _output(known: Known) -> np.ndarray:
 
 LAST_TOKEN_FROM_P = Bug(
     key="last-token",
-    label="last token drawn from p, not the residual",
+    label="last token drawn as if no guess was rejected",
     about=(
         "After all children of a node are rejected, the target's own token is drawn from p instead "
         "of the residual distribution. Tokens to which the draft gives too much probability get a "

@@ -1,4 +1,5 @@
-/* The explanation of one cell: its recurrence with numbers, and a curve of the sums for every m. */
+/* The explanation of one cell of the dynamic programming table: its recurrence with numbers, and a
+   curve of its sum for every m, the size of the last child's subtree. */
 import * as dpWords from "./dp_words.js";
 import { attr, el, svg, text } from "../../../shared/web/dom.js";
 import { addTerm } from "../../../shared/web/tooltips.js";
@@ -72,7 +73,7 @@ export class DpExplain {
     this.paintChart(table, cell);
   }
 
-  // The sums that the maximum over m is taken over.
+  // Draws the sums, one for each m, of which the cell's value is the largest.
   paintChart(table, { n, levels, b }) {
     const split = table.split(n, levels, b);
     const sums = split ? [...table.sums(n, levels, b)] : [];
