@@ -53,8 +53,8 @@ export function experimentFigure(result, width) {
 
 // -- where the plots are --------------------------------------------------------------------------
 
-// The cell of each plot. x, y: [start, end], as fractions of the width and height of the area of all
-// plots; x counts from the left, y from the bottom.
+// The cell of each plot. x, y: [start, end], as fractions of the width and height of the area of
+// all plots; x counts from the left, y from the bottom.
 function grid(count, width) {
   const most = COLUMNS.find(([below]) => width < below)?.[1] ?? MOST_COLUMNS;
   const rows = Math.max(1, Math.ceil(count / most));
@@ -88,11 +88,21 @@ const title = (panel, { x, y }) => ({
   bordercolor: "rgba(0,0,0,0)",
 });
 
+// The entries of the legend follow one another, like words in a line of text.
 function legendHeight(names, width) {
   if (names.length < 2) return 0;
-  const entry = Math.max(...names.map(({ length }) => length)) * LETTER + LEGEND.mark;
-  const across = Math.max(1, Math.floor((width - MARGIN.l - MARGIN.r) / entry));
-  return Math.ceil(names.length / across) * LEGEND.line + 6;
+  const across = width - MARGIN.l - MARGIN.r;
+  let lines = 1;
+  let used = 0;
+  for (const { length } of names) {
+    const entry = length * LETTER + LEGEND.mark;
+    if (used && used + entry > across) {
+      lines += 1;
+      used = 0;
+    }
+    used += entry;
+  }
+  return lines * LEGEND.line + 6;
 }
 
 // -- axes -----------------------------------------------------------------------------------------
