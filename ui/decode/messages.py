@@ -124,7 +124,8 @@ def _slice(run: Run, name: str, first: int) -> dict[str, Any]:
 
 def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
     """The meta of a run file, reduced to the fields the page knows and checked for their types. The
-    result is labelled simulated if its times are simulated, else recorded; never measured."""
+    result is labelled simulated if its times are simulated, else recorded; never measured. Raises
+    BadTrace if `meta` names a clock but is not labelled simulated."""
     clean: dict[str, Any] = {
         name: meta[name][:MAX_TEXT] for name in _TEXTS if isinstance(meta.get(name), str)
     }
