@@ -50,7 +50,8 @@ EXAMPLES_ABOUT = "Recorded runs of the bundled models. Some runs are slower than
 @dataclass(frozen=True)
 class RunControls:
     """The components that the forms of a run and of a race have in common, by name. A request
-    consists of the values of the components in `names` and the profiles saved in the browser."""
+    consists of the values of the components in `names` and the profiles saved in the browser; that
+    of a race also of its lanes."""
 
     names: ClassVar[tuple[str, ...]]
 
@@ -166,8 +167,8 @@ class Controls(RunControls):
         }
 
     def going(self) -> Updates:
-        """Updates for the start of a run. They also disable Save, whose file is of an earlier
-        run."""
+        """Updates for the start of a run. They also disable Save, whose file does not have the
+        steps to come."""
         updates = {button: gr.update(interactive=False) for button in self.buttons}
         # the run on screen is no longer an example
         updates[self.example] = gr.update(interactive=False, value=None, info=EXAMPLES_ABOUT)
@@ -289,8 +290,8 @@ def files(form: str, what: str, has_example: bool = False) -> dict[str, Any]:
 
 
 def _sharing(form: str, what: str) -> None:
-    """The buttons that save what is on screen as one HTML file, and that copy a link to it. They
-    work without the server."""
+    """The buttons that save what is on screen as one HTML file, and that copy a link to it. Both
+    are JavaScript only: they call no handler of the server."""
     saver, tab = SHARED[what]
     with gr.Row(elem_classes="pg-files"):
         page = gr.Button("Save as web page", size="sm", min_width=60, elem_id=f"{form}-html")

@@ -1,4 +1,4 @@
-"""The tree that a form asks for, shown as a small picture beside the field. No model runs for the
+"""The tree that a form asks for, shown as a small picture below its fields. No model runs for the
 picture, so a tree is planned for typical text, whatever the prompt is.
 
 In a workshop all pages ask for the same few trees, and large trees may be requested while runs are

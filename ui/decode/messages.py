@@ -2,7 +2,8 @@
 described at `sequoia.saved_files.run_file.Packer`.
 
 A message: {v, run, from, meta?, stored?, trees?, pieces?, steps, done, end?, tail?, error, notice,
-wait?, follow?, followed?}.
+wait?, follow?, followed?}. An answer to `get_steps` lacks done, error and notice. For messages
+without a run see `notice_message`.
 
 from: the index of the first step, so that the browser notices missing steps.
 stored: whether the page can load the run again by its name.
@@ -92,7 +93,7 @@ class RunMessages:
 def notice_message(
     *, error: str | None = None, notice: str | None = None, ahead: Mapping[str, Any] = NOTHING
 ) -> str:
-    """A message without a run: the page shows the text in a banner, and changes nothing else."""
+    """A message without a run: the page shows the texts in banners. The run on screen stays."""
     return message_text({"v": VERSION, "error": error, "notice": notice, **ahead})
 
 
@@ -104,7 +105,7 @@ def whole(run: Run, name: str, stored: bool = False) -> str:
 
 def since(run: Run, name: str, first: int, **state: Any) -> str:
     """The steps of `run` from index `first` on, with all trees and pieces, for a browser that
-    missed messages. state: further fields of the message."""
+    missed messages or begins to follow. state: further fields of the message."""
     return message_text({**_slice(run, name, first), **state})
 
 
@@ -123,7 +124,8 @@ def _slice(run: Run, name: str, first: int) -> dict[str, Any]:
 
 def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
     """The meta of a run file, reduced to the fields the page knows and checked for their types. The
-    result is labelled simulated if its times are simulated, else recorded; never measured."""
+    result is labelled simulated if its times are simulated, else recorded; never measured. Raises
+    BadTrace if `meta` names a clock but is not labelled simulated."""
     clean: dict[str, Any] = {
         name: meta[name][:MAX_TEXT] for name in _TEXTS if isinstance(meta.get(name), str)
     }

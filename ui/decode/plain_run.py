@@ -15,7 +15,7 @@ from ui.decode.request import DecodeRequest
 from ui.shared.speedup_meta import step_of
 
 PLAIN_TOKENS = 512  # most tokens of a baseline
-PLAIN_SECONDS = 3.0  # longest wall-clock time of a baseline
+PLAIN_SECONDS = 3.0  # wall-clock time after which no further step of a baseline begins
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,9 @@ class PlainRun:
 
 
 def plain_run(pair: Pair, decode_request: DecodeRequest, should_stop: ShouldStop) -> PlainRun:
-    """Decode the prompt without a draft, for at most PLAIN_TOKENS tokens and PLAIN_SECONDS seconds,
-    timed on the clock of `decode_request`. The result has no steps if `should_stop` ended it."""
+    """Decode the prompt without a draft, for at most PLAIN_TOKENS tokens, until PLAIN_SECONDS have
+    passed. The steps are timed on the clock of `decode_request`. There are none if `should_stop`
+    ended the run, or if the prefill already took PLAIN_SECONDS."""
     tokens = min(PLAIN_TOKENS, decode_request.params.max_new_tokens)
     params = replace(decode_request.params, max_new_tokens=tokens)
     decoder = Decoder(pair, decode_request.prompt, params, Tree.chain(1))

@@ -36,7 +36,7 @@ def new_name() -> str:
 
 def file_name(what: str, meta: Mapping[str, Any]) -> str:
     """The file name of a saved run or race (`what`), such as sequoia-run-2026-11-22-1250.json. The
-    date is left out if `meta` has none."""
+    date is left out if `meta` has no valid one."""
     date = meta.get("date")
     matched = (
         re.fullmatch(r"(\d{4}-\d\d-\d\d) (\d\d):(\d\d)", date, re.ASCII)
@@ -51,8 +51,8 @@ def file_name(what: str, meta: Mapping[str, Any]) -> str:
 
 
 class Recording:
-    """A run of the Decode view, in progress or finished. One thread adds steps, and any thread may
-    read. node_count: its nodes in all steps so far."""
+    """A run of the Decode view, in progress or finished. One thread at a time adds steps, and any
+    thread may read. node_count: the run's nodes in all steps so far."""
 
     def __init__(self, recorder: Recorder, meta: Mapping[str, Any]) -> None:
         self.name = new_name()
@@ -102,8 +102,9 @@ K = TypeVar("K", bound=Storable)
 
 
 class RunStore(Generic[K]):
-    """The newest recordings: at most `runs`, with at most `nodes` nodes in total. The newest one
-    is kept even if it alone has more nodes."""
+    """The newest recordings, by their first `put`. Each `put` drops the oldest ones until at most
+    `runs` are left, with at most `nodes` nodes in total. The newest one is kept even if it alone
+    has more nodes."""
 
     def __init__(self, runs: int, nodes: int) -> None:
         self._runs = runs
@@ -151,8 +152,9 @@ def json_of(path: Any, most: int, name: str) -> Mapping[str, Any]:
 
 
 def played(run: Run) -> Run:
-    """`run` with the label "simulated" if its times are simulated, else "recorded", whatever label
-    the file has. Raises BadTrace if it has no steps."""
+    """`run` with the meta that `messages.recorded` returns: whatever label the file has, it becomes
+    "simulated" if the times are simulated, else "recorded". Raises BadTrace if `run` has no
+    steps."""
     if not run.steps:
         raise BadTrace("the run file contains no steps, so there is nothing to play")
     return replace(run, meta=messages.recorded(run.meta))
@@ -191,7 +193,7 @@ def examples() -> list[Example]:
 
 
 def example(name: Any) -> Shown:
-    """The shipped run called `name`. Raises BadTrace if there is none."""
+    """The shipped run called `name`. Raises BadTrace if there is none or it cannot be read."""
     path = shipped().get(name) if isinstance(name, str) else None
     if path is None:
         raise BadTrace(f"there is no example {shown(name)}; choose one of {', '.join(shipped())}")

@@ -43,8 +43,8 @@ class DecodeRequest:
     def parse(
         cls, form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str] = RUN
     ) -> DecodeRequest:
-        """The request in `form`. Raises a SequoiaError that names the value, the bound, and the
-        field by its label in `labels`."""
+        """The request in `form`. Raises a SequoiaError if a value is invalid. If it is a sampling
+        parameter, the message calls its field by the label in `labels`."""
         prompt = _prompt(form["prompt"], limits)
         params = _params(form, limits, labels)
         verifier_named(form["verifier"])

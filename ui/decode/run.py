@@ -183,7 +183,7 @@ class DecodeJob(RunJob):
             self.request.params,
             chosen.tree,
             self.request.verifier,
-            # on a GPU, steps are too short for the time that residual heads take after each one
+            # on a GPU, steps are too short for the time that `StepTrace.residual_heads` would take
             has_heads=pair.target.device.type == "cpu",
         )
         self._meta = meta_of(pair, self.request, chosen)
@@ -209,8 +209,9 @@ class DecodeJob(RunJob):
 
     def _compare(self, pair: Pair) -> dict[str, Any] | None:
         """Time plain decoding of the same prompt, with the same sampling settings and on the same
-        clock, for a few seconds (see `plain_run`). Returns the run's meta with the result added;
-        None if no comparison was requested, it was stopped, or memory ran out."""
+        clock, for a few seconds (see `plain_run`). Returns the run's meta with the result added.
+        None if no comparison was requested, or if it has no result: the run or the comparison was
+        stopped, memory ran out, or the prefill alone took too long."""
         if not self._is_compared or self.halted():
             return None
         self.post(Notice("timing plain decoding of the same prompt"))

@@ -151,8 +151,8 @@ class LiveView(RunView[DecodeJob]):
 
     def stop_or_discard(self, label: Any, request: gr.Request) -> Updates:
         """Stop the run after its current step, or discard the paused run if the button says "Start
-        over". The label decides, because a run that has just paused still has a button that says
-        "Stop" for a moment."""
+        over" and no run is in progress. The label matters, because a run that has just paused still
+        has a button that says "Stop" for a moment."""
         run = self.sessions.get(visitor(request))
         if label != START_OVER or (run and run.busy):
             self.stop(request)
@@ -211,8 +211,9 @@ class LiveView(RunView[DecodeJob]):
         )
 
     def _saved(self, run: DecodeJob) -> Updates:
-        """The update of Save, which offers the file of `run`. It is empty if the run never began:
-        the previous run is still on screen."""
+        """The update of Save: it offers the file of `run`, or nothing if `run` has no step. No
+        update if `run` has no recording: either it never began, and the previous run is still on
+        screen, or Save has its file already."""
         recording = run.recording  # read once: a second call of `buttons_now` may drop it meanwhile
         if recording is None:
             return {}
@@ -227,7 +228,7 @@ class LiveView(RunView[DecodeJob]):
 
     def load(self, request: gr.Request) -> Updates:
         """Show the run that the page opens with: the one named in the page's address if it is still
-        stored, else the first recorded example."""
+        stored and has steps, else the first recorded example that can be read."""
         if recording := self.run_store.get(request.query_params.get("run")):
             run = recording.run()
             if run.steps:

@@ -24,7 +24,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /**
  * What the page around the view can do.
  * @typedef {object} ForRuns
- * @property {(meta: Meta) => void} [take] copies the settings of a run to its form
+ * @property {(meta: Meta) => void} [take] copies the settings of a run to the page's form
  * @property {() => void} [follow] asks for the current run of another visitor
  * @property {boolean} [isPaced] whether a run made on this page plays at the rate "easy"
  * @typedef {FormBeside & ForRuns} Page

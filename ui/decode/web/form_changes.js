@@ -5,7 +5,7 @@ let changedSince = false;
 let changedBefore = false; // the value of `changedSince` before the last press of Run or Step
 
 /**
- * Run or Step was pressed.
+ * Run or Step was pressed, or the Lab starts a run.
  * @param {any[]} buttons updates of the buttons
  * @returns {any[]} `buttons`
  */
@@ -15,7 +15,10 @@ export function began(buttons) {
   return buttons;
 }
 
-/** The press was refused, so the form is again compared with the previous run. */
+/**
+ * An error arrived, which may mean that the press was refused. A form that was changed before the
+ * press therefore counts as changed again.
+ */
 export function refused() {
   changedSince ||= changedBefore;
 }

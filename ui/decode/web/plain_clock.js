@@ -18,8 +18,8 @@ export class PlainClock {
   }
 
   /**
-   * @returns {number[]} seconds from the start of plain decoding to each of its tokens; empty if it
-   *   was not timed
+   * @returns {number[]} seconds from the start of plain decoding to each of its tokens; empty if
+   *   the times of its tokens are not known
    */
   get ends() {
     const { meta } = this.store;

@@ -1,6 +1,6 @@
 /* Presenter mode: shows the step on screen so large that the last row of a lecture hall can read
-   it. One dialog over the whole window contains the caption, the tree, the card and the track. The
-   keys are those of the view. */
+   it. One dialog over the whole window contains the tree with its caption, the card about the node
+   being tried, and the playback track. The keys are those of the view. */
 import { headlineNumber } from "./headline.js";
 import { PresenterBeat } from "./presenter_beat.js";
 import { button, el, setIcon, show, text } from "../../shared/web/dom.js";
@@ -137,7 +137,8 @@ export class Presenter {
     }
   }
 
-  // Keep in view the node being tried. Once the result is shown, keep the end of the path in view.
+  // Keep in view the node being tried. In the other pictures of slow motion, keep the root in view,
+  // and outside slow motion the end of the path.
   /** @type {(step: StepView) => StepLook} */
   look(step) {
     const { store, stage } = this;

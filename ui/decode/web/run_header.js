@@ -92,9 +92,7 @@ export class RunHeader {
 
   paintBanners() {
     const { error, notice, gap } = this.store;
-    const lost = gap
-      ? `Steps ${gap.a + 1} to ${gap.b} did not arrive; the rest of the run is complete.`
-      : "";
+    const lost = gap ? `Steps ${gap.a + 1} to ${gap.b} did not arrive; the figures omit them.` : "";
     const banners = { error: readable(error), notice: readable(notice), gap: lost };
     for (const [name, words] of Object.entries(banners)) {
       text(this[name], words);
@@ -136,7 +134,8 @@ export class RunHeader {
   }
 
   /**
-   * A speed-up below 1 is shown too; its label then says slower.
+   * A speed-up below 1 is shown too. Once the run is shown to its end, the label says whether the
+   * run was slower or the difference is not clear.
    * @param {Totals} totals
    */
   paintSpeed(totals) {
@@ -179,7 +178,7 @@ function verdictOf({ speedup, speedups, whole }) {
 }
 
 /**
- * The settings of a run as short facts.
+ * The settings, machine and date of a run as short facts.
  * @param {Meta} meta
  * @returns {Fact[]}
  */

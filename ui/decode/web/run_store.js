@@ -40,8 +40,8 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
  * @property {string | null} [notice]
  */
 
-const EASY = 5; // seconds that a recorded run takes at least
-const STEP = 0.2; // seconds that each step takes at least, at the rate "easy"
+const EASY = 5; // seconds that a recorded run should take at least
+const STEP = 0.2; // seconds of a step at the rate "easy", at least; of a missing one also in "slow"
 const VIEWS_KEPT = 200;
 
 /** A run with its playback. */
@@ -254,14 +254,15 @@ export class RunStore extends Playback {
     if (this.recorded && this.meta.opening) this.openSlowly();
   }
 
-  // Start with the slow motion of a step in which a second child was accepted.
+  // Start at the step of `openingStep`, in slow motion unless the visitor chose another rate.
   openSlowly() {
     this.move(openingStep(this));
     if (!this.isRateChosen) this.rate = "slow";
     this.slow.picture = this.rate === "slow" ? 0 : null;
   }
 
-  // The fastest rate, up to real time, at which the whole run takes at least EASY seconds.
+  // The fastest rate, up to real time, at which the whole run takes at least EASY seconds. If there
+  // is none, the slowest.
   get easyRate() {
     const seconds = this.sums.seconds(this.last);
     const rate = SHARES.findLast((one) => seconds / one >= EASY) ?? SHARES[0];
@@ -343,7 +344,8 @@ export class RunStore extends Playback {
   }
 
   /**
-   * The node to explain: the one under the pointer, else the pinned one, else the last one tried.
+   * The node to explain: the one under the pointer, else the pinned one, else the last one tried
+   * or what stands for it (`decisive` of the StepView). Null if the step is missing.
    */
   get selected() {
     const view = this.view();
@@ -354,7 +356,7 @@ export class RunStore extends Playback {
   }
 
   /**
-   * Unfold a cell, or fold it again.
+   * Unfold a cell of the tree (see focus_layout.js), or fold it again.
    * @param {string} key
    */
   unfold(key) {
@@ -396,7 +398,7 @@ export class RunStore extends Playback {
   }
 
   // In slow motion, `clock` is the time since the step on screen began. At other rates it is the
-  // time since the next step began, which appears once it is complete.
+  // time since the next step began; that step appears once it is complete.
   advanceSlowly() {
     while (this.clock >= this.duration(this.at)) {
       if (this.at >= this.last) return this.arrive();
@@ -419,7 +421,7 @@ export class RunStore extends Playback {
   }
 
   // Stop at the end. A run that began to play automatically then shows its best step beside the
-  // whole text.
+  // whole text. So does every run if the visitor's system asks for no motion.
   rest() {
     this.playing = false;
     if (this.opening || prefersStillness()) {

@@ -27,8 +27,8 @@ import { draftedOf, secondsOf } from "../../shared/web/step_view.js";
  * @property {number} acceptedPerStep
  * @property {number} proposedPerStep
  * @property {number} speedup
- * @property {number[]} speedups the ends of the confidence interval of `speedup`; empty unless
- *   `whole`
+ * @property {number[]} speedups the ends of the confidence interval of `speedup`; empty if
+ *   unknown or not `whole`
  * @property {boolean} whole whether these are the totals of all steps received so far
  * @typedef {Sums & Ratios} Totals
  */

@@ -30,8 +30,8 @@ const saveRun = (store) =>
   });
 
 /**
- * The run for a saved page: a message like the server's for a recorded run (ui/decode/messages.py),
- * but without the fields that saved_page.js adds.
+ * The run for a saved page: the fields of a message from the server (ui/decode/messages.py) that
+ * the page needs, except those that saved_page.js adds.
  * @param {RunStore} store
  * @returns {any}
  */

@@ -1,6 +1,7 @@
-/* The playback bar of the Decode view. Its track has two rows on one time axis: plain decoding
-   above, the run below. Each block is one step, or several steps too narrow to see, hatched where
-   the draft works and solid for the rest. */
+/* The playback bar of the Decode view. Its track shows the run as a row of blocks. If the times of
+   plain decoding's steps are known, a second row above it shows these steps on the same time axis.
+   Each block is one step, or several steps too narrow to see, hatched where the draft works and
+   solid for the rest. */
 import { drawnBlocks } from "./track_blocks.js";
 import { attr, el, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
@@ -17,7 +18,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const ROW = 20; // px
 const GAP = 4; // px between the rows, and above and below them
-const LEAST_NUMBER = 10; // px; a row whose median block is narrower shows no numbers
+const LEAST_NUMBER = 10; // px; no numbers in a row if the median solid part of a step is narrower
 const GROWTH = 1.25; // factor of the track's time span, when a run in progress outgrows it
 const RATES = [
   SLOW,

@@ -1,5 +1,5 @@
-/* Counts how often each slot (a position in a tree) was accepted, for the heat layer. Independent
-   of the DOM. */
+/* Counts how often each slot (a position in a tree) was accepted, for the heat layer and the panel
+   "Why". Independent of the DOM. */
 
 /**
  * @import { Topology } from "../../shared/web/tree_layout.js"

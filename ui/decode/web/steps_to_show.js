@@ -4,8 +4,8 @@ import { chainEnd } from "../../shared/web/step_captions.js";
 
 /** @import { RunStore } from "./run_store.js" */
 
-const TURN = 1.5; // an accepted second child is worth as much as this many tokens
-const FEW = 5; // at least this many steps come before the one that the page opens on
+const TURN = 1.5; // accepting another child (see `hasTurn`) is worth as much as this many tokens
+const FEW = 5; // this many steps at the start are skipped when looking for the one to open with
 
 /**
  * The last step with a full tree: one that is at least as large as the most frequent size.
@@ -22,8 +22,8 @@ export function lastFullStep({ steps, trees }) {
 }
 
 /**
- * The step that emitted the most tokens, where an accepted second child counts as TURN more. Of
- * equal steps, the last.
+ * The step that emitted the most tokens. If it accepted another child where a chain would have
+ * ended, that counts as TURN more. Of equal steps, the last.
  * @param {RunStore} store
  * @returns {number} its index
  */
@@ -35,7 +35,8 @@ export function bestStep(store) {
 }
 
 /**
- * The first step, after FEW others, in which a second child was accepted; else the best step.
+ * The first step, after FEW others, that accepted another child where a chain would have ended. If
+ * there is none, the best step.
  * @param {RunStore} store
  * @returns {number} its index
  */

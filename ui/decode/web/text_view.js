@@ -192,8 +192,9 @@ export class TextView {
   /**
    * Scroll to a piece of the text, but only inside the panel; the page does not move. Called after
    * painting, because it needs a layout.
-   * @param {HTMLElement | null} [piece] by default, the reason for the end if it was just written,
-   *   else the last written step; null if the panel should not scroll
+   * @param {HTMLElement | null} [piece] by default, what follows the text if the reason for the end
+   *   was just written, else the last written step if that has changed; null if the panel should
+   *   not scroll
    */
   settle(piece = this.newest()) {
     const { box } = this;
