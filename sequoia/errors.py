@@ -7,15 +7,18 @@ class SequoiaError(Exception):
 
 
 class BadTree(SequoiaError):
-    """Not a valid tree: wrong parents, not numbered breadth first, or too many nodes."""
+    """Not a valid tree (wrong parents, not numbered breadth first, too many nodes), or a size or
+    other setting of trees that is unknown or out of bounds."""
 
 
 class BadAcceptance(SequoiaError):
-    """An acceptance vector with a rate outside [0, 1] or a sum above 1."""
+    """An acceptance vector that is wrong (a rate outside [0, 1], a sum above 1), missing, or not
+    usable for what was asked."""
 
 
 class BadProfile(SequoiaError):
-    """A hardware profile with missing, unordered or non-positive measurements."""
+    """A hardware profile with missing, unordered or non-positive measurements, one that does not
+    exist, or a setting of a measurement that is out of bounds."""
 
 
 class BadSamplingParams(SequoiaError):
@@ -23,20 +26,22 @@ class BadSamplingParams(SequoiaError):
 
 
 class BadPrompt(SequoiaError):
-    """A prompt that is empty or does not fit the model's context."""
+    """A prompt that cannot be used, for example because it is empty or does not fit the model's
+    context."""
 
 
 class BadTrace(SequoiaError):
-    """A saved file of a run or race that is damaged, malicious or of another version, or traces
-    that cannot be combined."""
+    """A saved run, race or experiment that is damaged, malicious, of another version or no longer
+    there, or traces that are empty or cannot be combined."""
 
 
 class BadModel(SequoiaError):
-    """A model that is unknown, unsafe to load, or unable to process a token tree."""
+    """A model that is unknown, unsafe to load, or unable to process a token tree; a device or dtype
+    that does not exist; or numbers from a model that are not finite."""
 
 
 class BadPair(SequoiaError):
-    """A draft and a target that cannot work together."""
+    """A draft and a target that cannot work together, or a request that does not name one pair."""
 
 
 class OutOfMemory(SequoiaError):
@@ -49,9 +54,10 @@ class BadTraining(SequoiaError):
 
 
 class NotDownloaded(SequoiaError):
-    """A model that cannot be downloaded from the Hub: it does not exist or is gated, there is no
-    network, or the disk is full."""
+    """A model that cannot be downloaded from the Hub, for example because it does not exist or is
+    gated, there is no network, or the disk is full."""
 
 
 class Stopped(SequoiaError):
-    """The work was stopped on request. Nothing was changed."""
+    """The work was stopped on request. Nothing was changed, except that a stopped download keeps
+    what it has."""

@@ -39,8 +39,8 @@ class SpeedupInterval:
 
 def speedup_interval(run: Iterable[Step], plain: Iterable[Step]) -> SpeedupInterval | None:
     """The speed-up of `run` over `plain`, both given as (tokens, seconds) of each step, with its
-    confidence interval. None if a run is too short for LEAST_SEGMENTS segments, or its steps took
-    no time by the clock."""
+    confidence interval. None if a run is too short for LEAST_SEGMENTS segments, or at most one of
+    its segments took any time by the clock."""
     found = [_log_time_per_token([*_segments([*steps])]) for steps in (run, plain)]
     if None in found:
         return None

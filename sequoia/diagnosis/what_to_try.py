@@ -40,8 +40,8 @@ def diagnose(
     For a run whose trees change, pass the `typical_tree` of their mean size. interval: the
     confidence interval of the run's speed-up. A change is recommended only if its prediction lies
     above this interval, and above the measured speed-up by more than the error of a quick profile.
-    Raises BadTrace if a run has no step, token or time, or if the two runs were not timed by the
-    same clock.
+    Raises BadTrace if a run has no step or token, if its target passes took no time, or if the two
+    runs were not timed by the same clock.
     """
     require_one_clock(stats, plain)
     diagnosed = DiagnosedRun(stats, tree, plain, acceptance, profile)

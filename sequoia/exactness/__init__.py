@@ -2,5 +2,5 @@
 higher temperatures.
 
 same_tokens (temperature 0), float32_rerun (the last resort of same_tokens for targets with a
-router), same_distribution (temperatures above 0), chi_square (the test that it uses), losslessness
-(a larger test, and bugs that it should find)."""
+router), same_distribution (temperatures above 0), losslessness (a larger test, and bugs that it
+should find), chi_square (the test that the last two use)."""

@@ -3,7 +3,8 @@ a bug if the target has a router (mixture of experts).
 
 In half precision a router may choose different experts in two passes over the same text, and the
 logits then change by far more than rounding changes sums. In float32 this is rare, so a correct
-decoder emits the same tokens as plain decoding there.
+decoder emits the same tokens as plain decoding there. The Lossless tab's test uses the float32 copy
+of the target too.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ def in_float32(pair: Pair) -> Pair:
 
 
 def _copied(hf: Any, tensors: Sequence[torch.Tensor]) -> Any:
-    """A copy of the model `hf` with its `tensors` in float32. They are never copied in their own
-    dtype."""
+    """A copy of the model `hf` with its floating-point `tensors` in float32. Tensors that are in
+    float32 already, or that contain integers, are shared with `hf`."""
     return copy.deepcopy(hf, {id(tensor): _wide(tensor) for tensor in tensors})
 
 

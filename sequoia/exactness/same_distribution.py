@@ -84,8 +84,9 @@ def find_position(
     at least LEAST_BITS of entropy. If none of the first MOST_PLACES positions has, the first of
     those with the most entropy.
 
-    The choice depends only on the target distribution, so the tokens counted later cannot influence
-    it. No further positions are examined once `should_stop()` is true. Raises BadPrompt.
+    The choice depends only on `text` and the target distributions, so the tokens counted later
+    cannot influence it. No further positions are examined once `should_stop()` is true. Raises
+    BadPrompt.
     """
     looked: list[TextPosition] = []
     for at in range(min(max(len(text), 1), MOST_PLACES)):
@@ -125,8 +126,8 @@ class FirstTokens:
     correct decoders are rejected: 1 in 10,000 for a hundred looks. For such small p-values
     chi-square is inaccurate for cells with few draws: with 5 expected draws in one of two cells, p
     is below ALARM 70 times as often as it should be, which is still less than once in 10,000 tests.
-    The test of the Lossless tab makes more draws and counts no cell alone that expects fewer than
-    25.
+    The test of the Lossless tab makes more draws (by default) and counts no cell alone that expects
+    fewer than 25.
     """
 
     distribution: torch.Tensor
@@ -251,7 +252,7 @@ def first_tokens(
     that makes a TreeChoice for each draw. A step drafts the whole tree, whatever `max_new_tokens`
     says, if the models' context has room for its levels. With top-p in half precision, rounding can
     put a token just inside the nucleus in one forward pass and just outside it in another; the
-    verdict is then "differs". Raises, when the first value is asked for, BadSamplingParams for
+    verdict can then be "differs". Raises, when the first value is asked for, BadSamplingParams for
     temperature 0 or counts out of bounds, and whatever decoding raises.
     """
     draws = whole(draws, "draws", 1, MAX_DRAWS, BadSamplingParams)

@@ -9,10 +9,10 @@ with the target only.
 
 A target with a router (mixture of experts) in half precision is different: rounding can change the
 chosen experts, which changes logits by any amount. If a run of such a target differs by more than a
-tie, it is repeated in float32. If it differs from plain decoding there too, that is a bug.
-Otherwise, the effect of rounding on the logits of this text is measured. If it can explain how far
-the run's tokens are below the best logit, the difference is a tie. If not, the verdict is
-undecided.
+tie, it is repeated in float32. If it differs from plain decoding by more than a tie there too, that
+is a bug. Otherwise, the effect of rounding on the logits of this text is measured. If it can
+explain how far the run's tokens are below the best logit, the difference is a tie. If not, the
+verdict is undecided.
 """
 
 from __future__ import annotations
@@ -125,7 +125,8 @@ def check_text(
     If they differ, runs the target over the text a few times. If they differ by more than a tie and
     rounding can change the choices of the target's router, repeats the run in float32 with `tree`
     (or a TreeChoice that it makes) and `verifier`. Once `should_stop()` is true, the repeated run
-    ends and the verdict is undecided. Raises BadPrompt if the pair does not accept the prompt.
+    ends and the verdict is undecided. Raises BadPrompt if the pair does not accept the prompt, and
+    BadModel as `judge` does.
     """
     match = _match(pair, prompt, run, plain)
     target = pair.target
@@ -174,9 +175,10 @@ def _explained(
     run: Sequence[int],
     plain: Sequence[int],
 ) -> TextMatch:
-    """The verdict on a run that equals plain decoding in float32: a tie if rounding explains its
-    tokens, else undecided. If rounding changes each logit by at most m, a token that becomes the
-    best by rounding is at most 2 m below the best one in float32."""
+    """The verdict on a run that equals plain decoding in float32, or differs from it by no more
+    than a tie there: a tie if rounding explains the run's tokens, else undecided. If rounding
+    changes each logit by at most m, a token that becomes the best by rounding is at most 2 m below
+    the best one in float32."""
     moved = below = 0.0
     at = compare(run, plain)
     rows = zip(reference_rows(pair, prompt, run), reference_rows(wide, prompt, run), strict=True)
@@ -198,7 +200,7 @@ def judge(
     run: Sequence[int], plain: Sequence[int], logits: torch.Tensor, dtype: torch.dtype
 ) -> TextMatch:
     """The verdict on two texts, given the target's `logits` (vocab,) for the first token that
-    differs.
+    differs; "exact" if none does.
 
     It is a tie if the logits of both tokens are at most TIE_ULP ulp of the model's `dtype` below
     the best logit, else a bug. Raises BadModel if one of these logits is not finite or a token is

@@ -1,4 +1,4 @@
-"""The paper's experiments, for any pair: `python -m sequoia.experiments NAME`.
+"""The paper's experiments and one more (chain), for any pair: `python -m sequoia.experiments NAME`.
 
 Reading order:
 - result (the values that an experiment returns), experiment (units of work and their summary),

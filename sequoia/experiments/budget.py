@@ -39,9 +39,10 @@ _NEW = "before the text repeats itself"
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
-    """The expected tokens per step of each shape at each budget, along one text. all: over the
-    tokens that `tokens_per_step` counts. Only at temperature 0, new: over the part before the text
-    begins to repeat itself, share: the fraction of the text's tokens in that part."""
+    """The expected tokens per step of each shape at each budget (max nodes), along one text. all:
+    over the tokens that `tokens_per_step` counts. At temperature 0 there are two more entries. new:
+    over the part before the text begins to repeat itself. share: the fraction of the text's tokens
+    in that part."""
     planning = replace(params_of(unit), seed=0)
     trees = planned_shapes(pair, case_of(unit).kind, planning, unit.work["budgets"])
     lanes = {name: (tree, DEFAULT_VERIFIER) for name, tree in trees.items()}
@@ -87,7 +88,8 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
 @dataclass(frozen=True)
 class _Panel:
     """Texts of one kind at one temperature. found: for each prompt, the tokens per step of each
-    shape and size. share: the fraction of the texts' tokens that the panel covers."""
+    shape and size. share: the fraction of the texts' tokens that the panel covers; the first ones,
+    which `tokens_per_step` leaves out above temperature 0, are included."""
 
     words: str
     found: Found
@@ -161,8 +163,8 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
 
 
 def _where(lost: list[Comparison]) -> str:
-    """A clause that explains the lost comparisons if all of them are on greedy texts that repeat
-    themselves; otherwise ""."""
+    """A clause that explains the lost comparisons if all of them are on whole greedy texts (which
+    usually repeat themselves); otherwise ""."""
     looped = [one for one in lost if "temperature 0," in one.text and _NEW not in one.text]
     if not lost or len(looped) < len(lost):
         return ""

@@ -16,6 +16,7 @@ from sequoia.experiments.rivals import SHAPES
 from sequoia.planning.named_profiles import machine_name, named_profile
 
 VERIFIERS = {SEQUOIA.key: "", TRAVERSAL.key: ", Traversal"}  # what is added to a rival's label
+# decoder and verifier, as in the "speeds" of a unit's result -> label
 RIVALS = {
     f"{shape.key} {verifier}": f"{shape.label}{words}"
     for verifier, words in VERIFIERS.items()
@@ -42,7 +43,7 @@ class Setting:
     found: tuple[Any, ...]
 
     def speeds(self, rival: str) -> list[float]:
-        """The speed-up over plain decoding on each prompt."""
+        """The speed-up of `rival`, a key of RIVALS, over plain decoding on each prompt."""
         return [one["speeds"][rival][1] for one in self.found]
 
     def has(self, rival: str) -> bool:

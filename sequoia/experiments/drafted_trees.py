@@ -1,5 +1,6 @@
-"""Trees drafted at chosen positions of a fixed text, with both models' distributions at every node.
-Verifiers that test whole paths are evaluated on such trees."""
+"""Trees drafted at chosen positions of a fixed text, with the target's distribution at every node
+and the draft's at every node with children. Verifiers that test whole paths are evaluated on such
+trees."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Experiment:
     `units(settings)` returns all units, ordered so that the first few already give a rough result.
     `run_unit(pair, unit)` returns plain JSON values, or raises a SequoiaError, such as BadModel.
     `summary(settings, done)` returns the result of the units in `done`, which may be empty.
-    ExperimentResult says which fields it fills in; the runner fills in the rest.
+    ExperimentResult says which fields the summary fills in; the runner fills in the rest.
     version: increase it when `run_unit` begins to return something different. Units that an older
     version saved are then run again.
     """

@@ -136,7 +136,8 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
 
 
 def _mean_speed(found: Sequence[Here], tree: str) -> float:
-    """The mean speed-up of `tree`. It is a geometric mean, so that no machine dominates."""
+    """The mean speed-up of `tree` over machines and cases. It is a geometric mean, so that no
+    machine dominates."""
     return math.exp(statistics.fmean(math.log(one.speed(tree)) for one in found))
 
 

@@ -18,7 +18,7 @@ SOURCES = ("recorded", "measured", "simulated")
 KINDS = ("recorded", "measured", "simulated", "predicted", "paper", "")
 SCALES = ("linear", "log")
 MAX_CHARS = 2_000_000
-MAX_WORDS = 4000  # characters of a title, a question or a finding
+MAX_WORDS = 4000  # characters of a title, a finding or another text of a result
 MAX_SERIES = 200
 MAX_POINTS = 2000
 MAX_ROWS = 2000
@@ -41,8 +41,8 @@ class Axis:
 
 @dataclass(frozen=True)
 class Point:
-    """The mean over `prompts` prompts at x, and the ends of its 95% confidence interval. Both ends
-    are None if there is no interval, as for a single prompt."""
+    """The mean over `prompts` prompts at x, or a ratio of two such means, and the ends of its 95%
+    confidence interval. Both ends are None if there is no interval, as for a single prompt."""
 
     x: float
     mean: float
@@ -53,8 +53,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """One line of a plot. method: decides its colour (a key of `methods` in assets/colours.json).
-    panel: the small plot that the line belongs to, such as "code, temperature 0"."""
+    """One line of a plot. method: decides its colour, `race-METHOD` in assets/colours.json. panel:
+    the small plot that the line belongs to, such as "code, temperature 0"."""
 
     name: str
     method: str
@@ -138,7 +138,8 @@ class ExperimentResult:
 
 
 def to_csv(result: ExperimentResult) -> str:
-    """One line for each point: experiment, panel, series, x, mean, low, high, prompts."""
+    """A line of column names, then one for each point: experiment, panel, series, x, mean, low,
+    high, prompts."""
     text = io.StringIO()
     out = csv.writer(text, lineterminator="\n")
     out.writerow(("experiment", "panel", "series", result.x.name, result.y.name, *_REST))

@@ -25,11 +25,11 @@ def prompts_of(lanes: Sequence[LaneRuns]) -> list[list[int]]:
 
 
 def speedup_ratios(lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[SpeedupRatio, ...]:
-    """The ratio of its two speed-ups, for each lane that has a speed-up on both prompts. Empty
-    unless there are two prompts.
+    """For each lane that has a speed-up on both prompts, the ratio of the two. Empty unless there
+    are two prompts.
 
-    A lane has no speed-up on a prompt without a plain lane, or if its runs there are too short to
-    be compared.
+    A lane has no speed-up on a prompt if it is the plain lane, if there is no plain lane on that
+    prompt, or if the runs of the two lanes are too short to be compared.
     """
     groups = prompts_of(lanes)
     return tuple(_ratios(groups, lanes, compared)) if len(groups) == 2 else ()
@@ -48,8 +48,8 @@ def _ratios(
 def _speedups(
     group: Sequence[int], lanes: Sequence[LaneRuns], compared: Pairs
 ) -> dict[str, tuple[float, Comparison]]:
-    """For each lane of `group`, by name: the logarithm of its speed-up over plain decoding, and its
-    comparison with the plain lane. group: the lanes on one prompt."""
+    """For each lane of `group` that was compared with the plain lane, by name: the logarithm of its
+    speed-up over plain decoding, and that comparison. group: the lanes on one prompt."""
     plain = next((i for i in group if lanes[i].kind == "plain"), None)
     found = dict[str, tuple[float, Comparison]]()
     if plain is None:

@@ -24,8 +24,9 @@ class Cell:
 
 
 class Cells:
-    """The cells for the first `places` tokens. top: how many tokens have their own cell at each
-    position: the most probable ones after the text so far. p: the target's distributions."""
+    """The cells for the first `places` tokens. top: at each position, at most this many tokens have
+    cells of their own: the most probable ones after the text so far, but none of probability 0. p:
+    the target's distributions."""
 
     def __init__(self, p: Model, places: int, top: int) -> None:
         self.places = places

@@ -1,5 +1,5 @@
-"""The exact output distribution of code that draws random numbers. Enumerators replace its source
-of randomness and visit every combination of outcomes once, with its probability."""
+"""The exact output distribution of code that draws random numbers. Enumerators replace the source
+of randomness, one for each combination of outcomes, and compute the combination's probability."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ Distribution = dict[Hashable, Any]
 
 
 class TooManyOutcomes(SequoiaError):
-    """There are more combinations of random outcomes than the caller allows."""
+    """There are more combinations of random outcomes than the caller allows, or too many to
+    enumerate at all."""
 
 
 class Enumerator:
@@ -84,8 +85,9 @@ def distribution(
     chance: Callable[[Sequence[int]], Enumerator] = Enumerator,
     most: int | None = None,
 ) -> Distribution:
-    """The probability of each result of `run(chance)`, computed by calling `run` once for every
-    combination of outcomes. Raises TooManyOutcomes if there are more than `most`."""
+    """The probability of each result of `run`, which is called once for every combination of
+    outcomes, with an Enumerator as its source of randomness. chance: makes the Enumerator for a
+    script. Raises TooManyOutcomes if there are more than `most` combinations."""
     total: Distribution = {}
     script: Sequence[int] | None = ()
     visited = 0

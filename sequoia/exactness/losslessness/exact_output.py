@@ -27,9 +27,10 @@ _ONE_CHILD = Tree.chain(2)
 
 def output_shares(models: Models, decoding: Decoding, cells: Cells) -> list[float] | None:
     """The exact probability of each cell for the output of `decoding`, or None if it cannot be
-    computed. For a toy, that happens if there are too many combinations of random outcomes. For a
-    pair, it is computed only if just the first token is counted, the tree is a root with one child,
-    and the verifier is one of WALKING."""
+    computed. For a toy, that happens if there are too many combinations of random outcomes, or if
+    children are drawn in float16 and a node has several (see Float16Odds). For a pair, it is
+    computed only if just the first token is counted, the tree is a root with one child, and the
+    verifier is one of WALKING."""
     if isinstance(models, Toy):
         return _of_toy(models, decoding, cells)
     if cells.places == 1 and decoding.tree == _ONE_CHILD and decoding.verifier in WALKING:

@@ -45,8 +45,8 @@ class Findable:
 
 class LosslessnessTest:
     """The models and cells of a setting. pair: needed unless the setting is a toy. Raises
-    BadPrompt, BadTree, BadSamplingParams for a wrong verifier or bug, and OutOfMemory if a copy of
-    the target in float32 does not fit."""
+    BadPrompt; BadTree; BadSamplingParams, for a wrong verifier or bug; and OutOfMemory, if a copy
+    of the target in float32 does not fit."""
 
     def __init__(self, setting: Setting, pair: Pair | None = None) -> None:
         self.setting = setting
@@ -57,7 +57,8 @@ class LosslessnessTest:
         self.grouping = Grouping(shares, setting.samples)
 
     def comparisons(self, batch: int) -> Iterator[Comparison]:
-        """Yields the counts after each `batch` of samples. Only the last comparison decides."""
+        """Yields a comparison of the counts so far after each `batch` of samples. Only the last
+        comparison decides."""
         counts = [0] * len(self.cells.all)
         drawn = samples(self._models, self.setting.decoding, self.cells, self.setting.seed)
         left = self.setting.samples

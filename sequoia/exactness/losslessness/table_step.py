@@ -1,6 +1,6 @@
-"""One decoding step with models that are tables: for every text, the distribution of the next token
-is looked up instead of computed by a forward pass. Drawing and verifying use the code of real
-runs."""
+"""One decoding step with models that are functions from a text to the distribution of its next
+token. There is no forward pass over a tree and no KV cache. Drawing and verifying use the code of
+real runs."""
 
 from __future__ import annotations
 

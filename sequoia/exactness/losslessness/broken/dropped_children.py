@@ -65,8 +65,8 @@ DROPPED_CHILDREN = Bug(
     label="unlikely children dropped after the draw",
     about=(
         "A child with q below 0.1 is dropped after it was drawn, to save a node of the tree, and "
-        "the step is verified as if it had never been drawn. Its token is then emitted less often "
-        "than p demands, and other tokens too often."
+        "the step is verified as if it had never been drawn. Taken together, tokens with such a q "
+        "are then emitted less often than p demands, and the others too often."
     ),
     shows=(
         "Where the draft spreads over several tokens, some with q above 0.1 and some below. It "

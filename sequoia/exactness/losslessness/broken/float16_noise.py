@@ -48,8 +48,8 @@ def first_drawn(q: np.ndarray) -> np.ndarray:
 
 def _high_scores(q: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """All possible scores of at least NEVER, for the TOKENS_AT_ONCE tokens from `first` on. Returns
-    for each score its token, how many lower scores that token has, and the score. All scores of one
-    token are equally probable."""
+    for each score its token, how many lower scores that token has (below NEVER too), and the score.
+    All scores of one token are equally probable."""
     some = torch.tensor(q[first : first + TOKENS_AT_ONCE], dtype=torch.float32)[:, None]
     all_scores = scores(torch.arange(VALUES)[None], some).float().numpy()  # increasing in u
     token, rank = np.nonzero(all_scores >= NEVER)
@@ -58,8 +58,8 @@ def _high_scores(q: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray, np.
 
 def _chances_of_the_best(token: np.ndarray, rank: np.ndarray, tokens: int) -> np.ndarray:
     """For each score, the probability that its token gets it and that it is the best of all tokens.
-    The scores are in increasing order. rank: how many of the scores before it belong to its own
-    token."""
+    The scores are in increasing order. rank: how many lower scores its token has, those below
+    NEVER included."""
     below = VALUES - np.bincount(token, minlength=tokens)  # scores of each token below NEVER
     gain = np.log(rank + 1) - np.log(np.maximum(rank, 1))
     logs = np.log(np.maximum(below, 1)).sum() + np.cumsum(gain) - gain

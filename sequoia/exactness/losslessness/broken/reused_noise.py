@@ -113,8 +113,8 @@ class RepeatedU:
 
 
 _SHOWS = (
-    "In the joint distribution of two tokens from different steps. The toy's tree is a root with "
-    "one level of children. Often all of them are rejected; the second token then needs a second "
+    "In the joint distribution of two tokens from different steps. If the tree is a root with one "
+    "level of children, often all of them are rejected, and the second token then needs a second "
     "step."
 )
 _HIDES = (
