@@ -77,12 +77,12 @@ def parser() -> argparse.ArgumentParser:
     models.add_argument(
         "--target",
         metavar="MODEL",
-        help="the large model: a folder or Hugging Face id (default: the bundled one)",
+        help="the large model: a folder or Hugging Face id (default: the target of --pair)",
     )
     models.add_argument(
         "--draft",
         metavar="MODEL",
-        help="the small model, with the same tokenizer (default: the bundled one)",
+        help="the small model, with the same tokenizer (default: the draft of --pair)",
     )
     models.add_argument(
         "--device",
@@ -211,7 +211,7 @@ def set_up() -> bool:
     They switch off telemetry, and proxies for requests to this machine.
 
     HF_HUB_OFFLINE is set as well: downloads run in a process of their own, and this process never
-    accesses the Hub. Returns whether its original value allows downloads.
+    accesses the Hub. Returns whether the variable's original value allows downloads.
     """
     online = os.environ.get("HF_HUB_OFFLINE", "").upper() not in ("1", "ON", "YES", "TRUE")
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"

@@ -36,8 +36,8 @@ class Acceptance:
 
     @property
     def is_monotone(self) -> bool:
-        """True if no child is accepted more often than the one before it. `best_first` requires
-        this."""
+        """True if no child is accepted more often than the one before it. `best_first` in
+        best_tree.py requires this."""
         return all(left >= right for left, right in pairwise(self.rates))
 
     def smoothed(self) -> Acceptance:
@@ -62,9 +62,9 @@ class Acceptance:
         """(first, exponent) of the power law nearest to the positive rates. Raises BadAcceptance
         if fewer than two are positive.
 
-        Fits a line to log(rate) against log(rank) by weighted least squares. Each point's weight is
-        its rate, because the variance of the logarithm of a counted rate is roughly proportional to
-        1 / rate.
+        Fits a line to log(rates[k]) against log(k + 1) by weighted least squares. Each point's
+        weight is its rate, because the variance of the logarithm of a counted rate is roughly
+        proportional to 1 / rate.
         """
         points = [
             (math.log(k), math.log(rate), rate)

@@ -98,7 +98,7 @@ def best_first(acceptance: Acceptance, nodes: int, levels: int | None = None) ->
 
     No node scores higher than its parent or its left sibling, so the n best always form a tree, and
     no tree of n nodes is better. Raises BadAcceptance for a vector that increases somewhere, and
-    BadTree for a size out of bounds or if several nodes must fit in one level.
+    BadTree for a size out of bounds or for several nodes with `levels` 1.
     """
     _refuse_increase(acceptance)
     nodes, levels = _sizes(nodes, levels)
@@ -109,8 +109,8 @@ def best_first(acceptance: Acceptance, nodes: int, levels: int | None = None) ->
 
 
 def _by_score(rates: tuple[float, ...], nodes: int, levels: int) -> Iterator[tuple[int, float]]:
-    """(parent, score) of each node, best first. Ties go to the shallower node, because it needs no
-    further draft pass."""
+    """(parent, score) of each node, best first. Ties go to the shallower node, because a deeper
+    one may need a further draft pass."""
     # (-score, depth, number of the entry, parent, rank); the number decides between equals
     heap = [(-1.0, 0, 0, -1, 0)]
     grown: list[float] = []  # scores
@@ -179,7 +179,7 @@ class DPTable:
 
     def split(self, n: int, levels: int, branches: int) -> Split:
         """How T[n, levels, branches] is reached. If several splits reach it, the one with the
-        smallest last subtree."""
+        smallest last subtree. Raises BadTree if the root has no child or no such tree exists."""
         n, levels, branches = self._index(n, levels, branches)
         if branches == 0 or self._row(levels, branches)[n] == -np.inf:
             raise BadTree(
@@ -224,8 +224,8 @@ class DPTable:
 
     def _index(self, n: int, levels: int, branches: int = 0) -> tuple[int, int, int]:
         n = whole(n, "n", 1, self.nodes, BadTree)
-        # A table of unlimited depth stores a single layer. It is valid only for levels >= n, where
-        # the limit has no effect.
+        # A table of unlimited depth has a single array of T. It is valid only for levels >= n,
+        # where the limit has no effect.
         low, high = (n, MAX_NODES) if self.levels is None else (1, self.levels)
         levels = whole(levels, "levels", low, high, BadTree)
         return n, levels, whole(branches, "branches", 0, max(self.nodes - 1, 0), BadTree)
@@ -254,8 +254,8 @@ def dp_table(acceptance: Acceptance, nodes: int, levels: int | None = None) -> D
     """The table of the recurrence T[n, l, b] = max over m of T[n-m, l, b-1] + a[b] G(m, l-1), for
     any vector. a[b] is the acceptance rate of the b-th child.
 
-    levels None: a table for trees of any depth. It stores a single layer, and G(m, l-1) is
-    the G of that layer. Raises BadTree if a size is out of bounds or the table would have more
+    levels None: a table for trees of any depth. It has a single T and G, without l; this G takes
+    the place of G(m, l-1). Raises BadTree if a size is out of bounds or the table would have more
     than MAX_CELLS cells.
     """
     nodes, cap = _sizes(nodes, levels)

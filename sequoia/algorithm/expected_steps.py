@@ -8,8 +8,8 @@ models' distributions at the positions of the text are needed. So all trees can 
 same positions of one text, whichever tree the text was decoded with.
 
 `child_chances` and `match_chances` compute the transition probabilities, `step_starts` computes the
-chain. They are for temperatures above 0: at 0 nothing is random, and the expected number of steps
-is the actual number.
+chain. At temperature 0 nothing is random: `match_chances` serves every verifier, and the expected
+number of steps is the actual number.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ SEGMENTS = 8  # each text is divided into this many
 
 @dataclass(frozen=True)
 class ExpectedSteps:
-    """The expected number of steps that one lane of a race needs for the text of each lane. tokens:
-    the length of each text. steps: for each text, the expected number of steps that start in each
-    of its SEGMENTS segments. The lengths of the segments differ by at most one token."""
+    """The expected number of steps that one lane of a race needs for each of several texts, usually
+    those of all lanes. tokens: the length of each text. steps: for each text, the expected number
+    of steps that start in each of its SEGMENTS segments. The lengths of the segments differ by at
+    most one token."""
 
     tokens: tuple[int, ...]
     steps: tuple[tuple[float, ...], ...]
@@ -45,9 +46,9 @@ def child_chances(
     given that the text continues with `token`. p, q: (vocab,) distributions after their parent.
     p[token] is positive; if the text was decoded in another precision, rounding can make it 0.
 
-    For rules that draw siblings and update p and q after each rejection. From the second sibling
-    on, the probabilities depend on which tokens were rejected. Those tokens are drawn with
-    `chance`, so the result is random, but its mean is exact.
+    For rules with a `reject` (see Verifier), at temperatures above 0. From the second sibling on,
+    the probabilities depend on which tokens were rejected. Those tokens are drawn with `chance`, so
+    the result is random, but its mean is exact.
     """
     residual = p
     draft = q.astype(p.dtype) / q.sum(dtype=p.dtype)
@@ -76,15 +77,15 @@ def _share(d: Any, r: Any) -> Any:
 
 
 def match_chances(token: int, drawn: Sequence[int]) -> list[int]:
-    """`child_chances` for rules that always accept the sibling that has the text's token: 1 for
-    that sibling, 0 for the others. drawn: the siblings' tokens."""
+    """`child_chances` for rules that always accept the sibling that has the text's token, as all
+    do at temperature 0: 1 for that sibling, 0 for the others. drawn: the siblings' tokens."""
     return [int(sibling == token) for sibling in drawn]
 
 
 def step_starts(tree: Tree, chances: Sequence[Sequence[Any]]) -> list[Any]:
     """For each token of a text, the probability that a step starts there. The first is 1, and their
-    sum is the expected number of steps. chances: for each token, the result of `child_chances` for
-    at least as many children as any node of `tree` has."""
+    sum is the expected number of steps. chances: for each token, the result of `child_chances` or
+    `match_chances`, for at least as many children as any node of `tree` has."""
     # probability that the step is at each node before the token
     at: list[Any] = [1] + [0] * (len(tree) - 1)
     starts = []

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 
 from sequoia.algorithm.step_trace import StepTrace
 
-# Called with the share that is done, 0 to 1, after every pass or step. An exception that it raises
-# ends the work.
+# Called with the share that is done, 0 to 1, often after every pass or step. An exception that it
+# raises ends the work.
 Progress = Callable[[float], None]
-# Called between passes or steps; the work ends once it returns True.
+# Called again and again, often between passes or steps; the work ends once it returns True.
 ShouldStop = Callable[[], bool]
 
 
@@ -20,7 +20,8 @@ def progress_of_part(progress: Progress, number: int, of: int) -> Progress:
 
 
 def with_progress(steps: Iterable[StepTrace], tokens: int, progress: Progress) -> list[StepTrace]:
-    """All of `steps`, as a list. After each step, reports the share of `tokens` emitted so far."""
+    """All of `steps`, as a list. After each step, reports the number of tokens emitted so far,
+    divided by `tokens`; at the end, reports 1, however many there were."""
     traces = []
     emitted = 0
     for trace in steps:

@@ -58,9 +58,9 @@ def survey(
     visited after the same prompt are not.
 
     kinds: prompts by the name of their kind, the pair's usual kind first. tokens: new tokens per
-    continuation. ranks: children drafted at every node. draws: how often each prompt is continued,
-    each time with another seed; once at temperature 0, where nothing is random. Raises
-    BadAcceptance unless `draws` is from 1 to 1000.
+    continuation. ranks: number of siblings whose acceptance is counted. draws: how often each
+    prompt is continued, each time with another seed; once at temperature 0, where nothing is
+    random. Raises BadAcceptance unless `draws` is from 1 to 1000.
     """
     draws = whole(draws, "draws", 1, 1000, BadAcceptance)
     measured = []
@@ -125,10 +125,10 @@ def _figures(
 def along_own_paths(
     pair: Pair, prompts: Sequence[str], params: SamplingParams, rates: Sequence[float]
 ) -> dict[str, Any]:
-    """The acceptance vector to plan Traversal's trees with. It is counted along Traversal's final
-    paths in a tree of TRIED_NODES nodes, and fitted to the tokens per step with this tree. It is
-    not needed at temperature 0, where all verifiers accept the same tokens. rates: counted with the
-    default verifier."""
+    """The acceptance vector to plan Traversal's trees with, and how it was measured. It is counted
+    along Traversal's final paths in a tree of TRIED_NODES nodes, and fitted to the tokens per step
+    with this tree. It is not needed at temperature 0, where all verifiers accept the same tokens.
+    rates: the rates by rank counted with the default verifier, from which the tree is made."""
     usual = Acceptance(tuple(rates))
     tree = best_tree(usual.smoothed(), TRIED_NODES, TRIED_LEVELS)
     found = path_acceptance(pair, prompts, params, tree, TRAVERSAL.key, usual)
@@ -146,7 +146,7 @@ def tokens_per_step(
 ) -> float:
     """Mean tokens per step with `tree`, over all steps that begin before a prompt has
     `params.max_new_tokens` new tokens. The steps after a prompt end earlier if the context has no
-    more room for the whole tree.
+    room left for the whole tree.
 
     All tokens of the last step count, even beyond the limit. Leaving this step out would bias the
     mean against long steps, and cutting it off at the limit would make it look short.
@@ -184,7 +184,9 @@ def main(argv: Sequence[str] | None) -> None:
         help="code, prose, or JSON files with lists of texts; the first is the pair's usual kind",
     )
     parser.add_argument("--tokens", type=int, default=128, help="new tokens per prompt")
-    parser.add_argument("--ranks", type=int, default=32, help="children drafted at every node")
+    parser.add_argument(
+        "--ranks", type=int, default=32, help="number of siblings whose acceptance is counted"
+    )
     parser.add_argument(
         "--draws",
         type=int,

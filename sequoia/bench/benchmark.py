@@ -139,7 +139,8 @@ class Block:
 
     def own_paths(self, pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> Acceptance:
         """The acceptance vector along Traversal's final paths: recorded with the pair, or else
-        counted now on other texts of the same kind. At temperature 0 it equals `acceptance`."""
+        counted now, on other texts of the recorded kind that is most similar to the prompts (on
+        code if the pair has no recorded kinds). At temperature 0 it equals `acceptance`."""
         if known := own_paths_of(pair, self.params, TRAVERSAL.key, self.prompts):
             return known[0].smoothed()
         if self.params.temperature == 0:
@@ -196,8 +197,8 @@ def _sized(blocks: Sequence[Block], pair: Pair, sizes: Sequence[int]) -> None:
 
 
 def _verified(blocks: Sequence[Block], pair: Pair) -> None:
-    """Time every verifier on the same tree and on the same chain, and print their gains in tokens
-    per step."""
+    """Time plain decoding and the verifiers on the trees of `verified_trees`, and print the
+    verifiers' gains in tokens per step."""
     for block in blocks:
         profile = block.measure(pair)
         acceptance = block.acceptance(pair)
@@ -223,8 +224,8 @@ def _print_plans(profile: HardwareProfile, acceptance: Acceptance, own: Acceptan
 
 def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
     """Time plain decoding and Sequoia with the engine's streaming, then plain decoding with
-    `accelerate`. Memory holds only one copy of the weights, so `accelerate` takes them over after
-    all other rows are measured."""
+    `accelerate`. There may be memory for only one copy of the weights, so `accelerate` takes them
+    over after all other rows are measured."""
     print(
         "The rows of accelerate are measured after all other rows, on the same weights in unpinned "
         "memory."
@@ -328,14 +329,14 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         "--verifiers",
         action="store_true",
         help="time every verifier on the planned tree and on the best chain instead, with the gain "
-        "of each over Algorithm 2 in tokens per step",
+        "of each over the paper's Algorithm 2 in tokens per step",
     )
     parser.add_argument("--json", type=Path, help="write all results to this file")
     options = parser.parse_args(argv)
     tables = (options.offload is not False, options.grid, bool(options.sizes), options.verifiers)
     if sum(tables) > 1:
         parser.error(
-            "--offload, --grid, --sizes and --verifiers each print a table of their own; use only "
-            "one of them"
+            "--offload, --grid, --sizes and --verifiers each print another table; use only one of "
+            "them"
         )
     return options

@@ -1,4 +1,4 @@
-"""The parts that all measuring commands share: option parser, error messages, JSON files."""
+"""Parts that several commands share: option parser, error messages, JSON files."""
 
 from __future__ import annotations
 

@@ -56,8 +56,8 @@ Decode = Callable[[str, SamplingParams], tuple[list[int], DecodeStats | None]]
 class Contestant:
     """A named way to decode. ready: called before each prompt; returns the function that decodes
     it. This call is not timed, so it is where adaptive trees are reset: fixed trees are planned
-    outside the timing too. predicted, expected_tokens: the speed-up over plain decoding and the
-    tokens per step that the planner predicts, None if it did not plan the tree."""
+    outside the timing too. predicted, expected_tokens: the predicted speed-up over plain
+    decoding and the predicted tokens per step, each None if it was not predicted."""
 
     name: str
     group: str
@@ -109,8 +109,9 @@ def ours(
     acceptance: Acceptance,
     temperature: float,
 ) -> Iterator[Contestant]:
-    """The engine's own decoders. Trees are chosen from the measured profile, as in the app;
-    speed-ups are predicted over plain decoding at `plain_seconds` per token."""
+    """The engine's own decoders. Trees are chosen for the measured profile, the one of Sequoia as
+    in the app; speed-ups are predicted over plain decoding at `plain_seconds` per token. others:
+    the pair in each dtype that plain decoding is timed in, by the dtype's name."""
     for name, other in others.items():
         yield _plain(f"plain, {name}", "plain", other)
     shapes = {
@@ -211,8 +212,8 @@ def _changing(name: str, pair: Pair, make: Callable[[], TreeChoice]) -> Contesta
 def _stopping(
     pair: Pair, profile: HardwareProfile, plain_seconds: float, temperature: float
 ) -> Contestant:
-    """A chain that stops drafting after a token the draft is unsure of. The threshold is chosen on
-    texts that are not benchmarked."""
+    """A chain that stops drafting after a token the draft is unsure of. Its threshold and maximum
+    length are chosen on texts that are not benchmarked."""
     texts = text_list("code", ASSETS / "survey")[:_STOP_TEXTS]
     params = SamplingParams(temperature, max_new_tokens=_STOP_TOKENS, ignore_eos=True)
     rule = measured_stop_rule(pair, texts, params, profile)
@@ -309,7 +310,7 @@ def other_dtypes(named: dict[str, Any], device: str, own: Pair) -> dict[str, Pai
     """The pair in each dtype that plain decoding is timed in, by the dtype's name. `generate()` is
     set to ignore the end-of-text token, so that it does not stop early. Left out are dtypes that do
     not fit in memory, and dtypes many times slower on this device, as bfloat16 is on many CPUs:
-    they cannot be the fastest. own: the pair in its usual dtype; a GPU reuses it to save memory."""
+    they cannot be the fastest. own: the pair in its usual dtype; reused on a GPU to save memory."""
     pairs = {}
     for name in ("float32", "bfloat16"):
         if own.target.device.type == "cuda" and dtype_name(own) == name:

@@ -2,11 +2,11 @@
 
 Three figures are measured, each with a goal:
 
-- Identical lanes: at most 6% of races may find any two of them different.
-- A true difference of 10%: found by at least 88% of verdicts, after as many races as the verdict
-  itself calls enough.
-- Plain decoding: never ties for first with a lane measured 1.4 times as fast, in races of 96 tokens
-  or more. This is a rule of the verdict, so the figure only confirms it.
+- Identical lanes: at most 6% of verdicts may find them different: any two of them after one race,
+  the last two after as many races as the verdict itself calls enough.
+- A true difference of 10%: found by at least 88% of verdicts after enough races.
+- Plain decoding: never ties for first with a lane measured at least 1.4 times as fast, in races of
+  96 tokens or more. This is a rule of the verdict, so the figure only confirms it.
 
 In a recorded session, several lanes of the same kind take turns on one prompt, so these lanes
 differ by chance alone. A resampled race picks one session at random and deals its runs to the
@@ -49,11 +49,13 @@ from sequoia.loading.load import load_pair
 from sequoia.models.describe import describe
 
 STEPS = ASSETS / "bench" / "recorded_steps" / "bundled.json"
-GOAL_SAME = 0.06  # largest share of races that may find identical lanes different
+GOAL_SAME = 0.06  # largest share of verdicts that may find identical lanes different
 GOAL_FOUND = 0.88  # smallest share of verdicts that must find a true difference of 10%
 FIRST_RACES = 3  # races before the first verdict, which says how many more are needed
 MOST_RACES = 600  # pooled in one verdict
-WINDOW = 8  # a resampled race may begin at every 8th token of a recorded run
+# A resampled race at temperature 0 may begin at every 8th token of its runs; at higher temperatures
+# it begins at the first.
+WINDOW = 8
 Line = tuple[str, float]  # kind of a lane, and the factor by which its pace is raised
 
 
@@ -209,8 +211,8 @@ def report(sessions: Sequence[Session], tokens: Sequence[int], races: int, seed:
 
 
 def _same(sampler: Resampler, tokens: int, races: int) -> bool:
-    """Print the share of races that find identical lanes different. Returns whether the goal is
-    met."""
+    """Print the shares of verdicts that find identical lanes different, after one race and after
+    enough races. Returns whether the goal is met by all."""
     shares = {
         "four of one tree": wrongly_different(sampler, SAME, tokens, races),
         "plain and three of one tree": wrongly_different(sampler, SAME_BESIDE_PLAIN, tokens, races),

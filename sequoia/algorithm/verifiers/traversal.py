@@ -54,7 +54,7 @@ class PathNode:
 
     def reject(self, token: int) -> Any:
         """Update both distributions after the child with `token` was rejected. Returns the residual
-        mass, the sum of max(path_chance * p - q, 0)."""
+        mass, the sum of max(path_chance * target - draft, 0) before the update."""
         rest = self.path_chance * self.target - self.draft
         np.maximum(rest, 0, out=rest)
         mass = rest.sum()
@@ -78,9 +78,9 @@ def traverse(
     that is not rejected.
 
     The children of a node must have been drawn from q(node) without replacement. A trial tests a
-    node whose children have all been rejected: its p is the probability that the path to the node
-    is accepted, its q is 1. After a rejection, its mass is the residual mass at the parent (see
-    `PathNode.reject`). The root is always accepted, without a trial.
+    node whose children have all been rejected or skipped: its p is the probability that the path to
+    the node is accepted, its q is 1. After a rejection, its mass is the residual mass at the
+    parent (see `PathNode.reject`). The root is always accepted, without a trial.
     """
     trials = []
     path = [PathNode(0, 1, p(0), tree.children[0], q)]
