@@ -1,5 +1,5 @@
-"""A causal language model that can run a tree: one forward pass processes the tree's nodes after a
-prefix, and then the accepted nodes are added to the prefix.
+"""A causal language model that can run a tree: a forward pass processes all or some of the tree's
+nodes after a prefix, and when all are done, the accepted nodes are added to the prefix.
 
 The model is an unmodified one of Hugging Face; the KV cache and the mask are ours. Independent of
 drafting and verification.
@@ -37,7 +37,8 @@ _COLDEST = 0.05  # lowest temperature at which the divided logits cannot overflo
 # tokens per pass; a longer prompt takes several passes, because the mask of a pass grows with the
 # square of its tokens
 PREFILL_CHUNK = 1024
-_AHEAD = 64  # CUDA graphs with a longer reach are captured this many tokens before they are needed
+# CUDA graphs for a longer prefix are captured when the prefix needs at most this many tokens more
+_AHEAD = 64
 
 
 class TreeModel:
@@ -47,8 +48,9 @@ class TreeModel:
 
     vocab: the number of logits used; those beyond are padding. limit: the longest text in tokens.
     limit_reason: why that is less than the config states, "" if it is not (see context_length.py).
-    forward: the forward in use; it is the model's own unless `use_fast_forward` replaced it.
-    no_fast_forward: why every faster forward was rejected, "" if one is in use or none exists.
+    forward: the forward in use, at first the one of `transformers`.
+    no_fast_forward: why the faster forward tried last was rejected, "" if one is in use or none
+    exists.
     no_gpu_verification: for a target, why the kernel that verifies trees on the GPU was rejected,
     "" if it was not.
     device: the device of token ids and logits. layer_devices: the device of each layer's KV cache.
@@ -123,8 +125,8 @@ class TreeModel:
 
     def at_temperature(self, temperature: float) -> TreeModel:
         """A copy of this model whose forward divides the logits by `temperature`, if the forward
-        can do that at no cost; otherwise the model itself. The `temperature` of the result tells
-        which of the two it is."""
+        can do that at no cost and without overflows; otherwise the model itself. The result's
+        `temperature` is the number by which its logits are divided."""
         if not (
             isinstance(self.forward, FastLlama)
             and self.forward.takes_temperature
@@ -136,7 +138,8 @@ class TreeModel:
         return other
 
     def capturing(self) -> AbstractContextManager[None]:
-        """A context in which every pass is captured as a CUDA graph, if the model uses graphs."""
+        """A context in which a size of pass without a CUDA graph is captured at once, if the model
+        uses graphs."""
         return self.graphs.capturing() if self.graphs else nullcontext()
 
     def kv_cache(self, capacity: int) -> KVCache:
@@ -146,8 +149,8 @@ class TreeModel:
 
     @property
     def _layers_are_alike(self) -> bool:
-        """Whether the KV caches of all layers have the same shape and device, and no layer uses
-        the cache of another."""
+        """Whether all weights are in one place, the KV caches of all layers have the same shape
+        and device, and no layer uses the cache of another."""
         return (
             self.placement == ""
             and len({*self.layer_devices}) == 1
@@ -182,7 +185,7 @@ class Context:
         if model.graphs and capacity:
             weakref.finalize(self, model.graphs.release, self.kv_cache).atexit = False
         self._causal = causal(2, self, capacity)
-        self._captured_up_to = 0  # columns
+        self._captured_up_to = 0  # columns of the mask
 
     @property
     def length(self) -> int:
@@ -211,7 +214,8 @@ class Context:
         return Counter({model.device: beside}) + self._cache_bytes()
 
     def held(self) -> DeviceBytes:
-        """The part of `needs` that is allocated already: a KV cache reused from an earlier run."""
+        """The part of `needs` that is allocated already: the KV cache, once this run or an earlier
+        one has used it."""
         return self._cache_bytes() if self.kv_cache.allocated else Counter()
 
     def _cache_bytes(self) -> DeviceBytes:
@@ -244,9 +248,10 @@ class Context:
     def forward(
         self, tokens: Sequence[int] | torch.Tensor, layout: TreeLayout | DynamicTreeLayout
     ) -> torch.Tensor:
-        """Process the next nodes of `layout`, one for each of `tokens`. Returns the logits (nodes,
-        vocab) after each node. The nodes are written to the KV cache, but not added to the prefix.
-        Tokens given as a tensor (nodes,) on the device are not copied to the host."""
+        """Process the nodes of `layout` after those already written to the KV cache, one for each
+        of `tokens`. Returns the logits (nodes, vocab) after each node. The nodes are written to the
+        KV cache, but not added to the prefix. Tokens given as a tensor (nodes,) on the device are
+        not copied to the host."""
         first = self.kv_cache.written
         last = first + len(tokens)
         mask = layout.mask.view(self.length, first, last)
@@ -282,8 +287,9 @@ class Context:
 
     @torch.inference_mode()
     def capture_ahead(self, most: int) -> None:
-        """Called between steps. If trees of `most` nodes will soon exceed the reach of the graphs
-        in use, capture graphs with the next reach now, so that no step has to wait."""
+        """Called between steps. If trees of `most` nodes will soon need more cache slots than the
+        graphs in use attend to, capture graphs that attend to more now, so that no step has to
+        wait."""
         graphs = self.model.graphs
         columns = min(self.length + most + _AHEAD, self.capacity)
         if not graphs or columns <= self._captured_up_to:

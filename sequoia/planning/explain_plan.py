@@ -34,8 +34,8 @@ def knee(profile: HardwareProfile) -> int | None:
 
 
 def chosen(grid: SpeedupGrid) -> tuple[int, int]:
-    """(row, column) of the fastest cell. Of equally fast cells, the one with the fewest nodes, then
-    the fewest levels.
+    """(row, column) of the fastest cell. Of equally fast cells, the one in the first column, then
+    in the first row: the smallest size and level limit, if the grid's are in increasing order.
 
     Raises BadProfile if the grid has no tree at all.
     """
@@ -65,8 +65,8 @@ def _fastest_cell(grid: SpeedupGrid) -> tuple[Plan, int, int]:
 
 
 def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
-    """In sentences: the tree of the fastest cell of `grid`, what one more level would change, and
-    how much slower the runner-up is."""
+    """In sentences: the tree of the fastest cell of `grid`, and if `grid` has them, what one more
+    level would change and how much slower the runner-up is."""
     best, _, column = _fastest_cell(grid)
     words = _best_words(best)
     second = runner_up(grid)
@@ -177,8 +177,8 @@ def _cost(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
 
 
 def why_chain(tree: Tree, acceptance: Acceptance) -> str:
-    """Why the fastest tree is a chain: its last node adds more tokens than a second child of the
-    root would. Empty for trees that branch and for plain decoding."""
+    """Why `tree`, the fastest one, is a chain: its last node adds more tokens than a second child
+    of the root would. Empty for trees that branch and for plain decoding."""
     if len(tree) == 1 or tree.levels < len(tree):
         return ""
     *_, last = scores(tree, acceptance)
@@ -265,7 +265,7 @@ def compare(
     stats: DecodeStats, plan: Plan, profile: HardwareProfile, plain_seconds: float | None = None
 ) -> Comparison:
     """The prediction of `plan` compared with a run of its tree. Raises BadTrace for a run without
-    steps or time, or with simulated times.
+    steps, tokens or verification time, or with simulated times.
 
     plain_seconds: measured time per token of plain decoding. If None, the profile's time is used
     for both speed-ups.

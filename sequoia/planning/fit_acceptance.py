@@ -1,9 +1,10 @@
 """An acceptance vector adjusted to the measured tokens per step of a tree.
 
-Rates are counted at the root, so they do not show that acceptance comes in streaks. In easy text
-the draft may be right for a dozen tokens in a row, in hard text for none; and a step ends at the
-end of the tree even if the streak continues. A deep tree therefore usually yields fewer tokens per
-step than its rates predict: in greedy decoding a fifth fewer, or worse.
+The rates of a vector are counted node by node, most of them at the root of a tree, so they do not
+show that acceptance comes in streaks. In easy text the draft may be right for a dozen tokens in a
+row, in hard text for none; and a step ends at the end of the tree even if the streak continues. A
+deep tree therefore usually yields fewer tokens per step than its rates predict: in greedy decoding
+a fifth fewer, or worse.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ def fitted(acceptance: Acceptance, tree: Tree, tokens: float) -> Acceptance:
     If the rates predict more tokens, they are scaled down. If they predict fewer, they are mixed
     with the rates of a draft whose first child is always accepted. With a tree of one node, the
     vector is only smoothed. A tree yields at least one token, and at most as many as it has levels:
-    with fewer `tokens` all rates become 0, with more the first rate becomes 1."""
+    if `tokens` is less than one, all rates become 0; if it is more than the levels, the first rate
+    becomes 1."""
     rates = np.array(acceptance.smoothed().rates)
     perfect = np.eye(1, len(rates))[0]
 

@@ -58,9 +58,9 @@ class HardwareProfile:
     """Times of one machine and pair. Raises BadProfile naming the field, the value and the bound.
 
     target_seconds: points of the verify pass, by its number of nodes. The first point has 1 node,
-    which is plain decoding. draft_seconds: points of the draft pass, by the number of nodes of the
-    level it processes. overhead_seconds: points of the time that a step spends outside both models,
-    by its number of nodes; or one number for all sizes. level_overhead: seconds added to the
+    which is plain decoding. draft_seconds: points of the draft pass, by the number of nodes it
+    processes. overhead_seconds: points of the time that a step spends outside both models, by the
+    step's number of nodes; or one number for all sizes. level_overhead: seconds added to the
     overhead for each level with a draft pass. prefix_length: tokens in the KV cache before a pass.
     source: one of SOURCES. date: ISO 8601. versions: library to version. calibrated_nodes: nodes of
     the largest tree whose time was measured or compared with a measurement, 0 if there is none;

@@ -1,9 +1,9 @@
 """The speed-ups that the paper reports (arXiv 2402.12374, version 3), beside the speed-ups that a
 simulated clock gives for trees of the same size and the same tokens per step. Measures nothing.
 
-The paper gives only the nodes and levels of its trees. Each is replaced by the best tree of that
-size for the acceptance vector of the paper's appendix E; step times hardly depend on the shape. All
-figures and their sources are in assets/paper.json.
+The paper gives only the nodes and levels of Sequoia's trees. Each is replaced by the best tree of
+that size for the acceptance vector of the paper's appendix E; step times hardly depend on the
+shape. All figures and their sources are in assets/paper.json.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Result:
 @dataclass(frozen=True)
 class PaperRow:
     """A row of a table. texts: the data set. temperature: None if the paper does not state it.
-    results: one for each method, Sequoia's first."""
+    results: one for each method in the row, Sequoia's first."""
 
     texts: str
     temperature: float | None
@@ -55,9 +55,9 @@ class PaperRow:
 class PaperTable:
     """The rows for one target, draft and machine. source: the table in the paper. sequences: the
     number of independent sequences that SpecInfer verified, and their length; None if the paper
-    does not state them, in which case Sequoia's tree is assumed. clock: the name of a ready
-    profile, with changes to the figures it is computed from. clock_source: where these figures come
-    from, in words."""
+    does not state them, in which case Sequoia's tree is assumed. clock: the name of a profile
+    that comes with the program, and changes to the figures it is computed from. clock_source: where
+    these figures come from, in words."""
 
     key: str
     panel: str
@@ -72,8 +72,8 @@ class PaperTable:
 
     @cached_property
     def profile(self) -> HardwareProfile:
-        """The profile that gives the simulated step times: a ready profile, or a profile computed
-        from the same figures with another device or model."""
+        """The profile that gives the simulated step times: the one named in `clock`, or a profile
+        computed from the same figures with another device or model."""
         changes = {part: one for part, one in self.clock.items() if part != "profile"}
         if not changes:
             return named_profile(self.clock["profile"])

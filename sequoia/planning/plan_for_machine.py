@@ -70,7 +70,7 @@ def predict(tree: Tree, acceptance: Acceptance, profile: HardwareProfile) -> Pla
 
 def bounds(profile: HardwareProfile) -> tuple[int, int]:
     """Maximum nodes and levels of a planned tree: USUAL_NODES nodes, or the largest timed size if
-    that is more; the levels follow from the nodes."""
+    that is more (up to MAX_NODES); the levels follow from the nodes."""
     nodes = min(max(USUAL_NODES, profile.target_seconds[-1][0]), MAX_NODES)
     return nodes, levels_for(nodes)
 
@@ -90,9 +90,10 @@ def best_plan(
     """The tree predicted to be fastest, up to `max_nodes` nodes (default: from `bounds`) and
     `max_levels` levels (default: from `levels_for`). Never predicted slower than plain decoding.
 
-    slack: among all trees whose predicted speed-up is at most this share below the fastest, the one
-    with the most expected tokens is chosen. Times are only accurate to a few per cent, and a larger
-    tree loses less if acceptance turns out different. A vector that increases somewhere is smoothed
+    slack: among all trees whose predicted speed-up is at most this share below the fastest and at
+    least 1, the one with the most expected tokens is chosen. If no tree is faster than plain
+    decoding, slack has no effect. Times are only accurate to a few per cent, and a larger tree
+    loses less if acceptance turns out different. A vector that increases somewhere is smoothed
     first; the plan contains the smoothed vector, on which its prediction is based. Raises BadTree
     for maxima outside 1 to MAX_NODES, or a slack outside 0 to 1.
     """
@@ -131,10 +132,10 @@ def best_chain(
     """The chain of `min_nodes` to `max_nodes` nodes that is predicted to be fastest: the rival that
     a planned tree is compared with. By default it may be a chain of one node, which is plain
     decoding, and has at most as many levels as a planned tree. The vector is smoothed as in
-    `best_plan`. slack: the longest chain is chosen whose predicted speed-up is at most this share
-    below the fastest and at least 1; if all are below 1, the fastest. Raises BadTree for a
-    `max_nodes` outside 1 to MAX_NODES, a `min_nodes` outside 1 to `max_nodes`, or a slack outside 0
-    to 1."""
+    `best_plan`. With a `slack`, the chain is the longest one whose predicted speed-up is at most
+    this share below the fastest and at least 1; if all are below 1, the fastest. Raises BadTree for
+    a `max_nodes` outside 1 to MAX_NODES, a `min_nodes` outside 1 to `max_nodes`, or a slack outside
+    0 to 1."""
     max_nodes = whole(
         bounds(profile)[1] if max_nodes is None else max_nodes, "max_nodes", 1, MAX_NODES, BadTree
     )
@@ -162,8 +163,8 @@ def _longest_fast(speedups: np.ndarray, slack: float) -> int:
 def _growths(
     acceptance: Acceptance, profile: HardwareProfile, max_nodes: int, max_levels: int
 ) -> Iterator[tuple[Growth, np.ndarray]]:
-    """For each maximum number of levels, the best trees of all sizes and their predicted speed-ups,
-    (nodes,)."""
+    """For each maximum number of levels from 2 on, the best trees of all sizes and their predicted
+    speed-ups, (nodes,)."""
     times = StepTimes(profile, max_nodes)
     for levels in range(2, max_levels + 1):
         growth = best_first(acceptance, max_nodes, levels)

@@ -126,8 +126,8 @@ def pass_seconds(model: RooflineModel, device: RooflineDevice, nodes: int, prefi
 
 
 def fixed_seconds(model: RooflineModel, device: RooflineDevice, cached: int) -> float:
-    """Seconds to launch a pass or to read its weights and `cached` tokens of KV cache, whichever
-    takes longer."""
+    """Seconds to launch a pass, to read weights and `cached` tokens of KV cache from the device's
+    memory, or to copy the offloaded weights, whichever takes longest."""
     launch = model.layers * model.launch_us_per_layer * MICRO
     return max(launch, *_read_seconds(model, device, cached))
 

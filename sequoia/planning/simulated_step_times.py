@@ -76,7 +76,7 @@ class SimulatedClock:
 
     def retimed(self, trace: StepTrace) -> StepTrace:
         """`trace` with simulated times instead of its own, and with the name of this clock. The
-        times are those of the draft passes that the final tree needs. Drafting a dynamic tree may
+        draft times are those of the passes that the final tree needs. Drafting a dynamic tree may
         have taken more passes."""
         step = self.step(trace.tree)
         return replace(trace, seconds=step.phases, level_seconds=step.levels, clock=self.name)

@@ -46,9 +46,10 @@ EPILOG = """steps, all of which write to the folder --out:
   all            every step except samples and excerpts, with --tokens tokens for the target and a
                  third as many for the draft
 
-Ctrl-C or a TERM signal writes a checkpoint and stops; the same command with --resume continues from
-that checkpoint. A checkpoint is also written every ten minutes, and the one before it is kept. The
-process can be paused and continued (signals STOP and CONT) without losing anything."""
+In training, Ctrl-C or a TERM signal writes a checkpoint and stops; the same command with --resume
+continues from that checkpoint. A checkpoint is also written every ten minutes, and the one before
+it is kept. The process can be paused and continued (signals STOP and CONT) without losing
+anything."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -135,7 +136,7 @@ def _model_flags(flags: ArgumentParser) -> None:
         "--target",
         type=Path,
         metavar="DIR",
-        help="the target for the steps samples and draft (default: OUT/target)",
+        help="the target for the steps samples, draft and draft-decay (default: OUT/target)",
     )
     add(
         "--warm",
@@ -200,7 +201,8 @@ def _main(args: Namespace) -> int:
 
 
 def _all(tokens: int) -> dict[str, int]:
-    """The number of tokens for each step of `all`. tokens: how many the target trains on."""
+    """The number of tokens for each step of `all`. tokens: how many the target trains on
+    before its decay."""
     third = max(1, tokens // 3)
     return {
         "text": 0,

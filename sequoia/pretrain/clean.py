@@ -87,7 +87,7 @@ def _unless_legal(block: re.Match[str]) -> str:
 
 def _without_legal_docstring(text: str) -> str:
     """`text` without the module's docstring if that contains the text of a licence, otherwise
-    without the docstring's lines about copyright, except those with its quotes."""
+    without the docstring's lines about copyright or a licence, except those with its quotes."""
     tree = parsed(text)
     first = tree.body[0] if tree is not None and tree.body else None
     if not (

@@ -51,8 +51,8 @@ def passages(text: str, size: int = PASSAGE_CHARS) -> list[str]:
 
 
 def split(texts: Iterable[str], share: float = HELD_OUT) -> Corpus:
-    """Remove duplicates from `texts`, and hold out about the fraction `share` of the rest, chosen
-    by a hash of each text.
+    """Remove duplicates and blank texts from `texts`, and hold out about the fraction `share` of
+    the rest, chosen by a hash of each text.
 
     Whether a text is held out depends only on that text, so adding files does not change it. The
     exception: if no hash is low enough, the text with the lowest hash is held out. Raises

@@ -51,7 +51,8 @@ def pick(folder: Path, kind: str, count: int) -> list[dict[str, str]]:
 
 def _of_source(folder: Path, find: Callable[[str], Excerpt | None]) -> Iterator[dict[str, str]]:
     """The excerpt that `find` returns for each file in `folder`, in the order of a hash of the
-    files' names. Files without an excerpt are skipped."""
+    files' names without the number and "-" that they begin with. Files without an excerpt are
+    skipped."""
     for path in sorted(folder.iterdir(), key=lambda path: content_hash(path.name[5:])):
         parts = find(path.read_text())
         if parts is not None:
@@ -60,9 +61,9 @@ def _of_source(folder: Path, find: Callable[[str], Excerpt | None]) -> Iterator[
 
 
 def code_excerpt(text: str) -> Excerpt | None:
-    """An excerpt that starts with a top-level block, such as a definition; None if there is none of
-    a suitable length. The prompt ends after a line at which the code is complete, or only lacks the
-    body of a block."""
+    """An excerpt that starts with a top-level block, such as a definition; None if there is none
+    that is long enough and has a place where the prompt may end. The prompt ends after a line at
+    which the code is complete, or only lacks the body of a block."""
     lines = text.split("\n")
     tree = parsed(text)
     starts = (

@@ -27,7 +27,8 @@ class Blocks:
     text into blocks at other positions and has another order.
 
     text: (tokens,) uint16; it may be a memory map. A row is a whole block or an equal part of one,
-    so a run can change its context in the middle of a pass without using any token twice.
+    so a run can change its context in the middle of a pass. If it does so at the end of a block, no
+    token is used twice.
     """
 
     def __init__(self, text: np.ndarray, seed: int, block: int = BLOCK) -> None:
@@ -91,7 +92,8 @@ class Samples:
 
 
 class Mixture:
-    """Rows of `main` and `extra`: one in EXTRA_ROWS rows comes from `extra`."""
+    """Rows of `main` and `extra`: one in EXTRA_ROWS rows comes from `extra`, if the rows of a step
+    are a multiple of that number."""
 
     def __init__(self, main: Feed, extra: Feed) -> None:
         self._main = main

@@ -17,16 +17,16 @@ from torch.nn import functional as F
 from .model import Forward, Objective, logits, next_token
 
 REPEATED_ROWS = 0.25  # fraction of the rows in which a passage is repeated
-FACTOR = 0.5  # wanted probability of a token, as a fraction of that one repetition earlier
+FACTOR = 0.5  # wanted probability of a token, divided by its probability one repetition earlier
 WEIGHT = 0.3  # usual weight of `fading`, relative to the cross-entropy
-SHORTEST = 4  # tokens in a repeated passage; the longest has a quarter of the row's tokens
+SHORTEST = 4  # tokens of the shortest repeated passage; the longest has up to a quarter of the row
 
 
 class Repetitions(NamedTuple):
     """Rows in which a passage repeats until the end.
 
-    rows: tokens (rows, width). starts, periods: the place of the first passage in each row and its
-    number of tokens, (rows, 1).
+    rows: tokens (rows, width). starts, periods: where the passage first starts in each row, and
+    its number of tokens, (rows, 1).
     """
 
     rows: torch.Tensor
@@ -37,7 +37,7 @@ class Repetitions(NamedTuple):
 def ending_loops(weight: float) -> Objective:
     """Objective of a target's decay: cross-entropy with the next tokens, in nats per token, plus
     `weight` times `fading`. A passage is repeated in the first REPEATED_ROWS of the rows, which do
-    not count for the cross-entropy."""
+    not count for the cross-entropy. With too few rows for that, it is the cross-entropy alone."""
 
     def objective(network: Forward, windows: torch.Tensor) -> torch.Tensor:
         count = int(REPEATED_ROWS * len(windows))
@@ -54,9 +54,9 @@ def ending_loops(weight: float) -> Objective:
 
 
 def repetitions(windows: torch.Tensor) -> Repetitions:
-    """`windows` (rows, width) with a passage of each row repeated until its end. The place and the
-    length of the passage depend only on the row, so that a run that was interrupted gives the same
-    result."""
+    """`windows` (rows, width) with a passage of each row repeated until the row's end. The place
+    and the length of the passage depend only on the row, so that a run that was interrupted gives
+    the same result."""
     width = windows.shape[1]
     places = torch.arange(width, device=windows.device)[None]
     number = (windows * (places + 1)).sum(1, keepdim=True).double()
@@ -69,8 +69,8 @@ def repetitions(windows: torch.Tensor) -> Repetitions:
 
 
 def fading(found: Repetitions, scores: torch.Tensor) -> torch.Tensor:
-    """Mean of -log(1 - |p - FACTOR * p one repetition earlier|) over the repeated tokens, where the
-    earlier p is a constant.
+    """Mean of -log(1 - |p - FACTOR * p one repetition earlier|) over the repeated tokens, where p
+    is a token's probability and no gradient flows through the earlier p.
 
     scores: logits (rows, width - 1, vocab) for the tokens after the first of each row.
     """

@@ -53,8 +53,8 @@ def quick(model: PreTrainedModel, compile_: bool) -> Forward:
 def optimisers(
     model: PreTrainedModel, peak: float
 ) -> tuple[torch.optim.Optimizer, torch.optim.Optimizer]:
-    """Muon for the matrices inside the layers, and AdamW for the embedding and the norms. Both use
-    the learning rate `peak`."""
+    """Muon for the matrices inside the layers, and AdamW for the embedding and the norms. Both
+    start with the learning rate `peak`, which `fit` changes at each step."""
     inner = []
     rest = []
     for name, weight in model.named_parameters():

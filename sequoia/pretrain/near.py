@@ -1,9 +1,9 @@
-"""Removes near-duplicates: files and definitions most of whose lines occurred before, in the same
-order.
+"""Removes near-duplicates: Python files and definitions most of whose lines occurred before, in the
+same order, and paragraphs of prose that occurred before.
 
-Spans of three lines are compared. Indentation is ignored and all capitalised names are replaced
-with the same one, so that a class copied under another name counts as a copy. The later copy is the
-one removed, so add the best sources first.
+In Python, spans of three lines are compared. Indentation, comments and blank lines are ignored and
+all capitalised names are replaced with the same one, so that a class copied under another name
+counts as a copy. The later copy is the one removed, so add the best sources first.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Seen:
         return _cut(text, cuts) if cuts else text
 
     def keep_paragraphs(self, text: str) -> str:
-        """`text` without the paragraphs that occurred before, in a text or in a docstring. Line
-        breaks and markup are ignored."""
+        """`text` without the paragraphs that occurred before, in a text or in a docstring. Only
+        letters and digits are compared; paragraphs with few of them always stay."""
         kept = []
         for paragraph in text.split("\n\n"):
             mark = _paragraph_mark(paragraph)

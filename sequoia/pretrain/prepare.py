@@ -31,7 +31,7 @@ Report = Callable[[str], None]
 @dataclass(frozen=True)
 class Text:
     """The text of one file. name: its path below the source's folder. side: "train", "held" (held
-    out by a hash of the file) or "kept" (its whole source is kept out of the training)."""
+    out by a hash of its text) or "kept" (its whole source is kept out of the training)."""
 
     source: str
     name: str
@@ -78,11 +78,11 @@ class Prepared:
 def prepare(
     packages: Sequence[Path | str], docs: Sequence[Path | str], on_progress: Report = print
 ) -> Prepared:
-    """Read and clean all sources. Sources that are kept out are read first, so that copies of their
-    texts in other sources are removed.
+    """Read and clean all sources, code before prose. Of each, sources that are kept out are read
+    first, so that copies of their texts in the other sources are removed.
 
     packages: folders of Python packages. docs: folders of documentation packages. on_progress is
-    called with a sentence about each source.
+    called with a line about each source.
     """
     prepared = Prepared()
     seen = Seen()

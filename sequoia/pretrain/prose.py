@@ -1,5 +1,5 @@
 """Extracts English text from documentation: turns a page of HTML, POD or plain text into
-paragraphs, each on one line. Looks at one page at a time."""
+paragraphs, each on one line, and examples that keep their lines. Looks at one page at a time."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ PLAIN = str.maketrans(
 
 def page(path: Path, has_python: bool) -> str | None:
     """The page's English text as paragraphs separated by blank lines, or None if the page cannot be
-    read or has too little of it."""
+    read or has too little English text. has_python: as in `html_blocks`."""
     raw = _raw(path)
     if raw is None:
         return None
@@ -151,7 +151,8 @@ def _block(kind: str, piece: str, has_python: bool) -> str:
 
 
 def _ends(words: str) -> bool:
-    """Whether `words` end like a sentence, or with a colon as before an example."""
+    """Whether `words` are not very short and end like a sentence, or with a colon as before an
+    example."""
     return words.endswith((".", ":", "!", "?", ".)", '."', ".'")) and len(words) > 15
 
 
@@ -183,7 +184,8 @@ def _pod_plain(part: str) -> str:
 
 
 def text_blocks(raw: str) -> Iterator[str]:
-    """Paragraphs of a plain text page whose lines have manual breaks."""
+    """The paragraphs that look like sentences, of a plain text page whose lines have manual
+    breaks."""
     for part in re.split(r"\n\s*\n", raw):
         words = " ".join(part.translate(PLAIN).split())
         if is_sentence(words):

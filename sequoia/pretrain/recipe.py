@@ -110,8 +110,8 @@ class Recipe:
 
     def longer(self) -> Recipe:
         """The recipe for the decay: half as many rows of twice the length, so the number of tokens
-        per step is the same, or with an odd batch one row less. The recipe itself if that is not
-        possible."""
+        per step is the same, or if `batch` is odd, less by the tokens of one of this recipe's rows.
+        The recipe itself if `batch` is 1 or such rows are too long."""
         if self.batch == 1 or 2 * self.context > MAX_POSITIONS:
             return self
         return replace(self, batch=self.batch // 2, context=2 * self.context)

@@ -276,8 +276,8 @@ def _source(distribution: metadata.Distribution, is_required: bool) -> Source:
 
 
 def is_allowed(parts: Sequence[str]) -> bool:
-    """Whether the file with the path `parts` below a source's root belongs to the source itself (it
-    is not a copy of another project) and has no intentional errors."""
+    """Whether the file with the path `parts` below a source's root may be used: it is in none of
+    SKIPPED_FOLDERS (most of them hold copies of other projects) and has no intentional errors."""
     return (
         SKIPPED_FOLDERS.isdisjoint(parts)
         and not parts[-1].startswith(SKIPPED_NAMES)

@@ -44,8 +44,9 @@ class Stop:
 
 @contextmanager
 def stop_on_signals() -> Iterator[Stop]:
-    """A context that turns the first Ctrl-C or TERM signal into a request to stop. A second one
-    interrupts immediately, as usual. Outside the main thread, signals are left alone."""
+    """A context that turns the first Ctrl-C or TERM signal into a request to stop. A second signal
+    of the same kind interrupts immediately, as usual. Outside the main thread, signals are left
+    alone."""
     stop = Stop()
     if threading.current_thread() is not threading.main_thread():
         yield stop
