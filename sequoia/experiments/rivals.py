@@ -1,5 +1,5 @@
-"""The decoders that the experiment `chain` compares, and how each is planned for a machine. The
-planning texts are not used in the comparison."""
+"""The decoders that the experiment `chain` compares, and how each is planned for a machine. They
+are planned on texts (the planning texts) that are not used in the comparison."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sequoia.planning.plan_for_machine import USUAL_LEVELS, best_chain, best_pla
 from sequoia.planning.plan_stopping_chain import LongChainStep, StopRule, best_stop_rule
 
 NODES = 64  # max nodes of a tree
-STRIDE = 3  # tokens between the starts of two long chains
+STRIDE = 3  # tokens from the start of one step of `_long_chains` to that of the next
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,9 @@ class Learnt:
 
 
 def learnt(pair: Pair, kind: str, temperature: float, prompts: int, tokens: int) -> Learnt:
-    """The acceptance that all experiments plan with, and steps along the first `prompts` planning
-    texts, each of `tokens` tokens. Made once for each pair, then reused."""
+    """The acceptance from `planning_vector`, and steps with a long chain along the first `prompts`
+    planning texts, each of `tokens` tokens. Made once for a pair and these arguments, then
+    reused."""
     params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
     key = ("learnt", kind, temperature, prompts, tokens)
     return pair.measured.once(
@@ -65,8 +66,9 @@ def _long_chains(
 
 @dataclass(frozen=True)
 class Plans:
-    """The plans for one machine. chain: the fastest chain of fixed length. tree: the fastest tree.
-    stop: when a chain that stops early should stop."""
+    """The plans for one machine. chain: of the chains of 2 or more nodes and fixed length, the one
+    predicted to be fastest. tree: the tree predicted to be fastest. stop: when a chain that stops
+    early should stop."""
 
     chain: Tree
     tree: Tree
@@ -88,9 +90,9 @@ Make = Callable[[Learnt, Plans, HardwareProfile, float], Tree | TreeChoice]
 
 @dataclass(frozen=True)
 class Rival:
-    """A decoder. key: its name in results. label: its name in tables. method: the key of its colour
-    in assets/colours.json. learns: whether it replans while decoding, from the machine's times and
-    the acceptance so far."""
+    """A decoder. key: its name in results. label: its name in tables. method: its colour is
+    "race-METHOD" in assets/colours.json. learns: whether it chooses its trees while decoding, from
+    the machine's times and the acceptance so far."""
 
     key: str
     label: str

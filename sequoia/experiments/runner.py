@@ -22,9 +22,10 @@ from sequoia.models.tree_forward import TreeModel
 
 @dataclass(frozen=True)
 class RunProgress:
-    """The progress of a run, in units. seconds_left: an estimate, None until a unit has finished.
-    message: a message for the user, such as that an older file cannot be used; usually empty.
-    `result()` returns the result of the units done so far."""
+    """The progress of a run, in units. seconds_left: an estimate, None until this run has finished
+    a unit (units from an earlier run do not count). message: a message for the user, such as that
+    an older file cannot be used; usually empty. `result()` returns the result of the units done so
+    far."""
 
     done: int
     total: int

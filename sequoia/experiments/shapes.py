@@ -1,5 +1,5 @@
-"""The trees of the experiment `budget`: for each shape and size, the tree with the most tokens per
-step on the planning texts."""
+"""The trees of the experiment `budget`: for each shape and size, the one of a few candidates with
+the most tokens per step on the planning texts, which the experiment does not measure on."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LABELS = {
     "k-ary": "k-ary tree",
     "SpecInfer": "SpecInfer's tree",
 }
-WIDTHS = (2, 4, 8, 16)  # of sequences
+WIDTHS = (2, 4, 8, 16)  # numbers of sequences
 ARITIES = (2, 3, 4)  # children of each inner node of a k-ary tree
 PROMPTS = 4  # number of planning texts
 Shapes = dict[str, Tree]  # by shape and size, such as "chain 16"
@@ -50,8 +50,8 @@ _KNOWN: WeakKeyDictionary[TreeModel, dict[_Key, Shapes]] = WeakKeyDictionary()
 
 def planned_shapes(pair: Pair, kind: str, params: SamplingParams, budgets: Sequence[int]) -> Shapes:
     """For each shape and each of `budgets` (each at least 9), a tree of at most that many nodes.
-    The first call plans the trees on texts of `params.max_new_tokens` tokens, which lasts some
-    seconds for a small pair. They are reused while the pair is in memory."""
+    The first call with these arguments plans the trees on texts of `params.max_new_tokens` tokens,
+    which lasts some seconds for a small pair. The trees are reused while the pair is in memory."""
     found = _KNOWN.setdefault(pair.draft, {})
     key = (kind, params, tuple(budgets))
     if key not in found:
@@ -101,7 +101,7 @@ def _kary(k: int, nodes: int) -> Tree:
 
 def _specinfer(nodes: int) -> Tree:
     """A tree with eight levels below the root, like SpecInfer's <1, 1, 3, 1, 1, 1, 1, 1>. Only the
-    node at depth 2 has several children: as many as fit into `nodes`."""
+    node at depth 2 can have several children: it has as many as fit into `nodes`."""
     return Tree.from_branching([1, 1, max((nodes - 3) // 6, 1), 1, 1, 1, 1, 1])
 
 

@@ -3,8 +3,9 @@ of the same text. The time of a step comes from a machine's profile.
 
 Separate runs could not be compared: at temperatures above 0 each run writes a different text, and
 some texts are several times easier to draft than others. All positions have the same weight, as in
-measuring/acceptance_teacher_forced.py. Two decoders that draft after the same tokens draw the same
-children in the same order, so that differences between them are not due to chance.
+measuring/acceptance_teacher_forced.py. Two decoders that draft after the same tokens, without
+replacement, draw the same children in the same order, so that differences between them are not due
+to chance.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ class DecodedStep:
 def steps_along(
     pair: Pair, text: Text, tree: Tree | TreeChoice, verifier: str, stride: int
 ) -> Iterator[tuple[DecodedStep, Drafted, Verdict]]:
-    """A step from every `stride`-th token of `text`; what a step emits does not change where the
-    next one starts. A tree choice that learns is shown each step. Raises BadModel if a model
-    overflows."""
+    """Steps that start right before every `stride`-th token of `text.tokens`, beginning with the
+    first; what a step emits does not change where the next one starts. A tree choice that learns is
+    shown each step. Raises BadModel if a model overflows."""
     counted = _CountedPasses(FixedTree(tree) if isinstance(tree, Tree) else tree)
     ids = (*text.prompt, *text.tokens)
     params = text.params
@@ -93,9 +94,9 @@ def speedup(steps: Sequence[DecodedStep], profile: HardwareProfile) -> float:
 
 
 class DrawsByContext(Seeded):
-    """A Chance whose draws of a node's children depend only on the seed and on the tokens from the
-    start of the text to that node. Within a step these tokens are different for every node, so the
-    draws of different nodes are independent."""
+    """A Chance whose draws without replacement of a node's children depend only on their
+    distribution, the seed and the tokens from the start of the text to that node. Within a step
+    these tokens are different for every node, so the draws of different nodes are independent."""
 
     def __init__(self, seed: int, device: torch.device | str = "cpu") -> None:
         super().__init__(seed, device)

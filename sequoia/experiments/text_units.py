@@ -53,7 +53,9 @@ def text_units(settings: Settings) -> list[Unit]:
     ]
 
 
-Found = list[Mapping[str, Any]]  # the results of one case's units, in the order of prompts
+# Results of units: those of one case in the order of prompts, or those of one prompt in the order
+# of cases.
+Found = list[Mapping[str, Any]]
 
 
 def found_by_case(settings: Settings, done: Done) -> dict[Case, Found]:
@@ -67,7 +69,7 @@ def found_by_case(settings: Settings, done: Done) -> dict[Case, Found]:
 
 
 def values(found: Found, name: str) -> list[float]:
-    """The number called `name` from the result of each prompt."""
+    """The number called `name` from each result."""
     return [one[name] for one in found]
 
 
@@ -119,7 +121,7 @@ def step_starts_along(
     pair: Pair, text: Text, lanes: Mapping[str, tuple[Tree, str]]
 ) -> dict[str, Sequence[float]]:
     """For each lane (a tree and a verifier), the probability that a step starts at each token of
-    `text`."""
+    `text.tokens`."""
     fixed = [FixedLane(tree, verifier) for tree, verifier in lanes.values()]
     found = expected_step_starts(pair, text.prompt, text.tokens, text.params, fixed)
     return {name: starts.tolist() for name, starts in zip(lanes, found, strict=True)}
@@ -127,15 +129,17 @@ def step_starts_along(
 
 def tokens_per_step(starts: Sequence[float], params: SamplingParams) -> float:
     """The number of tokens divided by the expected number of steps that start at one of them; see
-    WARM_UP for the tokens left out. At temperature 0 a single step may reach the end of the text,
-    so all tokens are counted."""
+    WARM_UP for the tokens left out (a quarter, if the text has fewer than 64 tokens). At
+    temperature 0 a single step may reach the end of the text, so all tokens are counted."""
     first = min(WARM_UP, len(starts) // 4) if params.temperature else 0
     return round((len(starts) - first) / sum(starts[first:]), 5)
 
 
 def new_tokens(text: Text) -> int:
-    """The number of tokens before the text begins to repeat itself, which is at the first sequence
-    of REPEAT tokens that has occurred earlier in the prompt or the text."""
+    """The number of tokens in the continuation before it begins to repeat itself: before its first
+    sequence of REPEAT tokens that has occurred earlier in the prompt or the continuation. A
+    sequence that begins with the continuation's first token does not count, so the number is at
+    least 1."""
     ids = (*text.prompt, *text.tokens)
     seen = set[tuple[int, ...]]()
     for end in range(REPEAT, len(ids) + 1):

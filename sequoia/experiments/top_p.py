@@ -10,7 +10,7 @@ from sequoia.experiments.result import Axis, Column, ExperimentResult, Settings
 from sequoia.experiments.text_units import cases, text_units
 from sequoia.experiments.verifiers_compared import run_unit, summary
 
-# For the meaning of each setting, see `temperature`.
+# nodes, chain, every, profile: see temperature.py
 _FIXED = {
     "nodes": 64,
     "chain": 8,

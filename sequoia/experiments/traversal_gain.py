@@ -1,6 +1,6 @@
-"""How many more tokens per step the verifier Traversal emits than Sequoia's verifier (Algorithm 2
-of the paper), from the same drafted trees. The random draws of each verifier are averaged
-exactly."""
+"""How many times as many tokens per step the verifier Traversal emits as Sequoia's verifier
+(Algorithm 2 of the paper), from the same drafted trees. The average over each verifier's random
+draws is computed exactly."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ def traversal_gain(
     pair: Pair, text: Text, tree: Tree, starts: Sequence[float], every: int
 ) -> float:
     """Traversal's tokens per step divided by Algorithm 2's, both with `tree`, measured at every
-    `every`-th token of `text`. starts: for each token, the probability that a step of Algorithm 2
-    starts there, which is used as the token's weight. Returns 1 at temperature 0, where both
-    verifiers accept the same path."""
+    `every`-th token of `text` after the tokens that `tokens_per_step` leaves out. starts: for each
+    token, the probability that a step of Algorithm 2 starts there; it is the token's weight.
+    Returns 1 at temperature 0, where both verifiers accept the same path, and if all weights are
+    0."""
     if text.params.temperature == 0:
         return 1.0
     ours = theirs = 0.0

@@ -1,4 +1,5 @@
-"""The file of finished units: a header line, then one line of JSON for each unit."""
+"""The file of an experiment's finished units: a header line, then one line of JSON for each
+unit."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ FORMAT = "experiment-units"
 
 @dataclass(frozen=True)
 class UnitLog:
-    """found: the results that the file contained when it was opened, by unit key. message: why an
-    older file is not used, or ""."""
+    """found: by unit key, the results that could be taken from the file when it was opened.
+    message: why an older file is not used, or ""."""
 
     path: Path
     found: Mapping[str, Any]
@@ -26,7 +27,7 @@ class UnitLog:
     @classmethod
     def open(cls, path: Path, header: Mapping[str, Any]) -> UnitLog:
         """The log at `path`. A file with another header is replaced. From a file with this header,
-        a line that an interruption cut off is removed."""
+        damaged lines are removed, such as one that an interruption cut off."""
         first = json.dumps(as_file(header, FORMAT))
         lines = _whole_lines(path)
         if lines[:1] != [first]:
@@ -65,7 +66,7 @@ def _readable(lines: Iterable[str]) -> Iterable[tuple[str, Any]]:
 
 
 def _difference(line: str, header: Mapping[str, Any]) -> str:
-    """A sentence that names the parts of the header that differ."""
+    """The message for a file whose first `line` is not this header: the parts that differ."""
     try:
         older = json.loads(line)
         other = [name for name, value in header.items() if older.get(name) != value]

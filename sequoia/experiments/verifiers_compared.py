@@ -54,9 +54,9 @@ VERIFIERS = {
 WALKS = {OURS: SEQUOIA.key, "SpecInfer": SPECINFER.key, "top-k match": TOP_K_MATCH.key}
 # for each verifier that tests whole paths, the name of the verifier whose tree it is measured with
 PATHS = {"Traversal": OURS, "block": "chain"}
-# name -> its label in results, if that is another one
+# name -> its label in results, if the label is not the name itself
 _LABELS = {"chain": "chain, token verification", "block": "chain, block verification"}
-# name -> what it stands for inside a sentence
+# name -> words for it inside a sentence, if they are not the name itself
 _ON_A_CHAIN = {
     "chain": "token verification on the same chain",
     "block": "block verification on a chain",
@@ -176,9 +176,9 @@ def _in_words(one: str, other: str) -> str:
 
 
 def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
-    """Ratios of tokens per step of each verifier in PATHS to the verifier with the same trees, over
-    all cases above temperature 0. A single case has too few trees to show a gain of a few per
-    cent."""
+    """For each verifier in PATHS, the ratio of its tokens per step to those of the verifier with
+    the same trees, over all cases above temperature 0. A single case has too few trees to show a
+    gain of a few per cent. Empty if no prompt is done in all these cases."""
     hot = [case for case in cases(settings) if case.temperature > 0]
     found = found_by_prompt(settings, done, hot)
     if not found:
@@ -194,8 +194,8 @@ def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
 
 
 def _finding(comparisons: Sequence[Comparison]) -> str:
-    """For each of the other tree verifiers, in how many cases Sequoia emits clearly more tokens and
-    in how many clearly fewer. Then the gain of each verifier in PATHS."""
+    """For each tree verifier except Sequoia's, in how many cases Sequoia emits clearly more tokens
+    and in how many clearly fewer. Then the gain of each verifier in PATHS."""
     counted = (
         _counted(name, [one for one in comparisons if one.text.endswith(f": {OURS} over {name}")])
         for name in VERIFIERS

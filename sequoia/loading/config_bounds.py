@@ -64,9 +64,9 @@ _TEXT = re.compile(r"text|llm|language|decoder")
 
 
 def check_config(config: dict[str, Any], title: str) -> None:
-    """Raises BadModel if a number in the config is out of bounds, if a list or object is too long,
-    if the dtype is not allowed, or if the config refers to other files, to code, or to quantised
-    weights.
+    """Raises BadModel if a whole number in the config is out of bounds, if a number is NaN, if a
+    list or object is too long, if the dtype is not allowed, or if the config refers to other files,
+    to code, or to quantised weights.
 
     config: the parsed config.json. title: the model's name in messages.
     """

@@ -35,7 +35,7 @@ OnProgress = Callable[[LoadNews], None]
 @dataclass(frozen=True)
 class FoundPair:
     """A pair whose configs allow trees and whose tokenizers match. tokenizer: the target's, used
-    for both. fetch: downloads the weights that are missing."""
+    for both. fetch: downloads the weights that are missing, and checks them."""
 
     target: Source
     draft: Source
@@ -51,7 +51,7 @@ def found_pair(
     should_stop: ShouldStop,
 ) -> Iterator[FoundPair]:
     """The target and the draft that `request` names, as a context manager; leaving it ends any
-    download. Raises BadModel, BadPair, NotDownloaded or Stopped."""
+    download. online: as for `Downloads`. Raises BadModel, BadPair, NotDownloaded or Stopped."""
     refs = request.models
     with Downloads(on_progress, should_stop, online) as downloads:
         places = [downloads.locate(checked_name(ref.name), ref.revision) for ref in refs]

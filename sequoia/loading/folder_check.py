@@ -23,8 +23,8 @@ CONFIG = "config.json"
 GENERATION = "generation_config.json"
 TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
-# Size limits in bytes. _JSON is for the files that are parsed here; of other files only the size is
-# checked.
+# Size limits in bytes. _JSON is for the files that are parsed here; of other files that match
+# _SMALL only the size is checked.
 _JSON = {
     CONFIG: 4_000_000,
     GENERATION: 1_000_000,
@@ -50,9 +50,10 @@ _KINDS = (
 def check_folder(folder: Path, title: str) -> dict[str, Any]:
     """Check everything in `folder` except the weights. Returns the parsed config.json.
 
-    Raises BadModel if an entry is not a plain file or leads out of the folder, if a file is too
-    large, damaged, or refers to files or code elsewhere, or if a number in the config is out of
-    bounds. title: the model's name in messages.
+    Raises BadModel if config.json is missing, if an entry is neither a plain file nor a folder, or
+    is a link that leads out of the folder, if a file is too large, damaged, belongs to an adapter
+    or a training run, or refers to files or code elsewhere, or if `check_config` refuses the
+    config. title: the model's name in messages.
     """
     names = _check_entries(folder, title)
     if CONFIG not in names:
@@ -72,8 +73,8 @@ def check_folder(folder: Path, title: str) -> dict[str, Any]:
 
 
 def _check_entries(folder: Path, title: str) -> set[str]:
-    """Names of the files in `folder`. Raises BadModel if an entry is neither a file nor a folder,
-    or is a link that leads out of the folder."""
+    """Names of the files in `folder`. Raises BadModel if `_checked` refuses an entry of the folder,
+    or of the folder of chat templates in it."""
     home = Path(os.path.realpath(folder))
     files = set[str]()
     try:
@@ -103,8 +104,8 @@ def _checked(path: Path, home: Path, title: str) -> set[str]:
 
 
 def _check_link(path: Path, home: Path, title: str) -> None:
-    """Raises BadModel if the link at `path` leads out of the folder `home`. Links to the blobs in
-    which the hub's cache stores the content of this model's files are allowed."""
+    """Raises BadModel if the link at `path` leads nowhere, or out of the folder `home`. Links to
+    blobs, in which the hub's cache stores the content of files, are allowed (see `_is_blob`)."""
     what = f"{title}: {path.name[:80]} is a link"
     try:
         real = Path(os.path.realpath(path, strict=True))

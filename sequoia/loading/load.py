@@ -62,9 +62,10 @@ def load_pair(
     checked, ready to decode, and downloaded first if it is not on this machine.
 
     For the first six arguments see PairRequest. online: whether to use the hub; None means yes
-    unless HF_HUB_OFFLINE is set. on_progress: called with the progress of downloads and with passed
-    checks; by default, downloads are printed to standard error. should_stop: polled, and True
-    cancels the load. Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped with the
+    unless HF_HUB_OFFLINE is set. on_progress: called with the progress of downloads, passed checks
+    and sentences about the current step; by default, only the progress of downloads is printed, to
+    standard error. should_stop: polled during downloads and before each model's weights are loaded;
+    True cancels the load. Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped with the
     reason.
     """
     request = PairRequest(name, target, draft, device, dtype, offload)
@@ -173,7 +174,7 @@ def _loaded(
 
 
 def _template(tokenizer: Any, on_progress: OnProgress) -> ChatTemplate | None:
-    """The tokenizer's chat template, None if it has none or fails to render one message."""
+    """The tokenizer's chat template, None if there is none or it fails to render a message."""
     template = chat_template(tokenizer)
     words = "the tokenizer has none: prompts are used verbatim"
     try:
@@ -188,9 +189,9 @@ def _template(tokenizer: Any, on_progress: OnProgress) -> ChatTemplate | None:
 
 
 def loaded_bytes(source: Source, device: torch.device, dtype: torch.dtype | None) -> int:
-    """Bytes of memory for the weights of `source` in `dtype`: a bfloat16 file loaded as float32
-    takes twice its size. `dtype` None means that this machine chooses the dtype; any copies needed
-    for that choice are then included."""
+    """Bytes of memory to load the weights of `source` in `dtype`: at least the size of the files;
+    for a bfloat16 file loaded as float32, twice its size. `dtype` None means that this machine
+    chooses the dtype; any copies needed for that choice are then included."""
     stored = source.stored_dtype.itemsize
     used = (dtype or narrowest_dtype(device)).itemsize
     measured = device.type == "cpu" and source.weight_bytes // stored <= MEASURED_UP_TO
@@ -217,8 +218,9 @@ def load_model(
     on_progress: OnProgress,
 ) -> TreeModel:
     """The model of `source` with weights in `dtype`, self-tested. If `dtype` is None, a small model
-    on a CPU gets the dtype in which a typical pass is fastest, and any other model the usual dtype
-    of its device. Unused tensors are reported to `on_progress`."""
+    that is entirely on a CPU and not streamed gets the dtype in which a typical pass is fastest (a
+    draft perhaps int8 weights), and any other model the usual dtype of its device. Unused tensors
+    are reported to `on_progress`."""
     device = where if isinstance(where, torch.device) else where.output
     weights = _weights(source, where, dtype or usual_dtype(device, source.stored_dtype))
     refuse_not_finite(weights.hf, source.title)
@@ -268,7 +270,7 @@ def _tested(
 def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:
     """Limit both models to their common vocabulary by cutting the padding tokens of the larger one.
     Returns what was done, in words. Raises BadPair if the common vocabulary is smaller than
-    `pieces`, the number of the tokenizer's tokens."""
+    `pieces`, the tokenizer's highest token id plus 1."""
     ours, its = target.vocab, draft.vocab
     common = min(ours, its)
     if common < pieces:
@@ -288,7 +290,7 @@ def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:
 
 def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
     """End-of-text token ids from the generation config and the tokenizer. If there are none, runs
-    end at the token limit only. Raises BadModel if an id is not a whole number."""
+    end at the token limit only. Raises BadModel if an id is not a whole number from -1 to 2**31."""
     configured = getattr(hf.generation_config, "eos_token_id", None)
     ids = configured if isinstance(configured, list) else [configured]
     what = "an end-of-text id (eos_token_id) of the target"
@@ -300,9 +302,9 @@ def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
 
 
 def recorded_acceptances(path: Path) -> tuple[RecordedAcceptance, ...]:
-    """The acceptance rates recorded in the file at `path`, one for each temperature and kind of
-    text; empty if the file is missing. Rates fitted to whole trees are used if they were
-    recorded."""
+    """The acceptance recorded in the file at `path`, one entry for each temperature and kind of
+    text; empty if the file is missing. If an entry also has rates fitted to whole trees, these are
+    used instead of the counted ones."""
     if not path.is_file():
         return ()
     rows = load_json(path)["measured"]

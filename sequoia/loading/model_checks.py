@@ -67,7 +67,8 @@ def _title(name: str, folder: Path) -> str:
 
 
 def checked_name(ref: Any) -> str:
-    """`ref` if it could name a model: text of 1 to 500 characters. Raises BadModel otherwise."""
+    """`ref` if it could name a model: text of 1 to 500 characters, not all spaces. Raises BadModel
+    otherwise."""
     if not isinstance(ref, str) or not ref.strip() or len(ref) > 500:
         raise BadModel(
             f"a model is named by a folder or a Hugging Face id (1 to 500 characters), not "
@@ -97,8 +98,8 @@ def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> So
 
 
 def check_weights(source: Source) -> None:
-    """Raises BadModel if a weight file is missing, damaged, or does not match the config. Reads
-    headers only."""
+    """Raises BadModel if a weight file is missing or damaged, or if the config describes a much
+    larger model. Reads headers only."""
     tensors = stored_tensors(source.folder, source.title)
     refused(
         BadModel,
@@ -158,9 +159,9 @@ def local_bytes(folder: Path, title: str = "") -> int:
 
 
 def refused(error: type[SequoiaError], what: str, load: Callable[[], Any]) -> Any:
-    """The result of `load()`. Other libraries raise all kinds of exceptions: any that `load`
-    raises is turned into `error`, whose message is `what` and the reason. SequoiaErrors pass
-    unchanged, and running out of memory becomes OutOfMemory."""
+    """The result of `load()`. Other libraries raise all kinds of exceptions: any that `load` raises
+    is turned into `error`, whose message is `what` and the reason. SequoiaErrors and
+    KeyboardInterrupt pass unchanged, and running out of memory becomes OutOfMemory."""
     try:
         return load()
     except SequoiaError:

@@ -1,4 +1,4 @@
-"""Tested pairs that can be loaded by name, grouped by the kind of machine they need or by purpose.
+"""Suggested pairs that can be loaded by name, grouped by machine or purpose.
 
 The data is in assets/pair_catalog.json. This module loads no models.
 """
@@ -86,7 +86,8 @@ def find(name: Any) -> Preset | None:
 
 
 def preset(name: Any) -> Preset:
-    """The pair called `name`. Raises BadModel with a list of all names if it is unknown."""
+    """The pair called `name`, which must not be the bundled one. Raises BadModel with a list of all
+    names if there is no such pair."""
     if found := find(name):
         return found
     known = ", ".join([BUNDLED_NAME, *(one.name for one in presets())])

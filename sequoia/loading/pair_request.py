@@ -14,7 +14,8 @@ from sequoia.validate_input import shown
 @dataclass(frozen=True)
 class Ref:
     """A reference to a model. name: a folder or a hub id. revision: the commit to use, looked up on
-    the hub on `date`; "" accepts any commit."""
+    the hub on `date`; if only another commit is on this machine, that one is used. "" accepts any
+    commit."""
 
     name: str
     revision: str = ""

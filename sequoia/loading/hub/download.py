@@ -77,10 +77,11 @@ class Listing:
 class Downloads:
     """A context manager that looks up and fetches models. Leaving it ends any download.
 
-    on_progress: called with a Progress several times a second. should_stop: polled ten times a
-    second; when it returns True, the download ends with Stopped. online: False refuses every
-    download, None does so if HF_HUB_OFFLINE is set. A failed download raises NotDownloaded, whose
-    message gives the reason and the remedy.
+    on_progress: called with a Progress several times a second while weights are downloaded.
+    should_stop: polled ten times a second during a look-up or a download; when it returns True,
+    Stopped is raised. online: False refuses every look-up and download, None does so if
+    HF_HUB_OFFLINE is set. A failed look-up or download raises NotDownloaded, whose message gives
+    the reason and, if one is known, the remedy.
     """
 
     def __init__(
@@ -102,14 +103,15 @@ class Downloads:
 
     def locate(self, ref: str, revision: str = "") -> Path | Listing:
         """The folder of the model `ref` if it is on this machine, otherwise its listing on the hub.
-        If the cache has several commits, that of `revision` is preferred."""
+        If the cache has several commits of it, `revision` is preferred."""
         if Path(ref).is_dir():
             return Path(ref)
         return (is_hub_id(ref) and cached(ref, revision)) or self.look_up(ref, revision)
 
     def look_up(self, model: str, revision: str = "") -> Listing:
-        """The files of `model` on the hub at commit `revision`, or at the newest one. Raises
-        NotDownloaded, or BadModel if the model has no safetensors weights."""
+        """The files of `model` on the hub at commit `revision`, or at the newest one if that is "".
+        Raises NotDownloaded, Stopped, or BadModel if `model` is not a hub id or has no complete
+        safetensors weights."""
         if not is_hub_id(model):
             raise BadModel(
                 f"{model[:200]!r} is neither a folder nor a Hugging Face id of the form owner/name"
@@ -229,8 +231,9 @@ def disk_free() -> int:
 
 
 def reason(model: str, kind: str, words: str, done: int) -> str:
-    """A message that says what went wrong and what to do. kind: as `kind_of` in download_worker.py
-    gives it. words: the original error. done: bytes downloaded so far."""
+    """A message that says what went wrong and, if known, what to do. kind: as `kind_of` in
+    download_worker.py gives it. words: the original error. done: bytes of the files that are
+    already here."""
     page = f"https://huggingface.co/{model}"
     kept = f" {size(done)} is already here; the next download continues there." if done else ""
     known = {

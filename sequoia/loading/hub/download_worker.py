@@ -60,7 +60,8 @@ class Damaged(Exception):
 
 
 class Count:
-    """Bytes downloaded so far, over all files of one command. Threads may add to it."""
+    """How many bytes of all files of one command are here so far, those of earlier downloads
+    included. Several threads may call `add`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -102,7 +103,8 @@ def listed(model: str, revision: str) -> Iterator[dict[str, Any]]:
 
 def got(model: str, commit: str, files: list[str], newest: bool) -> Iterator[dict[str, Any]]:
     """Download `files`. Yields the number of bytes so far, several times a second, and at the end
-    the folder of the files."""
+    the folder of the files. newest: `commit` is the newest one of `main`, and the cache's refs/main
+    is set to it."""
     count = Count()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         running = {pool.submit(get, model, commit, name, count) for name in files}

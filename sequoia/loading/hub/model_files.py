@@ -48,7 +48,7 @@ def small_files(names: Iterable[str]) -> list[str]:
 
 def weight_files(names: Iterable[str]) -> list[str]:
     """The weight files among a model's file `names`: model.safetensors, or else all shards. Empty
-    if a shard is missing."""
+    if there are none, or if a shard is missing."""
     names = set(names)
     if "model.safetensors" in names:
         return ["model.safetensors"]

@@ -25,7 +25,8 @@ class Copier(Protocol):
     bytes."""
 
     def host(self, count: int) -> torch.Tensor:
-        """Host memory to copy from, a uint8 tensor (count,). Raises OutOfMemory."""
+        """Host memory to copy from, a uint8 tensor (count,). Raises OutOfMemory if it cannot be
+        pinned."""
         ...
 
     def buffer(self, count: int) -> torch.Tensor:

@@ -20,8 +20,9 @@ from sequoia.errors import BadModel
 @dataclass(frozen=True)
 class ModelParts:
     """Names of a causal LM's modules, in order: those `ahead` of the decoder layers, the `layers`,
-    and those `behind` them. sizes: bytes of each module by name. tied: the head shares the
-    embedding's weights, so it must be on the same device."""
+    and those `behind` them. Modules without weights of their own all count as `ahead`. sizes: bytes
+    of each module by name. tied: the head shares the embedding's weights, so both must be on the
+    same device."""
 
     ahead: tuple[str, ...]
     layers: tuple[str, ...]
@@ -56,7 +57,6 @@ def parts_of(config: Any, dtype: torch.dtype) -> ModelParts:
     sizes = {name: _bytes(module, seen) for name, module in pieces.items()}
     last = [*pieces].index(names[-1])
     tied = hf.get_output_embeddings().weight is hf.get_input_embeddings().weight
-    # modules without weights count as `ahead`
     behind = tuple(name for name in [*pieces][last + 1 :] if sizes[name])
     return ModelParts(
         tuple(name for name in pieces if name not in (*names, *behind)), names, behind, sizes, tied

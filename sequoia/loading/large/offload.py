@@ -3,10 +3,10 @@ computing device one layer at a time.
 
 The code of the `transformers` model is unchanged. A hook before each streamed layer points the
 layer's parameters at one of two device buffers, and a hook after it points them back at host
-memory. While one layer computes, the next layer is copied into the other buffer. At the end of a
-pass the first layers of the next pass are copied, so copying continues while the draft runs. All
-other modules and the resident layers stay on the device; placement.py decides how many layers are
-resident.
+memory. While one layer computes, the next streamed layer is copied into the other buffer. At the
+end of a pass the first streamed layers are copied for the next pass, so copying continues while the
+draft runs. All other modules and the resident layers stay on the device; placement.py decides how
+many layers are resident.
 """
 
 from __future__ import annotations
@@ -118,9 +118,10 @@ class LayerStream:
 
 
 class _Buffer:
-    """Memory on the device for one layer. layer: the index of the layer that is in it or is being
-    copied into it, None if there is none. ticket: what `Copier.begin` returned for that copy.
-    views: for each layer, its weights as views of this memory."""
+    """Memory on the device for one streamed layer. layer: the index, among the streamed layers, of
+    the one that is in it or is being copied into it, None if there is none. ticket: what
+    `Copier.begin` returned for that copy. views: for each streamed layer, its weights as views of
+    this memory."""
 
     def __init__(self, memory: torch.Tensor, layers: Sequence[_Layer]) -> None:
         self.memory = memory

@@ -48,7 +48,7 @@ class SpreadPlacement:
 
     @property
     def words(self) -> str:
-        """The placement in words, "" if one device is enough."""
+        """The placement in words, "" if only one device is used."""
         return f"spread over {' and '.join(map(str, self.needs))}" if len(self.needs) > 1 else ""
 
 
@@ -140,12 +140,13 @@ def offload(
     resident: int | None,
     converted: bool = False,
 ) -> OffloadPlacement:
-    """The placement with `resident` layers on `device`, or with as many as fit if it is None.
+    """The placement with `resident` layers on `device`, or with as many as fit if `resident` is
+    None.
 
     free: free bytes of `device` and of the host. converted: loading changes the dtype, so all
-    weights are first copied into host memory; otherwise the files are mapped and need none. Raises
-    BadModel if `resident` is not between 0 and the number of layers, and OutOfMemory, with the
-    sizes in its message, if the placement does not fit.
+    weights are first copied into host memory; otherwise the files are mapped, without copies.
+    Raises BadModel if `resident` is not between 0 and the number of layers, and OutOfMemory, with
+    the sizes in its message, if the placement does not fit.
     """
     layers = len(parts.layers)
     plans = [

@@ -50,7 +50,8 @@ def matching_tokenizer(target: Source, draft: Source, trusted: bool = False) -> 
     """The tokenizer for the pair. Raises BadModel if either tokenizer cannot be used, and BadPair
     if they have different tokens or split a short test text differently.
 
-    trusted: do not test the tokenizers, because the pair comes with this program.
+    trusted: do not test the tokenizers in separate processes, because the pair comes with this
+    program.
     """
     ours, other = (_tokenizer(source, trusted) for source in (target, draft))
     _refuse_other_pieces(ours.get_vocab(), other.get_vocab())
@@ -154,9 +155,9 @@ def _tokenizer(source: Source, trusted: bool) -> Any:
 
 
 def _loaded(folder: Path) -> Any:
-    """The tokenizer in `folder`. If no file names its class, tokenizer.json is used unchanged: the
-    class that `transformers` guesses from the model's type could build a different tokenizer from
-    the same tokens."""
+    """The tokenizer in `folder`. Without a tokenizer_config.json, which would name its class,
+    tokenizer.json is used unchanged: the class that `transformers` guesses from the model's type
+    could build a different tokenizer from the same tokens."""
     if (folder / TOKENIZER).is_file() and not (folder / TOKENIZER_CONFIG).is_file():
         return PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
     return AutoTokenizer.from_pretrained(

@@ -5,8 +5,9 @@ line of text, and compiling a bad one can use all memory. The library that runs 
 interrupted, but a process can be killed.
 
 Writes {ready}, then reads lines {tokenizer, length} and answers each with {last}, the highest token
-id, then {passed}, or with {error}. length: characters of the longest text that will ever be
-encoded; 0 only opens the tokenizer, and there is no {passed}.
+id, then {passed}. If something fails, {error} takes the place of the next message. length:
+characters of the longest text that will ever be encoded; 0 only opens the tokenizer, and there is
+no {passed}.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def texts(length: int, patterns: str) -> Iterator[str]:
 
 
 def literals(patterns: str) -> list[str]:
-    """The distinct letters and digits in `patterns`, in order of appearance, at most 64."""
+    """The distinct letters, digits and characters written as \\u codes in `patterns`, in order of
+    appearance, at most 64."""
     found = (chr(int(one[1], 16)) if one[1] else one[0] for one in _LITERAL.finditer(patterns))
     return list(dict.fromkeys(one for one in found if not "\ud800" <= one <= "\udfff"))[
         :_MOST_LITERALS

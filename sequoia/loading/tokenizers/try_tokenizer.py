@@ -28,8 +28,8 @@ class _Failed(Exception):
 
 
 def refuse_unopenable(tokenizer: str, title: str) -> None:
-    """Raises BadModel if the library cannot open `tokenizer`, the text of the tokenizer.json of
-    the model `title`."""
+    """Raises BadModel if the library cannot open `tokenizer`, the text of the tokenizer.json of the
+    model `title`, within the limits of time and memory, or if a token id is too high."""
     try:
         _try(tokenizer, 0)
     except _Failed as problem:
@@ -37,8 +37,8 @@ def refuse_unopenable(tokenizer: str, title: str) -> None:
 
 
 def refuse_slow(tokenizer: str, title: str) -> None:
-    """Raises BadModel if `tokenizer`, JSON text as its library saves it, has too many tokens, or is
-    too slow or fails on a hard text."""
+    """Raises BadModel if `tokenizer`, JSON text as its library saves it, has too high a token id,
+    or is too slow, needs too much memory or fails on a hard text."""
     try:
         _try(tokenizer, MOST_CHARS)
     except _Failed as problem:
