@@ -119,9 +119,9 @@ def _passes(model: TreeModel, what: str, sizes: Sequence[int], prefix: int) -> l
 
 def _while_flat(model: TreeModel, prefix: int, seconds: float, progress: Progress) -> list[Pass]:
     """A pass for each number of nodes in SIZES, then passes over twice as many nodes again and
-    again while doubling costs little time and enough memory is free. If few passes fit into `seconds`,
-    and a pass over 128 nodes takes hardly longer than a pass over one, the sizes in between are
-    skipped: their times hardly differ."""
+    again while doubling costs little time and enough memory is free. If few passes fit into
+    `seconds`, and a pass over 128 nodes takes hardly longer than a pass over one, the sizes in
+    between are skipped: their times hardly differ."""
     context = opened(model, MAX_NODES, prefix)
     one = Pass(context, 1)
     most = Pass(context, SIZES[-1])
