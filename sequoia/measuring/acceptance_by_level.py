@@ -21,9 +21,9 @@ _LEAST = 5.0  # below this expected count, the normal approximation is too poor
 
 @dataclass(frozen=True)
 class Cell:
-    """Counts for one depth and rank. visits: nodes of this depth that verification reached and that
-    had a child of this rank. accepted: how many of these children were accepted; a fraction where
-    it is an expected value."""
+    """Counts for one depth and rank. visits: nodes of this depth that were on a step's accepted
+    path and had a child of this rank. accepted: how many of these children were
+    accepted; not always a whole number if it is an expected value."""
 
     visits: int = 0
     accepted: float = 0
@@ -83,9 +83,10 @@ class AcceptanceByLevel:
 
 
 def counting_tree(ranks: int, width: int, levels: int) -> Tree:
-    """A tree for counting acceptance by level, with `levels` levels including the root. The root
-    has `ranks` children. On each further level except the last, the first `width` nodes of each
-    group of siblings have `width` children each, and the other nodes have none."""
+    """A tree for counting acceptance by level, with `levels` levels including the root. Unless that
+    is the only level, the root has `ranks` children. On each further level except the last, the
+    first `width` nodes of each group of siblings have `width` children each, and the other nodes
+    have none."""
     parents = [-1]
     level = [0]
     for children in [ranks, *[width] * (levels - 2)][: levels - 1]:
@@ -138,8 +139,8 @@ class DepthVerdict:
 
 
 def depth_verdict(by_level: AcceptanceByLevel) -> DepthVerdict:
-    """Compare every cell with the same rank at all other depths, by two-proportion tests with
-    Bonferroni's correction."""
+    """Compare the counts of each cell, if they are enough, with those of the same rank at all other
+    depths, by two-proportion tests with Bonferroni's correction."""
     found = []
     for (depth, rank), here in sorted(by_level.cells.items()):
         elsewhere = by_level.by_rank(rank, but=depth)

@@ -4,8 +4,8 @@ tree.
 At each position, siblings are drawn exactly as in decoding and passed to the same `verify`. Each
 child's acceptance probability is recorded, where decoding would draw a random number to accept or
 reject it. So only the siblings are random: given them, each position adds the exact acceptance
-probability of each rank. The mean over draws equals the acceptance rates of `walk`
-(tests/measuring/test_acceptance_teacher_forced.py checks this in exact fractions).
+probability of each rank. The mean over all draws of siblings equals the rates at which decoding
+accepts (tests/measuring/test_acceptance_teacher_forced.py checks this in exact fractions).
 
 All positions of the text have the same weight. Counting while decoding with a tree of two levels
 weighs them slightly differently, because the position right after an accepted child is never a root
@@ -39,7 +39,7 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.validate_input import whole
 
-LATEST = 256  # `agreement` looks only at the last 256 tokens of each text
+LATEST = 256  # `agreement` and `shared_mass` look only at the last 256 tokens of each text
 BLOCK = 64  # positions per pass, whose distributions must fit in memory together
 
 
@@ -55,9 +55,9 @@ def teacher_forced_acceptance(
     """For each child rank, the expected number of acceptances summed over all positions, if every
     node has `ranks` children.
 
-    own: True measures along the target's own continuations of `prompts`, `params.max_new_tokens`
-    tokens each, decoded plainly under `params`. False measures along `prompts` themselves, without
-    decoding. Raises BadPrompt, BadTree or BadModel.
+    own: True measures along the target's own continuations of `prompts`, of at most
+    `params.max_new_tokens` tokens each, decoded plainly under `params`. False measures along
+    `prompts` themselves, without decoding. Raises BadPrompt, BadTree or BadModel.
     """
     prompts = list(prompts)
     if not prompts:

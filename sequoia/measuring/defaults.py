@@ -139,8 +139,9 @@ def _recorded(
 def kind_of(pair: Pair, texts: Sequence[str]) -> str:
     """The kind of text most similar to `texts`, among the kinds the pair's acceptance was counted
     on: the kind on which draft and target agree about as much as on `texts`. Without `texts`, or if
-    they are too short to decide, it is the pair's usual kind. The last answer is cached, because a
-    run asks several times for the same prompt."""
+    they are too short to decide, it is the pair's usual kind, that of its first recorded vector (""
+    if it has none). The last answer is cached, because a run asks several times for the same
+    prompt."""
     kinds = {
         known.kind: known.agreement for known in reversed(pair.known) if known.agreement is not None
     }

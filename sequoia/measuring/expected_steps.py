@@ -26,14 +26,15 @@ from sequoia.measuring.text_places import TextPlace, text_places
 from sequoia.models.pair import Pair
 
 LEAST_TOKENS = 3 * SEGMENTS  # shorter texts are left out
-# draws of the rejected siblings at each position; only children after the first depend on them
+# draws of the rejected siblings at each position; only the chances of children after the first
+# depend on them
 DRAWS = 4
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class FixedLane:
-    """A lane whose expected steps can be computed: every step has the same tree."""
+    """A lane whose expected steps can be computed (see `fixed_lane`): every step has this tree."""
 
     tree: Tree
     verifier: str

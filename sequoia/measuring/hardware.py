@@ -1,7 +1,7 @@
 """How long the forward passes of a pair and the engine's own work take on this machine.
 
-The engine's own passes and steps are timed. Times are medians over interleaved rounds, so that a
-slow moment affects every size alike.
+The engine's own passes and steps are timed. Times of passes are medians over interleaved rounds, so
+that a slow moment affects every size alike.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.this_machine.memory import free_bytes
 from sequoia.validate_input import number, whole
 
-# densest at the sizes of trees planned for a CPU, where passes begin to take longer
+# nodes of the timed target passes; densest at the sizes of trees planned for a CPU, at which passes
+# begin to take longer
 SIZES = (1, 2, 4, 6, 8, 12, 16, 32, 64, 128)
-WIDTHS = (1, 2, 4, 8, 16, 32)
-# nodes of the chain from which the overhead of a level is computed: the difference between its
-# steps and plain steps, divided by its drafted levels
+WIDTHS = (1, 2, 4, 8, 16, 32)  # nodes of the timed draft passes
+# nodes of the chain from which the overhead of a level is computed: the overhead of its steps minus
+# that of plain steps, divided by its drafted levels
 CHAIN = 6
 OVERHEAD_SIZES = (1, CHAIN, 16, 61)  # nodes: the root and 0, 1, 3 or 12 sequences of five below it
 # also measured on machines where trees of more than 128 nodes may pay
@@ -41,8 +42,9 @@ WIDE_OVERHEAD_SIZES = (256,)
 _FLAT = 1.5  # the next size is tried while doubling the nodes takes less than 1.5 times as long
 _SLOW = 20  # if fewer than this many passes fit into the time, sizes may be skipped
 PASSES = 0.8  # share of the time spent on passes; the rest is spent on whole steps
-# Roughly the number of draft passes in a step with a planned tree. The first pass counts too, but
-# it is slower: the target's weights have replaced the draft's in the processor's cache.
+# Roughly the number of draft passes in a step with a planned tree. The mean time of so many passes
+# includes the first, which is slower: before it, the target's weights have replaced the draft's in
+# the processor's cache.
 _DRAFTS_A_STEP = 6
 # The overhead is measured from this many steps if every drafted token is accepted, and if there is
 # time. If drafted tokens are rejected, more steps are needed to reach the same number of tokens.
@@ -60,15 +62,15 @@ def measure_profile(
     seconds: float = 30.0,
     progress: Progress = lambda _: None,
 ) -> HardwareProfile:
-    """Times of target passes over `sizes` nodes and of draft passes over `widths` nodes, and the
-    engine's overhead, all after `prefix` tokens.
+    """Times of target passes over `sizes` nodes and of draft passes over `widths` nodes, both after
+    `prefix` tokens (at most half the context), and the engine's overhead after a short prompt.
 
     sizes: by default up to 128 nodes, and then up to 1,024 while doubling the nodes takes less than
     1.5 times as long and enough memory is free. widths: by default up to 32, or up to 256 if more
-    than 128 nodes are measured. Takes about `seconds`, or longer if one round after the warm-up
-    needs more. An exception raised by `progress` ends the measurement, and its results are lost.
-    Raises BadProfile for a size, width, prefix, number of rounds or seconds that is not positive or
-    too large.
+    than 128 nodes are measured; only every second one if sizes were skipped (see `_while_flat`).
+    Takes at most about `seconds`, or longer if a warm-up and one round need more. An exception
+    raised by `progress` ends the measurement, and its results are lost. Raises BadProfile for a
+    size, width, prefix, number of rounds or seconds that is not positive or too large.
     """
     prefix = min(whole(prefix, "prefix", 1, 2**20, BadProfile), pair.limit // 2)
     rounds = whole(rounds, "rounds", 1, 10**6, BadProfile)
@@ -117,9 +119,9 @@ def _passes(model: TreeModel, what: str, sizes: Sequence[int], prefix: int) -> l
 
 def _while_flat(model: TreeModel, prefix: int, seconds: float, progress: Progress) -> list[Pass]:
     """A pass for each number of nodes in SIZES, then passes over twice as many nodes again and
-    again while doubling is nearly free. If few passes fit into `seconds`, and a pass over 128 nodes
-    takes hardly longer than a pass over one, the sizes in between are skipped: their times hardly
-    differ."""
+    again while doubling costs little time and enough memory is free. If few passes fit into
+    `seconds`, and a pass over 128 nodes takes hardly longer than a pass over one, the sizes in
+    between are skipped: their times hardly differ."""
     context = opened(model, MAX_NODES, prefix)
     one = Pass(context, 1)
     most = Pass(context, SIZES[-1])
@@ -139,7 +141,8 @@ def _while_flat(model: TreeModel, prefix: int, seconds: float, progress: Progres
 
 def _fits(context: Context, nodes: int) -> bool:
     """Whether enough memory is free for twice the needs of a pass over `nodes` nodes and for the
-    distributions of a step with that many. Trees beyond this size could be planned but not run."""
+    distributions of a step with that many. If not, trees of that size could be planned but not
+    run."""
     needs = Counter({device: 2 * count for device, count in context.needs(nodes).items()})
     needs[context.device] += usual_distribution_bytes(context.device, nodes, context.model.vocab)
     return all(count <= free_bytes(device) for device, count in needs.items())
@@ -184,8 +187,8 @@ def _point(size: int, found: Sequence[float]) -> Point:
 def _overheads(
     pair: Pair, sizes: Sequence[int], seconds: float, progress: Progress
 ) -> Iterator[tuple[Tree, Point]]:
-    """A tree of each size, with (nodes, seconds, spread): the time its steps spend outside the
-    models."""
+    """A tree of each size, with (nodes, seconds, spread): the time that one of its steps spends
+    outside the models."""
     for done, n in enumerate(sizes):
         tree = Tree.sequences((n - 1) // (CHAIN - 1), CHAIN - 1) if n > 1 else Tree.chain(1)
         rest = progress_of_part(progress, done, len(sizes))
@@ -207,8 +210,9 @@ def _by_level(found: Sequence[tuple[Tree, Point]]) -> tuple[float, tuple[Point, 
 
 
 def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Point:
-    """(nodes, seconds, spread): the time that steps with `tree` spend outside the models, measured
-    while decoding after a fixed prompt for at most about `seconds`."""
+    """(nodes, seconds, spread): the time that a step with `tree` spends outside the models. It is
+    measured while decoding after a fixed prompt for about `seconds` at most, but for at least three
+    steps if the context has room for them."""
     prompt = (_PROMPT * 3)[: max(pair.limit // 4, 1)]  # short enough for the smallest context
     params = SamplingParams(temperature=0.6, max_new_tokens=_STEPS * tree.levels, ignore_eos=True)
     steps = with_progress(

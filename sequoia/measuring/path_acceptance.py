@@ -24,8 +24,8 @@ from sequoia.planning.fit_acceptance import fitted
 
 @dataclass(frozen=True)
 class PathAcceptance:
-    """acceptance: the vector to plan with. tokens_per_step: the mean over the `steps` steps that it
-    was counted on."""
+    """acceptance: the vector to plan with. tokens_per_step: the mean over the steps on which
+    acceptance was counted. steps: the number of these steps."""
 
     acceptance: Acceptance
     tokens_per_step: float
@@ -40,9 +40,10 @@ def path_acceptance(
     verifier: str,
     usual: Acceptance,
 ) -> PathAcceptance:
-    """Decode `params.max_new_tokens` tokens after each prompt with `tree`, and count at every node
-    of the final paths which child the path continues with. Ranks not counted at any node get the
-    rates of `usual`. Raises BadPrompt if no step has the whole tree, as without prompts."""
+    """Decode at most `params.max_new_tokens` tokens after each prompt with `tree`, and count at
+    every node of the final paths which child the path continues with. Ranks not counted at any
+    node get the rates of `usual`. Raises BadPrompt if no step has the whole tree, as without
+    prompts."""
     steps = list[StepTrace]()
     for number, prompt in enumerate(prompts):
         decoder = Decoder(pair, prompt, params.further(number), tree, verifier)

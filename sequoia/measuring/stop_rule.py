@@ -17,8 +17,8 @@ LONG_CHAIN = 16  # nodes
 def measured_stop_rule(
     pair: Pair, prompts: Iterable[str], params: SamplingParams, profile: HardwareProfile
 ) -> StopRule:
-    """The rule predicted to be fastest on the machine of `profile`, from steps with long chains:
-    `params.max_new_tokens` tokens are decoded after each of `prompts`."""
+    """The rule predicted to be fastest on the machine of `profile`, from steps with long chains: at
+    most `params.max_new_tokens` tokens are decoded after each of `prompts`."""
     steps = [
         LongChainStep(tuple(q for q in trace.draft_p if q is not None), len(trace.verdict.path) - 1)
         for number, prompt in enumerate(prompts)

@@ -12,7 +12,7 @@ from torch.backends import cuda
 @contextmanager
 def without_cudnn_attention() -> Iterator[None]:
     """A context in which torch does not use cuDNN's attention. cuDNN spends time on a new plan for
-    every number of columns, and that number changes in almost every step."""
+    every number of attended tokens, and that number changes in almost every step."""
     usual = cuda.cudnn_sdp_enabled()
     cuda.enable_cudnn_sdp(False)
     try:

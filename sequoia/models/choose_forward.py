@@ -46,8 +46,8 @@ def use_fast_forward(model: TreeModel, int8: bool = False) -> TreeModel:
 
 
 def use_no_graphs(model: TreeModel, why: str) -> None:
-    """If `model` uses CUDA graphs, make it use the plain forward from now on. why: the reason, for
-    the log."""
+    """If `model` uses CUDA graphs, make it use the forward of `transformers` from now on. why: the
+    reason, for the log and `no_fast_forward`."""
     if model.graphs:
         _use(model, partial(transformers_forward, model.hf), f"CUDA graphs off: {why}")
 

@@ -1,5 +1,5 @@
-"""CUDA graphs of the model's own forward, one for each input size. A tree level has few nodes, so
-launching the kernels one by one would take longer than running them.
+"""CUDA graphs of a model's forward, each for one input size and one KV cache. A tree level has few
+nodes, so launching the kernels one by one would take longer than running them.
 
 A graph reads its inputs (ids, positions, mask, and the indices of the cache slots to write) from
 tensors whose addresses never change. It attends to a fixed number of cache slots, its reach: the
@@ -37,7 +37,8 @@ MOST_ROWS = 1024  # larger passes keep the GPU busy without a graph
 # limit of graphs for one KV cache; each has a mask of its own, and dynamic trees have many sizes
 MOST_SIZES = 32
 MOST_SPARES = 4  # KV caches kept from finished runs: the number that a race uses
-_MOST_TOO_LARGE = 4  # a run may get a cache with up to this many times the slots it asks for
+# a run may get a cache with up to this many times the slots it asks for, rounded up to full STEPs
+_MOST_TOO_LARGE = 4
 # Many sizes occur only once or twice; capturing those would not pay.
 PASSES_BEFORE_CAPTURE = 2
 PASSES_BEFORE_CAPTURE_WHEN_FULL = 16  # if the new graph replaces another one
@@ -130,7 +131,7 @@ class GraphedForward:
 
     def ahead(self, kv_cache: KVCache, columns: int) -> list[tuple[int, bool]]:
         """The recurring sizes (rows, last_only) whose graphs do not exist yet for passes over
-        `columns` slots."""
+        `columns` slots; none once capturing was abandoned."""
         if self.failed is not None:
             return []
         reach = reach_of(columns, kv_cache.capacity)
@@ -272,7 +273,7 @@ class _CapturedForward:
         self._positions = torch.zeros_like(self._ids)
         self._indices = torch.arange(rows, device=like.device) + kv_cache.start
         self._mask = like.new_full((1, 1, rows, reach), self._closed)
-        self._mask[..., :1] = 0  # a row without any open column would give NaN during the capture
+        self._mask[..., :1] = 0  # a row that attends to nothing would give NaN during the capture
 
         def work() -> torch.Tensor:
             logits = forward(self._ids, self._positions, self._mask, kv_cache, last_only)

@@ -275,8 +275,8 @@ def _rotate(heads: torch.Tensor, rotation: torch.Tensor) -> torch.Tensor:
 
 def packed(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None) -> Linear:
     """One product for all linear layers `modules`, which have the same input: (rows, in) ->
-    (rows, sum of outs). The weights are in oneDNN's layout. order: the indices of the outputs in
-    their new order, None to leave them as they are."""
+    (rows, sum of outs). The weights are in oneDNN's layout if torch has oneDNN. order: the indices
+    of the outputs in their new order, None to leave them as they are."""
     return _product(*_joint(modules, order))
 
 

@@ -1,5 +1,5 @@
-"""Chooses the dtype in which a model runs fastest on this device. Small models on a CPU are
-measured."""
+"""Chooses the dtype in which a small model on a CPU runs fastest, by measuring. Other models stay
+in the dtype in which they were loaded."""
 
 from __future__ import annotations
 

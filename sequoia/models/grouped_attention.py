@@ -1,9 +1,10 @@
 """Grouped-query attention that does not copy keys and values for every query head.
 
-With a mask, `transformers` repeats keys and values for every query head, in each layer of each
-pass, for all slots that a CUDA graph attends to. Here the query heads that share a key head become
-additional rows instead, and only the mask, which is far smaller, is repeated. The reference is
-`sdpa_attention_forward` of `transformers`; the two are compared when a model is loaded.
+With a mask, `transformers` repeats keys and values for every query head, in each layer of each pass
+over more than one row, for all slots that the pass attends to. Here the query heads that share a
+key head become additional rows instead, and only the mask, which is far smaller, is repeated. The
+reference is `sdpa_attention_forward` of `transformers`; the two are compared when a model is
+loaded.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ def grouped_attention(
     **others: Any,
 ) -> tuple[torch.Tensor, None]:
     """query: (1, heads, rows, head_dim); key, value: (1, kv_heads, columns, head_dim);
-    attention_mask: (1, 1, rows, columns). Returns (1, rows, heads, head_dim) and None. Cases that
-    this function does not support are passed on to `transformers`."""
+    attention_mask: (1, 1, rows, columns). Returns (1, rows, heads, head_dim) and None. Cases in
+    which `transformers` makes no copies either, and those that this function does not support, are
+    passed on to it."""
     heads, rows = query.shape[1:3]
     kv_heads = key.shape[1]
     if heads == kv_heads or rows == 1 or not _plain(attention_mask, others):
@@ -55,8 +57,8 @@ def grouped_attention(
 
 
 def _plain(mask: torch.Tensor | None, others: dict[str, Any]) -> bool:
-    """Whether a pass has one mask for all heads, and none of the extra inputs of some model
-    families."""
+    """Whether a pass has one mask for all heads, no dropout, and none of the extra inputs of some
+    model families."""
     special = ("softcap", "position_bias", "cache", "s_aux")
     return (
         mask is not None

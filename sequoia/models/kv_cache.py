@@ -1,8 +1,8 @@
 """The preallocated KV cache of one run. A run writes slots after its prefix, then keeps some of
 them. Independent of the model.
 
-`transformers` calls `update(k, v, layer_idx)`, as on its own caches. A layer allocates memory only
-in its first call.
+`transformers` calls `update(k, v, layer_idx)`, as on its own caches. No memory is allocated before
+the first pass.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Memory that a run needs in addition to the model's weights (KV cache, mask, logits), computed
-from the model's config alone."""
+"""Memory that a run needs in addition to the model's weights (KV cache, mask, logits,
+distributions), computed without running the model."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def usual_distribution_bytes(device: torch.device, nodes: int, vocab: int) -> in
 
 def _bytes_in_between(params: SamplingParams) -> int:
     """Bytes per vocabulary entry of intermediate results, while p or q of a node is computed or
-    children are drawn from it. The figures were measured, except for the 32 of the sort on a GPU,
+    children are drawn from q. The figures were measured, except for the 32 of the sort on a GPU,
     which are an upper bound."""
     if params.temperature > 0 and params.top_p < 1:
         return 48 + 32

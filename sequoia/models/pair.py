@@ -43,10 +43,11 @@ class Pair:
     """The models and data that decoding needs. Raises BadPair if the two vocabularies differ in
     size.
 
-    begin: token ids put before every prompt. stop: token ids that end a run. known: acceptance
-    vectors that come with the pair, those for the usual kind of text first. measured: a cache for
-    measurements of this pair (see measuring/defaults.py). template: wraps a prompt as a chat
-    message; None if the models have no chat template. chats: whether every prompt is wrapped.
+    begin: token ids with which every prompt begins, unless it is wrapped as a chat message. stop:
+    token ids that end a run. known: acceptance vectors that come with the pair, those for the usual
+    kind of text first. measured: a cache for measurements of this pair (see measuring/defaults.py).
+    template: wraps a prompt as a chat message; None if the models have no chat template. chats:
+    whether every prompt is wrapped.
     """
 
     name: str
@@ -88,7 +89,7 @@ class Pair:
         ends where the answer begins. None means the value of `chats`.
 
         Raises BadPrompt if the prompt is empty, is not text, is too long, leaves no room for an
-        answer, or makes the chat template fail.
+        answer, has no tokens, or makes the chat template or the tokenizer fail.
         """
         if not isinstance(prompt, str) or not prompt.strip():
             raise BadPrompt("the prompt is empty; type some text for the models to continue")
@@ -118,9 +119,9 @@ class Pair:
         return ids
 
     def require_room(self, prompt: str, new: int) -> None:
-        """Raises BadPrompt if `prompt` and `new` tokens together exceed a limit that is below the
-        context of a config. Without such a limit nothing is raised: a run just ends at the end of
-        the context."""
+        """Raises BadPrompt as `encode` does, and if `prompt` and `new` tokens together exceed a
+        limit that is below the context of a config. Without such a limit, a run just ends at the
+        end of the context."""
         tokens = len(self.encode(prompt))
         total = tokens + new
         if total > self.limit and self.limit_reason:

@@ -36,7 +36,8 @@ class PairCache:
         return self.other[key]
 
     def as_chat(self) -> PairCache:
-        """The cache for chat messages, always the same object, updated to the newest profile."""
+        """The cache for chat messages, always the same object. It gets the profile of this cache,
+        if there is one."""
         self.chats = self.chats or PairCache()
         self.chats.profile = self.profile or self.chats.profile
         return self.chats

@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 
 class PerTree(Generic[T]):
-    """A cached function of a tree. It returns the latest result if serves(tree, latest tree) is
-    true, otherwise make(tree)."""
+    """A cached function of a tree. It returns the latest result if that was made for `tree` or if
+    serves(tree, the tree that it was made for) is true, otherwise make(tree)."""
 
     def __init__(
         self, make: Callable[[Tree], T], serves: Callable[[Tree, Tree], bool] = operator.eq

@@ -1,10 +1,10 @@
 """Tests a model when it is loaded: a token tree must give the same logits as the bare model, which
 is the model of `transformers` without our cache and mask.
 
-The test runs at the start of a text, near the end of the context, and around every text length at
-which the computation may change according to the config. No text of such a length is processed: a
-few tokens are given positions that high. With CUDA graphs, the test also runs after a prefix that
-is too long for the shortest graphs.
+The test runs at the start of a text and, as far as SECONDS suffice, around every text length at
+which the computation may change according to the config, and near the end of the context. No text
+of such a length is processed: a few tokens are given positions that high. With CUDA graphs, the
+test also runs after a prefix that is too long for the shortest graphs.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ _OWN_POSITIONS = "; it counts positions in its own way, or lets tokens attend to
 
 def self_test(model: TreeModel) -> None:
     """Compare a tree with the same tokens in a row and with the bare model. Sets `model.tested`, or
-    raises BadModel if the logits differ. If they differ while the model uses CUDA graphs, the
-    graphs are switched off and the test is repeated without them."""
+    raises BadModel if the logits differ or are NaN. If that happens while the model uses CUDA
+    graphs, the graphs are switched off and the test is repeated without them."""
     try:
         _test(model)
     except BadModel as problem:

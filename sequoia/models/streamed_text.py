@@ -1,7 +1,8 @@
 """Converts token ids to text one token at a time, with a tokenizer alone.
 
-The texts of all tokens together equal the tokenizer's `decode` of all ids, and every character is
-returned with the token that completes it. There are two kinds of tokens:
+The texts of all tokens, and `TextStream.pending` at the end, together equal the tokenizer's
+`decode` of all ids. Every character is returned with the token that completes it, or later if the
+next token may change it. There are two kinds of tokens:
 
 - Tokens that represent UTF-8 bytes: all tokens of a byte-level tokenizer (GPT-2, Llama 3, Qwen),
   and the 256 tokens <0x00> to <0xFF> with which other tokenizers (Llama 2, Mistral, Gemma) spell
@@ -128,7 +129,8 @@ class TextStream:
             self._shown = len(before)
 
     def add(self, token: int) -> str:
-        """The text that `token` adds; "" while a character is incomplete."""
+        """The text that `token` adds or makes final, without an incomplete character and without
+        what the next token may change."""
         data = self._bytes.of(token)
         if data is None:
             broken = self._broken()
@@ -181,8 +183,9 @@ class TextStream:
         return REPLACEMENT in self._tokenizer.convert_ids_to_tokens(token)
 
     def _forget(self, held: int) -> None:
-        """Drop ids on which later text does not depend: all but the last one, or all but the last
-        eight if `held` characters of the text are held back."""
+        """Drop ids on which later text does not depend. held: how many characters of the text are
+        held back. If none, all ids but the last one are dropped; otherwise all but the last eight,
+        once there are more than sixteen."""
         if held and len(self._window) <= 2 * _ENOUGH:
             return
         self._window = self._window[-_ENOUGH if held else -1 :]

@@ -1,4 +1,5 @@
-"""Finds a model's weight files, and refuses a config that describes a much larger model.
+"""Finds a model's weight files, and refuses a config that describes a much larger model than they
+contain.
 
 Reads headers only. Names and shapes are compared with the model after it is built (see
 read_weights.py).
@@ -25,7 +26,8 @@ MOST_INDEX_BYTES = 32_000_000
 # Limit for the buffers that a model allocates from its config, such as masks of its whole context.
 MOST_TABLE_BYTES = 4_000_000_000
 _SAFETENSORS = re.compile(r"\w[\w.-]{0,200}\.safetensors")
-# number of parameters that may be missing from the files: some models compute a few of theirs
+# parameters that a config may describe beyond twice those in the files: some models compute a few
+# of theirs
 _SPARE = 2**20
 
 
@@ -59,9 +61,9 @@ def stored_tensors(folder: Path, title: str) -> dict[str, Stored]:
 
 
 def check_described(config: Any, tensors: dict[str, Stored], title: str) -> None:
-    """Raises BadModel if the config describes a model with over twice as many parameters as
-    `tensors`, or with very large buffers. Such a model would be filled with random numbers, or
-    exhaust the memory."""
+    """Raises BadModel if the config describes a model whose parameters are more than twice the
+    numbers in `tensors` plus _SPARE, or whose buffers are very large. Such a model would be filled
+    with random numbers, or exhaust the memory."""
     with torch.device("meta"):
         hf = AutoModelForCausalLM.from_config(config)
     stored = sum(tensor.numbers for tensor in tensors.values())
@@ -105,7 +107,9 @@ def _text(value: Any) -> str:
 
 
 def _check_index(where: dict[str, str], found: dict[str, dict[str, Stored]], title: str) -> None:
-    """Raises BadModel unless every tensor is in the file that the index names, and in no other."""
+    """Raises BadModel unless every tensor of the index is in the file that the index names, and no
+    tensor is in two files. where: the file of each tensor, from the index. found: the tensors of
+    each file."""
     for name, file in where.items():
         if name not in found[file]:
             raise BadModel(

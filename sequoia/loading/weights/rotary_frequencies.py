@@ -20,8 +20,8 @@ _ROUNDING = 1e-6  # relative tolerance: devices may round the last bit of a powe
 
 
 def check_frequencies(hf: nn.Module, title: str) -> None:
-    """Raises BadModel unless every rotary buffer of `hf` is float32 and equals the one of a new
-    module of the same class, built on the CPU from the same config."""
+    """Raises BadModel unless all rotary frequencies of `hf` are float32 and equal, up to rounding,
+    those of a new module of the same class, built on the CPU from the same config."""
     for name, module in rotary_modules(hf):
         fresh = frequencies(type(module)(module.config))
         for key, loaded in frequencies(module).items():

@@ -41,8 +41,9 @@ class Stored:
 
 
 def read_header(path: Path, title: str) -> dict[str, Stored]:
-    """The tensors in the file at `path`, by name. Raises BadModel if the file is incomplete, is not
-    a safetensors file, or has an inconsistent header. title: the model's name in messages."""
+    """The tensors in the file at `path`, by name. Raises BadModel if the file cannot be read, is
+    incomplete, is not a safetensors file, or has an inconsistent header. title: the model's name in
+    messages."""
     what = f"{title}: {path.name[:80]}"
     try:
         with path.open("rb") as file:
@@ -113,7 +114,8 @@ def _entry(name: str, entry: Any, what: str) -> Stored:
         )
     if not _is_list(offsets, 2) or len(offsets) != 2:
         raise BadModel(
-            f"{where} has data_offsets {shown(offsets)}; they must be two positions in the file"
+            f"{where} has data_offsets {shown(offsets)}; they must be two positions, counted from "
+            "the end of the header"
         )
     taken = offsets[1] - offsets[0]
     needed = math.prod(shape) * width

@@ -24,13 +24,14 @@ _COMPUTED = re.compile(r"(\.|^)(masked_bias|causal_mask|inv_freq|(attn|attention
 
 @dataclass(frozen=True)
 class Unused:
-    """The number of unused tensors in each part of the model, by the part's name."""
+    """The number of unused tensors in each part that the model in the files has and the model built
+    from the config lacks, by the part's name."""
 
     parts: dict[str, int]
 
     @property
     def words(self) -> str:
-        """The counts in words, as "1 of model.mtp, 2 of vision_tower"; "" if all are used."""
+        """The counts in words, as "1 of model.mtp, 2 of vision_tower"; "" if there are none."""
         parts = [*self.parts.items()]
         named = [f"{count:,} of {part[:_MAX_NAME]}" for part, count in parts[:_PARTS]]
         others = sum(count for _, count in parts[_PARTS:])
@@ -38,9 +39,9 @@ class Unused:
 
 
 def unused_tensors(hf: Any, title: str, unexpected: Iterable[str]) -> Unused:
-    """The tensors that `from_pretrained` reports as `unexpected`, counted by part. Raises BadModel
-    if one belongs to a part of `hf` that processes text: decoder layers, embedding, final norm or
-    head."""
+    """The tensors that `from_pretrained` reports as `unexpected`, counted by part, without those
+    that `hf` computes itself (masks and tables). Raises BadModel if one belongs to a part of `hf`
+    that processes text: decoder layers, embedding, final norm or head."""
     buffers = {name for name, _ in hf.named_buffers()}
     names = sorted(_full(name, hf) for name in unexpected if not _COMPUTED.search(name))
     names = [name for name in names if name not in buffers]
@@ -103,7 +104,8 @@ def _is_end(module: Any, hf: Any) -> bool:
 
 
 def _top(name: str, layers: str) -> str:
-    """The name of the outermost module that contains `name` but not `layers`."""
+    """The name of the outermost module that contains the module `name`, or is it, but does not
+    contain `layers`."""
     parts = name.split(".")
     tops = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
     return next(top for top in tops if not f"{layers}.".startswith(f"{top}."))

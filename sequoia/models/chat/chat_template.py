@@ -63,7 +63,7 @@ class ChatTemplate:
 
     def _answer(self, message: str) -> dict[str, Any] | None:
         """The answer of the process. If it takes too long, the process is ended and None is
-        returned. Raises WorkerEnded."""
+        returned. Raises WorkerEnded, or BadPrompt if a new process does not start in time."""
         worker = self._worker or _started()
         worker.send({**self._fixed, "message": message})
         answer = worker.receive(_RENDER_SECONDS)
@@ -88,8 +88,8 @@ def _started() -> WorkerProcess:
 
 
 def chat_template(tokenizer: Any) -> ChatTemplate | None:
-    """The chat template of `tokenizer`, None if it has none. If it has several, the one called
-    "default"."""
+    """The chat template of `tokenizer`; if it has several, the one called "default". None if there
+    is none."""
     found = getattr(tokenizer, "chat_template", None)
     template = found.get("default") if isinstance(found, dict) else found
     if not isinstance(template, str) or not template.strip():
