@@ -1,5 +1,5 @@
-"""Reads and writes UTF-8 text and JSON files of the program itself and its commands. For untrusted
-files see sequoia/loading/json_file.py."""
+"""Reads JSON files and writes text files, in UTF-8, for the program itself and its commands. For
+untrusted files see sequoia/loading/json_file.py."""
 
 from __future__ import annotations
 

@@ -80,8 +80,8 @@ def one_of(value: Any, what: str, choices: Sequence[str], error: type[SequoiaErr
 
 def items(values: Any, rule: str, most: int, error: type[SequoiaError]) -> tuple[Any, ...]:
     """The first `most` + 1 elements of `values`: enough for the caller to see that there are too
-    many, even if `values` never ends. rule: the beginning of the error message if `values` is no
-    list, such as "parents must be a list"."""
+    many, even if `values` never ends. rule: the beginning of the error message, such as "parents
+    must be a list", if `values` cannot be read as one."""
     if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
         raise error(f"{rule}, not {shown(values)}")
     return tuple(islice(values, most + 1))
@@ -134,8 +134,8 @@ def read_file(
 
 
 def read_each(found: Iterable[tuple[str, U]], read: Callable[[U], T]) -> dict[str, T]:
-    """name -> result of `read`, for each (name, file or entry) in `found`, which are the program's
-    own. Damaged ones are skipped with a warning in the log."""
+    """name -> result of `read`, for each (name, file or entry) in `found`, files or entries of the
+    program itself. Damaged ones are skipped with a warning in the log."""
     results: dict[str, T] = {}
     for name, one in found:
         try:

@@ -23,8 +23,8 @@ Read = Callable[[str], str]  # from the text of a file to the device that the fi
 @dataclass(frozen=True)
 class Adoptable:
     """A file that a stage writes, and the asset that it becomes. `{machine}` in `asset` is replaced
-    by the machine's name. read: returns the device that the file names; raises SequoiaError for a
-    damaged file."""
+    by `file_name` of the machine. read: returns the device that the file names; raises SequoiaError
+    for a file that is damaged or must not be adopted."""
 
     stage: str
     file: str
@@ -99,8 +99,9 @@ def _moved(
 
 def checked(folder: Folder, place: Adoptable, machine: str) -> str | None:
     """The text of the file of `place`. None if there is no file, or its stage did not succeed.
-    Raises SequoiaError, OSError or ValueError if the file was changed after its stage wrote it,
-    cannot be read, or names another machine than the report."""
+    Raises SequoiaError, OSError or ValueError if the stage's result cannot be read, or if the file
+    was changed after its stage wrote it, is refused by `place.read`, or names another machine than
+    the report."""
     path = folder.stages / place.stage / place.file
     result = folder.result(place.stage)
     if not path.exists() or (result and result.outcome.status != "done"):

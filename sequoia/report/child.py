@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-# of at most 1,000: if memory runs out, Linux kills this process before others
+# oom_score_adj, at most 1,000: if memory runs out, Linux kills this process before others
 _KILLED_FIRST = "500"
 
 

@@ -18,7 +18,7 @@ _TO_END = 10.0  # seconds of the budget reserved for finishing
 
 @dataclass(frozen=True)
 class Wanted:
-    """The stages that the user asked for. seconds: the time budget for all of them together. only:
+    """The stages that the user asked for. seconds: the time budget of the whole command. only:
     names of the stages to run, empty for all; a named stage is repeated if it failed or was
     skipped. skip: names of stages to leave out."""
 
@@ -34,9 +34,9 @@ def collect(
     started: float,
     show: Callable[[str], None] = print,
 ) -> bool:
-    """Run the stages that have not ended yet, as far as the time allows, and print the table (see
-    `table`). Returns False if a stage has failed, now or in an earlier run. started: the
-    `time.monotonic()` at which the budget began."""
+    """Run the wanted stages that still have to run (see `_is_open`), as far as the time allows.
+    Then print the table (see `table`) and write it to summary.txt. Returns False if a stage has
+    failed, now or in an earlier run. started: the `time.monotonic()` at which the budget began."""
     notes = {stage.name: _not_wanted(stage, wanted) for stage in stages}
     left = [one for one in stages if not notes[one.name] and _is_open(one, folder, wanted)]
     end = started + wanted.seconds - _TO_END
@@ -63,7 +63,7 @@ def _run(stage: Stage, folder: Folder, end: float) -> Outcome:
 
 
 def _not_wanted(stage: Stage, wanted: Wanted) -> str:
-    """Why a stage is not run. Empty if it is."""
+    """Why a stage is not to be run. Empty if it may be run."""
     if wanted.only and stage.name not in wanted.only:
         return _OTHERS
     if stage.name in wanted.skip:
@@ -84,7 +84,8 @@ def _status(stage: Stage, folder: Folder) -> str | None:
 
 def table(stages: Sequence[Stage], folder: Folder, notes: dict[str, str]) -> str:
     """A text table with a line for each stage: its status, its seconds, and what it found or why it
-    was not run. Stages that --only leaves out are shown only if they have ended."""
+    was not run. Stages that --only leaves out are shown only if they have ended. notes: by stage,
+    why it was not run."""
     stages = [one for one in stages if notes[one.name] != _OTHERS or folder.result(one.name)]
     wide = max((len(one.name) for one in stages), default=0)
     lines = [f"{'stage':<{wide}}  {'status':<8}{'seconds':>8}  result"]

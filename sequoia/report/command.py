@@ -1,4 +1,4 @@
-"""Measure, check and record what this machine can: `python -m sequoia.report OUT`.
+"""Measure, check and record what this machine can do: `python -m sequoia.report OUT`.
 
 Every stage runs in a separate process with a time limit. If a stage fails, the remaining stages
 still run. The command can be stopped at any time; started again with the same folder, it repeats

@@ -1,8 +1,8 @@
 """The folder of a report: a result for each stage that has ended, and work in progress.
 
 OUT/report.json names the machine and the version of the program. OUT/stages/NAME contains the files
-of a stage that has ended, and its result.json. This folder is moved into place when it is complete.
-OUT/running contains work in progress, and is removed when the command starts again.
+of a stage that has ended, and its result.json. Each such folder is moved into place when it is
+complete. OUT/running contains work in progress, and is removed when the command starts and ends.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class Folder:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """A context in which the folder exists and is locked. Raises BadReport if another process
-        has locked it."""
+        """A context in which the folder exists and is locked. Work in progress is removed before
+        and after it. Raises BadReport if another process has locked the folder."""
         self.path.mkdir(parents=True, exist_ok=True)
         with (self.path / "lock").open("a") as lock:
             _lock(lock, self.path)
@@ -78,8 +78,8 @@ class Folder:
             shutil.rmtree(self._running, ignore_errors=True)
 
     def identity(self) -> Mapping[str, str]:
-        """The "machine" and "program" (its version) of the report. Raises BadReport if there is no
-        report in the folder."""
+        """The name of the report's "machine" and the version of its "program". Raises BadReport if
+        there is no report in the folder."""
         try:
             found = check_format(load_json(self.path / "report.json"), "report", BadReport)
             return {name: str(found[name]) for name in ("machine", "program")}
@@ -88,14 +88,15 @@ class Folder:
 
     def identify(self, machine: str, program: str) -> None:
         """Mark the folder as the report of `machine` and of version `program`. Raises BadReport if
-        it is already the report of another machine or version."""
+        it is already the report of another machine or version, or its report.json is damaged."""
         mine = {"machine": machine, "program": program}
         if not (self.path / "report.json").exists():
             write_at_once(self.path / "report.json", as_file(mine, "report"))
         for name, found in self.identity().items():
             if found != mine[name]:
+                what = "program version" if name == "program" else name
                 raise BadReport(
-                    f"{self.path} contains the report of {name} {found!r}, but this is "
+                    f"{self.path} contains the report of {what} {found!r}, but this is "
                     f"{mine[name]!r}; choose another folder"
                 )
 

@@ -19,7 +19,7 @@ from sequoia.text_files import load_json
 OUTCOME = "outcome.json"  # the file to which a task writes its outcome
 LOG = "log.txt"
 _SCRIPT = Path(__file__).with_name("child.py")
-_LONGEST = 300  # characters of an outcome's words
+_LONGEST = 300  # characters that an outcome's words quote
 
 
 def run_stage(stage: Stage, folder: Path, scratch: Path, seconds: float) -> Outcome:
@@ -52,8 +52,8 @@ def _started(stage: Stage, folder: Path, scratch: Path, log: Any) -> subprocess.
 
 
 def _environment(scratch: Path) -> dict[str, str]:
-    """Environment variables that forbid downloads and put all caches and temporary files into
-    `scratch`."""
+    """This process's environment with variables that forbid downloads and put caches and temporary
+    files into `scratch`."""
     scratch.mkdir(parents=True, exist_ok=True)
     places = {
         "TMPDIR": "tmp",
@@ -120,8 +120,8 @@ def _signal(number: int) -> str:
 
 
 def _last_line(folder: Path, having: str = "") -> str:
-    """The last printed line that contains `having`. Each state of a progress bar counts as a
-    line."""
+    """The last printed line that contains `having`, or words that say that there is none. Each
+    state of a progress bar counts as a line."""
     text = (folder / LOG).read_text(encoding="utf-8", errors="replace").replace("\r", "\n")
     lines = [line.strip() for line in text.splitlines() if line.strip() and having in line]
     if lines:

@@ -19,8 +19,9 @@ class Stage:
     about: what the stage finds out. value: how much that is worth, from 1 to 100; if time is short,
     the stages with the greatest total value are run. seconds: how long it is expected to take on
     this machine. limit: seconds after which it is stopped. files: the files it must write in its
-    folder. line: the table shows the last printed line that contains this text. skip: why this
-    machine cannot run the stage, empty if it can.
+    folder. line: if the module writes no outcome (see run_stage.py), the table shows the last
+    printed line that contains this text. skip: why this machine cannot run the stage, empty if it
+    can.
     """
 
     name: str

@@ -1,9 +1,9 @@
 """All stages of a report, each with its value and the seconds it is expected to take.
 
-Values are set by hand: highest for stages that show whether the program works correctly here, then
-for stages that time it, then for recordings. The expected seconds are those of a quiet machine with
-two cores or with a data-centre card, multiplied by this machine's slowness. For shapes on a CPU
-they are computed from its speed.
+Values are set by hand: in general highest for stages that show whether the program works correctly
+here, then for stages that time it, then for recordings. The expected seconds are those of a quiet
+machine with two cores or with a data-centre card, multiplied by this machine's slowness. For shapes
+they are computed instead: on a CPU from its speed, on a card from the size of the weights.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ _SHAPE_VALUES = {
 _LESS_WITHOUT_GRAPHS = 40  # subtracted from the value of a shape timed without CUDA graphs
 _BYTES_A_WEIGHT = 2
 _TIMES_EACH_SIZE = 3  # each size is timed in the warm-up, in one round, and as a part of steps
-# assumed time of a whole model on a CPU, relative to its bare matrix products (the least is 1.2)
+# assumed time of a whole model on a CPU, as a multiple of its bare matrix products; measured were
+# 1.2 or more
 _WHOLE_MODEL = 2.0
 _START = 6.0  # seconds until a process has imported everything
 _NO_CARD = "needs a graphics card"
@@ -64,7 +65,8 @@ def all_stages(machine: Machine) -> list[Stage]:
 
 
 def _scaled(stage: Stage, machine: Machine) -> Stage:
-    """`stage` with its expected seconds on this machine. A shape has these seconds already."""
+    """`stage` with its expected seconds on this machine, and a limit of at least twice as many. A
+    shape is returned unchanged: it has these seconds already."""
     if stage.name.startswith(_SHAPE):
         return stage
     seconds = stage.seconds * machine.slowness
@@ -129,7 +131,7 @@ def _checks(machine: Machine) -> Iterator[Stage]:
 
 
 def _pairs() -> Iterator[Stage]:
-    """The self-test of each pair that is on the disk. Nothing is downloaded."""
+    """The self-test of each pair. A pair that is not on the disk is skipped, not downloaded."""
     about = "the self-test at load: logits with a tree compared with the bare models'"
     yield Stage(f"pair-{BUNDLED_NAME}", about, TASK, ("pair", BUNDLED_NAME), 90, 9)
     for one in presets():

@@ -47,8 +47,8 @@ class PooledLane:
 
 @dataclass(frozen=True)
 class PooledRun:
-    """One further run: all lanes with the same seed. In a race of two prompts each lane uses one of
-    them; otherwise all lanes use `prompt`."""
+    """One further run: all lanes with the same seed. In a race of two prompts each lane uses
+    `prompt` or `second_prompt`; otherwise all lanes use `prompt`."""
 
     prompt: str
     seed: int
@@ -66,7 +66,7 @@ class PooledRun:
 class Pool:
     """The further runs of a race. verdicts: how many verdicts with p-values there have been; the
     first run's counts too. stopped: whether the last series of further runs is incomplete, because
-    it is still running or was stopped; the latest verdict then has no p-value."""
+    it is still running or ended early; the latest verdict then has no p-value."""
 
     runs: tuple[PooledRun, ...] = ()
     verdicts: int = 1

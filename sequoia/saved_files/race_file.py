@@ -90,11 +90,12 @@ class LaneLog:
 
 @dataclass(frozen=True)
 class RaceLog:
-    """A finished race. Raises BadTrace if the lanes' times are of different clocks.
+    """A race, as far as it has run. Raises BadTrace if the lanes have different clocks (see `Run`),
+    or if `meta` has a clock without the label "simulated".
 
     meta: the description that all lanes share. results: the analysis of each lane, None for a lane
     without one. pool: the further runs. expected: the expected steps of each lane, None for a lane
-    where they are not known.
+    where they are not known. results, pool and expected are None if the race has none.
     """
 
     meta: Mapping[str, Any]
@@ -114,7 +115,8 @@ class RaceLog:
 
     def in_order(self) -> Iterator[tuple[int, int]]:
         """All steps as (lane, step), in the order of the race: the next step is always that of the
-        lane with the least decode time so far, or of the first such lane."""
+        lane with the least decode time so far, among those with steps left; in a tie, the first of
+        them."""
         seconds = [0.0] * len(self.lanes)
         made = [0] * len(self.lanes)
         while running := [

@@ -33,7 +33,7 @@ MAX_ID = 2**31
 MAX_CLOCK = 200  # characters of the name of a clock
 MAX_META_CHARS = 100_000  # of one text in a run's meta
 MAX_META_DEPTH = 6  # levels of lists and objects in the meta
-MAX_META_SIZE = 1_000_000  # characters of all texts in the meta, plus ten for each value
+MAX_META_SIZE = 1_000_000  # characters of all texts in the meta, plus ten for each key and value
 MAX_PIECES = 300_000  # texts of tokens; the usual tokenizers of language models have fewer
 
 
@@ -47,7 +47,7 @@ class Run:
 
     The clock is the machine for which times were simulated, "" if they were measured. A simulated
     run has the machine's name in `meta["clock"]`, and "simulated" in `meta["label"]`. Raises
-    BadTrace if a step has another clock.
+    BadTrace if a step has another clock than the run, or if there is a clock without that label.
     """
 
     meta: Mapping[str, Any]
@@ -110,9 +110,9 @@ class Packer:
     trials: [[node, p, q, u, accepted, mass], ...], path, bonus, emitted, text: the text of each
     emitted token, seconds: {draft, verify, overhead}, finish}. Probabilities have six digits.
 
-    If they were recorded, a step also has level_seconds: [seconds of each draft pass, ...],
-    residuals: [[tokens, p, q], ...] (see `StepTrace.residual_heads`; the last has no q) and
-    expected: `StepTrace.expected_accepted`. These have four digits.
+    A step also has the following if they were recorded, in four digits: level_seconds: [seconds of
+    each draft pass, ...], residuals: [[tokens, p, q], ...] (see `StepTrace.residual_heads`; the
+    last has no q), and expected: `StepTrace.expected_accepted`.
     """
 
     def __init__(self) -> None:
@@ -284,7 +284,7 @@ def _residual_head(row: Any, what: str) -> ResidualHead:
     if not 0 < len(tokens) <= MOST or len(p) != len(tokens) or len(q) not in (0, len(tokens)):
         raise BadTrace(
             f"{what}: residuals of {len(tokens)} tokens with {len(p)} p and {len(q)} q; expected "
-            f"1 to {MOST} tokens with one p and one q each"
+            f"1 to {MOST} tokens with one p each, and one q each or no q"
         )
     return ResidualHead(tokens, _no_null(p, what), _no_null(q, what))
 
@@ -313,14 +313,14 @@ def _verdict(step: Mapping[str, Any], tree: Tree, tokens: Sequence[int], what: s
 
 def _walks_down(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> bool:
     """Whether the trials are those of a walk down from the root: every tried node has its parent on
-    the path, and exactly the nodes of the path were accepted."""
+    the path, and exactly the nodes of the path below the root were accepted."""
     accepted = [trial.node for trial in trials if trial.accepted]
     return accepted == [*path[1:]] and all(tree.parents[trial.node] in path for trial in trials)
 
 
 def _comes_up(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> bool:
-    """Whether the trials are those of a traversal up from the leaves: every node was rejected
-    before its parent was tried, and only the end of the path, if anything, was accepted."""
+    """Whether the trials are those of a traversal up from the leaves: every rejected node was tried
+    before its parent, and only the end of the path was accepted, or nothing if that is the root."""
     above = [*path]
     for trial in reversed(trials):
         if trial.accepted and (trial is not trials[-1] or trial.node != path[-1]):

@@ -21,8 +21,9 @@ Trial = Callable[[str, Mapping[str, Any], Path], Outcome]
 
 
 def outcomes(kind: str, most: int | None = None, trial: Trial = try_config) -> dict[str, Outcome]:
-    """The outcome of `trial` for each variant of the type `kind`, by the variant's name. most: test
-    only this many variants."""
+    """The outcome of `trial` for each variant of the type `kind`, by the variant's name. If there
+    is no toy config of the type, only "base", with the status "no config". most: test at most this
+    many variants."""
     try:
         left = list(variants(kind).items())[:most]
     except Exception as problem:  # the type's own validation

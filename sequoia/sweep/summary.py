@@ -30,7 +30,8 @@ def faults(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
 
 
 def not_built(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
-    """The outcomes of variants that `transformers` itself cannot build or run."""
+    """The outcomes of variants that `transformers` itself cannot build or run, or whose toy model
+    would be too large."""
     return {name: one for name, one in found.items() if one.status in _NO_MODEL}
 
 

@@ -71,7 +71,7 @@ _NOTHING_PER_LAYER = {"hidden_size_per_layer_input": 0, "vocab_size_per_layer_in
 _ASSISTANT = {"num_kv_shared_layers": LAYERS, "layer_types": ["full_attention"] * LAYERS}
 _DRAFTING = {"backbone_hidden_size": WIDTH, "num_centroids": 16}
 
-# Fields that must be consistent with each other in one type.
+# Fields set for one type, most of them because they must be consistent with each other.
 BY_TYPE: dict[str, dict[str, Any]] = {
     "bamba": {**_MAMBA, "attn_layer_indices": [1]},
     "blt": {"encoder_hash_byte_group_vocab": 100, "encoder_hash_byte_group_size": [3]},
@@ -115,7 +115,7 @@ BY_TYPE: dict[str, dict[str, Any]] = {
     "hrm_text": {
         "H_cycles": 1,
         "L_cycles": 2,
-    },  # with more cycles, rounding reaches 1e-4 of the spread
+    },  # with more cycles, rounding changes logits by 1e-4 of their spread
     "mamba2": {"num_heads": 8, "head_dim": 8, "n_groups": 1},
     "reformer": {
         "is_decoder": True,

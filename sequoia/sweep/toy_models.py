@@ -14,8 +14,8 @@ from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 from sequoia.sweep.toy_configs import VOCAB, WIDTH
 
 MOST_PARAMETERS = 5_000_000
-# noise in the draft, as a fraction of each tensor's spread; small enough that the draft's first
-# guess is often accepted
+# noise in the draft, as a fraction of each tensor's standard deviation; small enough that the
+# draft's first guess is often accepted
 _NOISE = 0.03
 _STOP = "<|endoftext|>"  # some tokenizer classes add a token of this name if it is missing
 _START = "<|start|>"

@@ -37,10 +37,10 @@ _PARTS = 13  # tokens per pass when a text is given to the model in parts
 class Outcome:
     """The outcome of one toy config.
 
-    status: "runs", "refused", "no config" or "no model" (`transformers` itself cannot build it), or
-    one of the faults "differs" and "crashed". words: the error message or the difference, "" if it
-    runs. distance: the largest difference of logits, divided by their standard deviation. accepted:
-    number of accepted draft tokens.
+    status: "runs", "refused", "no config" or "no model" (`transformers` itself cannot build or run
+    it, or it would be too large), or one of the faults "differs" and "crashed". words: the error
+    message or the difference, "" if it runs. distance: the largest difference of logits, divided by
+    their standard deviation. accepted: number of accepted draft tokens.
     """
 
     status: str

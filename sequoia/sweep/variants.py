@@ -54,7 +54,8 @@ _SCALES = ("multiplier", "scaling", "scale", "softcap")  # parts of the names of
 def variants(kind: str) -> dict[str, Changes]:
     """The changes of each variant to the text part of a toy config of `kind`, by the variant's
     name. "base" changes nothing. If the base is not causal, or has layers without full attention,
-    all other variants also change that."""
+    all other variants also change that, if the type allows it. A type without exactly one language
+    model has only "base"."""
     if not has_text(kind):
         return {"base": {}}
     name, needed = condition(kind)
@@ -77,8 +78,9 @@ def has_text(kind: str) -> bool:
 
 
 def condition(kind: str) -> tuple[str, Changes]:
-    """The changes to its defaults that a model of `kind` needs to run a tree, in words and as
-    fields. Both are empty if it needs no changes, or if the type does not allow them."""
+    """The changes to its defaults that a model of `kind` needs to be causal or to have full
+    attention in every layer, in words and as fields. Both are empty if it needs no changes, or if
+    the type does not allow them."""
     if not has_text(kind):
         return "", {}
     config = toy_config(kind).get_text_config()
@@ -179,7 +181,8 @@ def _full_attention(config: Any) -> Changes:
 
 
 def _narrow(fields: Mapping[str, Any]) -> Changes:
-    """The changes that make all windows shorter than the context."""
+    """The changes that make all windows shorter than the context, except keep_window_size, which
+    layers with full attention use too."""
     return {
         name: WINDOW for name in _WINDOW_FIELDS if name in fields and name != "keep_window_size"
     }

@@ -29,8 +29,9 @@ def available(free: int) -> int:
 
 
 def _limits() -> Iterator[tuple[int, int]]:
-    """Limit and use, in bytes, of each control group that the program is in. Groups without a limit
-    or with unreadable files are omitted."""
+    """Limit and use, in bytes, of each control group that the program is in. Cached files that the
+    system frees when necessary are not counted as used. Groups without a limit or with unreadable
+    files are omitted."""
     for folder in _folders():
         for names in _FILES:
             try:

@@ -11,8 +11,9 @@ _FP16_FROM = 7
 
 
 def narrowest_dtype(device: torch.device) -> torch.dtype:
-    """The narrowest dtype that `device` computes with in hardware. Narrower dtypes would have to be
-    converted for every operation, which takes many times longer."""
+    """The narrowest dtype that a GPU computes with in hardware. Narrower dtypes would have to be
+    converted for every operation, which takes many times longer. For a CPU, the narrowest that
+    torch supports through oneDNN: bfloat16 also if the CPU has AVX-512 but must convert it."""
     if device.type == "cuda":
         return _narrowest_of_gpu(device)
     # this function does not exist in a build of torch without oneDNN
@@ -21,8 +22,9 @@ def narrowest_dtype(device: torch.device) -> torch.dtype:
 
 
 def usual_dtype(device: torch.device, stored: torch.dtype) -> torch.dtype:
-    """The default dtype on `device` for weights whose files have the dtype `stored`. On a GPU,
-    float16 files stay float16, because bfloat16 has three significant bits fewer."""
+    """The default dtype on `device` for weights whose files have the dtype `stored`. On a GPU that
+    computes with 16 bits, float16 files stay float16, because bfloat16 has three significant bits
+    fewer."""
     narrowest = narrowest_dtype(device)
     if device.type == "cuda" and stored == torch.float16 and narrowest.itemsize == 2:
         return torch.float16

@@ -1,5 +1,5 @@
-"""Timers for the phases of a decoding step and for work on a device, and a function that waits for
-the device."""
+"""Timers for the phases of a decoding step and for work on a device, and functions that wait for
+the device and make it the current one."""
 
 from __future__ import annotations
 

@@ -17,7 +17,8 @@ from typing import Any
 
 
 class WorkerEnded(Exception):
-    """The process has ended. The message is the last text that it printed."""
+    """The process has ended. The message is the end of what it printed besides messages, or says
+    that it ended if it printed nothing."""
 
 
 class WorkerProcess:
@@ -44,13 +45,13 @@ class WorkerProcess:
         ).start()
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send `message` to the script. Does nothing if the process has ended."""
+        """Send `message` to the script. Does nothing if the process has ended by itself."""
         with suppress(OSError):  # the next `receive` then raises WorkerEnded
             print(json.dumps(message), file=self._process.stdin, flush=True)
 
     def receive(self, seconds: float) -> dict[str, Any] | None:
         """The script's next message, None if there is none within `seconds`. Raises WorkerEnded if
-        the process has ended."""
+        the process has ended and no messages are left."""
         try:
             message = self._messages.get(timeout=seconds)
         except Empty:

@@ -211,7 +211,7 @@ def test_a_report_is_of_one_machine_and_one_version(tmp_path: Path) -> None:
     folder.identify("a card", "1234")
     with pytest.raises(BadReport, match="report of machine 'a card', but this is 'another card'"):
         folder.identify("another card", "1234")
-    with pytest.raises(BadReport, match="report of program '1234', but this is '5678'"):
+    with pytest.raises(BadReport, match="report of program version '1234', but this is '5678'"):
         folder.identify("a card", "5678")
 
 

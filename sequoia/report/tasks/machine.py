@@ -33,7 +33,8 @@ _TIMES = 10
 
 
 def machine() -> Found:
-    """The figures that the choice of stages depends on (the fields of `Machine`)."""
+    """The figures that the choice of stages depends on (the fields of `Machine` except its
+    slowness)."""
     device = checked_device("auto")
     figures = {
         "name": describe(device),
@@ -127,7 +128,8 @@ def _version_of(package: str) -> str:
 
 def bandwidth() -> Found:
     """Bytes per second of a copy in memory, counting both bytes read and bytes written. With a
-    card, also bytes per second of the link to it, in each direction."""
+    card, also those of a copy in its memory, and bytes per second of the link to it, in each
+    direction."""
     device = checked_device("auto")
     figures = {"host memory": copy_bandwidth(_CPU)}
     if device.type == "cuda":
@@ -139,7 +141,7 @@ def bandwidth() -> Found:
 
 
 def _link(device: torch.device, pinned: bool) -> dict[str, float]:
-    """Bytes per second in both directions of the link, with pinned or ordinary host memory."""
+    """Bytes per second in each direction of the link, with pinned or ordinary host memory."""
     host = torch.empty(_LINK_BYTES, dtype=torch.uint8, pin_memory=pinned).fill_(1)
     card = torch.empty(_LINK_BYTES, dtype=torch.uint8, device=device)
     kind = "pinned" if pinned else "ordinary"

@@ -41,15 +41,15 @@ TASKS: Mapping[str, Callable[..., Found]] = {
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the task that `argv` names with its arguments."""
+    """Run the task named argv[0] with the arguments argv[1:], and write its outcome."""
     name, *arguments = argv
     write_at_once(Path(OUTCOME), outcome_of(TASKS[name], arguments).to_dict())
     return 0
 
 
 def outcome_of(task: Callable[..., Found], arguments: Sequence[str]) -> Outcome:
-    """The outcome of calling `task` with `arguments`. If the machine has too little memory, the
-    task counts as skipped, and the words say how much it needs."""
+    """The outcome of calling `task` with `arguments`. If it raises OutOfMemory, the task counts as
+    skipped, and the words are the error message."""
     try:
         found = task(*arguments)
     except OutOfMemory as problem:

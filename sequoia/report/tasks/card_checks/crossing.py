@@ -18,7 +18,8 @@ _TOKENS = 320
 
 
 def crossing() -> Found:
-    """Time the steps of a run with a fixed tree, whose text grows past STEP tokens."""
+    """Time the steps of a run whose text grows past STEP tokens, except the first two. The tree is
+    fixed."""
     params = SamplingParams(temperature=0.6, max_new_tokens=_TOKENS, ignore_eos=True)
     steps = [*run(Decoder(load_pair(online=False), _PROMPT, params, _TREE))][2:]
     seconds = [step.total_seconds for step in steps]

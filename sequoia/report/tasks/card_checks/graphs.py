@@ -42,7 +42,7 @@ def graphs() -> Found:
 
 def largest_difference(model: TreeModel, prefixes: Sequence[int], seed: int = 0) -> float:
     """The largest difference between the logits of `model` and those of the forward pass of
-    `transformers`, as a share of their standard deviation; NaN if any logit is NaN."""
+    `transformers`, as a share of the latter's standard deviation; NaN if any logit is NaN."""
     eager = TreeModel(model.hf, model.name, model.device)
     eager.vocab = model.vocab
     chance = random.Random(seed)
@@ -57,8 +57,9 @@ def largest_difference(model: TreeModel, prefixes: Sequence[int], seed: int = 0)
 def _difference(
     model: TreeModel, eager: TreeModel, prefix: int, most: int, chance: random.Random
 ) -> float:
-    """The largest difference in _STEPS steps after one prefix. Each step has a random tree, of
-    which a random path is kept."""
+    """The largest difference in _STEPS steps after `prefix` tokens. Each step has a random tree, of
+    which a random path is kept. most: the longest prefix that is compared; it sets the length of
+    the KV cache."""
     contexts = [one.open(most + _STEPS * _NODES) for one in (model, eager)]
     for context in contexts:
         context.extend([i % 250 for i in range(prefix)])
@@ -74,7 +75,7 @@ def _difference(
 
 
 def _step(context: Context, tree: Tree, tokens: Sequence[int], path: Sequence[int]) -> torch.Tensor:
-    """(nodes, vocab) logits of `tree`. Afterwards only `path` is kept in the KV cache."""
+    """(nodes, vocab) logits of `tree`. Of its nodes only `path` is kept in the KV cache."""
     with context.model.capturing():
         logits = context.forward(tokens, whole_tree_layout(context, tree)).double()
     context.keep(path)

@@ -26,7 +26,8 @@ _TREE = Tree((-1, 0, 0, 1, 1, 2))
 
 
 def recovery() -> Found:
-    """Decode a text greedily, and again after each failure. Fails if a text differs."""
+    """Decode a text greedily without a draft, and after each failure with a tree. Fails if a text
+    differs."""
     pair = load_pair(dtype="float32", online=False)
     expected = emitted_tokens([*plain(pair, _PROMPT, _PARAMS)])
     is_same = {
@@ -73,8 +74,8 @@ def _failed_capture(pair: Pair) -> None:
 
 
 def _without_memory(pair: Pair) -> None:
-    """Start a run with too little memory for its graphs and its KV cache. It fails or is
-    refused."""
+    """Start a run with too little memory for its graphs and its KV cache. It fails or is refused.
+    On a CPU, does nothing."""
     device = pair.target.device
     if device.type != "cuda":
         return

@@ -1,5 +1,5 @@
-"""Runs the tests of the kernel that walks down the tree. NVIDIA's compute-sanitizer watches them
-for memory errors and races."""
+"""Runs tests of the kernel that walks down the tree. NVIDIA's compute-sanitizer watches them for
+memory errors, races and wrong synchronisation."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from sequoia.report.tasks.found import Found
 
 TOOL = "compute-sanitizer"
 _CHECKS = ("memcheck", "racecheck", "synccheck")
-_FOUND = 9  # the tool's exit status if it found an error
+_FOUND = 9  # the tool's exit status if it found an error; otherwise pytest's
 _TEST = "tests/decoding/cuda/test_cuda_step.py"
 _CHOSEN = "kernel_walks and gpu and 4097"
 
 
 def sanitizer() -> Found:
-    """Run the tests under each of _CHECKS. Raises FileNotFoundError if the tool is not
-    installed."""
+    """Run the tests _CHOSEN under each of _CHECKS. Fails if the tool finds an error or a test
+    fails. Raises FileNotFoundError if the tool is not installed."""
     found = {check: _status(check) for check in _CHECKS}
     wrong = [f"{check} (status {status})" for check, status in found.items() if status]
-    words = f"errors found by {', '.join(wrong)}" if wrong else f"no errors: {', '.join(_CHECKS)}"
+    words = f"not passed: {', '.join(wrong)}" if wrong else f"no errors: {', '.join(_CHECKS)}"
     return Found(words, found, not wrong)
 
 
