@@ -180,8 +180,8 @@ class ByteTokenizer:
 
 def build(name: str, device: torch.device, graphs: bool = True) -> Pair:
     """The pair `name` of SHAPES with random weights on `device`. All layers of a streamed target
-    are in host memory. graphs: False uses the forward pass of `transformers`, without CUDA graphs;
-    a streamed target never uses CUDA graphs and ignores it. Raises OutOfMemory."""
+    are in host memory. graphs: False uses the forward pass of `transformers`, without CUDA graphs,
+    for all but a streamed target, which never has any. Raises OutOfMemory."""
     shape = SHAPES[name]
     dtype = narrowest_dtype(device)
     draft = _with_forward(TreeModel(shape.draft.build(device, dtype), shape.draft.name), graphs)
@@ -374,8 +374,8 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         "--no-graphs",
         dest="graphs",
         action="store_false",
-        help="use the forward passes of transformers, without CUDA graphs; streamed targets ignore "
-        "it",
+        help="use the forward passes of transformers, without CUDA graphs (no effect on a "
+        "streamed target)",
     )
     parser.add_argument("--out", type=Path, help="folder to write the profiles to")
     return parser.parse_args(argv)

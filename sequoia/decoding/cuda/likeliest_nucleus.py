@@ -1,5 +1,5 @@
-"""Top-p on a GPU without sorting the vocabulary: the nucleus (the most probable tokens, which top-p
-keeps) nearly always lies within the few thousand most probable ones. The reference is `nucleus` of
+"""Top-p on a GPU without sorting the vocabulary: the nucleus (the tokens that top-p keeps) nearly
+always lies within the few thousand most probable tokens. The reference is `nucleus` of
 algorithm/distributions.py."""
 
 from __future__ import annotations

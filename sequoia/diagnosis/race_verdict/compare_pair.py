@@ -15,8 +15,8 @@ chosen so that `python -m sequoia.bench.race_errors` meets its goals on recorded
 For such runs, the number of steps that each lane needs for the same texts, averaged over all draws,
 is sometimes known (`sequoia.algorithm.expected_steps`). It then replaces the actual number of
 steps. So neither lucky draws nor the difficulty of a text count, and the lanes are again compared
-at the same positions. Besides the error from the segments, the remaining one is `TEXT_SPREAD`: some
-texts suit one lane better than the other.
+at the same positions. To the error from the segments, only `TEXT_SPREAD` is then added, because
+some texts suit one lane better than the other.
 
 Tokens per step and step time each have an error of their own, from the same segments. With several
 races, the error within a race is pooled with the scatter between races, each weighted by its
