@@ -5,7 +5,7 @@ A pair with random weights accepts almost no tokens. The results are therefore h
 speed-ups can only be predicted from them, with an acceptance vector counted elsewhere. Each profile
 comes with figures of the engine's efficiency: the target's pass compared with reading its weights
 once, the time of a draft pass, the share of a step spent outside the models, and the memory of a
-run, predicted and used.
+run, predicted and (on CUDA) measured.
 """
 
 from __future__ import annotations
@@ -43,10 +43,11 @@ from sequoia.this_machine.step_timer import synchronize
 from sequoia.validate_input import shown
 
 ALL_SIZES = (*SIZES, 256, 512, 1024)
-# used to time the work outside the models, where any tree with many branches will do
+# Acceptance from which a tree is made to time the work outside the models: any tree with many
+# branches will do.
 ASSUMED = Acceptance.power_law(2.0, 0.6, 32)
 _TEXT = "The quick brown fox jumps over the lazy dog. " * 4
-_DRAWN = 2**22  # random numbers drawn once and repeated to fill a matrix on a CPU
+_DRAWN = 2**22  # random numbers drawn for a matrix on a CPU, and repeated to fill it
 _COPIED = 2**30  # bytes of one timed copy on a GPU
 _COPIES = 20
 # Printed names of figures whose keys read badly; the keys in saved files stay as they are.
@@ -60,8 +61,9 @@ PRINTED = {
 
 @dataclass(frozen=True)
 class ModelShape:
-    """The shape of a published model. config: its config class in transformers. config_values:
-    those values of its config.json that determine the shape."""
+    """The shape of a model; all but `tiny` and `tinier` are published models. config: its config
+    class in transformers. config_values: those values of its config.json that determine the
+    shape."""
 
     name: str
     config: Any
@@ -177,15 +179,15 @@ class ByteTokenizer:
 
 
 def build(name: str, device: torch.device, graphs: bool = True) -> Pair:
-    """The pair `name` of SHAPES with random weights on `device`. A streamed target has no resident
-    layers. graphs: False uses the forward pass of `transformers`, without CUDA graphs. Raises
-    OutOfMemory."""
+    """The pair `name` of SHAPES with random weights on `device`. All layers of a streamed target
+    are in host memory. graphs: False uses the forward pass of `transformers`, without CUDA graphs,
+    for all but a streamed target, which never has any. Raises OutOfMemory."""
     shape = SHAPES[name]
     dtype = narrowest_dtype(device)
     draft = _with_forward(TreeModel(shape.draft.build(device, dtype), shape.draft.name), graphs)
     if shape.streamed:
         hf = shape.target.build(torch.device("cpu"), dtype)
-        # the byte counts matter only for resident layers, and there are none
+        # the byte counts matter only while a placement is chosen
         plan = OffloadPlacement(
             device, 0, hf.config.num_hidden_layers, device_bytes=0, host_bytes=0
         )
@@ -209,9 +211,10 @@ def measured_shape(
     graphs: bool = True,
     show: Callable[[str], None] = lambda _: None,
 ) -> tuple[HardwareProfile, dict[str, float]]:
-    """The profile of the pair `name` of SHAPES on `device`, and the figures of `efficiency`.
-    rounds, seconds: as in `measure_profile`. graphs: as in `build`. show: called with one line that
-    says what was measured. Raises OutOfMemory."""
+    """The profile of the pair `name` of SHAPES on `device`, and the figures of `efficiency`, for a
+    streamed target also that of `against_accelerate`. rounds, seconds: as in `measure_profile`.
+    graphs: as in `build`. show: called with one line that says what was measured. Raises
+    OutOfMemory."""
     pair = build(name, device, graphs)
     profile = measure_profile(
         pair, sizes=ALL_SIZES, widths=(*WIDTHS, 64), rounds=rounds, seconds=seconds
@@ -237,8 +240,8 @@ def shape_file(
 
 
 def efficiency(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
-    """Figures of the engine's efficiency by name, measured now on the pair's device. Times are in
-    seconds, sizes in bytes."""
+    """Figures of the engine's efficiency by name: some from `profile`, the others measured now on
+    the pair's device. Times are in seconds, sizes in bytes."""
     device = pair.target.device
     weights = sum(p.numel() * p.element_size() for p in pair.target.hf.parameters())
     bandwidth = copy_bandwidth(device)
@@ -254,8 +257,9 @@ def efficiency(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
 
 
 def against_accelerate(pair: Pair, rounds: int = 5) -> dict[str, float]:
-    """How many times longer a one-token pass takes with `accelerate`'s offloading. `accelerate`
-    takes over the target's weights, so `pair` cannot stream its layers afterwards."""
+    """A figure, by name: how many times as long a one-token pass takes with `accelerate`'s
+    offloading as with ours. `accelerate` takes over the target's weights, so `pair` cannot stream
+    its layers afterwards."""
     assert isinstance(pair.target, StreamedModel)
     own = _median_pass(pair.target, rounds)
     return {
@@ -370,7 +374,8 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         "--no-graphs",
         dest="graphs",
         action="store_false",
-        help="use the forward passes of transformers, without CUDA graphs",
+        help="use the forward passes of transformers, without CUDA graphs (no effect on a "
+        "streamed target)",
     )
     parser.add_argument("--out", type=Path, help="folder to write the profiles to")
     return parser.parse_args(argv)

@@ -161,8 +161,8 @@ def write_sessions(path: Path, about: Mapping[str, Any], sessions: Sequence[Sess
 
 
 def read_sessions(path: Path) -> tuple[dict[str, Any], list[Session]]:
-    """The file's header (pair, device, date) and its sessions. Raises BadTrace if it is not a file
-    of recorded steps."""
+    """The header (pair, device, date) and the sessions of the file `path`. Raises BadTrace if it is
+    not a file of recorded steps."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         sessions = [*_sessions(data.pop("sessions"))]

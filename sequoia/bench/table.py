@@ -22,9 +22,9 @@ class Row:
     numbers are over all rounds.
 
     ms_per_token: with the prefill. step_ms_per_token: of the steps only, None if `transformers`
-    decoded. overhead_share, overhead_ms: the time of a step spent outside both models. ratio,
-    step_ratio: speed-ups over the fastest plain decoding, filled in by `rated`. predicted,
-    expected_tokens: see Contestant.
+    decoded. overhead_share, overhead_ms: the time of a step spent outside both models, as a share
+    of the step (0 to 1) and in milliseconds. ratio, step_ratio: speed-ups over the fastest plain
+    decoding, filled in by `rated`. predicted, expected_tokens: see Contestant.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Row:
     step_ms_per_token: list[float] | None
     tokens_per_step: float | None
     overhead_share: float | None
-    overhead_ms: float | None  # of a step
+    overhead_ms: float | None
     repetition: float
     predicted: float | None
     expected_tokens: float | None
@@ -70,8 +70,8 @@ def timed(
 
 
 def rated(rows: list[Row]) -> list[Row]:
-    """Fill in `ratio` and `step_ratio` of each row: in every round, the speed-up over the fastest
-    plain decoding. Returns `rows`."""
+    """Fill in `ratio` of each row: its speed-up in every round over the plain decoding with the
+    least median time. Fill in `step_ratio` too, unless `transformers` decoded. Returns `rows`."""
     base = _fastest(rows, "plain")
     for row in rows:
         row.ratio = _ratios(base.ms_per_token, row.ms_per_token)
@@ -150,7 +150,10 @@ def _by_prompt(rounds: Sequence[Sequence[DecodeStats]]) -> list[float]:
 
 
 def print_table(rows: Sequence[Row], title: str) -> None:
-    """Print the table, and how Sequoia compares with the best of each group."""
+    """Print the table. If it has a row of Sequoia, also print how Sequoia compares with plain
+    decoding and with the fastest row of `generate()`, assisted generation, the grid and
+    `accelerate`, as far as there are such rows. For trees of given sizes, print the time that each
+    step spends outside both models."""
     print(title)
     print(
         f"  {'decoder':<46}{'ms/token':>22}{'speed-up over plain':>24}{'predicted':>11}"

@@ -1,5 +1,6 @@
-"""Tokens per step of different verifiers on the same trees, with 95% confidence intervals paired
-over prompts. Tokens per step are measured, and also computed as the expected value over the
+"""Tokens per step of different verifiers on the same trees, and their ratios over Algorithm 2 (the
+paper's verifier, which is the default one), with 95% confidence intervals over prompts; the ratios
+are paired by prompt. Tokens per step are measured, and also computed as the expected value over the
 verifier's random draws."""
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Gain:
 
     measured: tokens per step of the timed runs. measured_over: their ratio over Algorithm 2, None
     for Algorithm 2 itself. expected: expected tokens per step over the verifier's random draws,
-    along its own steps. on_same_drafts: the ratio of the expected tokens of this verifier and
+    along its own steps. on_same_drafts: the ratio of this verifier's expected tokens to those of
     Algorithm 2 for the same drafted trees, along the steps of Algorithm 2; only for Traversal,
     which draws children as Algorithm 2 does. The expected values are None if a GPU verifies the
     steps, because the host then does not have the distributions."""
@@ -81,7 +82,8 @@ def gains(
     prompts: Sequence[str],
     params: SamplingParams,
 ) -> list[Gain]:
-    """The gain of each of `lanes`. rows: their timed results, in the same order."""
+    """The gain of each of `lanes`, among which is Algorithm 2 on every tree. rows: their timed
+    results, in the same order."""
     measured = {lane: row.by_prompt or [] for lane, row in zip(lanes, rows, strict=True)}
     expected = {lane: expected_tokens(pair, lane, prompts, params) for lane in lanes}
     return [_gain(lane, measured, expected) for lane in lanes]
@@ -143,9 +145,9 @@ def _accepted_along(decoder: Decoder, rules: Sequence[Verifier]) -> list[list[fl
 
 
 def print_gains(found: Sequence[Gain], prompts: int) -> None:
-    """Print a table of all gains, then one sentence for each tree: the gain of Traversal or, on a
-    chain, of block verification."""
-    print(f"  tokens per step, with 95% intervals paired over {prompts} prompts")
+    """Print a table of all gains. Then, unless a GPU verified the steps of Algorithm 2, print one
+    sentence for each tree: the gain of Traversal or, on a chain, of block verification."""
+    print(f"  tokens per step, with 95% intervals over {prompts} prompts (ratios paired by prompt)")
     print(f"  {'verifier':<56}{'measured':>20}{'over Algorithm 2':>22}{'expected':>20}")
     for one in found:
         over = one.measured_over.words("x", 3) if one.measured_over else ""
@@ -166,5 +168,5 @@ def _sentence(gain: Gain) -> str:
 
 
 def as_json(found: Sequence[Gain]) -> list[dict[str, Any]]:
-    """For the report's file."""
+    """`found` as JSON values, for the benchmark's file."""
     return [asdict(one) for one in found]

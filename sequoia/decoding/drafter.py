@@ -1,5 +1,5 @@
-"""Drafting: fills one step's tree with tokens, one draft pass per level, and keeps the accepted
-nodes in the draft's KV cache.
+"""Drafting: fills one step's tree with tokens, one draft pass for each level that has children, and
+keeps the accepted nodes in the draft's KV cache.
 
 The tree is either fixed beforehand or grows while it is drafted. Whether a child is drawn depends
 only on tokens drawn before it, and every drawn token stays in the tree: otherwise the output would
@@ -51,13 +51,14 @@ class DynamicTree(Protocol):
 
     def grow(self, distributions: torch.Tensor, /) -> tuple[int, ...]:
         """Chooses the number of children of each node of `front` from its row of `distributions`
-        (front, vocab), adds them to the tree and moves `front` to their level."""
+        (front, vocab), and returns these numbers. Adds the children to the tree and moves `front`
+        to their level."""
         ...
 
     def see(self, distributions: torch.Tensor, drawn: Drawn, /) -> None:
-        """Receives the tokens `drawn` for the children that `grow` has just added, from
-        `distributions` (front, vocab). They may influence later levels, but they stay in the tree
-        themselves."""
+        """Receives the tokens `drawn` for the children that `grow` has just added, and the
+        `distributions` that they were drawn from, which are those passed to `grow`. The tokens may
+        influence later levels, but they stay in the tree themselves."""
         ...
 
 
@@ -115,8 +116,8 @@ class Drafted:
 
 class Drafter:
     """The draft model in one run. most: the maximum number of nodes of a tree. warp: turns the
-    draft's logits into draft distributions; the model may already have divided them by a
-    temperature. unread: the tokens that have not gone through the draft yet; the last one is the
+    draft's logits, which the model may already have divided by a temperature, into draft
+    distributions. unread: the tokens that have not gone through the draft yet; the last one is the
     root of the next tree."""
 
     def __init__(
@@ -185,8 +186,9 @@ class Drafter:
         return DynamicTreeLayout(self.context, self._most)
 
     def keep(self, drafted: Drafted, verdict: Verdict) -> None:
-        """Keep the accepted path in the draft's KV cache. If the path ends at a leaf, that leaf has
-        not gone through the draft yet; it does so together with the next root."""
+        """Keep the accepted path in the draft's KV cache. If the last node of the path has not gone
+        through the draft yet (as a leaf, or as the root of a tree of one node), it does so together
+        with the next root that does."""
         if not drafted.root_drafted:
             self.unread = (*self.unread, verdict.bonus)
             return
@@ -243,12 +245,13 @@ class _DraftLayout:
         ]
 
     def levels(self, tree: Tree) -> list[tuple[tuple[int, ...], list[int]]]:
-        """For each level of `tree`, its inner nodes and how many children each has."""
+        """For each level of `tree` except the last, its inner nodes and how many children each
+        has."""
         return self._levels[: tree.levels - 1]
 
     def row(self, tree: Tree) -> dict[int, int]:
-        """The position of each inner node of `tree`, except the root, in `nodes`. The last level
-        has no inner nodes."""
+        """The position in `nodes` of each inner node of `tree` except the root. The last level has
+        no inner nodes."""
         if tree.levels > len(self._levels):
             return self._row
         last = tree.depths.index(tree.levels - 1)

@@ -5,7 +5,7 @@ How many children a node gets is decided from its draft distribution before any 
 drawn children by their own q would bias the output). A draft probability is not an acceptance rate,
 so a calibration, counted while decoding, converts one to the other. A node is worth drafting if it
 adds more expected tokens than the best static tree emits in the time that the node costs. arXiv
-2606.01813 weighs tokens against cost in the same way, for a draft that needs one pass for all
+2606.01813 also weighs tokens against cost like this, for a draft that needs one pass for all
 levels.
 """
 
@@ -31,7 +31,7 @@ PRIOR_VISITS = 8.0  # weight of the prior in each bin, in visits: a few steps ou
 # decay of the counts per step: about the last 200 steps count, and ranks that are no longer drafted
 # get another chance
 MEMORY = 0.995
-# edges of the bins of the draft probability, which are finer at both ends
+# edges of the bins of the draft probability; the bins are finer at both ends
 EDGES = np.array([0.003, 0.01, 0.03, 0.07, 0.15, 0.25, 0.4, 0.6, 0.8, 0.9, 0.97])
 
 
@@ -42,8 +42,8 @@ class Calibration:
     the distribution is.
 
     At temperature 0 the prior is the draft probability itself, because the walk then follows the
-    most probable token. Otherwise it is the static acceptance rate of that rank, because acceptance
-    then depends on how close p and q are.
+    target's most probable token. Otherwise it is the static acceptance rate of that rank, because
+    acceptance then depends on how close p and q are.
     """
 
     def __init__(self, acceptance: Acceptance, greedy: bool) -> None:
@@ -82,7 +82,8 @@ class Calibration:
 
 class Costs:
     """The time that a node and a level cost, as the number of tokens that the best static tree
-    emits in that time. node: (most,); entry n - 1 is for adding a node to a tree of n nodes."""
+    emits in that time. node: (most,); entry n - 1 is for adding a node to a tree of n nodes, and is
+    at least what the last of `most` nodes is worth."""
 
     def __init__(
         self, acceptance: Acceptance, profile: HardwareProfile, most: int, levels: int
@@ -118,8 +119,8 @@ class Dynamic:
     """A TreeChoice that grows a new tree at every step, of at most `most` nodes and `levels`
     levels. Use a new one for each run, because it learns from the steps.
 
-    acceptance: the estimate before the first step. profile: this machine's times. temperature: the
-    run's temperature.
+    acceptance: the estimate before the first step. profile: the times of the machine for which the
+    trees are planned. temperature: the run's temperature.
     """
 
     # imposes no minimum vocabulary: grow() never asks for more children than there are tokens
@@ -189,7 +190,8 @@ class CalibratedTree:
         return counts
 
     def see(self, distributions: torch.Tensor, drawn: Drawn) -> None:
-        """Does nothing: the tree depends on the draft's probabilities, not on the drawn tokens."""
+        """Does nothing: the tree depends on the drawn tokens only through the draft's probabilities
+        after them."""
 
     def _child_counts(self, scores: np.ndarray) -> tuple[int, ...]:
         """The number of children for each row of `scores` (rows, k). Children are added in order of
@@ -202,8 +204,9 @@ class CalibratedTree:
         return tuple(np.bincount(taken // scores.shape[1], minlength=len(scores)).tolist())
 
     def _next_front(self, nodes: range, rate: float) -> tuple[int, ...]:
-        """The nodes of the new level that are worth drafting children for, or none if a draft pass
-        over them is not worth its time. rate: the expected acceptance of a first child."""
+        """The nodes of the new level that are worth drafting children for. None of them if the tree
+        may not grow any further, or if a draft pass over them is not worth its time. rate: the
+        expected acceptance of a first child."""
         room = self._depth < self._levels - 1 and len(self._parents) < self._most
         front = tuple(
             node

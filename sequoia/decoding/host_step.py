@@ -1,6 +1,6 @@
 """One draft-and-verify step with the verifiers as written in algorithm/verifiers, which run on the
-host. The models run on their devices; each target distribution is copied to the host when the walk
-needs it."""
+host. The models run on their devices; each target distribution is copied to the host when the
+verifier needs it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class HostStep:
         self._chance = chance
         self._row_warp = row_warp(params)
         self._nodes = PerTree(partial(whole_tree_layout, target), serves=Tree.is_cut_of)
-        self._p: dict[int, np.ndarray] = {}  # of the nodes that the last walk visited
+        self._p: dict[int, np.ndarray] = {}  # by node, for those visited by the last verification
         self._q: dict[int, np.ndarray] = {}
         self._logits = torch.empty(0)  # of all nodes of the last step
 

@@ -92,7 +92,7 @@ class Race:
         return [lane for lane, decoder in enumerate(self.decoders) if decoder.finish is None]
 
     def prefill(self) -> None:
-        """Run the prompt through the models of every lane."""
+        """Run each lane's prompt through its models."""
         for decoder in self.decoders:
             decoder.prefill()
 

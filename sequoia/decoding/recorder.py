@@ -13,11 +13,12 @@ from sequoia.saved_files.run_file import Packer, Run
 
 
 class Recorder:
-    """Collects one run. meta: see `Run`. `add` returns each step as JSON values in the format of
-    `Packer`.
+    """Collects one run. meta: see `Run`.
 
-    The last token so far may end inside a character; `pending` is the text of that incomplete
-    character. With the step that ends the run, `add` returns it as part of the last token's text.
+    The end of the text so far may be held back, because the next token can still change it: usually
+    a character of which the last token has only a part. `pending` is this end, as it would read if
+    no token followed. With the step that ends the run, `add` returns it as part of the last token's
+    text.
     """
 
     def __init__(self, pair: Pair, prompt: tuple[int, ...], meta: Mapping[str, Any]) -> None:
@@ -31,8 +32,8 @@ class Recorder:
         self.pending = ""
 
     def add(self, trace: StepTrace) -> dict[str, Any]:
-        """The step as JSON values. `new_trees` and `new_pieces`: the trees and token texts that no
-        earlier step used."""
+        """JSON values: `step`, the step in the format of `Packer`; `new_trees` and `new_pieces`,
+        the trees and token texts that no earlier step used."""
         text = tuple(self._stream.add(token) for token in trace.emitted)
         self.pending = self._stream.pending
         if trace.finish:

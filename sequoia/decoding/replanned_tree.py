@@ -1,5 +1,5 @@
 """Replanned: a tree that is planned again every few steps, from the acceptance counted so far and
-the times of this machine."""
+the times of a machine."""
 
 from __future__ import annotations
 
@@ -52,8 +52,9 @@ class Replanned:
     """A TreeChoice of the fastest tree for the rates counted so far, planned again every `every`
     steps. Use a new one for each run, because it learns from the steps.
 
-    acceptance: the estimate before the first step. profile: this machine's times. most, levels: the
-    maximum nodes and levels of a tree. slack: as in `best_plan`.
+    acceptance: the estimate before the first step. profile: the times of the machine for which the
+    trees are planned. most, levels: the maximum nodes and levels of a tree. slack: as in
+    `best_plan`.
     """
 
     def __init__(

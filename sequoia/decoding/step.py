@@ -37,12 +37,13 @@ class Step(Protocol):
         ...
 
     def residual_heads(self, drafted: Drafted, verdict: Verdict, /) -> tuple[ResidualHead, ...]:
-        """The residual p and q at each trial of the last step. Empty if the host does not have the
-        distributions, or the verifier does not go down from the root child by child."""
+        """The residual p and q at each trial of the last step, and then the p from which the bonus
+        token was drawn. Empty if the host does not have the distributions, or the verifier does not
+        go down from the root child by child."""
         ...
 
     def expected_accepted(self, drafted: Drafted, verifier: Verifier, /) -> float | None:
-        """The mean number of nodes of the last step's tree that `verifier` accepts, over its random
-        draws. It must draw children in the same way as the run's verifier. None if the host does
-        not have the distributions."""
+        """The mean number of nodes of the last step's tree, besides the root, that `verifier`
+        accepts, over its random draws. `verifier` must draw children in the same way as the run's
+        verifier. None if the host does not have the distributions."""
         ...

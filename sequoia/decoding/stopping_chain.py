@@ -19,7 +19,7 @@ from sequoia.validate_input import number, whole
 class StoppingChain:
     """A TreeChoice that drafts a chain of at most `max_nodes` nodes, its root included, at every
     step. It ends after the first token whose draft probability is below `min_prob`. With `min_prob`
-    0, every chain has the maximum length.
+    0, every chain has the maximum length, except at the end of a run.
 
     Raises BadTree if `max_nodes` is not 1 to MAX_NODES, or `min_prob` not 0 to 1.
     """
@@ -39,8 +39,8 @@ class StoppingChain:
 
 
 class ChainWhileSure:
-    """One step's chain, of at most `max_nodes` nodes. Its last token is the first with a draft
-    probability below `min_prob`."""
+    """One step's chain, of at most `max_nodes` nodes. It ends after its first token with a draft
+    probability below `min_prob`, if there is one."""
 
     def __init__(self, max_nodes: int, min_prob: float) -> None:
         self._max_nodes = max_nodes

@@ -43,10 +43,10 @@ class Remedy:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """speedup: measured, over the plain run. interval: its confidence interval, if known. losses:
-    largest first. noise: predictions up to this speed-up may lie above `speedup` by chance alone.
-    remedies: changes predicted above `noise`, best first. unclear: changes predicted above
-    `speedup` but not above `noise`, best first.
+    """speedup: measured, over the plain run. interval: the confidence interval of `speedup`, if
+    known. losses: largest first. noise: predictions up to this speed-up may lie above `speedup` by
+    chance alone. remedies: changes predicted above `noise`, best first. unclear: changes predicted
+    above `speedup` but not above `noise`, best first.
     """
 
     speedup: float
@@ -69,7 +69,8 @@ class Diagnosis:
 
     @property
     def sentence(self) -> str:
-        """The speed-up, the largest loss and the best remedy that one click can apply."""
+        """The speed-up, the largest loss, and the best remedy that one click can apply; if there is
+        no such remedy, why not."""
         words = f"{self._measured}{': slower than without drafts' * self.slow}."
         if self.losses:
             words += f" Largest loss: {self.losses[0].sentence}"

@@ -1,7 +1,7 @@
 """What costs a run speed-up, and which changes are predicted to help. Losses are computed from the
 run's measured times, the loss by low acceptance also from an acceptance vector of the paper.
-Remedies are predicted with a hardware profile and an acceptance vector that are calibrated to the
-run."""
+Remedies, except plain decoding, are predicted with a hardware profile and an acceptance vector that
+are calibrated to the run."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """One draft-and-verify step that stays on the GPU: the host synchronises once per phase, not once
-per level or trial. The reference is HostStep (host_step.py).
+per level or trial (and with top-p also once per CHUNK_ROWS nodes of the tree). The reference is
+HostStep (host_step.py).
 
 For trees that are known before they are drafted, on CUDA with Triton. Draws and distributions come
 from the same code as on the host, algorithm/sampling.py and algorithm/distributions.py, except the
@@ -205,9 +206,10 @@ class _Level:
 
 
 class TreeOnDevice:
-    """A tree as tensors on the device. row: each node's row of q, 0 for leaves. first, count: each
-    node's first child (0 for leaves) and number of children. parent: the parent of each node except
-    the root. trials: the maximum number of trials of one walk. inner: the number of inner nodes."""
+    """A tree as tensors on the device. row: each node's row of the draft distributions q (inner
+    nodes, vocab), 0 for leaves. first, count: each node's first child (0 for leaves) and number of
+    children. parent: the parent of each node except the root. trials: the maximum number of trials
+    of one walk. inner: the number of inner nodes."""
 
     def __init__(self, device: torch.device, tree: Tree) -> None:
         self.tree = tree

@@ -77,9 +77,10 @@ class Scripted:
 
 @cache
 def kernel_problem(device: torch.device, vocab: int, replacing: bool) -> str:
-    """Why the kernel is not used on `device`, as the end of a sentence; "" if it is. Checked once
-    for each vocabulary size, so no step's clock includes its compilation. If memory runs out,
-    raises torch's error, because that says nothing about the kernel."""
+    """Why the kernel is not used on `device`, as the end of a sentence; "" if it is. The check runs
+    once for each combination of arguments, before the first step, so no step's clock includes the
+    kernel's compilation. If memory runs out, raises torch's error, because that says nothing about
+    the kernel."""
     try:
         problem = _disagreement(device, vocab, replacing)
     except Exception as raised:  # no compiler, no headers, an old GPU
@@ -126,8 +127,8 @@ def random_case(rng: np.random.Generator, tree: Tree, vocab: int, replacing: boo
 
 
 def _distributions(rng: np.random.Generator, rows: int, vocab: int) -> np.ndarray:
-    """Random (rows, vocab). In each row a few entries are large, and a quarter of all entries are
-    zero."""
+    """Random (rows, vocab). In each row the first 64 entries are large, and about a quarter of all
+    entries are zero."""
     found = rng.standard_exponential((rows, vocab)) ** 3
     found[:, : min(vocab, 64)] *= max(1.0, vocab / 64)  # random_case drafts these tokens
     found[rng.random(found.shape) < 0.25] = 0
@@ -163,7 +164,8 @@ def by_reference(case: Case, replacing: bool) -> Verdict:
 
 
 def _differs(found: Found, expected: Verdict) -> str:
-    """How the kernel's result differs from the reference's, in words; "" if it doesn't."""
+    """How the kernel's result differs from the reference's, in words; "" if it doesn't. Of each
+    trial, the node, p and q are compared."""
     pairs = [
         ("last node", found.node, expected.path[-1]),
         ("number of trials", len(found.trials), len(expected.trials)),

@@ -1,5 +1,6 @@
-"""Top-p on a GPU without sorting the vocabulary: the nucleus nearly always lies within the few
-thousand most probable tokens. The reference is `nucleus` of algorithm/distributions.py."""
+"""Top-p on a GPU without sorting the vocabulary: the nucleus (the tokens that top-p keeps) nearly
+always lies within the few thousand most probable tokens. The reference is `nucleus` of
+algorithm/distributions.py."""
 
 from __future__ import annotations
 
@@ -12,9 +13,10 @@ LIKELIEST = 4096  # how many of the most probable tokens are searched for the nu
 
 def likeliest_nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
     """The same distributions as `nucleus(probs, top_p)`, for probs (rows, vocab). If only
-    some of several equally probable tokens fit, those with the lowest ids are kept. Waits for the
-    device. Falls back to `nucleus`, which sorts, if the nucleus of any row may have more tokens
-    than the LIKELIEST most probable ones."""
+    some of several equally probable tokens fit, those with the lowest ids are kept. For a
+    vocabulary of at most LIKELIEST tokens, `nucleus` itself is used. For a larger one, this waits
+    for the device, and falls back to `nucleus`, which sorts, if the nucleus of any row may have
+    more than LIKELIEST tokens."""
     if probs.shape[-1] <= LIKELIEST:
         return nucleus(probs, top_p)
     ordered = probs.topk(LIKELIEST).values  # (rows, LIKELIEST)

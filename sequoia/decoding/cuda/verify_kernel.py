@@ -39,9 +39,10 @@ def launch(
 ) -> torch.Tensor:
     """Walk a tree. p: (nodes, vocab) float64 target distributions; q: (inner nodes, vocab) float32
     draft distributions; row: (nodes,) each node's row of q; tokens, first, count: (nodes,) drafted
-    token, first child and number of children of each node; noise: (trials + 1,) float64 in [0, 1),
-    the last for the bonus token; trials: (maximum number of trials, TRIAL) float64, the output,
-    filled in as far as needed. replacing: whether siblings were drawn independently.
+    token, first child and number of children of each node; noise: (maximum number of trials + 1,)
+    float64 in [0, 1), the last for the bonus token; trials: (maximum number of trials, TRIAL)
+    float64, the output, filled in as far as needed. replacing: whether siblings were drawn
+    independently.
 
     Returns (3,) float64: the number of trials, the node at which the walk ended, and the bonus
     token.
@@ -75,7 +76,7 @@ def launch(
 
 
 def warps(block: int) -> int:
-    """Warps of a program that processes `block` tokens together, a power of 2."""
+    """The number of warps, a power of 2, of a program that processes `block` tokens together."""
     return min(16, max(1, block // _WARP))
 
 
@@ -98,9 +99,9 @@ def _walk(
     replacing: tl.constexpr,
     block: tl.constexpr,
 ):
-    """At each node, R and D are read from the node's rows of p and q until a child is rejected, and
-    from `residual` and `draft` after that. With `replacing`, D is always read from q. D is stored
-    without being normalised; `left` is its sum. most: the maximum number of trials."""
+    """At each node, R and D (see walk.py) are read from the node's rows of p and q until a child is
+    rejected, and from `residual` and `draft` after that. With `replacing`, D is always read from q.
+    D is stored without being normalised; `left` is its sum. most: the maximum number of trials."""
     node = tl.load(first) * 0
     done = node
     rejected = node

@@ -4,7 +4,8 @@ The pace is tokens per second: tokens per step divided by the step time. The rat
 taken in each race, as logarithms, and averaged over races, each weighted by its number of tokens.
 The error within a race comes from the jackknife over up to eight segments of equally many tokens,
 with the two lanes paired segment by segment. If the texts are the same, paired segments are the
-same positions of one text, so easy and hard passages cancel.
+same positions of one text, so easy and hard passages cancel. A further error of each lane's step
+time, `CLOCK_SPREAD`, is always added.
 
 If the texts differ, the segments of a run do not show how much runs differ from each other: a run
 that starts to repeat itself stays easy to draft to its end. So for each lane with a draft, a
@@ -14,8 +15,8 @@ chosen so that `python -m sequoia.bench.race_errors` meets its goals on recorded
 For such runs, the number of steps that each lane needs for the same texts, averaged over all draws,
 is sometimes known (`sequoia.algorithm.expected_steps`). It then replaces the actual number of
 steps. So neither lucky draws nor the difficulty of a text count, and the lanes are again compared
-at the same positions. The remaining error is that some texts suit one lane better than the other,
-`TEXT_SPREAD`.
+at the same positions. To the error from the segments, only `TEXT_SPREAD` is then added, because
+some texts suit one lane better than the other.
 
 Tokens per step and step time each have an error of their own, from the same segments. With several
 races, the error within a race is pooled with the scatter between races, each weighted by its
@@ -46,7 +47,8 @@ STEPS_PER_SEGMENT = 2
 RUN_SPREAD = 0.17
 TEXT_SPREAD = (0.0, 0.12, 0.07)
 CLOCK_SPREAD = 0.02
-SAME_TEXT = 0.9  # two texts are compared by position if they share this much of the shorter text
+# two texts are compared by position if they begin alike for at least this share of the shorter one
+SAME_TEXT = 0.9
 MOST_RACES = 1000
 # normal quantile of 95% power; the true power is a little lower, because the error is an estimate
 _POWER = 1.645
@@ -62,7 +64,7 @@ class Comparison:
     step time.
 
     variances: of the three logarithms, for a race of one token; divide them by `tokens` to get the
-    variances of the means. tokens, races: counted over all races that both lanes ran in. freedom:
+    variances of the means. tokens, races: counted over all races that were compared. freedom:
     degrees of freedom of `variances`. paired: whether both lanes have the same text in every race.
     expected: whether the tokens per step of all races are expected values on the same texts.
     """
@@ -145,13 +147,13 @@ CompareRace = Callable[[LaneRun, LaneRun, int], RaceComparison | None]
 
 
 def compare_pair(one: LaneRuns, other: LaneRuns) -> Comparison | None:
-    """`one` compared with `other` over the races that both ran in. None if no race is long enough
-    for LEAST_SEGMENTS segments."""
+    """`one` compared with `other` over the races that both ran in. None if `compare_race` can
+    compare them in none of these."""
     return pool([*races_of(one, other, compare_race)])
 
 
 def races_of(one: LaneRuns, other: LaneRuns, compare: CompareRace) -> Iterator[RaceComparison]:
-    """The comparison of each race that both lanes ran in and that is long enough."""
+    """The comparison in each race that both lanes ran in, left out if `compare` returns None."""
     drafted = (one.kind != "plain") + (other.kind != "plain")
     beside = {run.race: run for run in other.runs}
     for run in one.runs:
@@ -183,7 +185,7 @@ def pool(races: Sequence[RaceComparison]) -> Comparison | None:
 
 def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison | None:
     """Two lanes compared in one race; `drafted` of the two have a draft. None if the race is too
-    short."""
+    short for LEAST_SEGMENTS segments, or no time passed by its clock."""
     count = min(SEGMENTS, *(len(run.steps) // STEPS_PER_SEGMENT for run in (one, other)))
     if count < LEAST_SEGMENTS:
         return None
@@ -222,8 +224,9 @@ def compare_expected(
     one: ExpectedSteps | None, other: ExpectedSteps | None, drafted: int
 ) -> tuple[float, float] | None:
     """Logarithm of the tokens per step of `one` over `other`, and its variance, from the expected
-    steps of both at the same positions of the same texts. None if the expected steps are unknown.
-    drafted: how many of the two have a draft."""
+    steps of both at the same positions of the same texts. None if they are unknown or for texts of
+    other lengths, or if all of a lane's steps start in one segment. drafted: how many of the two
+    lanes have a draft."""
     if one is None or other is None or one.tokens != other.tokens:
         return None
     steps = np.array([one.steps, other.steps]).reshape(2, -1)  # (lanes, segments of all texts)

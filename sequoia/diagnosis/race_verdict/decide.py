@@ -1,11 +1,12 @@
 """Decides one race or several pooled races: who is ahead, who ties, and how sure the verdict is.
 Measures nothing and is independent of models.
 
-Two lanes count as different if the p-value of their pair, after Holm's correction over all pairs of
-lanes, is at most 5%. Lanes share a place only if no two of them are different. There is one
+Two lanes count as different if the p-value of their pair, after Holm's correction over all pairs
+compared, is at most 5%. Lanes share a place only if no two of them are different. There is one
 exception: from `PLAIN_TOKENS` tokens on, plain decoding never ties with a lane measured at least
-`PLAIN_RATIO` times as fast, whatever p is. Their places then differ, but the sentence says that the
-difference may be luck. In a race of two prompts, only lanes on the same prompt are compared.
+`PLAIN_RATIO` times as fast, whatever p is. Their places then differ, but if p is above 5%, the
+sentence says that the difference may be luck. In a race of two prompts, only lanes on the same
+prompt are compared.
 
 The verdict on a stopped race shows intervals and no p-values, because the moment of stopping may
 depend on who was ahead. If verdicts with p-values were given before on some of the same runs, p is
@@ -54,7 +55,7 @@ def race_verdict(
     stopped: whether a planned run is missing or unfinished, because of Stop or a time limit. looks:
     how many verdicts with p-values have been given on these runs or some of them, including this
     one. compare: `compare_pair`, or a function that caches its results. elsewhere: a machine on
-    which a tree is predicted to win; it is named if a chain does as well as a tree here. Raises
+    which a tree is predicted to win; it is named if a chain does as well as every tree here. Raises
     BadTrace if the runs were timed by different clocks.
     """
     clock = _one_clock(lanes)
@@ -119,8 +120,8 @@ def holm(ps: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
 
 def _order(group: Sequence[int], lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[int, ...]:
     """The lanes of `group` that made a step, fastest first. They are ordered by their mean lead in
-    the comparisons with each other lane, so that the order agrees with the comparisons. A pair too
-    short to compare counts with the ratio of total paces."""
+    the comparisons with each other lane, so that the order agrees with the comparisons as far as
+    possible. A pair too short to compare counts with the ratio of total paces."""
     moved = [lane for lane in group if lanes[lane].tokens and lanes[lane].seconds]
 
     def lead(lane: int) -> float:
@@ -226,8 +227,8 @@ def _more_races(
     if first not in compared:
         return None, None
     found = compared[first]
-    # Holm's level for the first two lanes, assuming that the pairs with at least as large a p-value
-    # will still have one after more races
+    # Holm's level for the first two lanes, assuming that the pairs whose p-values are at least as
+    # large as theirs will keep p-values at least as large after more races
     rivals = sum(p >= adjusted[first] for p in adjusted.values())
     level = LEVEL / rivals / looks
     wanted = found.races_to_find(RATIO_TO_FIND, level)

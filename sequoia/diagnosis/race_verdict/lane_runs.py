@@ -17,11 +17,11 @@ KINDS = ("plain", "chain", "tree")
 
 @dataclass(frozen=True)
 class LaneRun:
-    """One lane in one race. prompt, seed: identify the race, and are the same in all its lanes.
-    steps: (tokens, seconds) of each step. text: the ids of the emitted tokens, or () if unknown;
-    lanes with the same text are compared at the same positions. clock: the name of the simulated
-    clock that gave the times, empty if they were measured. expected: the expected steps of the lane
-    on the texts of all lanes, None if unknown."""
+    """One lane in one race. prompt, seed: identify the race; in a race of two prompts, those of the
+    lane. steps: (tokens, seconds) of each step. text: the ids of the emitted tokens, or () if
+    unknown; lanes with the same text are compared at the same positions. clock: the name of the
+    simulated clock that gave the times, empty if they were measured. expected: the expected steps
+    of the lane on the texts of all lanes, None if unknown."""
 
     prompt: Hashable
     seed: int
@@ -48,7 +48,7 @@ class LaneRun:
     def segments(self, tokens: int, count: int) -> NDArray[np.float64]:
         """(2, count): steps and seconds in each of `count` segments of equal length, from the start
         of the text to position `tokens`. A step that crosses the end of a segment is divided
-        between the two segments in proportion to its tokens."""
+        among the segments in proportion to its tokens in each."""
         made, steps, seconds = self._running
         cuts = np.linspace(0, tokens, count + 1)
         return np.diff(np.vstack([np.interp(cuts, made, steps), np.interp(cuts, made, seconds)]))

@@ -18,8 +18,8 @@ def sentence(
     verdict: Verdict, lanes: Sequence[LaneRuns], elsewhere: Elsewhere | None = None
 ) -> str:
     """Who won and by how much; or that the race is too close to call, and what more races would
-    show. If a chain does as well as a tree, it also names the machine `elsewhere`, on which a tree
-    is predicted to win."""
+    show; or that there is no verdict. If a chain does as well as every tree, it also names the
+    machine `elsewhere`, on which a tree is predicted to win."""
     clock = f"Simulated as on {machine_of(verdict.clock)}. " if verdict.clock else ""
     words = " ".join([_who_won_on_each(verdict, lanes), *_luck(verdict, lanes)])
     if elsewhere and _should_name_elsewhere(verdict, lanes):
@@ -47,8 +47,8 @@ def _should_name_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
 
 
 def _luck(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
-    """A sentence for each lane that was ahead of the winner in a single race, although it is slower
-    on average."""
+    """If the verdict is on a single race: a sentence for each lane that was ahead of the winner in
+    it, although the lane is slower on average."""
     for winner in verdict.leaders if verdict.races == 1 else ():
         for pair in verdict.pairs:
             slower = lanes[pair.slower]
