@@ -32,10 +32,13 @@ from sequoia.bench.prompts import text_list
 from sequoia.decoding.engine import plain
 from sequoia.diagnosis.race_verdict.compare_pair import compare_expected
 from sequoia.diagnosis.race_verdict.student_t import critical_value
+from sequoia.errors import SequoiaError
 from sequoia.loading.load import load_pair
 from sequoia.measuring.defaults import acceptance_of
 from sequoia.measuring.expected_steps import FixedLane, expected_steps
 from sequoia.models.pair import Pair
+from sequoia.text_files import load_json
+from sequoia.validate_input import whole
 
 FILE = ASSETS / "bench" / "recorded_steps" / "expected.json"
 TEXTS = 3  # texts in a race: one from each lane
@@ -120,6 +123,13 @@ def report(prompts: Sequence[Texts], races: int, seed: int) -> None:
         )
 
 
+def _recorded(path: Path) -> list[Texts]:
+    try:
+        return load_json(path)
+    except (OSError, ValueError) as problem:
+        raise SequoiaError(f"--steps: {str(path)[:200]!r}: {str(problem)[:200]}") from None
+
+
 @reports_errors
 def main(argv: Sequence[str] | None) -> None:
     parser = option_parser("python -m sequoia.bench.expected_errors", __doc__)
@@ -136,6 +146,7 @@ def main(argv: Sequence[str] | None) -> None:
     )
     parser.add_argument("--seed", type=int, default=1, help="seed of all random draws")
     options = parser.parse_args(argv)
+    whole(options.texts, "--texts", TEXTS + 1, 1000, SequoiaError)
     if options.record:
         params = SamplingParams(temperature=TEMPERATURE, max_new_tokens=128, ignore_eos=True)
         texts = [
@@ -145,7 +156,7 @@ def main(argv: Sequence[str] | None) -> None:
         ]
         made = record(load_pair(), texts, replace(params, seed=options.seed), options.texts)
         options.steps.write_text(json.dumps(made, separators=(",", ":")) + "\n", encoding="utf-8")
-    prompts = json.loads(options.steps.read_text(encoding="utf-8"))
+    prompts = _recorded(options.steps)
     print(f"{len(prompts)} prompts with {len(prompts[0])} texts each, temperature {TEMPERATURE:g}")
     report(prompts, options.races, options.seed)
 

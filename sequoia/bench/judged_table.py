@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from sequoia.errors import SequoiaError
+
 USUAL = 0.6  # temperature of figures reported for only one temperature
 RESAMPLES = 2000
 
 
 def table(after: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
     """A text table of the figures in `after`. With `before`, the figures of both pairs stand side
-    by side, followed by the differences over the same excerpts."""
+    by side, followed by the differences over the same excerpts. Raises SequoiaError if the numbers
+    of excerpts differ."""
     lines = []
     for kind in after["kinds"]:
         new = after["kinds"][kind]
@@ -58,6 +61,11 @@ def _figures(kind: Mapping[str, Any]) -> dict[str, str]:
 
 def _changes(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[str]:
     """Differences over the same excerpts, with 95% confidence intervals (bootstrap)."""
+    if len(new["bits"]) != len(old["bits"]):
+        raise SequoiaError(
+            f"--before: its results are of {len(old['bits'])} excerpts, these of "
+            f"{len(new['bits'])}; evaluate both pairs with the same --excerpts and --limit"
+        )
     bits = _interval(list(zip(new["bits"], old["bits"], strict=True)), _bits_ratio)
     tokens = _interval(list(zip(new["forced"], old["forced"], strict=True)), _tokens_change)
     return [

@@ -37,8 +37,10 @@ from sequoia.measuring.acceptance_teacher_forced import shared_mass, teacher_for
 from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.pair import Pair
 from sequoia.text_files import load_json
+from sequoia.validate_input import whole
 
 TEMPERATURES = (0.0, 0.6)
+MOST_EXCERPTS = 1_000_000
 RANKS = 8
 # size of the tree: about the size planned for a CPU
 TRIED_NODES = 12
@@ -270,15 +272,24 @@ def pair_of(target: str | None, draft: str | None) -> Pair:
 @reports_errors
 def main(argv: Sequence[str] | None) -> None:
     options = _options(argv)
+    if options.limit is not None:
+        whole(options.limit, "--limit", 1, MOST_EXCERPTS, SequoiaError)
     if options.threads:
         torch.set_num_threads(options.threads)
     kinds = {kind: excerpts_of(options.excerpts, kind, options.limit) for kind in options.kinds}
-    before = load_json(options.before) if options.before else None
+    before = _before(options.before) if options.before else None
     task = Task(options.tokens, options.draws, options.timed)
     found = judge(pair_of(options.target, options.draft), kinds, task)
     print(table(found, before))
     if options.json:
         write_json(options.json, found)
+
+
+def _before(path: Path) -> Any:
+    try:
+        return load_json(path)
+    except (OSError, ValueError) as problem:
+        raise SequoiaError(f"--before: {str(path)[:200]!r}: {str(problem)[:200]}") from None
 
 
 def _options(argv: Sequence[str] | None) -> Namespace:

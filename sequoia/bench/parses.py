@@ -35,18 +35,23 @@ def without_last_line(text: str) -> str:
     except (tokenize.TokenError, SyntaxError):
         if is_new:
             start = _first_incomplete(text, start)
-    return "".join(text.splitlines(keepends=True)[:start])
+    return "".join(_lines(text)[:start])
 
 
 def _first_incomplete(text: str, start: int) -> int:
     """The index of the line at which the incomplete rest of `text` begins. The last complete
     logical line begins at `start`. Needed where tokenizing failed before it produced a token of
     that rest."""
-    lines = text.splitlines(keepends=True)
+    lines = _lines(text)
     for end in range(start + 1, len(lines) + 1):
         if _is_complete("".join(lines[start:end])):
             return end
     return start
+
+
+def _lines(text: str) -> list[str]:
+    """The lines as tokenize counts them. str.splitlines also splits at form feeds and the like."""
+    return list(io.StringIO(text))
 
 
 def _is_complete(lines: str) -> bool:

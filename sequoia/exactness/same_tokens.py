@@ -147,7 +147,10 @@ def check_text(
     if wide_match.verdict == "bug":
         words = f"The same run in float32 differs too ({wide_match.sentence[:-1]})"
         return replace(match, in_float32=words)
-    return _explained(pair, wide, prompt, match, run, plain)
+    is_same = wide_match.verdict == "exact"
+    same = "equals plain decoding's" if is_same else "differs from plain decoding's only by a tie"
+    explained = _explained(pair, wide, prompt, match, run, plain)
+    return replace(explained, in_float32=f"The same run in float32 {same}. {explained.in_float32}")
 
 
 def _match(pair: Pair, prompt: str, run: Sequence[int], plain: Sequence[int]) -> TextMatch:
@@ -188,10 +191,9 @@ def _explained(
         below = max(below, float(exact.max() - exact[tokens].min()))
     near = below <= 2 * moved
     words = (
-        "The same run in float32 equals plain decoding's. There, the tokens of this text are at "
-        f"most {below:.3g} below the best logit. Rounding changes the logits by at most "
-        f"{moved:.3g}. The first number is {'at most' if near else 'more than'} twice the second, "
-        "measured"
+        f"There, the tokens of this text are at most {below:.3g} below the best logit. Rounding "
+        f"changes the logits by at most {moved:.3g}. The first number is "
+        f"{'at most' if near else 'more than'} twice the second, measured"
     )
     return replace(match, verdict="tie" if near else "undecided", in_float32=words)
 

@@ -35,7 +35,7 @@ from sequoia.experiments.text_units import (
 )
 from sequoia.models.pair import Pair
 
-_NEW = "before the text repeats itself"
+_NEW = "without repeated text"
 
 
 def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
@@ -76,7 +76,7 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
         series=tuple(series),
         columns=(
             Column("case", "texts"),
-            Column("share", "share of the text counted", "measured"),
+            Column("share", "share of the text before it repeats", "measured"),
             Column("nodes", "nodes"),
             *(Column(shape, LABELS[shape], "measured") for shape in SHAPES),
         ),
@@ -88,12 +88,12 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
 @dataclass(frozen=True)
 class _Panel:
     """Texts of one kind at one temperature. found: for each prompt, the tokens per step of each
-    shape and size. share: the fraction of the texts' tokens that the panel covers; the first ones,
-    which `tokens_per_step` leaves out above temperature 0, are included."""
+    shape and size. share: the fraction of the texts' tokens before they repeat themselves, if the
+    panel covers only these; else None."""
 
     words: str
     found: Found
-    share: float = 1.0
+    share: float | None = None
 
 
 def _panels(settings: Settings, done: Done) -> Iterator[_Panel]:
@@ -123,7 +123,7 @@ def _rows(panel: _Panel, settings: Settings) -> list[Mapping[str, Any]]:
     return [
         {
             "case": panel.words,
-            "share": round(panel.share, 3),
+            "share": None if panel.share is None else round(panel.share, 3),
             "nodes": nodes,
             **{
                 shape: point(nodes, values(panel.found, f"{shape} {nodes}")).mean

@@ -34,7 +34,7 @@ COLUMNS = (
     Column("kind", "prompts"),
     Column("temperature", "temperature"),
     Column("draft", "draft"),
-    Column("first", "first guess accepted", "measured"),
+    Column("first", "first guess accepted", "predicted"),
     Column("cost", f"time of a pass over {WIDE} nodes / over 1 node", "simulated"),
     Column("nodes", "tuned chain, nodes", "predicted"),
     Column("tree", "planned tree: nodes, levels, max children", "predicted"),

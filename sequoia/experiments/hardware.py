@@ -223,9 +223,6 @@ def _against_hindsight(found: Sequence[Here], sizes: Sequence[str]) -> str:
 
 
 def _on_the_wrong_machine(found: Sequence[Here], settings: Settings) -> str:
-    if len(settings["machines"]) < 2:
-        return ""
-
     def ratio(here: Here) -> float:
         return here.speed(_slowest_foreign(here, settings)) / here.speed(here.machine)
 

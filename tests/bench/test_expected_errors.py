@@ -9,7 +9,7 @@ import pytest
 from fakes import tiny_pair
 
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.bench.expected_errors import FILE, compared, outside, record
+from sequoia.bench.expected_errors import FILE, compared, main, outside, record
 
 PROMPTS = json.loads(FILE.read_text(encoding="utf-8"))
 
@@ -44,3 +44,17 @@ def test_expected_steps_are_recorded_by_lane_and_segment() -> None:
         assert text["plain"] == pytest.approx([4] * 8)
         assert all(len(steps) == 8 for steps in text.values())
         assert all(sum(steps) <= 32.01 for steps in text.values())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--texts", "3"], "--texts: 3 is not a whole number from 4"),
+        (["--steps", "nowhere.json"], "--steps: 'nowhere.json'"),
+    ],
+)
+def test_a_bad_option_is_refused_in_one_line(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.startswith(f"error: {said}")

@@ -53,6 +53,7 @@ def test_the_last_logical_line_is_removed(text: str, left: str) -> None:
     ("text", "is_python"),
     [
         ("def f(x):\n    return x\n", True),
+        ('a = "\x0c"\nb = (', True),  # a form feed is no line end
         ("def f(x):\n    y = g(x)\n    return [y, (", True),  # truncated
         ("def f(x):\n    return x)\n    y = (\n", False),  # wrong before the last line
         ("def f(x):\n  return x\n    y = 1\nz = 2\n", False),
@@ -173,3 +174,24 @@ def test_damaged_excerpts_are_refused(
         excerpts_of(tmp_path, "code")
     assert main(["--excerpts", str(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith("error: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--limit", "0"], "--limit: 0 is not a whole number"),
+        (["--before", "nowhere.json"], "--before: 'nowhere.json'"),
+    ],
+)
+def test_a_bad_option_is_refused_in_one_line(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.startswith(f"error: {said}")
+
+
+def test_results_over_other_excerpts_are_not_compared() -> None:
+    found = judge(tiny_pair(), {"code": EXCERPTS}, TASK)
+    other = judge(tiny_pair(), {"code": EXCERPTS[:1]}, TASK)
+    with pytest.raises(SequoiaError, match="of 1 excerpts, these of 2"):
+        table(found, other)

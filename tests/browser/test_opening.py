@@ -58,7 +58,7 @@ def test_the_number_its_price_and_its_basis_agree(seen: Page) -> None:
     )
     expect(seen.locator("[data-part=basis]")).to_contain_text("Recorded on")
     expect(seen.locator("[data-part=basis]")).to_contain_text(
-        "Runs you start here leave one CPU core free for the page."
+        "Your own runs leave one CPU core to the page, so they may be slower."
     )
 
 

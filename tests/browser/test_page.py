@@ -703,9 +703,9 @@ def test_the_tree_of_the_form_is_drawn_while_one_types(visit: Callable[..., Page
     page.click("#rc-kind-4 input")
     page.get_by_role("option", name="Chain", exact=True).click()
     lane = page.locator("#race-tree-picture-4 .sq-form-tree")
-    expect(lane).to_contain_text("Next race: 6 nodes on 6 levels")
+    expect(lane).to_contain_text("Next race: a chain of 6 nodes")
     page.fill("#rc-numbers-4 :is(input, textarea)", "3")
-    expect(lane).to_contain_text("3 nodes on 3 levels")
+    expect(lane).to_contain_text("a chain of 3 nodes")
 
 
 def check_file(page: Page) -> None:

@@ -29,4 +29,5 @@ test("dots of a large tree are small, and all inside", () => {
 test("sizes in words", () => {
   assert.equal(sizeInWords([-1]), "1 node on 1 level");
   assert.equal(sizeInWords([-1, 0, 0]), "3 nodes on 2 levels");
+  assert.equal(sizeInWords([-1, 0, 1]), "a chain of 3 nodes");
 });

@@ -115,6 +115,7 @@ class RunStore(Generic[K]):
     def put(self, recording: K) -> None:
         with self._lock:
             self._kept[recording.name] = recording
+            self._kept.move_to_end(recording.name)
             while len(self._kept) > 1 and (
                 len(self._kept) > self._runs or self._total() > self._nodes
             ):

@@ -82,10 +82,9 @@ def _introduction(paper: Mapping[str, str]) -> Markup:
         "Its tables are below. Beside each published speed-up is our simulated one. It takes the "
         "tree and the tokens per step from the paper, and the step times that this program "
         "predicts for that GPU. SpecInfer’s “5 × 8” means 5 independent sequences of 8 tokens. "
-        "Top-k match is a "
-        "third rule for accepting drafted tokens, beside Sequoia’s and SpecInfer’s: the children "
-        "are the draft’s most probable tokens, and one is kept only if the target, sampling a "
-        "token of its own, samples it."
+        "Top-k match is a third rule for accepting drafted tokens, beside Sequoia’s and "
+        "SpecInfer’s: the children are the draft’s most probable tokens, the target samples a "
+        "token itself, and a child is kept only if it is that token."
     )
     source = f"{paper['authors']}. {paper['version']}."
     return element("header", _say(link, words), _note(source), class_="pp-intro")

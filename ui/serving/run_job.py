@@ -141,4 +141,4 @@ class RunJob(Job[Any]):
 
     def overdue(self) -> str:
         """The message for a run that reached the time limit."""
-        return f"Stopped at the time limit of {self._limits.seconds:g} s per {self.name}."
+        return f"Stopped at the time limit of {self._limits.seconds:g} s."

@@ -192,7 +192,7 @@ def tree_choices(clock: str = "") -> list[tuple[str, str]]:
     simulated machine that trees are planned for; empty for this machine."""
     labels = {kind: shape.label for kind, shape in SHAPES.items()}
     if clock:
-        labels["planned"] = f"{SHAPES['planned'].name}, planned for {clock}"
+        labels |= {kind: f"{SHAPES[kind].name}, planned for {clock}" for kind in PLANNED}
     return [(label, kind) for kind, label in labels.items()]
 
 

@@ -222,6 +222,8 @@ def test_the_menu_of_trees_names_the_clock_that_trees_are_planned_for() -> None:
     assert planned(A100) == f"Sequoia, planned for {clocks.simulated_clocks()[A100].name}"
     for junk in (None, 3, [], "x"):
         assert planned(junk) == planned("")
+    chain = dict(reversed(choice) for choice in tree_choices("an A100"))["tuned_chain"]
+    assert chain == "Tuned chain, planned for an A100"
 
 
 def test_without_a_clock_a_run_is_measured() -> None:

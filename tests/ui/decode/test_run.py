@@ -287,7 +287,7 @@ def test_a_stopped_run_says_that_its_speed_up_is_missing(
         (
             {"compare": True, "limits": Limits(seconds=0.0)},
             None,
-            f"Stopped at the time limit of 0 s per run. {NOT_TIMED}",
+            f"Stopped at the time limit of 0 s. {NOT_TIMED}",
         ),
         ({"compare": True}, 2, None),
         ({"compare": True}, None, None),

@@ -97,10 +97,11 @@ function claim(times, { policy: params }) {
 }
 
 /** @type {(store: RunStore) => string} */
-function waiting({ done, last, meta }) {
+function waiting({ done, end, last, meta }) {
   if (last < 0) return "";
   if (meta.tree?.wish?.[0] === "plain") return "The large model alone: one token per pass.";
-  return done
+  const canContinue = end === "paused" || end === "stopped";
+  return done && !canContinue
     ? "The large model alone was not timed, so there is no speed-up."
     : "The speed-up appears after the run if the large model alone is timed as well.";
 }
@@ -141,6 +142,6 @@ function basis(meta) {
   return (
     `This prompt is typical: over ${opening.prompts.length} prompts the median speed-up is ` +
     `${opening.median.toFixed(1)}×, and 8 in 10 lie between ${low} and ${high}. ${stated}` +
-    (isOnCpu(meta) ? " Runs you start here leave one CPU core free for the page." : "")
+    (isOnCpu(meta) ? " Your own runs leave one CPU core to the page, so they may be slower." : "")
   );
 }

@@ -137,13 +137,14 @@ export class Presenter {
     }
   }
 
-  // Keep in view the node being tried. In the other pictures of slow motion, keep the root in view,
-  // and outside slow motion the end of the path.
+  // Keep in view the node being tried, and at the result the end of the path. In the other pictures
+  // of slow motion, keep the root in view.
   /** @type {(step: StepView) => StepLook} */
   look(step) {
     const { store, stage } = this;
     const { picture } = store.slow;
-    const node = stage.motion.tried ?? (picture === null ? step.path.at(-1) : 0);
+    const isResult = picture === null || picture === stage.motion.most;
+    const node = stage.motion.tried ?? (isResult ? step.path.at(-1) : 0);
     return {
       isFocused: step.topo.rows > MOST_ROWS,
       opened: store.opened,

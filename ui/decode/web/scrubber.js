@@ -140,9 +140,10 @@ export class Scrubber extends PlaybackBar {
     const { store } = this;
     const wide = Math.max(this.size.w, 1);
     const hasPlain = store.plain.ends.length > 0;
-    const shape = [store.version, store.steps.length, wide, store.steps.includes(null), hasPlain];
-    if (this.shape !== shape.join()) this.draw(wide, hasPlain);
-    this.shape = shape.join();
+    const { version, steps } = store;
+    const shape = [version, steps.length, wide, this.span, steps.includes(null), hasPlain].join();
+    if (this.shape !== shape) this.draw(wide, hasPlain);
+    this.shape = shape;
     const { from, to } = this.range || { from: 0, to: store.steps.length };
     const x = (i) => (store.sums.seconds(i - 1) / this.span) * wide;
     attr(this.window, "x", x(from));

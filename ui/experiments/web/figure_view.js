@@ -1,5 +1,5 @@
 /* The figure of the shown result. It is drawn again when its width changes. */
-import { button, show, sized } from "../../shared/web/dom.js";
+import { button, el, show, sized, text } from "../../shared/web/dom.js";
 import { figurePanel } from "../../shared/web/figure_panel.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
 import { experimentFigure } from "./experiment_figure.js";
@@ -7,6 +7,9 @@ import { captionLines, pointRows } from "./result_rows.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @import { Result } from "./experiments_state.js" */
+
+const PAIRED =
+  "Error bars: 95% confidence intervals over prompts. Comparisons are made prompt by prompt, so a difference can be clear although the bars overlap.";
 
 /** The panel with all small plots. */
 export class FigureView {
@@ -28,6 +31,7 @@ export class FigureView {
       part: "points-csv",
       act: () => this.saveCsv(),
     });
+    this.note = el("p", { class: "xp-dim xp-note" }, panel.body);
     this.size = sized(panel.body, () => this.draw());
     const theme = new MutationObserver(() => chart.draw());
     theme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
@@ -39,6 +43,8 @@ export class FigureView {
     this.result = result;
     this.drawnWidth = 0;
     show(this.panel.root, Boolean(result?.series.length));
+    const isCompared = result?.comparisons.some(({ low }) => low !== null);
+    text(this.note, isCompared ? PAIRED : "");
     this.draw();
   }
 

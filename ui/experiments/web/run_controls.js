@@ -55,7 +55,7 @@ export class RunControls {
   progressWords({ run, going, experiment, chosen, list }) {
     if (!going)
       return experiment
-        ? `Run repeats a small part with the loaded pair: ${count(experiment.units, "unit")} of one prompt at one setting.`
+        ? `Run repeats a small part with the loaded pair, in ${count(experiment.units, "unit")}. A unit is one prompt at one setting.`
         : "";
     const words = run.words ?? "";
     if (run.name === chosen) return words;

@@ -99,9 +99,10 @@ export class Curves {
 // tree.
 function shapeLimits(state) {
   const { n, even, cap } = state;
+  const limited = cap === null ? "" : `, ${cap} levels`;
   const shape = (name) => shapes.limit(name, shapes.setting(name, n, state), even);
   return ["best", "chain", "sequences", "kary"].map((name) => ({
-    label: shapes.label(name, n, state),
+    label: shapes.label(name, n, state) + (name === "best" ? limited : ""),
     value: name === "best" ? shapes.fullTree(even, cap) : shape(name),
     colour: STYLE[name][0],
   }));

@@ -30,12 +30,10 @@ export class RaceIntervals {
     this.root = el("div", { class: "race-intervals", "data-part": "intervals" }, host);
     const head = el("p", { class: "race-intervals-head" }, this.root);
     this.leader = el("span", {}, head);
-    addTerm(head, "95% CI", "pooled range");
-    el(
-      "span",
-      { class: "race-intervals-key", text: "circles: single runs, dashed: equal pace" },
-      head,
-    );
+    const key = el("span", { class: "race-intervals-key" }, head);
+    el("span", { text: "bar: " }, key);
+    addTerm(key, "95% CI", "pooled range");
+    this.key = el("span", {}, key);
     this.rows = pool(() => makeRow(this.root));
   }
 
@@ -48,9 +46,13 @@ export class RaceIntervals {
     const compared = this.compared();
     const [leader, other] = this.orders.map(([first]) => first);
     if (other !== undefined)
-      text(this.leader, "Pace of the first lane on each prompt, relative to");
+      text(this.leader, "Pace of the first lane on each prompt, relative to:");
     else if (leader !== undefined)
-      text(this.leader, `Pace of ${laneName(lanes[leader], leader)} relative to`);
+      text(this.leader, `Pace of ${laneName(lanes[leader], leader)} relative to:`);
+    const isExpected = this.store.verdict.pairs.some(({ expected }) => expected);
+    const circles = isExpected ? "single runs, as the draws fell" : "single runs";
+    const source = isExpected ? ", from expected tokens per step" : "";
+    text(this.key, `${source}; circles: ${circles}; dashed: equal pace`);
     const ends = axisEnds(compared);
     const rows = this.rows.take(compared.length);
     compared.forEach((one, i) => this.paintRow(rows[i], one, ends));

@@ -47,6 +47,7 @@ export function thumbnail(parents, width, height) {
  */
 export function sizeInWords(parents) {
   const { n, levels } = topology(parents);
+  if (n > 1 && n === levels) return `a chain of ${n} nodes`;
   return `${count(n, "node")} on ${count(levels, "level")}`;
 }
 
@@ -77,7 +78,7 @@ export class TreeThumbnail {
     if (!parents || this.#parents === parents) return;
     this.#parents = parents;
     const { dots, lines, dot } = thumbnail(parents, this.width, this.height);
-    this.title.textContent = `Tree of ${sizeInWords(parents)}`;
+    this.title.textContent = `Tree: ${sizeInWords(parents)}`;
     this.lines.setAttribute("d", lines);
     this.dots.setAttribute("d", dots);
     this.dots.style.strokeWidth = `${dot}px`;
