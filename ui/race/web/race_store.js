@@ -47,8 +47,8 @@ import { LaneTotals } from "./lane_totals.js";
  * @typedef {{place: number, tied: boolean}} Place
  * @typedef {[number, number]} Range
  * @typedef {{faster: number, slower: number, ratio: number, least: number, most: number,
- *   per_step: number, step_time: number, p: number | null, apart: boolean, expected?: boolean, per_step_range: Range,
- *   step_time_range: Range}} Pair
+ *   per_step: number, step_time: number, p: number | null, apart: boolean, expected?: boolean,
+ *   per_step_range: Range, step_time_range: Range}} Pair
  * @typedef {{order: number[], places: (Place | null)[], pairs: Pair[], scope: string,
  *   tokens: number, stopped: boolean, more_races: number | null, more_to_separate: number | null,
  *   sentence: string, details: string[]}} Verdict
