@@ -83,8 +83,9 @@ class LosslessForm:
         return Setting(**{**typed, "children": tuple(children)})
 
     def preset(self, bug: Any) -> Updates:
-        """Updates that fill the form with the setting in which the test finds `bug`. The decoder
-        stays as chosen. Empty for an unknown bug."""
+        """Updates that fill the form with the setting of PRESETS for `bug`: one in which the test
+        finds the bug, or for CORRECT the one that the page opens with. The decoder stays as chosen.
+        Empty for an unknown bug."""
         setting = PRESETS.get(bug) if isinstance(bug, str) else None
         if setting is None:
             return {}

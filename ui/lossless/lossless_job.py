@@ -1,6 +1,7 @@
 """One test of losslessness, in its own thread. Independent of the page.
 
-After a stop or at the time limit, the samples drawn so far still get a verdict.
+After a stop or at the time limit, the samples drawn so far still get a verdict, if they are enough
+for one.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class Sampled:
 
 
 class LosslessJob(MeasurementJob):
-    """Draws and counts samples, for at most about `seconds`."""
+    """Draws and counts samples until about `seconds` after its turn began. The exact computations
+    before the first sample count towards this time, but are not cut short."""
 
     name = "test"
     if_it_fails = "Nothing was decided."
@@ -82,7 +84,8 @@ class LosslessJob(MeasurementJob):
         self.post(self._last)
 
     def stopped(self, words: str) -> Report:
-        """The last report again, marked as the end, with its counts."""
+        """The last report with counts again, marked as the end; without counts, a report of
+        `words` alone."""
         if self._last is None:
             return super().stopped(words)
         return replace(self._last, words=words, over=True)

@@ -25,12 +25,14 @@ _LETTERS = "abcdefgh"  # the words of a toy
 
 
 def refusal_message(error: str) -> str:
-    """A message that says why a test did not run. The counts on screen stay."""
+    """A message that says why no test is running; an empty one clears the banner. The counts on
+    screen stay."""
     return message_text({"error": error})
 
 
 def bug_chosen_message(bug: object) -> str:
-    """A message about the bug that was chosen for the next test."""
+    """A message about the bug that was chosen for the next test. Its `bug` is null for the correct
+    decoder and for an unknown value."""
     found = BUGS.get(bug) if isinstance(bug, str) else None
     return message_text({"bug": _bug(found)})
 
@@ -107,7 +109,7 @@ def _kind(comparison: Comparison, going: bool) -> str:
 
 
 def verdict(sampled: Sampled, going: bool) -> str:
-    """The result in one or two sentences."""
+    """The result in one or two sentences; empty if no sample was drawn."""
     comparison = sampled.comparison
     draws = f"{comparison.draws:,} samples"
     if not comparison.draws:

@@ -67,7 +67,8 @@ class LosslessTab(SessionView[LosslessJob]):
         blocks.unload(self.close)
 
     def break_on_purpose(self, bug: Any) -> Updates:
-        """Describe a bug, and fill the form with the setting in which the test finds it."""
+        """Describe a bug, and fill the form with a setting in which the test finds it. For the
+        correct decoder, hide the description and fill in the setting that the page opens with."""
         return {self.board: bug_chosen_message(bug), **self.form.preset(bug)}
 
     def fill_form_with_a_bug(self, event: gr.EventData) -> Updates:

@@ -1,7 +1,8 @@
 """Loads another pair of models in its own thread. The pair is downloaded while other visitors
 decode, and loaded when it is this job's turn in the queue. Independent of the page.
 
-If loading fails or is stopped, the current pair stays loaded.
+If loading fails or is stopped, the current pair stays loaded. If it had to be unloaded to make
+room, it is loaded again.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ class Report:
 
 
 class LoadJob(Job[Report]):
-    """Loads one pair. Stop ends a download at once; while weights are read, it takes effect after
-    the current model."""
+    """Loads one pair. Stop ends a download at once. While the target's weights are read, it takes
+    effect after them; once the draft is being read, it has no effect."""
 
     name = "loading of other models"
     if_it_fails = if_out_of_memory = KEPT

@@ -44,8 +44,8 @@ def parse(form: Mapping[str, Any], limits: Limits) -> PairRequest:
 
 def field_of(error: str, form: Mapping[str, Any]) -> str | None:
     """The field of the form that `error` is about: the field whose name begins the message. If
-    there is none and the visitor entered two models, the field that is empty or whose model the
-    message names. None if there is no such field either."""
+    there is none and the form is for two models of the visitor's own, the first of their fields
+    that is empty or whose model the message names. None if there is no such field either."""
     first = error.split(" ", 1)[0].rstrip(":")
     if first in form:
         return first

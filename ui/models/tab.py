@@ -122,7 +122,8 @@ class ModelsTab(SessionView[LoadJob]):
 
     async def change(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
         """Download and load the requested models, for all tabs. If that fails, the current models
-        stay loaded. If the request is refused, its error replaces that of an earlier load."""
+        stay loaded, or are loaded again. If the request is refused, its error replaces that of an
+        earlier load."""
         form = {name: data[getattr(self, name)] for name in FORM}
         try:
             task = await self.started(request, lambda: self._job(form))

@@ -80,8 +80,9 @@ def no_load_message(field: str | None = None) -> str:
 
 
 def require_fit(pair_request: PairRequest) -> None:
-    """Raises BadModel for a named pair that cannot fit this machine, before anything is downloaded.
-    Several GPUs together are not checked here: loading divides the pair among them."""
+    """Raises BadModel for a named pair that cannot fit into the memory of the requested device,
+    before anything is downloaded. Several GPUs together are not checked here: loading divides the
+    pair among them."""
     one = find(pair_request.name)
     if one is None or pair_request.device == "spread":
         return
@@ -171,9 +172,9 @@ def _row(one: Preset, device: torch.device, disk: int) -> dict[str, Any]:
 
 
 def _why_not(one: Preset, fits: str, device: torch.device) -> str:
-    """Why no choice in the form can load the pair here; "" if one can. fits: whether it fits
+    """Why no choice in the form can load the pair here; "" if one may. fits: whether it fits
     `device`. If it does not, another device or a streamed target may still work on a machine with a
-    GPU."""
+    GPU. Disk space is not considered."""
     if any(model.pickle for model in one.models):
         return "its draft is a pickle file"
     return "" if fits != "no" or device.type == "cuda" else "does not fit this machine"
@@ -197,7 +198,8 @@ def _memory(one: Preset, device: torch.device) -> dict[str, str]:
     free = free_bytes(device)
     total = _total(device)
     if needed > total:
-        return _verdict("no", f"too large: needs {size(needed)}; this machine has {size(total)}")
+        owner = "the GPU" if device.type == "cuda" else "this machine"
+        return _verdict("no", f"too large: needs {size(needed)}; {owner} has {size(total)}")
     if needed > free:
         return _verdict(
             "tight", f"needs {size(needed)}; only {size(free)} of {size(total)} free now"

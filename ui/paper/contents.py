@@ -115,8 +115,8 @@ def _speedups(panel: Mapping[str, Any]) -> Markup:
 
 
 def _with_graphs(table: PaperTable, name: str) -> str:
-    """The speed-ups of the same trees on the same card if plain decoding uses CUDA graphs, too.
-    name: the key of the card's profile with CUDA graphs."""
+    """A sentence on the speed-ups of Sequoia's trees in `table` on the same card, if plain decoding
+    uses CUDA graphs as tree decoding does. name: the card's profile with CUDA graphs."""
     profile = named_profile(name)
     plain = profile.plain_seconds
     speedups = [simulated_speedup(row.results[0], profile) for row in table.rows]
@@ -187,8 +187,8 @@ def _here(experiment: str) -> list[Markup]:
 
 
 def _shape_gain() -> str:
-    """The paper's comparison of tree shapes, computed with the only acceptance vector that the
-    paper prints."""
+    """A sentence on the paper's comparison of tree shapes, computed with the only acceptance vector
+    that the paper prints."""
     acceptance = paper_acceptance()
     best = expected_tokens(best_tree(acceptance, NODES), acceptance)
     counts = range(1, MOST_SEQUENCES + 1)

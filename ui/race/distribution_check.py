@@ -1,5 +1,6 @@
-"""The check of losslessness at temperatures above 0: every lane repeats one step at the same
-position of a text, and the counts of its first tokens are compared with the target's distribution.
+"""The check of losslessness at temperatures above 0: every lane with a draft repeats one step at
+the same position of a text, and the counts of the step's first token are compared with the target's
+distribution.
 
 Lanes take turns, so that whenever the check ends, all have made about the same number of draws. If
 another run is waiting for the models, the check ends before its next draw. Independent of threads
@@ -81,8 +82,8 @@ class DistributionCheck:
 
     def rounds(self) -> Iterator[Round]:
         """After each round of draws, the results so far of all lanes with a draft, by lane index.
-        Ends when all DRAWS are made or the check must end. If DRAWS draws cannot show a difference,
-        none is made, and one result says so."""
+        Ends when each lane has made DRAWS draws or the check must end. If that many draws cannot
+        show a difference, none is made, and the result of every lane says so."""
         lanes = [i for i, lane in enumerate(self._finished.lanes) if not lane.is_plain]
         if not self._position.can_differ(DRAWS):
             yield dict.fromkeys(lanes, self._blind())

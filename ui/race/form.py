@@ -129,7 +129,7 @@ class RaceControls(RunControls):
 
     def interruptible(self) -> Updates:
         """Updates of the buttons while only the check of losslessness or further runs of a race are
-        running. Run stays enabled: it ends them, as Stop does."""
+        running. Run stays enabled: it ends them and starts a new race."""
         return {**self.resting(False), self.run: gr.update(interactive=True)}
 
 

@@ -4,15 +4,17 @@ of Gradio and of models.
 A message: {v, race, from, meta?, lanes?, stored?, trees?, moves, done, stopped?, error, notice,
 wait?, follow?, results?, verdict?, pool?}. A message about further runs has no `from` and no
 `done`. `wait` and `follow` are for a visitor who waits in the queue (see RunJob).
-`moves` are steps, and `from` is the index of the first one, so that a reader notices a gap. Trees
-are numbered across the race, and each is sent once. A step: {lane, tree: its number, text: one
+A message without a race has `race` null and no `moves`. An answer to a browser that missed steps
+has no `done`, `error` or `notice`. `moves` are steps, and `from` is the index of the first one, so
+that a reader notices a gap. Trees are numbered across the race, and each is sent once, except that
+`since` and `whole` send all. A step: {lane, tree: its number, text: one
 string per emitted token, drafted: how many of these tokens the draft proposed, path, seconds:
 {draft, verify, overhead}, finish}. A lane: {name, how, verifier, plain, most, changes, on: the name
 of its prompt in a race of two prompts, kind: the menu's key for its tree, or null, number: its
 number in the form, from 1, or null for a race from a file}; see LaneLog.
 `verdict` has the fields of sequoia.diagnosis.race_verdict.Verdict, with lanes by their index.
 `pool` is the state of the further runs (see ui.race.pooled). Both are sent when the steps have
-ended, and again after each further run.
+ended, and in every message about further runs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Prompts and seeds for a race's further runs. The prompts are shipped with the program, and of the
-same kind of text as the race's own: code or prose. The texts on which the bundled pair's acceptance
-was counted are left out, because trees were planned on them. Data: assets/prompts.json,
-opening_prompts.json and bench/."""
+"""Prompts and seeds for a race's further runs. The prompts are those of the race and others that
+are shipped with the program, of the same kind of text: code or prose. Shipped texts on which the
+bundled pair's acceptance was counted are left out, because trees were planned on them. Data:
+assets/prompts.json, opening_prompts.json and bench/."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def further_runs(
 
     Above temperature 0 every run has a new seed, so prompts are used again once all have been used.
     At temperature 0 a new seed changes nothing, so each prompt is used once. Two prompts of the
-    same kind of text are never replaced, because other prompts would not differ in the same way.
+    same kind of text are never replaced, because other prompts would not differ in the way these
+    two do; so at temperature 0 they get no further runs.
     """
     if len(prompts) == 2 and kind_of(prompts[0]) == kind_of(prompts[1]):
         seeds = range(made + 1, made + most + 1) if params.temperature else ()

@@ -1,11 +1,11 @@
 """The state of a race's further runs, as the page shows it. Independent of Gradio and of models.
 
-A state: {runs: [{prompt: its first words, seed, seconds: per token, one value per lane}, ...], with
-the race itself as the first run; more: how many further runs "Race on" would make, 0 if none are
-possible; most: the most runs that a race may have; kind: the kind of text of the further prompts,
-"code" or "prose", both joined by "and" in a race of two prompts, empty if further runs keep the
-prompts; seeds: whether each run has a new seed; planned: while further runs are being made, how
-many runs there will be, else null}.
+A state: {runs: [{prompt: its first words, seed, seconds: per token, one value per lane, null for a
+lane without steps}, ...], with the race itself as the first run; more: how many further runs "Race
+on" would make, 0 if none are possible; most: the most runs that a race may have; kind: the kind of
+text of the further prompts, "code" or "prose", both joined by "and" in a race of two prompts, empty
+if further runs keep the prompts; seeds: whether each run has a new seed; planned: while further
+runs are being made, how many runs there will be, else null}.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ FormLane = tuple[str, str, str]  # kind, numbers as text, verifier
 
 @dataclass(frozen=True)
 class RacePreset:
-    """One preset. name: the label of its button. shows: a sentence on what the race shows. lanes:
+    """One preset. name: the label of its button. shows: one or two sentences on the race. lanes:
     those that race. clock: the key of the clock that times them. prompt, temperature: unchanged in
     the form if not given. second_prompt: empty for a race of one prompt."""
 
@@ -33,7 +33,7 @@ class RacePreset:
 
     @property
     def about(self) -> str:
-        """The sentence below the buttons, as Markdown; it begins with the name of its button."""
+        """The text below the buttons, as Markdown; it begins with the preset's name."""
         return f"**{self.name}:** {self.shows}"
 
     @property

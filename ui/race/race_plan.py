@@ -1,7 +1,7 @@
 """Chooses the trees of a race's lanes before its first step, and writes the notes that the page
-shows about them: the texts they were planned on, the speed-up that a chain not in the race would
-reach, the lanes left out, and a machine on which a tree would win. Independent of threads and of
-the page."""
+shows about the plan: the texts that the trees were planned on, the speed-up that a chain not in the
+race would reach, the lanes left out, and a machine on which a tree would win. Independent of
+threads and of the page."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ChosenLane:
 @dataclass(frozen=True)
 class RacePlan:
     """The lanes that race. notes: sentences for the page. elsewhere: another machine, on which a
-    tree planned for it is predicted to beat the best chain; None if there is none."""
+    tree planned for it is predicted to beat the best chain; None if none is known."""
 
     lanes: tuple[ChosenLane, ...]
     notes: tuple[str, ...] = ()
@@ -61,8 +61,8 @@ def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
     """Choose the tree of every lane, which may need a measurement first. most: the most nodes of
     the tuned chain that a note may name.
 
-    A lane whose planned tree is the same as an earlier lane's is left out. Raises
-    BadSamplingParams if fewer than two lanes remain.
+    A lane with a planned tree is left out if an earlier lane on the same prompt would make the same
+    steps. Raises BadSamplingParams if fewer than two lanes remain.
     """
     every = [ChosenLane(lane, _tree(pair, asked, lane)) for lane in asked.lanes]
     repeats = dict(_repeats(every))
@@ -107,8 +107,9 @@ def _tree(pair: Pair, asked: RaceRequest, lane: LaneRequest) -> ChosenTree:
 
 
 def _repeats(lanes: Sequence[ChosenLane]) -> Iterator[tuple[int, int]]:
-    """(lane, earlier lane), by index, for each lane whose planned tree an earlier lane has on the
-    same prompt. Lanes of any kind that is not in PLANNED are never left out, even if equal."""
+    """(lane, earlier lane), by index, for each lane with a planned tree that would make the same
+    steps as an earlier lane on the same prompt (see `_is_same`). Lanes of any kind that is not in
+    PLANNED are never left out, even if equal."""
     for i, lane in enumerate(lanes):
         for first, other in enumerate(lanes[:i]):
             planned = lane.request.tree_request.kind in PLANNED
@@ -174,8 +175,8 @@ def _source_words(source: str, prompt: str) -> str:
 def _missing_chains(
     pair: Pair, asked: RaceRequest, lanes: Sequence[ChosenLane], most: int
 ) -> Iterator[str]:
-    """Notes on the speed-up that a tuned chain is predicted to reach on each prompt, if the race
-    has branching trees and no tuned chain."""
+    """Notes on the speed-up that a tuned chain is predicted to reach: one for each prompt on which
+    a lane has a branching tree or one that changes. No notes if a tuned chain was requested."""
     kinds = [lane.tree_request.kind for lane in asked.lanes]
     if "tuned_chain" in kinds:
         return

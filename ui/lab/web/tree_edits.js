@@ -1,9 +1,9 @@
-/* Edits of a tree drawn by hand: adding and removing nodes, undo. Trees are lists of parents. */
+/* Edits of a tree drawn by hand: add, remove, replace, undo. Trees are lists of parents. */
 import * as planner from "../../shared/web/planner.js";
 
 const PAST = 200; // changes that can be undone
 
-/** The edits of one tree, and the trees before them. */
+/** Edits one tree; `past` has the trees before each edit, for undo. */
 export class TreeEdits {
   /** @type {number[][]} */
   past = [];

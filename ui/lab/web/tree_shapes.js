@@ -1,4 +1,5 @@
-/* Named tree shapes with exactly n nodes, and the limit of each shape's expected tokens as n grows.
+/* Named tree shapes with exactly n nodes, and for chain, sequences and kary the limit of the
+   expected tokens as n grows.
    If a shape has no tree of exactly n nodes, it is cut or extended, so that all trees in a
    comparison have the same number of nodes. Trees are lists of parents. */
 import * as planner from "../../shared/web/planner.js";
@@ -101,8 +102,8 @@ const sumOfFirst = (rates, k) => planner.sum(rates.slice(0, k));
 const geometricSum = (share) => (share < 1 - 1e-12 ? 1 / (1 - share) : Infinity);
 
 /**
- * By name: a shape's label, its tree of n nodes, the smallest k that `bestK` tries, and the limit
- * of its expected tokens as n grows.
+ * By name: a shape's label and its tree of n nodes; if it has a k, the smallest that `bestK` tries;
+ * and if it is known, the limit of the expected tokens as n grows.
  * @type {Record<string, {label: (setting: any) => string, make: (n: number, setting: any) =>
  *   number[], least?: number, limit?: (rates: number[], setting: any) => number}>}
  */
@@ -142,7 +143,8 @@ export function fullTree(rates, levels) {
 }
 
 /**
- * The number or list that was chosen for a shape, or else the best k for this size.
+ * The number or list that was chosen for a shape, or else the best k for this size; null if the
+ * shape has no setting.
  * @param {string} name
  * @param {number} n
  * @param {LabState} state
@@ -181,7 +183,7 @@ export const label = (name, n, state) =>
 
 /**
  * The expected tokens that a shape approaches as n → ∞.
- * @param {string} name
+ * @param {string} name of a shape with a `limit` in SHAPES
  * @param {Setting} k
  * @param {number[]} rates
  * @returns {number}

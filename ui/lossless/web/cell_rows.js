@@ -23,7 +23,7 @@ export function nameOf({ tokens, rest }) {
 }
 
 /**
- * The rows of the CSV file, heading included. Each names the decoder that was sampled.
+ * The rows of the CSV file, heading included. The last column names the sampled decoder.
  * @param {Test} test
  * @returns {any[][]}
  */

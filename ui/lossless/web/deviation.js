@@ -17,7 +17,8 @@ export function isFar({ share, seen }, draws) {
 
 /**
  * @param {{draws: number, distance: number, floor: number, p_value: number | null}} test
- * @returns {string} how far off all counts are together, and how rare that is by chance
+ * @returns {string} how far off all counts are together, and if there is a p-value, how rare that
+ *   is by chance
  */
 export function rareness({ draws, distance, floor, p_value }) {
   const off = `Total variation ${percent(distance, 1)}; chance alone gives ${percent(floor, 1)}`;

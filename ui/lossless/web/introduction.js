@@ -1,4 +1,5 @@
-/* The tab's opening text: what the test compares and why, and examples to start with one click. */
+/* The tab's opening text: what the test compares and why, a button that runs it, and examples that
+   fill in the form. */
 import { button, el } from "../../shared/web/dom.js";
 import { formBeside } from "../../shared/web/form_buttons.js";
 

@@ -1,5 +1,6 @@
 /* The Lossless tab: counts of samples beside the target's exact distribution, the verdict, and the
-   bugs that the test would find. All figures come from ui/lossless/messages.py. */
+   bugs that the test would find. The figures of a test come from ui/lossless/messages.py. Until a
+   test has run, the tab shows recorded tests instead. */
 import { canStop } from "../../shared/web/form_buttons.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { connectComponent } from "../../shared/web/connect_component.js";

@@ -26,7 +26,7 @@ const WORDS = {
     "The draft’s random numbers were reused. Each first word still comes out as often as it should, " +
     "but some pairs come out far too often and others far too rarely.",
 };
-// The share at the end of a track.
+// The share that fills a bar's whole track.
 const LARGEST = Math.max(...RECORDED.tests.flatMap(({ rows, draws }) => sharesOf(rows, draws)));
 
 /**

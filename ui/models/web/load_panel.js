@@ -29,7 +29,7 @@ function stateOf({ error, done, over }) {
   return over ? "stopped" : "running";
 }
 
-/** The panel of the last load; hidden before the first. */
+/** The panel of the last load; hidden before the first, and after a refused request. */
 export class LoadPanel {
   /** @param {HTMLElement} frame */
   constructor(frame) {

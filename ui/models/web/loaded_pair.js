@@ -10,7 +10,7 @@ import { makePanel } from "../../shared/web/panel.js";
  * @property {LoadedModel} draft
  * @property {number} vocab size of the vocabulary, in tokens
  * @property {number} limit longest context, in tokens
- * @property {string} why the reason for this limit
+ * @property {string} why why the limit is less than the models' configs state; "" if it is not
  * @property {boolean} chat whether the models have a chat template
  *
  * @typedef {object} LoadedModel

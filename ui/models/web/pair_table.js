@@ -17,7 +17,7 @@ import { rove } from "../../shared/web/roving_focus.js";
  * @property {string[]} gated ids of the models whose licence has to be accepted on the Hub
  * @property {{fits: string, words: string}} memory
  * @property {{fits: string, words: string}} disk
- * @property {string} why_not why no choice in the form can load it here; "" if one can
+ * @property {string} why_not why no choice in the form can load it here; "" if one may
  *
  * @typedef {{id: string, parameters: string, bytes: string, source: string}} ModelCell
  *
