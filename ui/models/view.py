@@ -164,7 +164,6 @@ def _row(one: Preset, device: torch.device, disk: int) -> dict[str, Any]:
         "bytes": size(sum(model.bytes for model in one.models)),
         "licences": ", ".join(dict.fromkeys(model.licence for model in one.models)),
         "gated": [model.id for model in one.models if model.gated],
-        "chat": one.target.chat,
         "memory": memory,
         "disk": _disk(one, missing, disk),
         "why_not": _why_not(one, memory["fits"], device),

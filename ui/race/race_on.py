@@ -20,7 +20,7 @@ from ui.race.expected import expected_of
 from ui.race.messages import StoredRace
 from ui.race.more_prompts import FurtherRun
 from ui.race.pooled import next_runs
-from ui.race.report import Tally
+from ui.race.report import Tally, ran_to_end
 from ui.race.request import LaneRequest
 from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost, made_with
@@ -57,6 +57,11 @@ class RaceOnJob(RunJob):
             raise BadTrace(
                 "this race was not run here or has no verdict, so it cannot go on; press Run for a "
                 "new race"
+            )
+        if not race.verdict.pairs or not ran_to_end(race.log()):
+            raise BadTrace(
+                "this race was stopped early or has no lanes to compare, so it cannot go on; press "
+                "Run for a new race"
             )
         self._asked = race.continuation
         self._runs = next_runs(race.log(), race.verdict, self._asked.request)

@@ -5,6 +5,7 @@ threads and of the page."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -62,13 +63,14 @@ def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
     the tuned chain that a note may name.
 
     A lane with a planned tree is left out if an earlier lane on the same prompt would make the same
-    steps. Raises BadSamplingParams if fewer than two lanes remain.
+    steps. Raises BadSamplingParams if fewer than two lanes remain on every prompt.
     """
     every = [ChosenLane(lane, _tree(pair, asked, lane)) for lane in asked.lanes]
     repeats = dict(_repeats(every))
     lanes = tuple(lane for i, lane in enumerate(every) if i not in repeats)
     same = [_same_words(every[i], every[first]) for i, first in repeats.items()]
-    if len(lanes) < LEAST_LANES:
+    on_each = Counter(lane.request.on for lane in lanes)
+    if max(on_each.values()) < LEAST_LANES:
         raise BadSamplingParams(
             f"{' '.join(same)} This leaves nothing to compare it with; add a lane, or choose "
             "another machine’s clock"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -215,6 +216,15 @@ def test_a_race_goes_on_and_pools_its_runs(
     seeds = [run.seed for run in race.pool.runs]
     assert seeds == ([4, 5, 6] if temperature else [3, 3, 3])
     with pytest.raises(BadTrace, match="no further runs are possible"):
+        RaceOnJob(race, model_host, LOCAL)
+
+
+def test_a_race_with_nothing_to_compare_has_no_further_runs(
+    raced: Callable[..., RaceRecording], model_host: ModelHost
+) -> None:
+    race = raced()
+    race.verdict = replace(race.verdict, pairs=())
+    with pytest.raises(BadTrace, match="cannot go on"):
         RaceOnJob(race, model_host, LOCAL)
 
 

@@ -113,7 +113,7 @@ def test_a_tree_for_traversal_names_both_plans(pair: Pair) -> None:
     of_paths = best_plan(own, PROFILE, slack=0.01)
     beside, alone = (lane.chosen.how for lane in plan.lanes)
     assert alone == f"planned for {NAME}, from recorded code acceptance"
-    assert beside.startswith(f"{alone} under Sequoia's rule ({len(trees[0])} nodes, ")
+    assert beside.startswith(f"{alone} under Sequoia's rule: {len(trees[0])} nodes, ")
     assert beside.endswith(
         "; with the acceptance of Traversal's own paths, the tree would have "
         f"{len(of_paths.tree)} nodes, "
@@ -154,6 +154,16 @@ def test_a_race_of_one_tree_with_itself_is_refused(pair: Pair, rates: dict[str, 
     rates["acceptance"] = Acceptance((0.8,))
     with pytest.raises(BadSamplingParams, match=r"raced once\. This leaves nothing to compare"):
         plan_race(pair, asked(TUNED, PLANNED), LOCAL.nodes)
+
+
+def test_a_race_whose_lanes_are_all_plain_decoding_on_two_prompts_is_refused(
+    pair: Pair, rates: dict[str, Any]
+) -> None:
+    """One lane for each prompt would remain, and lanes are compared only on the same prompt."""
+    rates["acceptance"] = Acceptance((0.001,))
+    request = asked(PLAIN, PLANNED, second_prompt="Once upon a time")
+    with pytest.raises(BadSamplingParams, match="This leaves nothing to compare"):
+        plan_race(pair, request, LOCAL.nodes)
 
 
 def test_a_useless_draft_still_races_a_chain(pair: Pair, rates: dict[str, Any]) -> None:
