@@ -1,4 +1,4 @@
-/* Acceptance measurements made since the page was opened, side by side. */
+/* The latest acceptance measurements made since the page was opened, side by side. */
 import { acceptanceTable } from "../../shared/web/acceptance_table.js";
 import { button, el, show } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
@@ -8,10 +8,10 @@ const MOST = 8; // measurements kept; the oldest is dropped
 const CAPTION = `the last ${MOST}, side by side; each cell: acceptance rate, and accepted / visits`;
 
 /**
- * One measurement, sent by `_count_message` in ui/lab/tab.py.
+ * The result of one measurement, made by `_count_message` in ui/lab/tab.py.
  * @typedef {object} Count
  * @property {number[]} rates
- * @property {number[]} accepted accepted children by rank; at positions, their expected number
+ * @property {number[]} accepted accepted children by rank; if `unit` is "positions", expected ones
  * @property {number} visited roots or positions at which acceptance was counted
  * @property {string} words how and on what it was measured
  * @property {number} temperature
@@ -21,7 +21,7 @@ const CAPTION = `the last ${MOST}, side by side; each cell: acceptance rate, and
  */
 
 /**
- * The origin of a vector that was just measured.
+ * The origin of a measured vector.
  * @param {Count} count
  * @returns {import("./lab_state.js").Origin}
  */

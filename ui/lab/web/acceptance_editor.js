@@ -1,5 +1,5 @@
-/* The panel in which the acceptance vector is chosen, edited as bars or numbers, pasted, saved and
-   measured. */
+/* The panel in which the acceptance vector is chosen, edited (as bars, as numbers or as a curve),
+   pasted, saved and measured. */
 import { AcceptanceBars } from "./acceptance_bars.js";
 import { AcceptanceCounting } from "./acceptance_counting.js";
 import * as vectors from "./acceptance_vectors.js";
@@ -34,14 +34,15 @@ const scaledWords = (factor) =>
 export class AcceptanceEditor {
   presets = [...vectors.MADE];
   byCurve = false; // whether the vector is edited with the sliders of a curve
-  /** The vector that the sliders show. @type {number[] | null} */
+  /** The vector that the sliders show; out of date while the bars or the power-law preset are used.
+   * @type {number[] | null} */
   onCurve = null;
-  kind = OWN; // key of the preset in use
-  /** The bar being moved, and the vectors before and after the move. Rates are scaled from
-   * `before`, so moving the bar back restores the other rates.
+  kind = OWN; // key of the preset in use; OWN: none
+  /** The bar moved last, and the vectors before its first move and after its last. Rates are scaled
+   * from `before`, so moving the bar back restores the other rates.
    * @type {{k: number, before: number[], after: number[]} | null} */
   moved = null;
-  factor = 1; // the last change of a rate multiplied the other rates by this
+  factor = 1; // the last `move` multiplied the other rates by this; 1 after any other change
   /**
    * The vector before any edit, and the key of its preset.
    * @type {{rates: number[], origin: Origin, key?: string}}
@@ -309,8 +310,8 @@ export class AcceptanceEditor {
     this.state.set({ pick: k });
   }
 
-  // One bar was moved. If the sum would exceed 1, the other rates are scaled down; moving the bar
-  // back restores them.
+  // One rate was changed, by its bar or in the field. If the sum would exceed 1, the other rates
+  // are scaled down; changing the rate back restores them.
   move(k, rate) {
     const { state, moved } = this;
     const goesOn = moved?.k === k && moved.after === state.rates;

@@ -1,5 +1,5 @@
 /* Acceptance vectors from other sources than the Lab's own measurement (published, recorded,
-   synthetic, pasted), and the mathematics of vectors. */
+   synthetic, pasted, measured for other tabs), and the mathematics of vectors. */
 import * as planner from "../../shared/web/planner.js";
 
 const MOST_CHARS = 64 * 1024;
@@ -70,7 +70,7 @@ export const MADE = [
 /**
  * The vectors of a survey. For each kind of text and temperature there is one that was counted at
  * the first level. If there were runs to fit it to, there is also one fitted to the tokens per step
- * of whole trees, and all tabs plan with that one.
+ * of whole trees, and the tabs plan with that one by default.
  * @param {{measured?: Surveyed[], date?: string}} survey
  * @returns {Preset[]}
  */
@@ -151,8 +151,8 @@ export function withRate(rates, k, rate) {
 }
 
 /**
- * Rates from JSON (a list, an object with `rates`, or the first entry of a survey) or CSV (numbers,
- * or lines of a rank and its rate).
+ * Rates from JSON (a list, an object with `rates`, or a survey, of which the first entry is read)
+ * or CSV (numbers, or lines of a rank and its rate).
  * @param {string} text
  * @returns {number[]}
  * @throws {RangeError} with a message for the visitor
@@ -204,7 +204,8 @@ function isRanked(rows) {
 /**
  * The nearest power law, by the same fit as Acceptance.fit_power_law.
  * @param {number[]} rates
- * @returns {[number, number] | null} first rate and exponent; null for fewer than two points
+ * @returns {[number, number] | null} first rate and exponent; null if fewer than two rates are
+ *   positive
  */
 export function fitPower(rates) {
   const points = rates

@@ -1,5 +1,5 @@
 /* The menu that chooses the hardware profile whose times are used for planning: this machine's or
-   another. Decode calls the chosen profile the clock. */
+   another. In Decode, the profile that times a run is called its clock. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 
@@ -32,7 +32,8 @@ export class ClockMenu {
   /**
    * @param {HTMLElement} host
    * @param {import("./lab_state.js").LabState} state
-   * @param {() => void} onChoose called when a person chose a timed profile, here or in Decode
+   * @param {() => void} onChoose called when a person chose a profile in this menu or, as the
+   *   clock, in Decode; not called for this machine before it is timed
    */
   constructor(host, state, onChoose) {
     this.state = state;
@@ -51,7 +52,8 @@ export class ClockMenu {
     return this.menu.value;
   }
 
-  /** The key of the chosen profile in Decode. */
+  /** The key of the chosen profile in Decode, which has only this machine and the profiles with
+   * simulated times. */
   get keyInDecode() {
     return this.key === HERE ? HERE_IN_DECODE : this.key;
   }
@@ -133,8 +135,9 @@ const wordsOf = (profile, elsewhere, nodes) =>
     .join(" ");
 
 /**
- * A warning if a tree of `nodes` nodes is larger than any whose time was measured or compared with
- * a measurement, in the words of calibration_words in sequoia/planning/explain_plan.py.
+ * A warning, with the words of calibration_words in sequoia/planning/explain_plan.py, if a tree of
+ * `nodes` nodes is larger than any whose time was measured or compared with a measurement. Empty
+ * otherwise, and for the root alone.
  * @param {Profile} profile
  * @param {number} nodes
  * @returns {string}

@@ -35,11 +35,11 @@ const NODES = {
 };
 const LINE = { type: "scatter", mode: "lines" };
 
-/** A panel with a figure, its buttons and a note below it. */
+/** A panel with a figure, a note below it and, if it is drawn by Plotly, buttons. */
 class Figure {
   /**
    * @param {HTMLElement} host
-   * @param {string} plotly address of Plotly's script
+   * @param {string} plotly address of Plotly's script; empty: the figure is SVG
    * @param {{part: string, title: string, term: string, cls: string}} about
    * @param {string} word shown beside the title, such as "predicted"
    */
@@ -95,8 +95,8 @@ export class Curves {
   }
 }
 
-// The expected tokens that each shape approaches as n grows; for the best tree, those of the full
-// tree.
+// The expected tokens that these four shapes approach as n grows, with their current k; for the
+// best tree, those of the tree in which every node has a child of every rank, under the level cap.
 function shapeLimits(state) {
   const { n, even, cap } = state;
   const limited = cap === null ? "" : `, ${cap} levels`;
@@ -108,7 +108,7 @@ function shapeLimits(state) {
   }));
 }
 
-// The lowest label is below its line, the others are above: two close labels do not overlap.
+// The lowest label is below its line, the others are above, so that the lowest two do not overlap.
 const annotation = ({ label, value }, i) => ({
   xref: "paper",
   x: 0.01,
@@ -165,7 +165,8 @@ function point(state, name, label, parents) {
   };
 }
 
-/** What the n-th node gains, and what it costs with the chosen profile's times. */
+/** The speed-up by size, and below it what the n-th node gains and what it costs. Both use the
+ * chosen profile's times. */
 export class Margins {
   /**
    * @param {HTMLElement} host

@@ -9,7 +9,7 @@ import * as shapes from "./tree_shapes.js";
 /**
  * @typedef {object} LabChoices
  * @property {string} [vector] key of a preset with fixed rates
- * @property {number[]} [rates] of any other vector: the power law's, or the visitor's own
+ * @property {number[]} [rates] of any other vector, such as the power law's or the visitor's own
  * @property {Origin} [origin] of `rates`
  * @property {number} [n] node budget
  * @property {number | null} [levels] level cap; null: none

@@ -42,7 +42,7 @@ function within1(rates) {
   return sum > 1 && sum < 1 + ROUNDING ? rates.map((rate) => rate / sum) : rates;
 }
 
-// Acts once the server's message has completed the menus, or after KNOWN_MS.
+// Acts once the server's first message has filled the menus, or after KNOWN_MS.
 function whenKnown(lab, act, since = performance.now()) {
   if ("survey" in lab.known || performance.now() - since > KNOWN_MS) return act();
   setTimeout(() => whenKnown(lab, act, since), 50);

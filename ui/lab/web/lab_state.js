@@ -11,7 +11,7 @@ import * as shapes from "./tree_shapes.js";
  * @property {string} label "measured", "recorded", "paper", "synthetic", "imported", ...
  * @property {string} words more about the source, such as the prompt and the temperature
  * @property {number[]} [accepted] accepted children by rank; only of a vector that was counted
- * @property {number} [visited] nodes at which they were counted
+ * @property {number} [visited] nodes or positions at which they were counted
  * @property {Origin} [from] the origin of the vector before it was edited by hand
  */
 
@@ -122,7 +122,7 @@ export class LabState {
     return this.levels === null ? null : Math.max(this.levels, 2);
   }
 
-  /** Predicted seconds of a step with the first 1, 2, ... nodes of the growth. */
+  /** Predicted seconds of a step with the first 1, 2, ... nodes of the growth; needs a profile. */
   get times() {
     return this.once("times", [this.growth, this.profile], () =>
       planner.growthSeconds(this.growth, this.profile),
@@ -157,7 +157,8 @@ export class LabState {
   }
 }
 
-// Tries one level cap after another, up to the first that does not bind.
+// Tries one level cap after another, up to the first that does not bind or the last that planning
+// allows.
 function fastestCap(even, n, profile) {
   let found = { levels: 1, speedup: 1, parents: [-1] };
   for (let levels = 2; levels <= planner.levelsFor(n) && n > 1; levels++) {

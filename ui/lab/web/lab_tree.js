@@ -137,7 +137,7 @@ export class LabTree {
     this.at = Math.min(this.at, this.parents.length - 1);
   }
 
-  // Which nodes of a large or deep tree to draw. A tree drawn by hand is drawn to its last level.
+  // Which nodes of a large or deep tree to draw. Of a tree drawn by hand, every level may be drawn.
   limits() {
     const { topo, state, view } = this;
     this.digit = treeFrame.widthOf("0", view.family);

@@ -35,8 +35,8 @@ export class LabTreeCaption {
     if (hand) this.compare(tree);
   }
 
-  // How far the tree drawn by hand is from the best of the same size, under the level cap if it
-  // keeps to it.
+  // How far the tree drawn by hand is from the best tree of its size: the best under the level cap
+  // if the drawn tree keeps to the cap, else the best of all.
   compare({ state, topo }) {
     const { n, growth, freeGrowth, cap } = state;
     const size = state.hand.length;
@@ -102,10 +102,11 @@ function oneNode(tree, node) {
   const name = state.shown === "best" ? `Node ${node + 1} in order of growth` : `Node ${node}`;
   const below = topo.size[node] - 1;
   const hidden = tree.byNode.get(node)?.hidden;
+  const how = state.shown === "hand" ? "“All nodes” shows them" : "click to expand";
   return [
     `${name}, level ${ranks.length + 1}, path ${path}: `,
     `f = ${product.join(" × ")} = ${Number(f[node].toPrecision(4))}`,
     below ? `; with its ${count(below, "descendant")}: ${tree.worth[node].toFixed(3)} tokens` : "",
-    hidden ? `; ${hidden} of them hidden, click to expand.` : ".",
+    hidden ? `; ${hidden} of them hidden, ${how}.` : ".",
   ].join("");
 }

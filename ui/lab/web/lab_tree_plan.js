@@ -10,11 +10,14 @@ const DRAWN = 110; // nodes shown of a larger tree
  * @import { Cell } from "../../shared/web/tree_scene.js"
  */
 
-/** @typedef {Cell & {node: number, hidden: number}} Item `hidden`: folded nodes below it */
+/**
+ * `hidden`: number of its children that are not drawn, and of all their descendants.
+ * @typedef {Cell & {node: number, hidden: number}} Item
+ */
 /** @typedef {{items: Item[], rows: number, cols: number}} Plan */
 
 /**
- * Whether any node of a tree would be folded.
+ * Whether any node of a tree is folded, unless a person expands it.
  * @param {Topology} topo
  * @param {number} deepest levels that fit
  * @returns {boolean}
@@ -35,8 +38,8 @@ export function bestNodes(scores) {
  * Lay out the nodes that are drawn.
  * @param {Topology} topo
  * @param {{all: boolean, opened: Set<number>, best: Set<number>, deepest: number}} wanted
- *   `all`: draw every node; `opened`: nodes whose children are always drawn; `best`: the nodes to
- *   draw of a large tree; `deepest`: levels that fit
+ *   `all`: draw every node; `opened`: nodes that, if drawn, are drawn with all their children;
+ *   `best`: the nodes to draw of a large tree; `deepest`: levels that fit
  * @returns {Plan}
  */
 export function planTree(topo, { all, opened, best, deepest }) {

@@ -44,7 +44,7 @@ export class LabTreePointer {
 
   /**
    * In a tree drawn by hand, add a child or, with shift, remove the node. In any other tree, expand
-   * or collapse the node.
+   * the node if it has hidden children; else collapse it if it was expanded.
    * @param {string} key
    * @param {boolean} [shift]
    */

@@ -18,7 +18,8 @@ const STILL_MS = 140; // how long nothing must change before the figures are red
 /** @typedef {import("./acceptance_counting.js").Entry} Entry */
 
 /**
- * A message from ui/lab/tab.py (`_known`, `count`). An absent property changes nothing.
+ * A message from ui/lab/tab.py (`_known`, `count`, `not_running`). An absent property changes
+ * nothing.
  * @typedef {object} LabMessage
  * @property {object} [survey] acceptance recorded with the bundled pair
  * @property {{name: string, rates: number[], temperature: number}[]} [own] vectors
@@ -45,8 +46,9 @@ const KNOWN = ["survey", "profile", "profiles", "most"];
 /** The panels and their state. */
 export class Lab {
   open = false; // whether its tab is visible
-  hasOpened = false; // whether the first tree was set: the fastest, or that of a link or file
-  chosen = false; // whether one of the server's vectors was selected
+  // Whether the first tree is settled: the fastest, that of a link or file, or the visitor's own.
+  hasOpened = false;
+  chosen = false; // whether the server's vectors have arrived, of which the usual one was selected
   /** @type {number | undefined} */
   pair = undefined;
   timer = 0;
@@ -130,8 +132,9 @@ export class Lab {
     this.trigger("decode", { parents, clock });
   }
 
-  // Whether the vector on screen belongs to models other than those loaded now. Remembers which are
-  // loaded, for the next call.
+  // Whether to select a vector of the loaded models in place of the one on screen: if they are not
+  // the models of the last call, or at the first call if they have vectors of their own. Remembers
+  // which are loaded.
   isOfOtherModels({ measurable, pair }, own) {
     if (!measurable || pair === this.pair) return false;
     const first = this.pair === undefined;

@@ -78,7 +78,7 @@ export class ReadOuts {
     if (this.state.shown === "best") this.useBest();
   }
 
-  /** Show the fastest tree: its budget, and its level cap if it needs one. */
+  /** Show the fastest tree, by setting its budget and, if it needs one, its level cap. */
   useBest() {
     const { state } = this;
     if (!state.profile) return;

@@ -1,5 +1,6 @@
-/* The table that compares shapes of equal size: each has exactly as many nodes as the budget, and a
-   click shows it as the Lab's tree. */
+/* The table that compares shapes of equal size: each has exactly as many nodes as the budget. A
+   tree drawn by hand is listed, but not compared if its size differs. A click shows a shape as the
+   Lab's tree. */
 import { makePanel } from "../../shared/web/panel.js";
 import { numberField } from "./number_field.js";
 import * as planner from "../../shared/web/planner.js";
@@ -54,7 +55,8 @@ const SOURCES = [
 ].join(" ");
 
 /**
- * The figures of one row. `tokens` is absent if the tree has another size and is not compared.
+ * The figures of one row. All after `nodes` are absent if the tree has another size than the budget
+ * and is not compared.
  * @typedef {object} Figures
  * @property {string} label
  * @property {number} nodes

@@ -1,5 +1,6 @@
 /* The explanation of one cell of the dynamic programming table: its recurrence with numbers, and a
-   curve of its sum for every m, the size of the last child's subtree. */
+   curve of the sums that the recurrence compares, one for each size m of the last child's
+   subtree. */
 import * as dpWords from "./dp_words.js";
 import { attr, el, svg, text } from "../../../shared/web/dom.js";
 import { addTerm } from "../../../shared/web/tooltips.js";

@@ -34,8 +34,8 @@ export class DpGrid {
   /**
    * @param {HTMLElement} host
    * @param {{point: (cell: GridCell) => void, press: (cell: GridCell) => void,
-   *   redraw: () => void}} on `point` and `press`: the pointer entered or pressed a cell;
-   *   `redraw`: everything must be redrawn
+   *   redraw: () => void}} on `point`: the pointer (not a finger) moved over a cell; `press`: a
+   *   cell was clicked; `redraw`: everything must be redrawn
    */
   constructor(host, on) {
     this.on = on;
@@ -88,7 +88,7 @@ export class DpGrid {
     this.on.redraw();
   }
 
-  // If a cell is out of view, move the window so that it is in view with a margin.
+  // If a cell is out of view, scroll until it is in view with a margin.
   reveal({ n, b }) {
     const { from, count } = this.window;
     if (n < from) this.show(n - Math.round(count / 8), count);
@@ -245,7 +245,8 @@ export class DpGrid {
     ctx.fillText(KEYS, (w + 20) / 2, floor + 19);
   }
 
-  // The best b of every n, as one stepped line.
+  // The best b of each n in view, as a stepped line with gaps where that b is out of view or no
+  // tree exists.
   ridge(ctx, levels) {
     const { table } = this;
     const { from, count } = this.window;

@@ -23,7 +23,8 @@ const SLICE = 200000; // sums between two yields
  */
 
 /**
- * A step of the traceback, at `cell`: `parent` gets `node` as its last child.
+ * A step of the traceback, at `cell`: the node `parent` gets the node `node` as its child number
+ * `cell.b`.
  * @typedef {{cell: Cell, split: Split, parent: number, node: number}} Step
  */
 
@@ -50,7 +51,7 @@ export class DpTable {
    * @type {Layer[]}
    */
   layers = [];
-  settled = false; // more levels would change nothing
+  settled = false; // the last level changed no best(n), so more levels would change nothing
   full = false; // stopped by MOST_CELLS before it settled
   done = false;
 
@@ -137,7 +138,7 @@ export class DpTable {
   }
 
   /**
-   * A table computed at once. Blocks the page, so only for small tables.
+   * A table computed at once. Blocks the page until it is complete.
    * @param {number[]} rates
    * @param {number} nodes
    * @param {number | null} [levels]

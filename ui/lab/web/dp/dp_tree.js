@@ -15,6 +15,7 @@ const PARTS = ["other", "rest", "below"];
 /**
  * The part that each node belongs to at a step of the traceback: the last child's subtree
  * ("below"), the rest of the cell's tree ("rest"), or nodes outside the cell's tree ("other").
+ * Without a step, all are "rest".
  * @param {Topology} topo
  * @param {Step | null} step
  * @returns {string[]}
@@ -46,7 +47,8 @@ export class DpTree {
 
   /**
    * @param {Topology | null} topo null: nothing to draw
-   * @param {number[]} scores probability that a step accepts each node; written if it fits
+   * @param {number[]} scores probability that a decoding step accepts each node; written if it
+   *   fits
    * @param {Step | null} step of the traceback
    */
   paint(topo, scores, step) {

@@ -1,5 +1,5 @@
-/* The panel with the DP table: the expected tokens of the best trees as a picture, and for the
-   selected cell its explanation, its tree and its traceback. */
+/* The panel with the DP table: the table as a picture, and for the selected cell its explanation,
+   its tree and its traceback. */
 import { DpControls, DpLegend, SIZES } from "./dp_controls.js";
 import { DpExplain } from "./dp_explain.js";
 import { DpGrid } from "./dp_grid.js";
@@ -12,7 +12,7 @@ import { el, show, text } from "../../../shared/web/dom.js";
 import { makePanel } from "../../../shared/web/panel.js";
 import * as treeLayout from "../../../shared/web/tree_layout.js";
 
-const AT_ONCE = 2 ** 24; // sums in a table small enough to compute before the next frame
+const AT_ONCE = 2 ** 24; // sums in the recurrence of all cells; a larger table is made in slices
 
 /** @typedef {import("./dp_table.js").Cell} Cell */
 /** @typedef {import("./dp_table.js").Step} Step */
@@ -42,7 +42,7 @@ export class Dp {
   cell = null;
   own = false; // whether the visitor selected the cell
   step = 0; // index in `steps`
-  pinned = false; // whether moving the pointer leaves the cell selected
+  pinned = false; // whether the cell stays selected when the pointer moves
   aloud = false; // whether screen readers announce the next sentence
   /** The traceback of the cell. @type {Step[]} */
   steps = [];
@@ -62,8 +62,8 @@ export class Dp {
    * @type {Pick<Wanted, "n" | "levels">} */
   #budget = { n: 0, levels: null };
   #asked = ""; // the same as text
-  #shownFor = ""; // the tree that the cell was chosen for
-  #look = ""; // everything that the painted cells depend on, as text
+  #shownFor = ""; // #asked when the cell was chosen
+  #look = ""; // everything but the table that the painted cells depend on, as text
   /** @type {DpTable | null} */
   #painted = null;
   #ranged = ""; // the shade and level that #range was computed for
@@ -274,7 +274,8 @@ export class Dp {
     this.onSelect([...this.parents], { n, levels, branches: b, tokens });
   }
 
-  // The cell being explained: the selected one, or the cell of the current traceback step.
+  // The current traceback step (null if there is none), and the cell being explained: the selected
+  // one, or from the second step on that of the step.
   shown() {
     const step = this.steps[this.step] || null;
     return { step, cell: this.step && step ? step.cell : this.cell };

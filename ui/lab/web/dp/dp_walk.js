@@ -1,4 +1,5 @@
-/* The traceback as a list of steps. Each step gives one node its last child. */
+/* The traceback as a list of steps. Each step gives one node one of its children, the last child
+   first. */
 import * as dpWords from "./dp_words.js";
 import * as dom from "../../../shared/web/dom.js";
 import { attr, button, el, text } from "../../../shared/web/dom.js";
