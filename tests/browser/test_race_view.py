@@ -1093,7 +1093,7 @@ def test_a_new_race_clears_the_charts_at_once(page: Page) -> None:
     give(page, part(new, 0, 0))
     assert page.evaluate(SHOWN) == ["sentence", "sentence"]
     assert text(page, "[data-part=race-speedup] .race-waiting") == (
-        "The chart appears after the first step."
+        "The chart appears after the first steps."
     )
     page.wait_for_timeout(400)
     assert page.evaluate(SHOWN) == ["sentence", "sentence"]
@@ -1444,8 +1444,8 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
     bar = page.locator(f"{lane(0)} progress")
     assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("5", "400")
     assert text(page, "[data-part=distribution-where]").startswith(
-        "Each lane repeats the same step with different seeds, after …a  b⏎ (token 4 in the text "
-        "of Plain)."
+        "Each lane with a draft repeats the same step with different seeds, after …a  b⏎ (token 4 "
+        "in the text of Plain)."
     )
     assert "the first: 1.5 bits (what is a bit?)" in text(page, "[data-part=distribution-where]")
     judged(page, whole, counts(400, False, (230, 170)), None, counts(400, False, (250, 150)))

@@ -1,4 +1,5 @@
-"""Races read from files: the one that the view opens with, and a visitor's upload."""
+"""Races read from files (the one that the view opens with, and a visitor's upload), and the run of
+one lane with a title."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ WELCOME = "welcome"
 
 
 def opened(path: Any, most: int) -> OpenedRace:
-    """The race in the file at `path`, of at most `most` bytes. Raises BadTrace with a message for
-    the visitor."""
+    """The race in the file at `path`, which may have at most `most` bytes. Raises BadTrace with a
+    message for the visitor."""
     return OpenedRace(RaceLog.from_dict(json_of(path, most, "race")))
 
 

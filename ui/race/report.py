@@ -63,8 +63,8 @@ class Tally:
 class FinishedRace:
     """A race that has ended. prompt: for lanes that have no prompt of their own. acceptances: the
     acceptance that each lane's tree was fitted to, None for a fixed shape. clock: the simulated
-    clock that timed all lanes, None if their times were measured here. base: index of the plain
-    lane, None if there is none."""
+    clock that timed all lanes, None if their times were measured here. base: index of the first
+    plain lane, None if there is none."""
 
     pair: Pair
     prompt: str
@@ -93,9 +93,9 @@ class FinishedRace:
             yield places, part
 
     def timed(self, max_nodes: int) -> list[dict[str, Any] | None]:
-        """One result per lane: where its time went and what to try, compared with the plain lane.
-        None for the plain lane. max_nodes: a suggested tree with more nodes is only described; its
-        `parents` are None."""
+        """One result per lane, None for the plain lane: where its time went and what to try,
+        compared with the plain lane. Both parts are None if there is no plain lane. max_nodes: a
+        suggested tree with more nodes is only described; its `parents` are None."""
         base = None if self.base is None else self.tallies[self.base]
         results = [
             None if lane.is_plain else self._timed(i, base, max_nodes)
@@ -108,8 +108,8 @@ class FinishedRace:
         result: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
         if base is None:
             return result
-        # an error means that this lane or the plain one has no steps or a decode time of 0, or that
-        # no advice can be computed; what was computed before it is kept
+        # an error means that this lane or the plain one has no steps, that its target passes took
+        # no time, or that no advice can be computed; what was computed before the error is kept
         with suppress(SequoiaError):
             bars = time_breakdown(tally.stats, base.stats)
             result["waterfall"] = {
@@ -169,9 +169,9 @@ class FinishedRace:
     ) -> Iterator[tuple[int, Result]]:
         """At temperature 0, (lane index, result) for each lane that has a draft and made steps: its
         tokens compared with `reference`, the tokens of plain decoding. If `reference` is None or
-        empty, the results say that nothing was checked. tree_of: returns a lane's tree, for
-        repeating its run if rounding could explain a difference; `should_stop` ends the
-        repeat."""
+        empty, the results say that nothing was checked. tree_of: returns the tree of the lane with
+        this index, or a function that makes its TreeChoice, for repeating the lane's run in float32
+        if rounding could explain a difference. should_stop: ends the repeated run."""
         for i, (lane, tally) in enumerate(zip(self.lanes, self.tallies, strict=True)):
             if lane.is_plain or not tally.tokens:
                 continue
@@ -208,8 +208,8 @@ class FinishedRace:
 
 
 def as_simulated(value: Any) -> Any:
-    """`value` with "measured" replaced by "simulated" in every text in it: the label of an analysis
-    of simulated step times."""
+    """`value` with "simulated" in place of "measured" in every text in it, for the analysis of a
+    race whose step times are simulated."""
     if isinstance(value, str):
         return value.replace("measured", "simulated")
     if isinstance(value, Mapping):

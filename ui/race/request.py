@@ -43,7 +43,7 @@ class LaneRequest:
 class RaceRequest:
     """One race as requested. lanes: with a second_prompt, the lanes on the first prompt, then those
     on the second. check: after the race, at temperatures above 0, compare first tokens with the
-    target's distribution. chat: treat the prompt as a chat message if the models have a chat
+    target's distribution. chat: treat each prompt as a chat message if the models have a chat
     template. clock: the profile of the simulated clock that times all lanes, see ui.decode.clocks;
     None to time them on this machine."""
 
@@ -57,8 +57,9 @@ class RaceRequest:
 
     @classmethod
     def parse(cls, form: Mapping[str, Any], limits: Limits) -> RaceRequest:
-        """The request in `form`, which has the fields of a run's form and `lanes`, a list of (kind,
-        numbers as text, verifier). Raises a SequoiaError that names the value and the bound."""
+        """The request in `form`: the fields of a run's form, without those of one lane (`fixed`
+        below); `check`; `second_prompt`, which may be missing; and `lanes`, a list of (kind,
+        numbers as text, verifier). Raises a SequoiaError if a value is invalid."""
         fixed = {
             "tree": "plain",
             "first": None,
@@ -151,8 +152,8 @@ def _lane(
 def _named(
     numbers: Sequence[int], lanes: Sequence[tuple[TreeRequest, str]]
 ) -> tuple[LaneRequest, ...]:
-    """The lanes with their numbers in the form and unique names. A name includes the verifier,
-    unless the lane is plain decoding or all lanes of its shape use the default verifier."""
+    """The lanes with their `numbers` in the form and unique names. A name includes the verifier,
+    unless the lane is plain decoding or all lanes of its kind use the default verifier."""
     names = [_name(lane, lanes) for lane in lanes]
     numbered = [
         f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name

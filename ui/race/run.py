@@ -37,9 +37,9 @@ _OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
 
 @dataclass(frozen=True)
 class Started:
-    """The first step is about to begin. prompts: the token ids of each lane's prompt. meta: what is
-    the same for all lanes; the rest is in each lane's log. continuation: the inputs for further
-    runs."""
+    """The trees are chosen; the lanes are about to read their prompts. prompts: the token ids of
+    each lane's prompt. meta: what is the same for all lanes; the rest is in each lane's log.
+    continuation: the inputs for further runs."""
 
     pair: Pair
     prompts: tuple[tuple[int, ...], ...]
@@ -58,8 +58,8 @@ class StepMade:
 
 @dataclass(frozen=True)
 class StepsEnded:
-    """The last step was made; results follow. stopped: whether a lane did not finish, because of
-    Stop or the time limit. expected: see `RaceJob._expected`."""
+    """The last step was made; results follow unless the visitor has left. stopped: whether a lane
+    did not finish. expected: see `RaceJob._expected`."""
 
     stopped: bool
     expected: tuple[ExpectedSteps | None, ...] | None = None
@@ -106,7 +106,7 @@ class RaceJob(RunJob):
         self._emitted = 0  # tokens so far, of all lanes
         self._over: StepsEnded | None = None
         self._lanes_sent = False  # whether a message has described the lanes
-        self._raced: tuple[LaneRequest, ...] = ()  # requested lanes, except repeats
+        self._raced: tuple[LaneRequest, ...] = ()  # requested lanes that plan_race kept
         self._end = 0.0  # time limit of steps and analysis, on the monotonic clock
 
     @property
@@ -188,7 +188,7 @@ class RaceJob(RunJob):
             self._end = time.monotonic() + self._limits.seconds
             tallies, late = self._run_steps(race)
             self.post(StepsEnded(bool(race.running), self._expected(pair, race, tallies)))
-            # without the race, its caches are freed before the analysis
+            # the race is dropped, so that its caches are freed before the analysis
             lanes = race.lanes
             race = None
             if not self._released:  # unless the visitor has left
@@ -289,7 +289,7 @@ class RaceJob(RunJob):
         return time.monotonic() > self._end
 
     def _must_end(self) -> bool:
-        """Whether Stop was pressed or the time limit is reached."""
+        """Whether the race was asked to stop, its page was closed, or its time limit is reached."""
         return self.halted() or self._late
 
     # -- after the race, not part of any lane's decode time ----------------------------------------
@@ -332,8 +332,8 @@ class RaceJob(RunJob):
         yield from ({places[lane]: lossless} for lane, lossless in found)
 
     def _check_distributions(self, finished: FinishedRace) -> Iterator[Round]:
-        """Run the check above temperature 0, or say why it is not run. Yields its results so far
-        after each round of draws."""
+        """Run the check of losslessness for temperatures above 0, and yield its results so far
+        after each round of draws. If it is not run, yield results that say why."""
         awaited = self._model_host.queue.awaited
         is_single = not self.request.second_prompt
         if not (self.request.check and is_single) or self._must_end() or awaited:
@@ -367,7 +367,8 @@ class RaceJob(RunJob):
         yield from check.rounds()
 
     def _why_unchecked(self, awaited: bool) -> str:
-        """The reason, in words. awaited: whether another run is waiting for the models."""
+        """Why the check is not run, in words. awaited: whether another run is waiting for the
+        models."""
         if self.request.second_prompt:
             return "only a race of one prompt can be checked; race each prompt alone"
         if not self.request.check:
@@ -378,7 +379,7 @@ class RaceJob(RunJob):
 
     def _tree(self, finished: FinishedRace, i: int) -> TreeSource:
         """The tree of lane i. If it changes from step to step, a function that makes a new
-        TreeChoice for each draw: a TreeChoice learns, and draws must be independent."""
+        TreeChoice for each run or draw: a TreeChoice learns, and draws must be independent."""
         tree = finished.lanes[i].tree
         lane = self._raced[i]
         if isinstance(tree, Tree):

@@ -34,11 +34,13 @@ class StoredRaces:
 
     @cached_property
     def _welcome_text(self) -> str:
-        """Written once: every page opens with the recorded race."""
+        """The text of the welcome race's file. It is written once, because most pages open with
+        this race."""
         return self.welcome.log().to_json() if self.welcome else ""
 
     def get_moves(self, asked: Any) -> str:
-        """The steps that a browser missed. asked: [race name, index of the first step]."""
+        """The steps that a browser missed. asked: [race name, index of the first step]. A message
+        with an error if the race is not stored or `asked` is malformed."""
         name, first = parse_missed(asked)
         kept = self.find(name)
         if kept is None:

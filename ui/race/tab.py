@@ -146,8 +146,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
     # -- races -------------------------------------------------------------------------------------
 
     async def run(self, data: FormData, request: gr.Request) -> AsyncIterator[str]:
-        """Run a race and analyse it, except for the check of losslessness. Before that, end the
-        check or the further runs of the visitor's last race."""
+        """Run a race and analyse it, except for the check of losslessness at temperatures above 0.
+        Before that, end the check or the further runs of the visitor's last race."""
         try:
             race = await self._start(request, data)
         except SequoiaError as problem:
@@ -175,8 +175,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             self._starting.discard(who)
 
     def stop(self, request: gr.Request) -> None:
-        """Stop the visitor's race after its current step. If it is about to start, do not start
-        it."""
+        """Stop the visitor's race, its check or its further runs, after the current step. If a race
+        is about to start, do not start it."""
         self._starting.discard(visitor(request))
         super().stop(request)
 
@@ -189,7 +189,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return race
 
     async def check(self, request: gr.Request) -> AsyncIterator[str]:
-        """The messages of the check of losslessness after the visitor's race, if it has one."""
+        """The messages of the check of losslessness after the visitor's race, if one is
+        running."""
         race = self.sessions.get(visitor(request))
         if not isinstance(race, RaceJob) or not race.checking:
             return
@@ -200,8 +201,9 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
             race.halt()
 
     async def race_on(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
-        """Make further runs, with other prompts and seeds, of the race that the browser names.
-        Before that, end the check or the further runs of the visitor's last race."""
+        """Make further runs, with other prompts or seeds, of the race that the browser names.
+        Before that, wait for the analysis of the visitor's last race, and end its check or its
+        further runs."""
         try:
             job = await self._go_on(request, sent_with(event).get("race"))
         except SequoiaError as problem:
@@ -258,7 +260,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return self.form.resting(False)
 
     def buttons_now(self, request: gr.Request) -> Updates:
-        """Updates of the buttons and of the file to save, after a race or a refused request."""
+        """Updates of the buttons for the current state of the visitor's race, and of the file to
+        save, if the race has newly ended."""
         who = visitor(request)
         race = self.sessions.get(who)
         if who in self._starting:
@@ -277,7 +280,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
 
     def _keep(self, race: RaceJob | RaceOnJob) -> StoredRace | None:
         """Once a race has ended, move its recording to the store and return it; None if the race
-        made none."""
+        made none, or if it was moved before."""
         kept = race.recording
         if kept is not None:
             race.forget()
@@ -340,8 +343,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
     # -- recordings --------------------------------------------------------------------------------
 
     def load(self, request: gr.Request) -> Updates:
-        """Show the race named in the page's address if it is still stored, else the recorded
-        example."""
+        """Show the race named in the page's address if it is still stored and has steps, else the
+        recorded example."""
         kept = self.stored.newest.get(request.query_params.get("race"))
         if kept is None or not kept.node_count:
             return self.example()
@@ -363,8 +366,9 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return self._shown(kept)
 
     def open_lane(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """Play the run of one lane in the Decode view. `event` has {race, lane}. Raises gr.Error,
-        shown as a pop-up, if there is no such lane."""
+        """Play the run of one lane in the Decode view. `event` has {race, lane: its index}. Raises
+        gr.Error, shown as a pop-up, if there is no such lane, it has no steps, or the visitor's own
+        run is in progress there."""
         try:
             asked = sent_with(event)
             kept = self.stored.find(asked.get("race"))

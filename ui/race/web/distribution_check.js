@@ -1,5 +1,5 @@
-/* The check of losslessness at temperatures above 0: counts of the first tokens that each lane
-   sampled at one position of a text, compared with the target's distribution there. */
+/* The check of losslessness at temperatures above 0: counts of the first tokens that each lane with
+   a draft sampled at one position of a text, compared with the target's distribution there. */
 import { laneName } from "./lane.js";
 import { el, show, text } from "../../shared/web/dom.js";
 import { count, known, percent, readable, short, visible } from "../../shared/web/format.js";
@@ -73,7 +73,8 @@ export class DistributionCheck {
    * @param {Count} count
    */
   paintPosition({ context, at, lane, rule }) {
-    this.where.replaceChildren("Each lane repeats the same step with different seeds, after ");
+    const how = "Each lane with a draft repeats the same step with different seeds, after ";
+    this.where.replaceChildren(how);
     el("code", { text: "…" + readable(context) }, this.where);
     const name = laneName(this.lanes[lane], lane);
     this.where.append(` (token ${at + 1} in the text of ${name}). `);
@@ -134,7 +135,7 @@ function chiSquare({ statistic, freedom }) {
 }
 
 /**
- * The smallest deviation that the check would flag, in words.
+ * The smallest deviation that the check would flag in every lane, in words.
  * @param {Count[]} counts
  * @returns {string}
  */

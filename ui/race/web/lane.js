@@ -101,8 +101,8 @@ export class LaneView {
   }
 
   /**
-   * Show the lane's tree. If it changes from step to step, show the tree of the step that was
-   * shown last.
+   * Show the lane's tree, or nothing for plain decoding. If the tree changes from step to step,
+   * show that of the last step shown.
    * @param {LaneTotals} total
    * @param {number} done number of steps shown
    */
@@ -172,8 +172,8 @@ export class LaneView {
   }
 
   /**
-   * Make the elements of the losslessness check: verdict, progress, and the sentence that
-   * explains it.
+   * Make the elements of the losslessness check: its verdict, its progress, and the words that
+   * explain the verdict.
    * @param {HTMLElement} foot
    */
   makeCheck(foot) {
@@ -226,8 +226,8 @@ export class LaneView {
   }
 
   /**
-   * Show the time of a lane that has finished. It is animated if the race time was moving, and not
-   * if a visitor of a paused race jumps to a later time.
+   * Show the decode time of a lane that has finished. It is animated if the race time was moving,
+   * and not if the visitor jumps to a later time in a paused race.
    * @param {LaneTotals} total
    * @param {boolean} isOver
    * @param {boolean} wasMoving
@@ -339,8 +339,8 @@ function briefly(how, { clock }) {
 }
 
 /**
- * How a lane decodes. The most important parts come first: the page may cut the end, which is then
- * shown only under the pointer (its `title`).
+ * How a lane decodes. The most important parts come first, because the page may cut the end; then
+ * only the tooltip (the `title`) shows all.
  * @param {Lane} lane
  * @returns {string}
  */

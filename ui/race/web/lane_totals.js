@@ -108,7 +108,8 @@ export class LaneTotals {
 
   /**
    * The lane's pace up to t: the logarithm of seconds per token, its standard error (jackknife over
-   * segments), and the number of segments; null with too few segments.
+   * segments), and the number of segments; null if there are too few segments, or if one of them
+   * took all the time.
    * @param {number} t
    * @returns {Pace | null}
    */
@@ -148,7 +149,7 @@ const rate = (sum) => sum.tokens / sum.seconds;
 export const speedRatio = (lane, other, t) => rate(lane.at(t)) / rate(other.at(t));
 
 /**
- * The steps cut into about eight segments of about equally many tokens.
+ * The steps cut into at most eight segments of about equally many tokens.
  * @param {Sum[]} sums
  * @returns {Segment[]}
  */
@@ -183,8 +184,8 @@ function pace(parts) {
 }
 
 /**
- * The 95% confidence interval (approx.) of the speed-up of `lane` over `other` up to t; null with
- * too few segments.
+ * The 95% confidence interval (approx.) of the speed-up of `lane` over `other` up to t; null if one
+ * of them has no pace, see LaneTotals.pace.
  * @param {LaneTotals} lane
  * @param {LaneTotals} other
  * @param {number} t
@@ -211,8 +212,8 @@ export const intervalInWords = ({ least, most, verdict }) =>
   `${least.toFixed(2)}–${most.toFixed(2)}${verdict === "even" ? ", no clear difference" : ""}`;
 
 /**
- * Index of the lane that `lane` is compared with at t: the plain lane on its prompt. If there is no
- * plain lane, the slowest lane on its prompt, or -1 while none has made a step.
+ * Index of the lane that `lane` is compared with at t: the plain lane on its prompt. If that prompt
+ * has no plain lane: the slowest lane on it, or -1 while no lane on it has made a step.
  * @param {Lane[]} lanes
  * @param {LaneTotals[]} totals
  * @param {number} t
@@ -239,8 +240,8 @@ export function lanesByPrompt(lanes) {
 }
 
 /**
- * Index of the lane that leads at t: the lane with the most tokens. If several have as many, the
- * lane that had them first leads. -1 while no lane has made a step.
+ * Index of the lane that leads at t: the lane with the most tokens. If several have the most, the
+ * one that had them first leads. -1 while no lane has made a step.
  * @param {LaneTotals[]} totals
  * @param {number} t
  * @returns {number}
@@ -281,8 +282,9 @@ export function placesByPrompt(lanes, totals, t, done) {
 /**
  * Place of each lane at t; null if it has not finished, or if a lane with less decode time may
  * still finish before it. The place is 1 plus the number of lanes that finished earlier, without
- * those that show no clear difference, but never better than the place of a lane that finished
- * earlier. So lanes that share a place are neighbours in the order of finish.
+ * those that show no clear difference from it, but never better than the place of a lane that
+ * finished earlier. So lanes that share a place are neighbours in the order of finish. `done`: the
+ * race is over, so no further lane can finish.
  * @param {LaneTotals[]} totals
  * @param {number} t
  * @param {boolean} done

@@ -22,9 +22,9 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const HEIGHT = 300; // of the tree, in px
 const EACH = { done: 100, running: 300 }; // ms between two trees while the race time moves
-const LEAD_KEPT = 800; // ms before another leader is shown: a short lead would only flicker
+const LEAD_KEPT = 800; // ms that each leader is shown at least: a short lead would only flicker
 const READABLE = 0.5; // a step that is on screen for this many seconds or more is animated
-const STANDS = 400; // ms that the race must be paused on a step before the step is played
+const STANDS = 400; // ms that the race must be paused at a step's end before the step is played
 const SLOW = 0.2; // with more seconds per step than this, details are requested during the race
 
 /** The panel below the lanes. */
@@ -81,7 +81,7 @@ export class LeadTree {
     return playing || (live && !done);
   }
 
-  /** The leading lane. While the race time moves, a change is delayed; see LEAD_KEPT. */
+  /** The leading lane. While the race time moves, each leader stays for at least LEAD_KEPT. */
   get leader() {
     const { totals, t } = this.store;
     const now = performance.now();
@@ -112,7 +112,7 @@ export class LeadTree {
   }
 
   /**
-   * Whether a step takes long enough on screen to be animated.
+   * Whether a step takes long enough on screen to be animated; never while the race runs.
    * @param {number} lane
    * @param {number} i
    * @returns {boolean}
@@ -199,7 +199,7 @@ export class LeadTree {
       this.#playing = setTimeout(() => stage.play(), STANDS);
   }
 
-  /** @type {(lane: number) => boolean} whether steps are rare enough to request details of all */
+  /** @type {(lane: number) => boolean} whether steps are rare enough to request details of each */
   isSlow(lane) {
     const { clock, steps } = this.store.totals[lane];
     return clock / steps.length > SLOW;

@@ -77,7 +77,7 @@ export class RaceCharts {
     const panel = makePanel(this.root, { part, title, cls: "race-figure" });
     const word = el("span", { class: "sq-word" }, panel.titleBox);
     const chart = new Chart(panel.body, this.plotly, title);
-    const why = "The chart appears after the first step.";
+    const why = "The chart appears after the first steps.";
     el("p", { class: "race-note race-waiting", text: why }, panel.body);
     panel.root.dataset.empty = "yes";
     const figure = { panel, word, chart, make, shows: "", at: 0 };
@@ -268,7 +268,7 @@ export class RaceCharts {
 /**
  * What speed-ups are relative to, in words.
  * @param {import("./race_store.js").Lane[]} lanes
- * @param {number} reference the lane that the first one is compared with
+ * @param {number} reference index of the lane that the first lane is compared with
  * @returns {string}
  */
 function overWhat(lanes, reference) {

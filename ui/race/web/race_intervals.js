@@ -1,5 +1,6 @@
-/* The pace of the leading lane relative to each other lane, with a 95% confidence interval and one
-   dot per run, all on one axis. Shown once there are further runs, which narrow the intervals. */
+/* For each prompt, the pace of its leading lane relative to each other lane on it, with a 95%
+   confidence interval and one dot per run, all on one axis. Shown from the beginning of further
+   runs on: they narrow the intervals. */
 import { laneName } from "./lane.js";
 import { laneStyles } from "./lane_style.js";
 import { lanesByPrompt } from "./lane_totals.js";
@@ -17,7 +18,7 @@ import { addTerm } from "../../shared/web/tooltips.js";
 
 const LEAST_REACH = Math.log(1.1); // the axis goes at least this far on either side of 1
 
-/** One row for each lane behind the leader. */
+/** One row for each lane that the verdict compares with the leader on its prompt. */
 export class RaceIntervals {
   /**
    * @param {RaceStore} store
@@ -58,7 +59,7 @@ export class RaceIntervals {
     compared.forEach((one, i) => this.paintRow(rows[i], one, ends));
   }
 
-  /** For each prompt, the indexes of its lanes, fastest first. */
+  /** For each prompt, the indexes of its lanes that made steps, fastest first. */
   get orders() {
     const { verdict, lanes } = this.store;
     const groups = lanesByPrompt(lanes);

@@ -1,4 +1,4 @@
-/* "Race on": further runs of a race that is over, with other prompts and seeds, pooled with it. */
+/* "Race on": further runs of a race that is over, with other prompts or seeds, pooled with it. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { count } from "../../shared/web/format.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };

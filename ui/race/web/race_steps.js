@@ -1,7 +1,7 @@
-/* The steps of a race, in the form that pictures of their trees need. Messages of a race have only
-   the shape of each tree, the accepted path and its text. The other details of a picture (all
-   drafted tokens, probabilities, the verifier's decisions) are requested from the server, a few
-   steps of a lane at a time. */
+/* The steps of a race, in the form that pictures of their trees need. Of what a picture shows,
+   messages of a race have the shape of the tree, the accepted path, the emitted text and the times.
+   The details (all drafted tokens, probabilities, the verifier's decisions) are requested from the
+   server, a few steps of a lane at a time. */
 import { topology } from "../../shared/web/tree_layout.js";
 import { viewStep } from "../../shared/web/step_view.js";
 
@@ -82,7 +82,8 @@ export class RaceSteps {
   }
 
   /**
-   * Request the details of a step and of the steps after it, unless they are known.
+   * Request the details of a step and of the steps after it. Nothing is requested if those of the
+   * step are known, or too soon after the last request.
    * @param {number} lane
    * @param {number} i
    */

@@ -1,6 +1,6 @@
-/* The part of the race that the page has received, and the race time shown. Playback, its base
-   class, receives the messages and calls for painting. A message's `moves` are steps, each of one
-   lane. */
+/* The part of the race that the page has received, and the race time shown. Playback, the base
+   class of RaceStore, receives the messages and calls for painting. A message's `moves` are steps,
+   each of one lane. */
 import { Following } from "../../shared/web/following.js";
 import { Playback, SLOWEST_FRAME } from "../../shared/web/playback.js";
 import { addTrees } from "../../shared/web/tree_numbers.js";
@@ -40,10 +40,12 @@ import { LaneTotals } from "./lane_totals.js";
  *   lossless: Lossless | null}} Result
  */
 /**
- * Who won and how sure that is; `Verdict` in sequoia/diagnosis/race_verdict. `order`: lanes that
- * made steps, fastest first. `places`: of each lane, null if it made no step. `details`: sentences
- * that explain it. `more_to_separate`: how many further runs would separate the first two lanes;
- * `more_races`: how many would detect a difference of 10%; null if not known or too many.
+ * Who won and how sure that is; `Verdict` in sequoia/diagnosis/race_verdict describes all fields.
+ * `order`: lanes that made steps, fastest first; those on the first prompt precede those on the
+ * second. `places`: of each lane, null if it made no step. `details`: the sentences under "How
+ * sure?". `more_to_separate`: how many further runs would separate the first two lanes, 0 if they
+ * are apart; `more_races`: how many would detect a difference of 10%; both null if not known or too
+ * many.
  * @typedef {{place: number, tied: boolean}} Place
  * @typedef {[number, number]} Range
  * @typedef {{faster: number, slower: number, ratio: number, least: number, most: number,
@@ -54,7 +56,8 @@ import { LaneTotals } from "./lane_totals.js";
  *   sentence: string, details: string[]}} Verdict
  */
 /**
- * The race and its further runs; ui/race/pooled.py. `seconds`: per token, one value per lane.
+ * The race and its further runs; ui/race/pooled.py describes all fields. `seconds`: per token, one
+ * value per lane.
  * `more`: how many further runs "Race on" would make, 0 if none are possible. `planned`: while
  * further runs are being made, how many runs there will be, else null.
  * @typedef {{prompt: string, seed: number, seconds: (number | null)[]}} PooledRun
@@ -77,7 +80,7 @@ import { LaneTotals } from "./lane_totals.js";
  */
 const isOfFurtherRuns = ({ pool, done }) => pool !== undefined && done === undefined;
 
-const SHORT = 2; // seconds; a recorded race shorter than this plays slower
+const SHORT = 2; // seconds; a recorded race shorter than this plays at a quarter of its speed
 
 /** The state of the Race view. */
 export class RaceStore extends Playback {
@@ -237,7 +240,7 @@ export class RaceStore extends Playback {
   get isOver() {
     return this.done && this.end > 0 && this.t >= this.end;
   }
-  /** The number of tokens at which a lane has finished. */
+  /** The finish line: the token limit, or if that is not known, the most tokens of any lane. */
   get line() {
     const most = this.meta.policy?.max_new_tokens;
     return most > 0 ? most : Math.max(...this.totals.map((total) => total.at(this.end).tokens), 1);
@@ -268,7 +271,8 @@ export class RaceStore extends Playback {
   }
 
   /**
-   * The race time at which the nearest step after or before the time shown ended.
+   * The race time at which the nearest step after or before the time shown ended; the end or the
+   * start of the race if there is none.
    * @param {number} by 1: after, -1: before
    * @returns {number}
    */

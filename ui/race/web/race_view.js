@@ -84,7 +84,7 @@ class RaceView {
     this.timeWent.paint();
   }
 
-  /** Called when the lanes of a race become known, and again after steps arrived late. */
+  /** Called when the lanes have changed, and again after steps arrived late. */
   buildLanes() {
     const { store, grid } = this;
     this.built = store.built;

@@ -1,5 +1,5 @@
-/* The table of pooled runs below "How sure?": for each run its prompt, its seed and the pace of
-   every lane. */
+/* The table of pooled runs below "How sure?": for each run the start of its prompt, its seed and
+   the pace of every lane. */
 import { laneName } from "./lane.js";
 import { el, show } from "../../shared/web/dom.js";
 import { known, readable } from "../../shared/web/format.js";
@@ -7,7 +7,7 @@ import { known, readable } from "../../shared/web/format.js";
 /** @typedef {import("./race_store.js").Pool} Pool */
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 
-const FIRST = 40; // how many characters of a prompt are shown
+const FIRST = 40; // how many characters of a prompt's first line are shown
 
 /** The table of runs. It is hidden for a single run. */
 export class RunTable {

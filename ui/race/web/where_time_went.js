@@ -84,7 +84,7 @@ export class WhereTimeWent {
 
   /**
    * The interval of the lane's speed-up over plain decoding, from the whole race; null without a
-   * plain lane.
+   * plain lane, and in a race too short for one.
    * @param {number} i index of the lane
    * @returns {Interval | null}
    */
