@@ -23,7 +23,7 @@ OnWait = Callable[[Wait], None]
 
 
 class Cancelled(Exception):
-    """The visitor left the queue before their turn."""
+    """A job was stopped before its turn, while the models loaded, or while it measured."""
 
 
 def wait_words(wait: Wait, what: str = "yours") -> str:
@@ -39,7 +39,7 @@ def _unknown_share() -> float:
 class Work:
     """Work that waits for the engine or uses it. share: returns the fraction that is done, from 0
     to 1. job: the job that does the work, if there is one. returns: whether the job had an earlier
-    turn and queues again for more work; it is then never refused."""
+    turn since it was started and queues again for more work; it is then never refused."""
 
     demand: Demand = field(default_factory=Demand)
     share: Callable[[], float] = _unknown_share
@@ -58,7 +58,8 @@ class _Ticket:
 
 class FairQueue:
     """First come, first served: the first one in the queue has the engine. At most `most` can be in
-    the queue, including the one that has the engine. `times` learns how long the work takes."""
+    the queue, including the one that has the engine; a job that `returns` enters even then. `times`
+    learns how long the work takes."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
@@ -88,7 +89,8 @@ class FairQueue:
         """Wait for a turn; it lasts until the context ends. While waiting, `on_wait` is called with
         the jobs ahead: once at the start, at each change, and every few seconds.
 
-        Raises Cancelled if `should_stop` returns True while waiting, and Busy if the queue is full.
+        Raises Cancelled if `should_stop` returns True while waiting, and Busy if the queue is full,
+        unless `work.returns`.
         """
         ticket = _Ticket(work or Work())
         self._enter(ticket)

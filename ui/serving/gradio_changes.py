@@ -24,9 +24,9 @@ def change_gradio() -> None:
 
 
 def _forget(self: SessionState, key: int, value: Any = None) -> None:
-    """Does nothing. Gradio's method would store the last value of every component for each recent
-    visitor, up to 32 MiB for an uploaded file. That is for deep links, which this page does not
-    have."""
+    """Does nothing. The two methods of Gradio that it replaces would store the last value of every
+    component for each recent visitor, up to 32 MiB for an uploaded file. Only deep links need these
+    values, and this page has none."""
 
 
 _gradio_begins_session = SessionState.__init__

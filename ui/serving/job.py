@@ -36,8 +36,8 @@ class Job(ABC, Generic[Event]):
     """`start` begins the work in the background; `batches` yields its events until it has ended.
 
     name: the job's name in messages. if_it_fails: a sentence that is added to the message if the
-    job is stopped or fails unexpectedly. if_out_of_memory: a sentence that is added if memory ran
-    out.
+    job fails unexpectedly, or is stopped without a message of its own. if_out_of_memory: a sentence
+    that is added if memory ran out.
     """
 
     name = "run"
@@ -56,8 +56,8 @@ class Job(ABC, Generic[Event]):
 
     @abstractmethod
     def work(self, steps: int | None) -> Event:
-        """Do the work, in the job's thread. Returns the last event. Once `halted` is True, returns
-        soon or raises Cancelled or Stopped. steps: as in `start`."""
+        """Do the work, in the job's thread. Returns the last event. Once `halted` returns True,
+        returns soon or raises Cancelled or Stopped. steps: as in `start`."""
 
     @abstractmethod
     def demand(self) -> Demand:
@@ -107,7 +107,8 @@ class Job(ABC, Generic[Event]):
 
     @property
     def holding(self) -> bool:
-        """Whether the job is paused and still has the caches it needs to continue."""
+        """Whether the job has begun, has not ended, and still has the caches it needs to
+        continue."""
         return False
 
     def start(self, steps: int | None = None) -> None:
@@ -172,7 +173,7 @@ class Job(ABC, Generic[Event]):
     @contextmanager
     def turn(self, chat: bool = False) -> Iterator[Pair]:
         """Wait for this job's turn and yield the pair. chat: whether prompts become chat messages,
-        if the models have a chat template. Raises NotLoaded, Busy, or Cancelled if the job is
+        if the models have a chat template. Raises NotLoaded or Busy; and Cancelled if the job is
         halted while it waits."""
         if not self._model_host.settled:
             self.post(

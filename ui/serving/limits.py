@@ -12,21 +12,23 @@ MIB = 1024 * 1024
 class Limits:
     """The most that one visitor, or all visitors together, may use.
 
-    tokens, nodes, prompt_chars: of one run. seconds: decoding time of one run (wall clock).
-    waiting: visitors in the queue, including the one being served.
+    tokens, prompt_chars: of one run. nodes: of one tree, with its root. seconds: decoding time of
+    one run (wall clock); it is counted anew when a paused run is resumed. waiting: visitors in the
+    queue, including the one being served.
 
     In each view separately: sessions: visitors whose runs are remembered. held: paused runs that
-    keep their KV caches. runs, stored_nodes: number of finished runs stored for reload, and the
-    number of nodes in all of them (one node of one step is about 100 bytes).
+    keep their KV caches. runs, stored_nodes: number of runs stored for reload, and the number of
+    nodes in all of them (one node of one step is about 100 bytes).
 
     models: whether visitors may load other models, which includes downloading them. measures:
     whether visitors may measure this machine; all visitors share its profile. shares: whether
     everyone may follow any run, read-only. That suits one machine or a workshop. Among strangers a
     prompt is private: without `shares`, a run can be followed only if its visitor allows it.
 
-    In bytes: request: size of a request that uploads no file. upload: size of an uploaded file.
-    uploads_each, uploads: uploads within `upload_seconds`, from one address and in total. kept: all
-    temporary files (uploads and files to download), of which there are at most `kept_files`.
+    In bytes: request: size of a request that uploads no file. upload: size of a request that
+    uploads files. uploads_each, uploads: uploads within `upload_seconds`, from one address and in
+    total. kept: all temporary files (uploads and files to download), of which there are at most
+    `kept_files`.
     """
 
     tokens: int = 4096
@@ -65,7 +67,7 @@ class Limits:
         """The limits on uploads and files, each with its size in words, for --help."""
         within = f"in {self.upload_seconds / 60:g} minutes"
         found = {
-            "an uploaded file": self.upload,
+            "an upload": self.upload,
             "any other request": self.request,
             f"uploads from one address {within}": self.uploads_each,
             f"all uploads {within}": self.uploads,

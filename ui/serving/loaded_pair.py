@@ -14,7 +14,7 @@ _MOMENT = 0.1  # seconds until a settled pair can be read
 
 
 def pair_now(model_host: ModelHost) -> Pair | None:
-    """The pair, or None if none is loaded."""
+    """The pair; None while one is being loaded, or if the models or their GPU have failed."""
     try:
         return model_host.pair(lambda: True) if model_host.settled else None
     except (SequoiaError, Cancelled):

@@ -39,7 +39,7 @@ class MeasurementJob(Job[Report]):
             return Report(1, over=True, result=self.measure(pair))
 
     def report(self, share: float, words: str) -> None:
-        """Post the progress. Raises Cancelled if the job was asked to stop."""
+        """Post the progress. Raises Cancelled if `halted` returns True."""
         self.raise_if_halted()
         self._share = share
         self.post(Report(share, words))
@@ -48,7 +48,7 @@ class MeasurementJob(Job[Report]):
         return self._share
 
     def raise_if_halted(self) -> None:
-        """Raises Cancelled if the job was asked to stop."""
+        """Raises Cancelled if `halted` returns True."""
         if self.halted():
             raise Cancelled
 

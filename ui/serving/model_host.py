@@ -91,7 +91,8 @@ class ModelHost:
         threading.Thread(target=self._fill, name="model-host", daemon=True).start()
 
     def on_progress(self, news: LoadNews) -> None:
-        """Log the progress of `load` and show the latest of it in the page's header."""
+        """Log the progress of `load` and, until loading has ended, show the latest of it, except
+        passed checks, in the page's header."""
         self._log(news)
         if not self.settled and not isinstance(news, PassedCheck):
             self.status = Status(self.status.stage, str(news))
@@ -106,8 +107,8 @@ class ModelHost:
         return self.status.settled
 
     def pair(self, should_stop: ShouldStop) -> Pair:
-        """The pair, once it is loaded. Raises NotLoaded, or Cancelled once `should_stop` returns
-        True."""
+        """The pair, once it is loaded. Raises NotLoaded; and Cancelled if `should_stop` returns
+        True while loading goes on."""
         self._wait(should_stop)
         if self._lost:
             raise NotLoaded(self._lost)

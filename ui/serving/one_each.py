@@ -21,7 +21,7 @@ _PREFIX = 64  # leading bits of an IPv6 address that all devices of a household 
 
 
 class InLine(Protocol):
-    """A job. in_line: whether it waits or runs."""
+    """A job. in_line: whether it waits or runs, so that its visitor may not start another."""
 
     name: str
 

@@ -1,6 +1,6 @@
 """The page itself is the same for everybody, but Gradio copies its whole description and renders it
-anew for each visitor: a third of what a new page costs. It is rendered once for each address of
-the server and stored."""
+anew for each visitor: a third of what a new page costs. Here it is rendered once for each
+address of the server and stored."""
 
 from __future__ import annotations
 

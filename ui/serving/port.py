@@ -9,7 +9,7 @@ import socket
 
 
 class PortRefused(Exception):
-    """The server cannot listen on the port. The message says why and what to do."""
+    """The server cannot listen on the wanted host and port. The message says why."""
 
 
 def wanted_port(given: int | None) -> int | None:

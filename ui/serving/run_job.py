@@ -29,10 +29,10 @@ class Notice:
 
 @dataclass(frozen=True)
 class Ended:
-    """A run or race has ended. end: why: "stopped" (somebody stopped it), "time" (the time limit),
-    "paused" (the requested steps are done), "broken" (an error), or else the `finish` of the last
-    step. meta: the new meta if plain decoding was timed; it replaces the meta that was sent when
-    the run began."""
+    """A run or race has ended or paused. end: why: "stopped" (somebody stopped it), "time" (the
+    time limit), "paused" (the requested steps are done), "broken" (an error), or else the `finish`
+    of the last step. meta: the new meta if plain decoding was timed; it replaces the meta that was
+    sent when the run began."""
 
     end: str
     error: str | None = None
@@ -92,8 +92,8 @@ class RunJob(Job[Any]):
         return {**wait_field(self._wait), **can_follow}
 
     def _look_for_a_run_to_follow(self) -> bool:
-        """Whether another visitor's run of the same kind can be followed meanwhile. The next
-        message will say so."""
+        """Whether another visitor's run of the same kind can be followed while this one does not
+        run. The next message will say so."""
         current = self._model_host.queue.current
         job = current.job if current else None
         self._can_follow = isinstance(job, type(self)) and job is not self and job.can_be_followed

@@ -86,8 +86,8 @@ class SessionView(ABC, Generic[R]):
 
 
 class RunView(SessionView[R]):
-    """A view of runs. Visitors may follow another visitor's run, read-only, while their own run
-    waits or after it was refused."""
+    """A view of runs. A visitor whose own run does not have the engine may follow another visitor's
+    run, read-only. The page offers this while that own run waits or after it was refused."""
 
     async def follow(self, request: gr.Request) -> AsyncIterator[str]:
         """The messages of the current run, and of the next ones as long as the visitor's own run

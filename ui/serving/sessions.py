@@ -1,7 +1,7 @@
 """Stores one run per visitor. Independent of models and of Gradio.
 
 The key of a session is a string that the browser chooses. Gradio's page makes it long and random,
-so nobody can guess the key of another visitor. The string is used for nothing else.
+so nobody can guess the key of another visitor. The string is used only as a key.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from ui.serving.limits import Limits
 
 
 class Busy(SequoiaError):
-    """A request is refused because the visitor already has a run, the server has no room, or the
-    program is ending."""
+    """A request is refused because the visitor or the visitor's address already has runs, the
+    server has no room, or the program is ending."""
 
 
 class SessionRun(Protocol):
@@ -41,7 +41,7 @@ R = TypeVar("R", bound=SessionRun)
 
 
 class Sessions(Generic[R]):
-    """The run of each visitor, most recently used last. All methods are thread-safe."""
+    """The run of each visitor, most recently started last. All methods are thread-safe."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -66,8 +66,8 @@ class Sessions(Generic[R]):
 
     def go(self, who: str, run: R, steps: int | None = None) -> None:
         """Start or resume `run` as the run of visitor `who`, for `steps` steps, or to its end if
-        None. Raises Busy if the visitor's last run is still in progress, if no session is free, or
-        if the program is ending."""
+        None. Raises Busy if the visitor's last run is still in progress, if no session or no thread
+        is free, or if the program is ending."""
         with self._lock:
             if self._ending is not None:
                 raise Busy(self._ending)

@@ -33,8 +33,8 @@ class ShortPauses:
             time.sleep(_LOOK_SECONDS)
 
     def look(self) -> None:
-        """Exclude the objects that exist now, if loading has ended since the last time: with a new
-        pair, or with a failure."""
+        """Exclude the objects that exist now, if a pair has been loaded since the last time, or if
+        the first loading has ended with a failure."""
         version = self._model_host.version
         if self._model_host.settled and version != self._frozen_for:
             gc.unfreeze()  # models may have been unloaded while their objects were excluded

@@ -17,5 +17,6 @@ T = TypeVar("T")
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What `work` returns. If the caller is cancelled, `work` still runs to its end."""
+    """What `work` returns. If the caller is cancelled after `work` has begun, it still runs to its
+    end."""
     return await to_thread.run_sync(lambda: work(*args, **kwargs), limiter=_AT_ONCE)

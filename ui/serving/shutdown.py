@@ -26,7 +26,7 @@ class Shutdown:
     """Waits for a signal, then ends the process.
 
     clean_up: removes the temporary files. It is called at the end, also if a signal comes before
-    `wait_and_end` is called.
+    `wait_and_end` is called, but not after a second signal.
     """
 
     def __init__(self, clean_up: Callable[[], None]) -> None:

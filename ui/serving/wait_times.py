@@ -25,8 +25,8 @@ _OVERDUE = 0.1  # an overdue job is expected to need at least this fraction of i
 @dataclass(frozen=True)
 class Demand:
     """The size of a job. kind: jobs of the same kind take about the same time per token. tokens:
-    the most tokens that it decodes, or 0 if its time does not depend on tokens. limit: the most
-    seconds that it takes."""
+    the most tokens that it decodes (for kind "step" the number of steps), or 0 if its time does not
+    depend on tokens. limit: the most seconds that it takes."""
 
     kind: str = "run"
     tokens: float = 0.0

@@ -29,7 +29,7 @@ class Rates:
 
 def rates_of(pair: Pair | None) -> dict[str, Rates]:
     """The vectors to plan with, by key: those shipped with the pair, those measured for it, and
-    the one of the paper."""
+    the one of the paper. Only the last if `pair` is None."""
     found: dict[str, Rates] = {}
     if pair is None:
         name = "Llama3-70B with 8B, CNN"
@@ -38,7 +38,7 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
         kind = known.kind and f" {known.kind}"
         key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
         short = f"{known.kind and known.kind + ', '}T {known.temperature:g}"
-        # the Lab gives it nearly the same name; the raw counts are called "counted" there
+        # nearly the Lab's name for this vector; the Lab calls the raw counts "counted"
         name = f"{pair.name} pair, {short}"
         found[key] = Rates(name, "recorded", known.acceptance, known.temperature, short=short)
     for how, findings in (("", pair.measured), (", as a chat", pair.measured.chats)):

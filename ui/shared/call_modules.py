@@ -35,7 +35,8 @@ def call(module: str, code: str, parameters: str = "") -> str:
 def connect(module: str, events: Iterable[str] = (), server: bool = False) -> str:
     """JavaScript for the `js_on_load` of a gr.HTML component: calls `connect(element, props, watch,
     trigger, server)` of `module`. Gradio only offers events whose names it finds in this code in
-    quotes, so it lists the `events` that the module may trigger."""
+    quotes, so the code lists the `events` that the module may trigger. server: whether the
+    component has functions that the module may call."""
     names = markup.literal(list(events))
     failed = "The page's scripts could not be loaded. Reload the page."
     return (

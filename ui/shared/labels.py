@@ -13,7 +13,7 @@ RUN = {
     "seed": "Seed",
 }
 RACE = {**RUN, "temperature": "Temp.", "max_new_tokens": "Tokens"}  # narrow fields
-_EMPTY = "None is not "  # how the message about an empty field begins
+_EMPTY = "None is not "  # follows the name in the message about an empty field
 
 
 def with_labels(problem: SequoiaError, labels: Mapping[str, str]) -> SequoiaError:

@@ -25,8 +25,9 @@ _alone = threading.Lock()
 
 
 def uploaded_json(path: Any, most: int, name: str, error: type[SequoiaError]) -> Mapping[str, Any]:
-    """The JSON object in the uploaded `name` file at `path`. Raises `error`, with a reason that can
-    be shown to the visitor, if the file is not such an object or has more than `most` bytes."""
+    """The JSON object of format "sequoia-{name}" in the uploaded file at `path`. Raises `error`,
+    with a reason that can be shown to the visitor, if the file has no such object, has more than
+    `most` bytes, or cannot be parsed within the limits."""
     kind = f"{name} file"
     if check_upload(path, most, kind, error) <= LARGE:
         return read_json(uploaded_text(path, most, kind, error), name, most, error)

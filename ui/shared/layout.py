@@ -68,7 +68,8 @@ def start_button(label: str, elem_id: str) -> gr.Button:
 
 
 def stop_button(elem_id: str) -> gr.Button:
-    """The button beside the start button, enabled only while something can be stopped."""
+    """The button beside the start button, enabled only while something can be stopped (in Decode
+    also while a run is paused: it then says "Start over")."""
     return gr.Button("Stop", elem_id=elem_id, scale=1, min_width=50, interactive=False)
 
 

@@ -1,4 +1,4 @@
-"""The only place where Python makes HTML. Independent of the page and of runs.
+"""The only place where Python puts unknown text into HTML. Independent of the page and of runs.
 
 Gradio renders the text of its pop-up messages as HTML, and that text may contain what a visitor
 typed.

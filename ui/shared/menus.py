@@ -20,8 +20,9 @@ from ui.shared.call_modules import call
 def on_choice(
     menu: gr.Dropdown, do: Callable[..., Any], inputs: Sequence[Any], outputs: Any, **options: Any
 ) -> None:
-    """Call `do` once with the new option and the values of `inputs` when the option of `menu`
-    changes. The menu needs an `elem_id`. `options` are passed on to the Gradio event."""
+    """Call `do` once with the new option and the values of `inputs` when the visitor chooses
+    another option of `menu`. The menu needs an `elem_id`. `options` are passed on to the Gradio
+    event."""
 
     @functools.wraps(do)
     def chosen(option: Any, *rest: Any) -> Any:

@@ -62,8 +62,8 @@ def _preset(entry: Any) -> Preset:
 
 @cache
 def surveyed_texts(kind: str) -> frozenset[str]:
-    """The texts on which the recorded acceptance of the bundled pair was counted for this kind of
-    text, such as "code". Trees for such text are planned with that acceptance. Empty for a kind
+    """The texts of `kind`, such as "code", on which the recorded acceptance of the bundled pair for
+    this kind was counted. Trees for such text are planned with that acceptance. Empty for a kind
     that was not surveyed."""
     path = ASSETS / "survey" / f"{kind}.json"
     return frozenset(map(str.strip, load_json(path))) if path.is_file() else frozenset()

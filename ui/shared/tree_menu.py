@@ -39,8 +39,8 @@ _NUMBER = re.compile("-?[0-9]{1,6}")
 
 
 def typed_numbers(text: Any, longest: int) -> list[int] | None:
-    """The whole numbers in `text`, which are separated by commas or spaces. None if `text` contains
-    anything else or has more than `longest` characters."""
+    """The whole numbers in `text`, of at most six digits and separated by commas or spaces. None if
+    `text` contains anything else or has more than `longest` characters."""
     if not isinstance(text, str) or len(text) > longest:
         return None
     parts = text.replace(",", " ").replace("−", "-").split()

@@ -47,9 +47,9 @@ _LABELS = {
 class ChosenTree:
     """The result of a request: one tree, or a TreeChoice that makes one for each step.
 
-    how: the tree in words. acceptance: the vector that the tree was planned from; None for a fixed
-    shape. source: where that vector comes from, such as "recorded code"; empty for a fixed
-    shape.
+    how: the tree in words. acceptance: the vector that the tree was planned from, before smoothing;
+    None for a fixed shape, such as a chain of 6 nodes. source: where that vector comes from, such
+    as "recorded code"; empty for a fixed shape.
     """
 
     tree: Tree | TreeChoice

@@ -1,5 +1,5 @@
 """Limits how much a request may send. Gradio itself limits only the size of a single file. The
-limits are in ui/serving/limits.py.
+limits in bytes are in ui/serving/limits.py.
 
 A request that uploads no file is read to its end and checked before Gradio gets it. Otherwise 60 MB
 of nested lists would take 4 GB of memory while Gradio parses them, and no other visitor would be
@@ -107,7 +107,7 @@ class BodyLimits:
 
     def _check_upload(self, size: int) -> None:
         if size > self._limits.upload + _AROUND_A_FILE:
-            raise TooMuch(f"a file may have at most {self._limits.upload // MIB} MiB")
+            raise TooMuch(f"an upload may have at most {self._limits.upload // MIB} MiB")
 
 
 class NameCount:
@@ -176,8 +176,8 @@ class RecentUploads:
 
 
 def check_count(body: bytes) -> None:
-    """Raises TooMuch if the JSON in `body` has too many values. It counts brackets and commas, also
-    those inside strings, which takes a millisecond per MiB."""
+    """Raises TooMuch if the JSON in `body` has too many lists, objects or values. Counts brackets
+    and commas, also those inside strings. This takes a millisecond per MiB."""
     if body.count(b"[") + body.count(b"{") > MAX_LISTS or body.count(b",") > MAX_VALUES:
         raise TooMuch(
             f"a request may have at most {MAX_LISTS:,} lists and objects and {MAX_VALUES:,} values"

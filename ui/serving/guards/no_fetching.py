@@ -1,4 +1,4 @@
-"""Ensures that the server fetches nothing from other machines for a visitor. Gradio's file route
+"""Ensures that Gradio fetches nothing from other machines for a visitor. Gradio's file route
 also accepts a web address and answers with what it finds there. And if the path of a handler's file
 is a web address, Gradio would download that file."""
 

@@ -2,9 +2,9 @@
 guards against a page of another site that uses the visitor's browser to send requests here:
 uploads, runs, downloads of models.
 
-A browser sends the page's origin with every request that changes something, so a request without an
-origin comes from another program. A browser that leaves it out may still report the request as
-cross-site, and then it is refused. Links from other sites work, as they only read.
+A browser sends the page's origin with every request that changes something, so such a request
+without an origin normally comes from another program. If it is nevertheless marked as cross-site,
+which only a browser does, it is refused. Links from other sites work, as they only read.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class OriginRule:
         )
 
     def _is_own(self, origin: str, who: Sender) -> bool:
-        """Whether `origin` has the scheme, host and port of the request."""
+        """Whether `origin` has the host and port of the request, and its scheme (or https, for one
+        of the `https_names`)."""
         try:
             parts = urlsplit(origin)
         except ValueError:

@@ -21,7 +21,8 @@ _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 @dataclass(frozen=True)
 class Sender:
-    """client: the IP address of the browser. scheme, host: those in its address bar."""
+    """client: the IP address of the browser. scheme, host: those in its address bar; the host may
+    include a port."""
 
     client: str
     scheme: str
@@ -48,7 +49,8 @@ def sender(scope: Scope, proxies: Sequence[Network]) -> Sender:
 
 
 def with_port(scheme: str, host: str) -> str:
-    """`host` in lower case, always with a port: its own, or the default one of `scheme`."""
+    """`host` in lower case, with its own port or the default one of `scheme`. A scheme other than
+    http and https has none; then nothing follows the colon."""
     name, port = split_port(host)
     return f"{name}:{port or _DEFAULT_PORTS.get(scheme, '')}"
 
@@ -76,7 +78,8 @@ def _last(value: str) -> str:
 
 
 def _last_untrusted(value: str, proxies: Sequence[Network]) -> str:
-    """The last address that is not a trusted proxy's; if all are, the last one."""
+    """The last of the addresses in `value` that is not a trusted proxy's; if all are proxies', the
+    last one."""
     addresses = [address.strip() for address in value.split(",")]
     outside = [address for address in addresses if not is_in(address, proxies)]
     return (outside or addresses)[-1]
