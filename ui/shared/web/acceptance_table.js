@@ -1,10 +1,11 @@
-/* A table of acceptance counted by rank and depth: one row per rank, one column per depth. */
+/* A table of acceptance counted by rank and depth: one row per rank of a child, one column per
+   depth of its parent. */
 import { el, show } from "./dom.js";
 import { addTerm } from "./tooltips.js";
 
 /**
- * How often a child was accepted: visits of its parent, times accepted, and the two ends of the 95%
- * confidence interval of the rate.
+ * How often the children of one rank were accepted: visits of their parents, times accepted (a
+ * fraction if it is an expected value), and the ends of the 95% confidence interval of the rate.
  * @typedef {[number, number, number, number]} Counts
  *
  * Counts by rank and depth, made by `by_level_table` in ui/shared/acceptance_table.py.
@@ -12,15 +13,15 @@ import { addTerm } from "./tooltips.js";
  * @property {string} name what was counted, such as "latest run"
  * @property {string} label "measured" or "recorded"
  * @property {number} temperature
- * @property {number} runs
+ * @property {number} runs number of runs that were counted
  * @property {number} depths number of depths in the table
  * @property {number} ranks number of ranks in the table
  * @property {[number, number]} of number of depths and of ranks that were counted
  * @property {[number, number, number, number, number, number][]} cells depth, rank and Counts
  * @property {Counts[]} all the counts of each rank, summed over all depths
  * @property {boolean | null} holds whether acceptance depends on the rank alone; null if unknown
- * @property {[number, number] | null} doubtful depth and rank of the cell whose acceptance differs
- *   most from that of the same rank at the other depths
+ * @property {[number, number] | null} doubtful depth and rank of the cell with the strongest
+ *   evidence of a difference from the same rank at the other depths; null if `holds` is null
  * @property {string} sentence what `holds` means, in words
  */
 
@@ -86,10 +87,11 @@ export function acceptanceTable(byLevel, place = "root") {
     const child = "child " + (rank + 1);
     el("th", { text: child, scope: "row" }, row);
     for (let depth = 0; depth < byLevel.depths; depth++) {
-      const box = cell(row, cells.get(depth + "," + rank), `${child} at depth ${depth}`);
+      const box = cell(row, cells.get(depth + "," + rank), `${child} of a node at depth ${depth}`);
       box.classList.toggle("hw-doubt", isDoubtful(byLevel, depth, rank));
     }
-    if (isMany) cell(row, byLevel.all[rank], `${child} at all depths`).classList.add("hw-all");
+    if (isMany)
+      cell(row, byLevel.all[rank], `${child} of nodes at all depths`).classList.add("hw-all");
   }
   return table;
 }

@@ -1,5 +1,5 @@
 /* Figures in the colours of the page, drawn by Plotly, or as SVG if Plotly is missing. A figure
-   from the server names its colours as `var(--name)`; this module puts in those of the theme. */
+   names its colours as `var(--name)`. Plotly cannot read that, so it gets the theme's colours. */
 import * as dom from "./dom.js";
 import * as pictures from "./save_picture.js";
 import { loadPlotly } from "./plotly.js";
@@ -79,8 +79,8 @@ function whole(layout, styles, size, views) {
 export class Chart {
   /** @type {Figure | undefined} */
   figure;
-  waiting = false;
-  views = 1; // counts calls of `reset`; Plotly keeps the zoom until this number changes
+  waiting = false; // for Plotly to load
+  views = 1; // grows with each call of `reset`; Plotly keeps the zoom until this number changes
 
   /**
    * @param {HTMLElement} host

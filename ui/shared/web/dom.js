@@ -1,12 +1,12 @@
-/* Makes elements and changes them. Text is always written through textContent, never as HTML, here
-   and in all other modules. */
+/* Makes elements and changes them. Text is always put into the page as plain text, never as HTML,
+   here and in all other modules. */
 
 const SVG = "http://www.w3.org/2000/svg";
 const STAYS_MS = 300; // for which an element must be visible to count as seen
 
 /**
- * Attributes by name. The name `text` means the element's text. An attribute that is null is
- * omitted.
+ * Attributes by name. The name `text` means the element's text. An attribute that is null or
+ * undefined is omitted.
  * @typedef {Record<string, any>} Attributes
  */
 
@@ -27,7 +27,7 @@ function dress(node, attributes = {}, parent) {
 }
 
 /**
- * A new HTML element, appended to `parent`.
+ * A new HTML element, appended to `parent` if that is given.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
  * @param {Attributes} [attributes]
@@ -38,7 +38,7 @@ export const el = (tag, attributes, parent) =>
   dress(document.createElement(tag), attributes, parent);
 
 /**
- * A new SVG element, appended to `parent`.
+ * A new SVG element, appended to `parent` if that is given.
  * @template {keyof SVGElementTagNameMap} K
  * @param {K} tag
  * @param {Attributes} [attributes]
@@ -143,10 +143,10 @@ export function pool(make) {
 }
 
 /**
- * The inner size of an element in px. An observer updates it, so that painting never forces a
- * layout.
+ * The inner size of an element in px, at first 0. An observer updates it, so that painting never
+ * forces a layout.
  * @param {Element} node
- * @param {() => void} onChange
+ * @param {() => void} onChange called after each change of the size
  * @returns {{w: number, h: number}}
  */
 export function sized(node, onChange) {

@@ -1,4 +1,4 @@
-/* A bar that compares the draw u with the bound p/q, with both numbers written beside it. */
+/* A bar that compares the draw u with the bound p/q, with u written above it and p/q below it. */
 import { attr, el, show, text } from "./dom.js";
 import { DrawBar } from "./draw_bar.js";
 import { apart, known } from "./format.js";
@@ -6,7 +6,7 @@ import { acceptanceRatio } from "./step_words.js";
 
 /** @import { Trial } from "./step_view.js" */
 
-/** The bar, with u written above it and p/q below it. */
+/** The bar and its numbers. */
 export class DrawMeter {
   /** @param {Element} host */
   constructor(host) {

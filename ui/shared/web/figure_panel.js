@@ -1,4 +1,5 @@
-/* A panel with a Plotly figure, a line beside the title, and buttons that save the figure. */
+/* A panel with a Plotly figure, a line beside the title, and buttons that save the figure or undo a
+   zoom. */
 import { Chart } from "./chart.js";
 import { el } from "./dom.js";
 import { makePanel } from "./panel.js";
@@ -11,7 +12,8 @@ import * as pictures from "./save_picture.js";
  * @param {{part: string, title: string, term?: string, cls?: string}} about as for
  *   `makePanel`
  * @param {{caption?: () => string[], name?: () => string}} [saved] `caption`: the lines above
- *   the saved figure; `name`: the name of its file, by default `about.part`
+ *   the saved figure; `name`: the name of its file without "sequoia-" and the suffix, by default
+ *   `about.part`
  * @returns {{panel: ReturnType<typeof makePanel>, word: HTMLElement, chart: Chart}} `word`: the
  *   line beside the title
  */

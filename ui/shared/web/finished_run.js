@@ -1,11 +1,11 @@
-/* The latest run that finished on this page, shared with the other views. */
+/* The latest run of the visitor that ended or paused on this page, shared with the other views. */
 
 /**
  * @typedef {object} FinishedRun
  * @property {string} label "measured" or "simulated"
  * @property {string} device
  * @property {number} tokensPerStep
- * @property {number} stepSeconds the mean over its steps
+ * @property {number} stepSeconds mean seconds of its steps
  * @property {number} plainSeconds seconds per token of plain decoding; NaN if that was not timed
  */
 
@@ -13,7 +13,7 @@ const FINISHED = "sq-run-finished";
 /** @type {{run: FinishedRun | null}} */
 const last = { run: null };
 
-/** @param {FinishedRun} run that has just finished */
+/** @param {FinishedRun} run that has just ended or paused */
 export function publishRun(run) {
   last.run = run;
   document.dispatchEvent(new Event(FINISHED));
@@ -22,7 +22,7 @@ export function publishRun(run) {
 /** @returns {FinishedRun | null} the latest run; null before the first one */
 export const finishedRun = () => last.run;
 
-/** @param {() => void} then is called after each run that finishes */
+/** @param {() => void} then is called each time a run ends or pauses */
 export function onFinishedRun(then) {
   document.addEventListener(FINISHED, then);
 }

@@ -10,7 +10,7 @@ import { keyOf } from "./tree_scene.js";
 /** Trees with more nodes than this are shown in the focus layout by default. */
 export const LARGE = 160;
 // How many siblings are drawn one by one: the first and the last of the rejected ones, and the
-// first of the untried ones. Those of the same kind that remain are folded together.
+// first of the untried ones. If two or more of the same kind remain, they are folded together.
 const FIRST_REJECTED = 9;
 const LAST_REJECTED = 3;
 const FIRST_UNTRIED = 2;
@@ -27,7 +27,8 @@ const FIRST_UNTRIED = 2;
  */
 
 /**
- * Lay out the accepted path, the siblings that were tried, and folds for all other nodes.
+ * Lay out the accepted path and some of the other children of its nodes. Folds take the place of
+ * all nodes that remain, except those that a person has unfolded.
  * @param {Topology} topo
  * @param {StepView} view
  * @param {Set<string>} opened keys of the cells that a person has unfolded: "n<node>" shows that

@@ -1,5 +1,5 @@
-/* Lets a visitor follow another visitor's run: a button to do so while the visitor's own run waits,
-   and the sentence above a run that is someone else's. */
+/* Lets a visitor follow another visitor's run: a button to do so while the visitor's own run waits
+   or after it was refused, and a sentence above the run that is followed. */
 import { button, el, show, text } from "./dom.js";
 
 /**
@@ -11,7 +11,7 @@ import { button, el, show, text } from "./dom.js";
  * @property {boolean} done whether the run on screen has ended
  */
 
-/** The button, and the sentence above a run that is followed. */
+/** The button and the sentence, for runs or for races. */
 export class FollowBar {
   /**
    * @param {Followable} store

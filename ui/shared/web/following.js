@@ -3,8 +3,8 @@
 
 /**
  * The fields of a message that matter for following. `wait`: the visitor's own run is waiting;
- * `follow`: another visitor's run can be followed meanwhile; `followed`: the message is about
- * another visitor's run.
+ * `follow`: another visitor's run can be followed; `followed`: the message is about another
+ * visitor's run.
  * @typedef {{run?: string, race?: string | null, wait?: object, follow?: boolean,
  *   followed?: boolean, error?: string | null, notice?: string | null}} Message
  */
@@ -17,12 +17,13 @@ export class Following {
   isWanted = false; // the visitor asked to follow, and has not opened another run since
 
   /**
-   * Update the state from a message. Errors and notices about another visitor's run are removed.
+   * Update the state from a message. The error and the notice of a message about another visitor's
+   * run are removed; while the visitor's own run waits, the notice on screen takes their place.
    * @template {Message} M
    * @param {M} message
    * @param {string | null} notice that is on screen
-   * @returns {M | null} the message to show; null if it is about a run that the visitor no longer
-   *   follows
+   * @returns {M | null} the message to show; null if it is about another visitor's run that
+   *   the visitor does not follow, or no longer
    */
   note(message, notice) {
     if (message.followed) return this.noteFollowed(message, notice);

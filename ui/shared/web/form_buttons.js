@@ -1,4 +1,4 @@
-/* The Run and Stop buttons of a view's form, which Gradio draws. */
+/* The buttons of a view's form that start and stop a job. Gradio draws them. */
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @type {Record<string, string>} */
@@ -16,7 +16,7 @@ const HINTS = {
  * @property {() => string | undefined} [prompt] returns the text of the prompt field
  * @property {() => boolean} [run] presses Run; false if that button cannot be pressed
  * @property {() => boolean} [stop] presses Stop; false if nothing can be stopped
- * @property {() => void} [follow] asks the server for another visitor's current run
+ * @property {() => void} [follow] asks the server for another visitor's current run or race
  * @property {() => boolean} [isBusy] whether something can be stopped
  */
 

@@ -1,5 +1,6 @@
-/* Tooltips for the labels of the forms, which Gradio makes. The texts are from tooltips.json; the
-   pointer and the Tab key open them. */
+/* What the page adds to the forms, which Gradio makes: tooltips for the labels, one tab stop for
+   each group of buttons, and the focus on a field whose value was refused. The tooltips' texts are
+   from tooltips.json; the pointer and the Tab key open them. */
 import { showForm } from "./form_side.js";
 import { rove } from "./roving_focus.js";
 import { markTerm, openTooltip } from "./tooltips.js";
@@ -68,7 +69,7 @@ function explain(event) {
   if (event.type === "focusin" ? tabbed : label.contains(event.target)) openTooltip(label);
 }
 
-/** Move the focus to the first field of the open tab whose value was refused, if there is one. */
+/** In the open tab, show and focus the first field whose value was refused, if there is one. */
 export function focusWrong() {
   /** @type {NodeListOf<HTMLElement>} */
   const wrong = document.querySelectorAll(".pg-page .is-wrong :is(input, textarea)");

@@ -45,7 +45,8 @@ export function followForm() {
 }
 
 // Closes the drawer when the visitor presses beside it, or presses a button that starts or stops
-// something, so that the view with the result is visible.
+// something, so that the view with the result is visible. After a press on a tab, the header's
+// button indicates whether the form of that tab is shown.
 function press(event) {
   const target = /** @type {Element} */ (event.target);
   if (target.closest?.("[role=tab]")) requestAnimationFrame(followForm);

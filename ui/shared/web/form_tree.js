@@ -1,5 +1,6 @@
 /* The small picture of the tree that the fields of a form describe. When a field changes, the
-   server is asked for the tree. The picture is hidden while a field is invalid. */
+   server is asked for the tree. The picture is hidden while a field is invalid, and if the tree is
+   not known or has only one node. */
 import { el, show, text } from "./dom.js";
 import { watchFormValues } from "./form_values.js";
 import { TreeThumbnail, sizeInWords } from "./tree_thumbnail.js";
@@ -10,9 +11,9 @@ import { TreeThumbnail, sizeInWords } from "./tree_thumbnail.js";
 const SIZE = [96, 40];
 const PAUSE = 120; // ms without another change before the server is asked
 const AGAIN = 1000; // ms before the server is asked again while models load
-// Names of the fields on which a tree depends.
-const OF_ALL = ["temperature", "top_p", "clock"];
 const SAVED = "kept:"; // begins the key of a clock that is a profile saved in the browser
+// Names of the fields on which a tree depends: in every form, in Decode, and in a lane of a race.
+const OF_ALL = ["temperature", "top_p", "clock"];
 const OF_DECODE = ["tree", "first", "second", "branching", "verifier"];
 const OF_A_LANE = ["kind", "numbers", "verifier"];
 
@@ -29,14 +30,14 @@ export function asked(values, lane) {
   return Object.fromEntries([...own, ...all.map((name) => [name, values[name]])]);
 }
 
-/** The picture of one tree field. */
+/** The picture of the tree of Decode or of one lane. */
 class FormTree {
   #question = ""; // the latest values, as JSON
   #timer = 0;
 
   /**
    * @param {HTMLElement} host
-   * @param {string} lane
+   * @param {string} lane its number; "" in Decode
    * @param {Server} server
    */
   constructor(host, lane, server) {

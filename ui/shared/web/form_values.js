@@ -6,7 +6,7 @@ const noted = new Map();
 // Functions to call once, as soon as the values of a tab are known.
 /** @type {Map<string, ((values: Record<string, any>) => void)[]>} by tab */
 const waiting = new Map();
-// Functions to call each time the values of a tab are recorded.
+// Functions to call each time `note` records the values of a tab.
 /** @type {Map<string, ((values: Record<string, any>) => void)[]>} by tab */
 const watching = new Map();
 

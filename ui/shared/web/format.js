@@ -37,7 +37,7 @@ export function visible(text) {
 
 /**
  * A text with every invisible character made visible. Unlike in `visible`, spaces are left as they
- * are.
+ * are. A combining mark at the start gets a dotted circle.
  * @param {any} text
  * @returns {string}
  */
@@ -112,7 +112,7 @@ export function apart(a, b) {
 /**
  * A share in percent, with about two digits.
  * @param {number} value from 0 to 1
- * @param {number} [decimals] number of decimals from 10% on
+ * @param {number} [decimals] most decimals from 10% on
  * @returns {string}
  */
 export function percent(value, decimals = 0) {

@@ -1,13 +1,13 @@
-/* Informs the visitor after a reload that the reload ended a running job. Gradio reloads the page
-   by itself when its connection to the server breaks. The form and the run on screen are restored
-   from the page's address. */
+/* Says after a reload that the reload ended a running job. Gradio reloads the page by itself when
+   its connection to the server breaks. The form and the run on screen are restored elsewhere, from
+   the page's address. */
 import { sayIn } from "./page_link.js";
 
 const KEY = "sequoia-interrupted-";
 
 /**
- * Remember if the page closes during a job of `tab`, and show a notice when it is opened again in
- * the same browser tab.
+ * Remember if the page closes during a job of `tab`, and show a notice in `tab` when the page is
+ * opened again in the same tab of the browser.
  * @param {string} tab
  * @param {() => boolean} isBusy whether a job is running
  * @param {string} job its name in the notice, such as "run"

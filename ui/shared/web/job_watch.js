@@ -1,6 +1,7 @@
-/* Asks the server for the state of the visitor's job when no message about it has arrived for a
-   while: the click may have been refused, or the connection may have broken. The answer sets the
-   buttons (ui/serving/session_view.py). Independent of the DOM. */
+/* Asks the server for the state of the visitor's job if the buttons show a job but no message has
+   arrived for a while: the click may have been refused, or the connection may have broken. It also
+   asks if a message shows that a job is running but the buttons do not. The answer sets the buttons
+   (ui/serving/session_view.py). Independent of the DOM. */
 
 const SILENT_MS = 5000; // without a message before the server is asked
 const LOOK_MS = 1000; // between two looks at the buttons
@@ -11,7 +12,7 @@ const LOOK_MS = 1000; // between two looks at the buttons
  * @property {boolean} heard whether a message has arrived since the buttons began to show a job
  * @property {boolean} over whether the latest message reported how the job ended or why it was
  *   refused. Then only the buttons are out of date, as can happen on a busy server, so the answer
- *   needs no sentence
+ *   need not say why
  *
  * @typedef {object} JobView
  * @property {() => boolean} isBusy whether the buttons show a running job
@@ -19,10 +20,10 @@ const LOOK_MS = 1000; // between two looks at the buttons
  * @property {() => number} [now] the current time in milliseconds
  */
 
-/** Measures the time since the last message about the job. */
+/** Decides when to ask. */
 export class JobWatch {
-  /** @type {number | null} time of the last message or question about the job, or when it was
-   * first seen to run */
+  /** @type {number | null} time of the last message or question about the job, or when the
+   * buttons were first seen to show it */
   since = null;
   heard = false;
   over = false;
@@ -50,7 +51,7 @@ export class JobWatch {
 
   /**
    * Called when a message to the view has arrived.
-   * @param {boolean} isGoing whether it reports that the visitor's job is running
+   * @param {boolean} isGoing whether it reports that the visitor's job is running or waiting
    * @param {boolean} [isOver] whether it reports how the job ended or why it was refused
    */
   take(isGoing, isOver = false) {

@@ -93,7 +93,7 @@ export const tree = {
 
 const LANE = /^([a-z0-9]{1,20}):([a-z0-9]{1,20}):([\d ,−-]{0,300})$/;
 
-/** @type {Field<string[]>} kind, numbers and verifier of a race's lane */
+/** @type {Field<string[]>} a race's lane: kind, numbers and verifier; in the text, numbers last */
 export const lane = {
   read(value) {
     const [, kind, verifier, numbers] = LANE.exec(value) ?? refuse(value, "a lane");

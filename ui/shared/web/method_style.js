@@ -1,6 +1,6 @@
-/* How a method looks in every chart of the page. A method is a tree shape or a verifier, and has
-   its own colour and marker. Several lines of the same method differ in their dash pattern, and
-   every second of them has open markers. */
+/* How a method looks in every chart of the page. A method is a way to decode, such as a tree shape
+   or a verifier, and has its own colour and marker. Up to four lines of the same method differ in
+   their dash pattern, and every second one has open markers. */
 import { MARKER_PATHS } from "./marker_paths.js";
 
 /**

@@ -1,5 +1,5 @@
-/* A small picture of the whole tree, shown beside a view of one part of it. A frame marks the
-   visible part. The nodes of each state are drawn as one path, so that a large tree is drawn
+/* A small picture of the whole tree, shown beside a view of it. A frame can mark the part that the
+   view shows. The nodes of each state are drawn as one path, so that a large tree is drawn
    quickly. */
 import { attr, el, svg } from "./dom.js";
 import { StatePaths } from "./tree_dots.js";
@@ -7,8 +7,8 @@ import { StatePaths } from "./tree_dots.js";
 /**
  * @import { StepView } from "./step_view.js"
  * @import { NodeId } from "./tree_scene.js"
- * @typedef {{x: number, y: number, w: number, h: number}} Part as shares of the tree's width
- *   and height
+ * @typedef {{x: number, y: number, w: number, h: number}} Part left, top, width and height as
+ *   shares of the whole picture's width and height
  */
 
 const ORDER = ["never", "untested", "rejected", "accepted"];

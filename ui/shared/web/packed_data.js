@@ -1,4 +1,5 @@
-/* Packs the data of a saved page: JSON, gzipped, as base64. Works in a browser and in Node. */
+/* Packs and unpacks the data of a saved page: JSON, gzipped, as base64. Works in a browser and in
+   Node. */
 
 const CHUNK = 0x8000; // bytes passed to one call of fromCharCode, which has a limit
 

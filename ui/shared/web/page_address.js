@@ -3,8 +3,9 @@
 
 /**
  * Put the name of the run in a message into the address, under `kind`. If the server has not stored
- * that run, as for the recorded example, the earlier name is removed.
- * @param {Record<string, any>} message which has the name of its run under `kind`
+ * that run, such as the recorded example, the earlier name is removed. A message without a name or
+ * without `meta` changes nothing.
+ * @param {Record<string, any>} message with the name of its run, if it has one, under `kind`
  * @param {"run" | "race"} kind
  */
 export function rememberInAddress(message, kind) {

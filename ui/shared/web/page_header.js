@@ -10,7 +10,8 @@ import "./toasts.js";
 const POLL_MS = 2000;
 
 /**
- * The state of loading the models (`status_json` in ui/serving/model_host.py).
+ * The state of loading the models (`status_json` in ui/serving/model_host.py). `version` counts
+ * the pairs loaded so far.
  * @typedef {{stage: string, words: string, version: number}} LoadStatus
  */
 
@@ -66,8 +67,8 @@ function showStatus(element, { stage, words }) {
   box.querySelector("small").textContent = sizes.map((one) => " · " + one).join("");
 }
 
-// Asks for the status every POLL_MS, because another visitor may load other models. `changed` is
-// called when other models are ready.
+// Asks for the status every POLL_MS while the page is visible, because another visitor may load
+// other models. `changed` is called when other models are ready.
 function poll(element, status, changed) {
   let version = null;
   let asking = false;

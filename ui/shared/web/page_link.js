@@ -55,7 +55,7 @@ export function linkChanged(tab) {
 }
 
 /**
- * Show a notice in a tab's view, as soon as it is there.
+ * Show a notice in a tab's view, as soon as that view is there.
  * @param {string} tab
  * @param {string} words
  */
@@ -63,7 +63,8 @@ export function sayIn(tab, words) {
   whenThere(tab, (view) => view.say(words, false));
 }
 
-/** Show the tab and values in the address, now and when the address changes. Called once. */
+/** Show the tab and values in the address, now and whenever the visitor changes it, for example by
+ * the Back button. Also add each tab that is opened to the browser's history. Called once. */
 export function followAddress() {
   document.addEventListener("click", noteTab);
   window.addEventListener("popstate", follow);

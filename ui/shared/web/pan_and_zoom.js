@@ -13,7 +13,7 @@ const MOVED = 5; // px; a press that moves farther is a drag
  * @property {() => void} scale resizes the picture to the current zoom
  */
 
-/** Ctrl with the wheel zooms at the pointer; dragging moves the picture. */
+/** Ctrl or ⌘ with the wheel zooms at the pointer; dragging moves the picture. */
 export class PanAndZoom {
   /**
    * @param {ZoomedView} view
@@ -57,7 +57,8 @@ export class PanAndZoom {
     this.zoomTo(this.view.zoom * factor);
   }
 
-  /** Zoom so that the whole picture fits the box; if it does already, return to zoom 1. */
+  /** Zoom so that the whole picture just fits the box, as far as a zoom from LEAST_ZOOM to 1 allows;
+   * if it does already, return to zoom 1. */
   zoomFit() {
     const { frame, size, zoom } = this.view;
     if (!frame) return;

@@ -1,5 +1,5 @@
-/* Buttons for the four phases of the step on screen, the real time of the current phase, and a
-   caption for the current picture. */
+/* Buttons for the four phases of the step on screen and for its next picture, the time that the
+   current phase took, and a caption for the current picture. */
 import { attr, button, el, show, text } from "./dom.js";
 import { ms } from "./format.js";
 import { rove } from "./roving_focus.js";
@@ -12,7 +12,8 @@ import { sourced } from "./run_words.js";
  * @import { StepMotion } from "./step_motion.js"
  */
 
-/** @type {[Phase, string, string | null][]} phase, label, and its key in a step's `seconds` */
+/** @type {[Phase, string, string | null][]} phase, label, and its key in a step's `seconds`; null
+ * if no key is for this phase alone */
 const PHASES = [
   ["guess", "1 guess", "draft"],
   ["check", "2 check", "verify"],
@@ -20,12 +21,12 @@ const PHASES = [
   ["result", "4 result", null],
 ];
 
-/** Buttons for the phases, and the caption above the tree. */
+/** The buttons, and the caption above the tree with the time beside it. */
 export class PhaseBar {
   /**
    * @param {StepMotion} motion
    * @param {Element} host to which the buttons are appended
-   * @param {Element} above to which the caption is appended
+   * @param {Element} above to which the caption and the time are appended
    */
   constructor(motion, host, above) {
     this.motion = motion;
@@ -61,7 +62,8 @@ export class PhaseBar {
     text(this.caption, shown ? shown.words : result(step));
   }
 
-  // The real time of a phase in words; of the whole step for the phase "result".
+  // The time that a phase took, in words. The phase "walk" includes the rest of the step, and
+  // "result" stands for the whole step.
   times(seconds, phase, source) {
     const key = PHASES.find(([name]) => name === phase)[2];
     const { draft = 0, verify = 0, overhead = 0 } = seconds;

@@ -48,7 +48,7 @@ const lines = new WeakMap(); // results of `rising`, by a profile's list of poin
  * Validate an acceptance vector.
  * @param {any} values
  * @returns {number[]} a copy of `values`
- * @throws {RangeError} with the wrong value and its bound
+ * @throws {RangeError} that says what is wrong and what is allowed
  */
 export function checked(values) {
   if (!Array.isArray(values)) throw new RangeError("acceptance rates must be a list of numbers");
@@ -187,7 +187,7 @@ export function canonical(parents) {
 }
 
 /**
- * @param {number[]} one parents of a tree, in any order
+ * @param {number[]} one parents of a tree; of its nodes' order, only that of siblings matters
  * @param {number[]} other
  * @returns {boolean} whether both are the same tree
  */
@@ -206,7 +206,7 @@ export function isSameTree(one, other) {
  * @param {number} n
  * @param {number | null} levels most levels; null: no limit
  * @returns {Growth}
- * @throws {RangeError}
+ * @throws {RangeError} if the rates increase somewhere, or if `n` nodes do not fit in one level
  */
 export function bestFirst(rates, n, levels) {
   if (!isMonotone(rates))
@@ -274,8 +274,8 @@ const before = (a, b) => b[0] - a[0] < 0 || (a[0] === b[0] && (a[1] - b[1] || a[
 // -- time ------------------------------------------------------------
 
 /**
- * Seconds for a pass of `size` rows: constant before the first point, linear between points, and
- * beyond the last point on the line through the last two.
+ * Seconds for a pass of `size` rows, from points whose dips are smoothed: constant before the first
+ * point, linear between points, and beyond the last point on the line through the last two.
  * @param {[number, number, number][]} points
  * @param {number} size
  * @returns {number}
@@ -380,14 +380,15 @@ export const nodesFor = (profile) =>
 export const levelsFor = (nodes) => (nodes <= USUAL_NODES ? USUAL_LEVELS : WIDE_LEVELS);
 
 /**
- * The fastest of the best trees of all sizes and level limits, or the root alone (plain decoding)
- * if no tree is predicted to be faster. The vector is smoothed first.
+ * The fastest of the best trees of all sizes and level limits up to the maxima, or the root alone
+ * (plain decoding) if no tree is predicted to be faster than that. The vector is smoothed first.
  * @param {number[]} rates
  * @param {Profile} profile
  * @param {number} [maxNodes]
  * @param {number} [maxLevels]
- * @param {number} [slack] if not 0: choose the tree with the most expected tokens among those whose
- *   speed-up is within this share of the fastest
+ * @param {number} [slack] if not 0 and a tree is faster than plain decoding: choose the tree with
+ *   the most expected tokens among those whose speed-up is at most this share below that of the
+ *   fastest, and at least 1
  * @returns {Prediction}
  */
 export function bestPlan(

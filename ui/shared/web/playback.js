@@ -17,8 +17,8 @@ export class Playback {
   meta = {};
   /** @type {string | null} */
   error = null;
-  done = false; // no more messages will arrive
-  follow = true; // always show the newest step
+  done = false; // whether the run or race has ended or paused
+  follow = true; // whether the newest step is always shown
   playing = false;
   rate = "x1";
   isRateChosen = false; // whether the visitor chose the rate
@@ -39,7 +39,7 @@ export class Playback {
     this.reset(null);
   }
 
-  /** @type {(name: string | null) => void} begins run or race `name`, forgets the one before */
+  /** @type {(name: string | null) => void} forgets the run or race on screen, and begins `name` */
   reset() {
     throw new Error("a subclass resets");
   }
@@ -67,8 +67,8 @@ export class Playback {
   }
 
   /**
-   * Take a message or a whole run file. A value that is neither an object nor JSON of one sets
-   * `error`.
+   * Take a message or a whole run file. An empty value and a repeated text are ignored. Any other
+   * value that is neither an object nor JSON of one sets `error`.
    * @param {any} value as JSON text or as an object
    */
   ingest(value) {
@@ -90,7 +90,7 @@ export class Playback {
     return label === "recorded" || (label !== "measured" && this.done);
   }
 
-  /** Where the numbers on screen come from: "measured", "recorded" or "simulated". */
+  /** Source of the numbers on screen: "measured", "recorded" or "simulated"; "" if unknown. */
   get word() {
     return this.meta.label || "";
   }

@@ -1,5 +1,6 @@
-/* The keyboard of a view with a playback. While the view is scrolled out of sight, or the visitor
-   types in a field, all keys are ignored except Ctrl+Enter and Escape. */
+/* The keyboard of a view with a playback. While the view is scrolled out of sight, or the focus is
+   in a field or outside the view, all keys are ignored except Ctrl+Enter, and Escape in a text
+   area. */
 import { button, el } from "./dom.js";
 
 /** @import { FormBeside } from "./form_buttons.js" */
@@ -80,7 +81,8 @@ export class PlaybackKeys {
   }
 
   // Handles the keys that work even while the visitor types in the form: Ctrl+Enter runs, and
-  // Escape stops unless something else uses it. Returns whether the key was one of these.
+  // Escape in a text area stops. Both do nothing if something else uses the key. Returns whether
+  // the key was Ctrl+Enter, or Escape that stopped something.
   runOrStop(event) {
     const { stage, page, dialog } = this;
     const isBusy = event.isComposing || event.defaultPrevented || dialog.open;

@@ -85,7 +85,7 @@ class ResidualBar {
 
 const setWidth = (bar, share) => (bar.style.width = share * 100 + "%");
 
-// Two decimals, or "<.01".
+// Two decimals without the leading 0; "<.01" below 0.005, and "0" for almost nothing.
 function digits(share) {
   if (share < 0.005) return share > 0.00005 ? "<.01" : "0";
   return share.toFixed(2).replace(/^0/, "");

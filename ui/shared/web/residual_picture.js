@@ -23,7 +23,8 @@ import { percent, visible } from "./format.js";
  * @typedef {object} ResidualPicture
  * @property {string} title
  * @property {(ResidualRow | null)[]} rows the last row is for all other tokens; null: an empty row
- * @property {string} note what happens next, in words
+ * @property {string} note in words: what a rejection changes and what happens next, or what the
+ *   last token is drawn from; may be ""
  */
 
 const PLACES = 5; // default number of tokens in a picture
@@ -96,8 +97,8 @@ function rowOf(step, moment, token, isCut) {
   return { key: String(token), label, p, q, cut: isCut ? Math.min(p, q) : 0, mark: "" };
 }
 
-// The row of all tokens that have no row of their own. mass: the residual mass after a rejection,
-// which makes the cuts of all rows sum to 1 - mass; null without a rejection.
+// The row of all tokens that have no row of their own. mass: the residual mass after a rejection;
+// the cuts of all rows sum to 1 - mass. null without a rejection.
 /** @type {(rows: (ResidualRow | null)[], moment: Residual, mass: number | null) => ResidualRow} */
 function rest(rows, moment, mass) {
   const missing = (name) => rows.reduce((left, row) => left - (row?.[name] ?? 0), 1);
@@ -117,7 +118,8 @@ function markOf(step, at) {
 }
 
 // Whether the rejected token is removed from q, as when siblings are drawn without replacement. If
-// so, q is rescaled, and another token has a larger share of it at the next trial.
+// so, q is rescaled, and another token has a larger share of it at the next trial. False if no
+// sibling is tried next.
 function isDropped(step, at) {
   if (!hasSibling(step, at)) return false;
   const [moment, next] = [step.residuals[at], step.residuals[at + 1]];

@@ -18,7 +18,7 @@ export function rove(group, selector = "button") {
   const check = () => {
     const usable = all().filter(isUsable);
     const home = usable.find((one) => one.getAttribute("tabindex") === "0") || usable[0];
-    // If the panel is hidden, the first one: nothing reports when the panel is shown again.
+    // If none is usable, the first one: nothing reports when a hidden panel around them is shown.
     setHome(home || all()[0]);
   };
   group.addEventListener("focusin", ({ target }) => {

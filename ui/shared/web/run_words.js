@@ -1,4 +1,4 @@
-/* Words about a run: its badge, its verifier, and why it ended. */
+/* Words about a run or race: its badge, its verifier, and why a run ended. */
 import * as dom from "./dom.js";
 import { readable } from "./format.js";
 

@@ -18,7 +18,7 @@ import { saveText } from "./save_file.js";
  */
 
 /**
- * Save a page. Rejected if the server does not send its scripts and styles.
+ * Save a page. Rejected if the server does not send the page's scripts and styles.
  * @param {Saved} saved
  */
 export async function savePage({ view, name, title, facts, data }) {
@@ -38,7 +38,7 @@ export async function savePage({ view, name, title, facts, data }) {
  * @property {string} view the folder with the module `saved_page` that draws the page
  * @property {string} what "run" or "race"
  * @property {string} start what to do to get a run or race, such as "start one"
- * @property {(store: any) => any} data returns the data for the module `saved_page`
+ * @property {(store: any) => any} data returns the data for the module `saved_page`, with a `meta`
  * @property {(meta: any) => string[]} facts returns lines with the settings and the machine
  */
 

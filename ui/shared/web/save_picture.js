@@ -5,8 +5,8 @@ import { plotlyText } from "./format.js";
 import { saveAddress } from "./save_file.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-const SCALE = 2; // pixels of a PNG per px of the page
-// The largest canvas that every browser can make, in pixels.
+const SCALE = 2; // pixels of a PNG per px of the page; fewer if the PNG would be too large
+// The largest canvas that every desktop browser can make, in pixels.
 const MOST_SIDE = 16_384;
 const MOST_AREA = 1e8;
 const LINE = 17; // px, height of a line of a caption
@@ -109,7 +109,7 @@ export const CONFIG = { displayModeBar: false, responsive: false };
  * @param {Element} host
  * @param {() => (Element | null | false)} drawn returns the node with the figure; null or false
  *   while nothing is drawn
- * @param {string | (() => string)} name of the file, without its suffix
+ * @param {string | (() => string)} name of the file, without "sequoia-" and its suffix
  * @param {{reset?: () => void, caption?: () => string[]}} [options] `reset` shows the whole figure;
  *   without it, there is no such button. `caption` returns the lines above the saved figure
  */

@@ -5,13 +5,14 @@
 /**
  * @typedef {object} ShownStep
  * @property {StepView} step
- * @property {string} label the source of its times: "measured", "recorded" or "simulated"
+ * @property {string} label the source of its times: "measured", "recorded" or "simulated"; "" if
+ *   unknown
  */
 
 /** @type {{read: () => ShownStep | null}} */
 const source = { read: () => null };
 
-/** @param {() => ShownStep | null} read returns the step on screen */
+/** @param {() => ShownStep | null} read returns the step on screen; null if there is none */
 export function offerStep(read) {
   source.read = read;
 }

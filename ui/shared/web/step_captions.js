@@ -46,8 +46,8 @@ export function check({ topo }) {
 }
 
 /**
- * Index of the trial at which a chain of the first guesses would have ended, while the tree had
- * another child to try; -1 if there is no such trial.
+ * Index of the trial at which a chain of first children would have ended, while the tree had
+ * another child to try; -1 if there is no such trial, or if the step was verified from the leaves.
  * @param {StepView} step
  * @returns {number}
  */
@@ -138,7 +138,7 @@ export function result(step) {
   return [total, guesses + own, side(step), ending(step)].filter(Boolean).join(" ");
 }
 
-// How many tokens the tree gained over a chain of its first guesses, in words.
+// How many tokens the tree gained over a chain of first children, in words; "" if none.
 function side(step) {
   const at = chainEnd(step);
   if (at < 0) return "";

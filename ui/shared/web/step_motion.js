@@ -9,7 +9,7 @@ import { StepTimeline } from "./step_timeline.js";
 
 /** The picture that is shown. A subclass has the step, and turns to other pictures. */
 export class StepMotion {
-  /** @type {number | null} index of the picture that is shown; null: the result */
+  /** @type {number | null} index of the picture that is shown; null: the result, the last one */
   picture = null;
   /** @type {WeakMap<StepView, StepTimeline>} */
   #timelines = new WeakMap();
@@ -55,7 +55,7 @@ export class StepMotion {
     return this.picture === null ? null : (this.line?.frames[this.picture] ?? null);
   }
 
-  /** Whether the picture shows the step before its end. */
+  /** Whether the picture that is shown is not the result. */
   get isInStep() {
     return this.shown !== null && this.shown.phase !== "result";
   }
@@ -67,8 +67,8 @@ export class StepMotion {
   }
 
   /**
-   * The node that the card beside the picture is about: the node that is tried. At the result, the
-   * token from the target if residuals were recorded for it, else the last token tried.
+   * The node that the card beside the picture is about: the node that is tried, null if none is. At
+   * the result, the token from the target if residuals were recorded for it, else `decisive`.
    * @returns {NodeId | null}
    */
   get explained() {
@@ -94,7 +94,7 @@ export class StepMotion {
     return "in slow motion, not to scale";
   }
 
-  /** The time when the current picture begins, in seconds of slow motion; 0 at the result. */
+  /** The time when the current picture begins, in seconds of slow motion; 0 if that is null. */
   get start() {
     return this.picture === null ? 0 : (this.line?.start(this.picture) ?? 0);
   }
