@@ -301,7 +301,7 @@ def test_a_small_last_step_leads_back_to_a_full_tree(page: Any, canned: dict[str
     assert at(page) == 11
     assert part.is_hidden()
     give(page, {**first(cut, 13), "run": "other", "done": True, "end": "eos"})
-    assert part.inner_text().startswith("The final tree is smaller than the others.")
+    assert part.inner_text().startswith("The final tree is smaller than usual.")
     give(page, {**first(run, 12), "run": "full", "done": True, "end": "length"})
     assert part.is_hidden()
 

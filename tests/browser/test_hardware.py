@@ -78,7 +78,7 @@ def test_figures_are_drawn_from_what_the_server_sent(opened: Callable[..., Page]
     assert drawn_nodes(page) == board(page, "view.plan.nodes")
     assert page.locator("#hw-view [data-part=why]").inner_text() == board(page, "view.why")
     assert (
-        "No run on this machine yet"
+        "No run to compare with its prediction"
         in page.locator("#hw-view .hw-figure[data-part=run]").inner_text()
     )
     assert page.locator("#hw-view .hw-one[data-label=recorded] td b").count() > 3

@@ -1,7 +1,7 @@
 """A run of one experiment, in its own thread. Independent of the page.
 
-Units that were finished before a stop or the time limit are kept: the same visitor's next run
-continues with the remaining ones.
+Units that were finished before a stop or the time limit are kept: the same visitor's next run of
+the experiment with the same pair continues with the remaining ones.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from ui.serving.wait_times import Demand, duration_words
 
 SIZE = "small"  # the size of every experiment that is run in the page
 SECONDS_PER_RESULT = 0.7  # minimum time between two results sent to the browser
-# If somebody waits, a job ends its turn after this time and queues again for its remaining units.
+# If somebody waits, a job ends its turn after this time, once its current unit is done, and queues
+# again for its remaining units.
 TURN_SECONDS = 20.0
 ALL_DONE = "All units were already done. This is their result."
 
@@ -59,8 +60,8 @@ class ExperimentJob(MeasurementJob):
         return Demand(f"experiment {self.experiment.name}", limit=self._seconds)
 
     def work(self, steps: int | None) -> Report:  # noqa: ARG002  an experiment has no steps
-        """Takes turns in the queue until all units are done, the visitor stops the run, or the
-        computing time is used up."""
+        """Takes turns in the queue until all units are done, the job is halted (by the visitor, or
+        because nobody reads its events), or the computing time is used up."""
         self.post(self.notice("waiting for the models"))
         while True:
             with self.turn() as pair:
@@ -75,7 +76,8 @@ class ExperimentJob(MeasurementJob):
                 return Report(self._share, self._limit_words, over=True, result=found)
 
     def measure(self, pair: Pair) -> Found:
-        """Run units until the turn ends. Returns the result of all units done so far."""
+        """Run units until none remains or the turn ends. Returns the result of all units done so
+        far. Raises SequoiaError if a unit fails or cannot be saved."""
         now = time.monotonic()
         self._end = now + self._seconds
         self._turn_end = now + TURN_SECONDS
@@ -112,7 +114,8 @@ class ExperimentJob(MeasurementJob):
         self.post(self._last)
 
     def stopped(self, words: str) -> Report:
-        """The last report that was sent, with its partial result, marked as final."""
+        """The last report that had a result, marked as final. Without one, a final report with only
+        `words`."""
         if self._last is None:
             return super().stopped(words)
         return replace(self._last, words=words, over=True)

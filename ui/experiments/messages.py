@@ -75,7 +75,7 @@ def recorded_result(name: str) -> ExperimentResult | None:
 
 
 def refusal_message(words: str) -> str:
-    """A message that an experiment was not run, and why. The result on screen stays."""
+    """A message that no experiment is running, and why. The result on screen stays."""
     return _run_message({"going": False, "error": words})
 
 

@@ -56,16 +56,16 @@ class ExperimentsTab(SessionView[ExperimentJob]):
         blocks.unload(self.close)
 
     def list_experiments(self) -> str:
-        """All experiments, each with its title, question and command."""
+        """All experiments, each with its title, question and commands."""
         return list_message()
 
     def get_recorded_experiment(self, asked: Any) -> str:
-        """The recorded result of the experiment called `asked`."""
+        """The recorded result of the experiment called `asked`, or why there is none."""
         return recorded_message(asked)
 
     async def run_experiment(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
         """Run the experiment {name} with the loaded pair. Units that this visitor finished earlier
-        are not run again."""
+        with the same pair are not run again."""
         try:
             experiment = experiment_named(sent_with(event).get("name", ""))
             job = await self.started(request, lambda: self._job(experiment, request))
@@ -75,7 +75,7 @@ class ExperimentsTab(SessionView[ExperimentJob]):
         try:
             async for report in job.reports():
                 yield report_message(report, experiment.name)
-        finally:  # also reached when the page is closed: that ends this generator at its next yield
+        finally:  # also when the page is closed, which ends this generator at its next yield
             job.halt()
 
     def _job(self, experiment: Experiment, request: gr.Request) -> ExperimentJob:

@@ -29,8 +29,8 @@ _SECOND = "var(--sq-target)"  # colour of the profile to compare with
 
 
 def verify_curve(profiles: Sequence[Named]) -> Figure:
-    """t(n): milliseconds of a target pass over n nodes, with error bars. The knee of each profile
-    is marked, and that of the first profile has a label."""
+    """t(n): milliseconds of a target pass over n nodes, with error bars. If a profile has a knee,
+    it is marked; that of the first profile also has a label."""
     traces = []
     notes = []
     for i, (name, profile) in enumerate(profiles):
@@ -174,8 +174,8 @@ def _curve(
     profile: int,
     symbol: str = "circle",
 ) -> list[Figure]:
-    """The curve of one profile. If only one size was timed, also the flat line up to `most` that
-    planning assumes. profile: 0 for the first one (solid), 1 for the one compared with it
+    """The curve of one profile. If it has only one size, also the flat line that planning assumes,
+    up to the size `most`. profile: 0 for the first one (solid), 1 for the one compared with it
     (dotted)."""
     sizes, seconds, spreads = zip(*points, strict=True)
     bars = {
@@ -249,8 +249,8 @@ def _note(x: Any, y: Any, text: str) -> Figure:
 def _axes(
     x: str, y: str, profiles: Sequence[Named], names: Sequence[str], notes: Sequence[Figure] = ()
 ) -> Figure:
-    """Axes and annotations. The x axis is logarithmic and ends at the largest size in the curves
-    `names`, which are fields of HardwareProfile."""
+    """Axes and annotations. The x axis is logarithmic and ends just beyond the largest size in the
+    curves (see `_most`). names: the fields of HardwareProfile that are drawn."""
     ticks = sorted({size for name in names for size in _sizes(profiles, name)})
     most = max(_most(profiles, name) for name in names)
     placed = [{**note, "x": math.log10(note["x"])} for note in notes]

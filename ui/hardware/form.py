@@ -19,8 +19,10 @@ NONE = "none"
 
 @dataclass(frozen=True)
 class FormValues:
-    """The untrusted values of the form. against: the profile to compare with. rates: the acceptance
-    vector. store: the profiles saved in the visitor's browser."""
+    """The untrusted values of the form. profile: the key of a profile. against: that of the profile
+    to compare with, or NONE. rates: the key of an acceptance vector. nodes: the maximum size of a
+    tree, as text or, from a link, as a number. store: the profiles saved in the visitor's
+    browser."""
 
     profile: Any
     against: Any
@@ -45,7 +47,8 @@ class HardwareForm:
             link_button("hw", "hardware")
 
     def _choice(self) -> None:
-        """Fields for the values that the view shows: profiles, acceptance, and sizes of trees."""
+        """Fields that choose what the view shows: profiles, acceptance, and the maximum size of
+        trees."""
         with gr.Group(elem_classes="pg-group"):
             shipped = menu_entries.named(saved_profiles.listed(saved_profiles.shipped()))
             self.profile = menu(shipped, "Hardware profile", "hw-profile")

@@ -34,8 +34,9 @@ class OwnForm:
         return {name: data[part] for name, part in self.fields.items()}
 
     def fill(self, key: Any) -> Updates:
-        """Updates that copy the figures of the ready profile `key` to the fields, except its
-        name."""
+        """Updates that copy the figures of the shipped profile `key` to the fields. The field for
+        the name of the visitor's profile is not changed. No updates if `start_values` finds
+        none."""
         values = start_values(key)
         return {self.fields[name]: gr.update(value=value) for name, value in values.items()}
 
@@ -91,8 +92,8 @@ def _field(field: Field, values: Mapping[str, str]) -> gr.Textbox:
 
 
 def _rooflines() -> list[tuple[str, str]]:
-    """Menu entries of the ready profiles that are rooflines, so that their figures can be
-    copied."""
+    """Menu entries of the shipped profiles that are computed from published figures, so that these
+    can be copied."""
     return [
         (entry.name, key)
         for key, entry in listed(shipped()).items()

@@ -1,4 +1,5 @@
-"""A visitor's own roofline profile: the fields of its form, and the profile made from their values.
+"""A visitor's own profile, a roofline: its times are computed from published figures (see
+sequoia/planning/roofline.py). The fields of its form, and the profile made from their values.
 Independent of Gradio."""
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from sequoia.validate_input import shown
 from ui.shared import saved_profiles
 from ui.shared.saved_profiles import Entry
 
-START = "rtx-4090-qwen3-8b"  # the ready profile whose figures are in the form at first
+START = "rtx-4090-qwen3-8b"  # the shipped profile whose figures are in the form at first
 NAME = "name"
 _PARTS = ("target", "draft")
 _SUFFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}
@@ -74,7 +75,7 @@ FIELDS = {field.name: field for group in GROUPS for field in group}
 
 
 def start_values(key: str) -> dict[str, str]:
-    """The figures of the ready profile `key` as texts, by the name of their field. Empty if there
+    """The figures of the shipped profile `key` as texts, by the name of their field. Empty if there
     is no such profile, or if it is not a roofline."""
     figures = roofline_figures(key)
     return {name: _written(figures, field) for name, field in FIELDS.items()} if figures else {}
@@ -82,8 +83,8 @@ def start_values(key: str) -> dict[str, str]:
 
 def own_profile(typed: Mapping[str, Any]) -> Entry:
     """The profile for the values typed into the form, by the name of their field. Raises BadField
-    with a message that names the field, the value and the bound; BadProfile if the problem is not
-    about one field."""
+    with a message that names the field and says what is wrong with its value; BadProfile if the
+    problem is not about one field."""
     try:
         name = saved_profiles.clean_name(typed.get(NAME))
     except BadProfile as problem:
@@ -151,7 +152,7 @@ def _at_its_field(problem: BadProfile, typed: Mapping[str, Any]) -> BadProfile:
 
 
 def _note(parts: Mapping[str, Mapping[str, Any]]) -> str:
-    """The figures of the profile in a sentence."""
+    """The figures of the profile in a sentence, without those of offloading."""
     device = parts["device"]
     share = device.get("efficiency", EFFICIENCY)
     models = "; ".join(

@@ -1,5 +1,5 @@
-"""The Hardware view: the handlers of its form and its board. Every handler is safe for any caller
-and any value."""
+"""The Hardware view: the handlers of its form and of its board, the component that the browser
+draws. Every handler is safe for any caller and any value."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class HardwareTab(SessionView[ProfileJob]):
         with side:
             self.form = HardwareForm(self._limits.measures, self._live.profiles)
         with main:
-            # triggers `select` whenever it becomes visible
+            # whenever it becomes visible, it triggers `link` if a link was opened, else `select`
             self.board = drawn(
                 "hw",
                 "hardware/hardware_view",
@@ -131,7 +131,8 @@ class HardwareTab(SessionView[ProfileJob]):
     # -- showing -----------------------------------------------------------------------------------
 
     async def come(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
-        """Send the view when it becomes visible, and again once the models are loaded."""
+        """Send the view when it becomes visible. If models are being loaded, send it again once
+        they are, with this machine's profile and the default acceptance."""
         asked = self.form.values(data)
         while not self._model_host.settled:
             yield self._shown(asked, request)
@@ -148,9 +149,9 @@ class HardwareTab(SessionView[ProfileJob]):
     async def use_link(
         self, data: FormData, event: gr.EventData, request: gr.Request
     ) -> AsyncIterator[Updates]:
-        """Put the values of a link, which the browser sent, into the form and show them; repeat
-        that once the models are loaded. If the link names a profile that this browser does not
-        have, a notice says so."""
+        """Put the values of a link, which the browser sent, into the form and show them. If models
+        are being loaded, do that again once they are. If the link names a profile that this browser
+        does not have, a notice says so."""
         sent = sent_with(event)
         asked = FormValues(
             **{name: sent.get(name) for name in self.form.linked}, store=data[self.form.store]
@@ -170,8 +171,8 @@ class HardwareTab(SessionView[ProfileJob]):
         }
 
     def _shown(self, asked: FormValues, request: gr.Request, notice: str | None = None) -> Updates:
-        """Updates of the board, with a notice, and of the menus. If a value is refused, only an
-        error is shown."""
+        """Updates of the board and of the menus. If a value is refused, only an error is shown.
+        notice: a sentence to show; replaced if the profile to compare with has the same times."""
         entries = self._entries(asked.store)
         vectors = rates_of(pair_now(self._model_host))
         profile = menu_entries.known(asked.profile, entries, next(iter(entries), None))
@@ -180,7 +181,7 @@ class HardwareTab(SessionView[ProfileJob]):
         if against in same:
             notice = f"{entries[against].name} has the same times, so there is nothing to compare"
             against = NONE
-        # if there are vectors of the loaded pair, one of them is the first
+        # vectors of the loaded pair, if there are any, come before the paper's
         default = DEFAULT_RATES if DEFAULT_RATES in vectors else next(iter(vectors))
         rates = menu_entries.known(asked.rates, vectors, default)
         listed = saved_profiles.listed(entries, profile, against)
@@ -238,7 +239,7 @@ class HardwareTab(SessionView[ProfileJob]):
         return whole(nodes, "Max nodes", 1, self._limits.nodes, BadTree)
 
     def _entries(self, store: Any) -> dict[str, Entry]:
-        """All profiles by key, this machine's first."""
+        """All profiles by key. If models are loaded, this machine's is the first."""
         pair = pair_now(self._model_host)
         here = {}
         if pair:
@@ -249,7 +250,8 @@ class HardwareTab(SessionView[ProfileJob]):
     # -- measuring ---------------------------------------------------------------------------------
 
     async def measure(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
-        """Measure this machine and show the new profile. After Stop, the old profile stays."""
+        """Measure this machine and show the new profile. After Stop or a failure, the old profile
+        stays."""
         pair = pair_now(self._model_host)
         before = pair and pair.measured.profile
         try:
@@ -281,7 +283,8 @@ class HardwareTab(SessionView[ProfileJob]):
     # -- saving ------------------------------------------------------------------------------------
 
     def save_profile(self, data: FormData, request: gr.Request) -> Updates:
-        """Save the profile on screen in the browser, under the name in the form."""
+        """Save the profile that is chosen in the menu, under the name in the form. It is saved in
+        the visitor's browser."""
         asked = self.form.values(data)
         try:
             entry = (
@@ -309,7 +312,8 @@ class HardwareTab(SessionView[ProfileJob]):
             return self._refused(problem, "Not imported")
 
     def remove_profile(self, data: FormData, request: gr.Request) -> Updates:
-        """Remove the profile on screen from the browser. Shipped profiles cannot be removed."""
+        """Remove the profile that is chosen in the menu from the visitor's browser. Only saved
+        profiles can be removed."""
         asked = self.form.values(data)
         key = asked.profile
         name = key.removeprefix(SAVED) if isinstance(key, str) and key.startswith(SAVED) else None
@@ -324,8 +328,9 @@ class HardwareTab(SessionView[ProfileJob]):
         }
 
     def make(self, data: FormData, request: gr.Request) -> Updates:
-        """Make a profile from the figures in the form, save it in the browser and show it. If a
-        figure is refused, its field says why, and nothing else changes."""
+        """Make a profile from the values in the form, save it in the browser and show it. If a
+        value is refused, its field says why, the other fields' messages are removed, and nothing is
+        saved."""
         try:
             entry = own_profile(self.form.own.typed(data))
             shown = self._stored(entry, self.form.values(data), request)

@@ -50,8 +50,9 @@ def message(
     against: the profile to compare with. nodes: the most nodes of a tree; if None, the planner's
     own bound for each profile, but at most `most`. most: the largest size that visitors may choose.
     run: the latest run. It is compared with the prediction from this machine's profile, `here`, and
-    from the vector in `known` that fits the run. notice: the text of a banner. Raises a
-    SequoiaError for sizes out of bounds.
+    from a vector in `known`: the one that its tree was planned with, else the one counted at the
+    nearest temperature. notice: the text of a banner. Raises a SequoiaError for sizes out of
+    bounds.
     """
     profile = entry.profile
     largest = _largest(profile, nodes, most)
@@ -163,7 +164,8 @@ def _plan_elsewhere(against: Entry, rates: Rates, nodes: int) -> str:
 
 def _mixed_models_warning(entry: Entry, here: HardwareProfile | None, rates: Rates) -> str | None:
     """A warning if times and acceptance may be of different models: no real pair would then run as
-    predicted. None if they are of the same models."""
+    predicted. None if they are of the same models. Also None if the models of the acceptance are
+    not known, unless the times are from a paper."""
     profile = entry.profile
     times = (profile.target, profile.draft)
     counted = rates.models or (here and (here.target, here.draft))
@@ -178,7 +180,7 @@ def _mixed_models_warning(entry: Entry, here: HardwareProfile | None, rates: Rat
 
 def _levels(profile: HardwareProfile) -> str | None:
     """A sentence on the overhead per level, which the curve of overhead by nodes does not include;
-    None if there is none."""
+    None if the profile has no such overhead."""
     if not profile.level_overhead:
         return None
     return (
@@ -197,8 +199,8 @@ def _capped(plan: Plan, nodes: int, most: int) -> str:
 
 
 def _default(default: Plan, plan: Plan, here: bool) -> str:
-    """A sentence on the tree that the default of Decode chooses for the same figures. here: whether
-    they are this machine's."""
+    """A sentence on the tree that the default of Decode chooses with the same times and acceptance.
+    here: whether the times are this machine's."""
     rule = (
         f"In Decode, “Sequoia, planned for this machine” {'uses' if here else 'would use'} the "
         f"tree with the most expected tokens among those within {SLACK * 100:g}% of the fastest"
@@ -215,9 +217,9 @@ def _default(default: Plan, plan: Plan, here: bool) -> str:
 def _run(
     run: Run | None, here: HardwareProfile | None, known: Mapping[str, Rates]
 ) -> dict[str, Any] | None:
-    """The fields of a message that compare the run with the prediction for its tree, made from this
-    machine's profile. None without a run or a profile, for a run with simulated times, and if the
-    two cannot be compared."""
+    """The fields of a message that compare the run with the prediction for its largest tree, made
+    from this machine's profile. None without a run, steps or a profile, for a run with simulated
+    times, and if run and prediction cannot be compared."""
     if run is None or here is None or not run.steps or clock_of(run.meta):
         return None
     rates = _planned_with(known, run) or _nearest(known, _temperature(run))

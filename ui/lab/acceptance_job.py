@@ -19,8 +19,8 @@ from ui.serving.wait_times import Demand
 Way = Callable[[Pair, Sequence[str], SamplingParams, Progress], CountedAcceptance]
 RANKS = 16  # at most this many children of a node are counted
 REPORT_SECONDS = 0.1  # least time between two progress reports
-# The tree used to count by level: how many siblings have children, and how many children each of
-# them has; and the number of levels (root included).
+# The tree used to count by level. WIDTH: how many nodes of each group of siblings have children,
+# and how many children each of these has. LEVELS: the number of levels, root included.
 WIDTH = 3
 LEVELS = 5
 
@@ -59,7 +59,7 @@ WAYS: dict[str, tuple[str, Way]] = {
 
 
 class AcceptanceJob(MeasurementJob):
-    """Measures acceptance on `prompts` in one of the WAYS. All of them but "text" generate up to
+    """Measures acceptance on `prompts` in one of the WAYS. All WAYS but "text" generate up to
     `params.max_new_tokens` tokens per prompt. Fails with OutOfTime after about `seconds`."""
 
     name = "measurement"

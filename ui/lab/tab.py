@@ -102,9 +102,9 @@ class LabTab(SessionView[AcceptanceJob]):
     # -- figures of the pair -----------------------------------------------------------------------
 
     async def come(self, store: Any, clock: Any = clocks.HERE) -> AsyncIterator[str]:
-        """Yields the pair's figures when the Lab becomes visible, and again once the models are
-        loaded. store: the profiles saved in the browser. clock: the clock chosen in Decode. Both
-        are untrusted."""
+        """Yields the pair's figures when the Lab becomes visible, and if models are being loaded,
+        again once they are. store: the profiles saved in the browser. clock: the key of the machine
+        whose times a run gets, as chosen in Decode under "Timed on". Both are untrusted."""
         while not self._model_host.settled:
             yield message_text(self._known(store, clock))
             await settled(self._model_host)
@@ -149,8 +149,8 @@ class LabTab(SessionView[AcceptanceJob]):
     # -- measuring ---------------------------------------------------------------------------------
 
     async def count(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
-        """Measure the pair's acceptance as asked in `event`. Yields the progress, then the result
-        or an error."""
+        """Measure the pair's acceptance as asked in `event`. Yields the progress, then the result,
+        an error, or that it was stopped."""
         try:
             asked = self._asked(sent_with(event))
             task = await self.started(request, lambda: self._job(asked))
@@ -208,10 +208,10 @@ class LabTab(SessionView[AcceptanceJob]):
     # -- running a tree ----------------------------------------------------------------------------
 
     def decode(self, event: gr.EventData, store: Any = None) -> Updates:
-        """Copy the Lab's tree and clock to the Decode form. Raises gr.Error, shown as a pop-up, if
-        the tree is invalid or too large to run here. Only a profile with simulated times can be
-        the clock; with any other profile, the run is timed on this machine. store: the profiles
-        saved in the browser, untrusted."""
+        """Copy the Lab's tree, and its machine as the clock, to the Decode form. Raises gr.Error,
+        shown as a pop-up, if the tree is invalid or too large to run here. Only a profile with
+        simulated times can be the clock; if the Lab uses another one, the run is timed on this
+        machine. store: the profiles saved in the browser, untrusted."""
         form = self._live.form
         sent = sent_with(event)
         try:

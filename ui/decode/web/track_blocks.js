@@ -1,26 +1,26 @@
 /* The blocks of one row of the playback track, in px. Pure. */
 
-const LEAST_WIDE = 4; // px; a narrower step is narrow
+const LEAST_WIDE = 4; // px; a step below this width is called narrow, any other wide
 const SEAM = 1; // px between blocks
 const MOST_SEAM = 1 / 3; // of the width of a block
 
 /**
- * A step on the track.
+ * A step on the track. Its times are in seconds since the run began.
  * @typedef {object} Block
- * @property {number} from seconds
- * @property {number} pass seconds, when the drafting ends
- * @property {number} to seconds
- * @property {number} tokens
+ * @property {number} from when the step begins
+ * @property {number} pass when its drafting ends
+ * @property {number} to when it ends
+ * @property {number} tokens that it emitted
  */
 
 /**
- * A drawn block. The drafting lasts from `start` to `middle`, the rest from there to `end`; both
- * keep their shares of its time.
+ * A drawn block of one or more steps. The drafting is drawn from `start` to `middle`, the rest from
+ * there to `end`: the two widths are in the ratio of the two times.
  * @typedef {object} Drawn
  * @property {number} start px
  * @property {number} middle px
  * @property {number} end px
- * @property {number} tokens
+ * @property {number} tokens that these steps emitted
  */
 
 /**

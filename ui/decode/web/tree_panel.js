@@ -14,8 +14,10 @@ import { Legend } from "../../shared/web/tree_legend.js";
  */
 
 const ABOVE = 480; // px that the page needs above and below the tree
-const LEAST_ROOF = 300; // px; the smallest limit on the height of the tree
-const FLAT = 5; // a tree of at most this many rows gets only the height that its rows need
+const LEAST_ROOF = 300; // px; a large tree gets at least this height in a window of any height
+// A tree of at most this many rows gets little more height than these need, except in the focus
+// layout.
+const FLAT = 5;
 const EASED = 0.4; // seconds; colours change gradually if a step takes longer
 
 /** The panel "Token tree". */
@@ -89,7 +91,8 @@ export class TreePanel {
     };
   }
 
-  // Preferred height of the tree in px: by its rows if it is small, by the window if it is large.
+  // Preferred height of the tree in px: by its rows if there are few, else by the window. If all
+  // nodes are drawn, it is at least LEAST_PITCH for each row, up to 690 for all.
   height(rows, focused) {
     const isFlat = rows <= FLAT && !focused;
     const least = Math.min(rows * LEAST_PITCH + 14, 690);
@@ -98,7 +101,8 @@ export class TreePanel {
     return Math.round(isFlat ? Math.max(rows * 46 + 30, 104) : wish + 22);
   }
 
-  // The node to bring into view: the end of the path, or the root in the first step that was drawn.
+  // The node to bring into view: the end of the accepted path, or the root if this step is the
+  // first of its run that was drawn.
   reveal({ i, path }) {
     const { version } = this.store;
     if (this.opened?.version !== version && this.view.size.w) this.opened = { version, i };
@@ -107,7 +111,8 @@ export class TreePanel {
   }
 
   /**
-   * Nodes whose text contains the query. The token from the target is searched too, as "bonus".
+   * Nodes whose text contains the query. The token from the target, if there is one, is searched
+   * too; its id is "bonus".
    * @param {StepView} step
    * @returns {NodeId[]}
    */

@@ -1,5 +1,5 @@
 /* A picture of the step on screen, to save as a file. From top to bottom: what the step did, the
-   facts of the run, the legend, and the tree as it is drawn. */
+   facts of the run, a badge if its times are simulated, the legend, and the tree. */
 import { runFacts } from "./run_header.js";
 import * as dom from "../../shared/web/dom.js";
 import { svg } from "../../shared/web/dom.js";
@@ -28,7 +28,7 @@ const AIR = 5; // px; below the names of columns
 const PAGE_ONLY = /^(class|style|role|tabindex|(data|aria)-.*)$/; // attributes that mean nothing outside the page
 // Classes that show the visitor's selection, search or zoom.
 const MARKS = ["sq-dots", "sq-searching", "is-selected", "is-above", "is-pinned", "is-match"];
-/** @type {Record<string, string>} values of style properties that need no attribute */
+/** @type {Record<string, string>} usual values of style properties; only others are written */
 const USUAL = {
   "stroke-width": "1px",
   "stroke-dasharray": "none",
@@ -78,8 +78,9 @@ function looks(node, colour) {
   return found;
 }
 
-// A copy of `node` that does not depend on the page, without hidden parts and marks: [copy, its
-// box]. It is laid out once beside `node`, invisibly, because the style sheets apply only there.
+// A copy of the SVG `node` that does not depend on the page, without hidden parts and MARKS: [copy,
+// its box]. The copy is laid out once beside `node`, invisibly, because the style sheets apply only
+// there.
 function standalone(node, colour) {
   const copy = node.cloneNode(true);
   const { width, height } = node.viewBox.baseVal; // its size when it is not zoomed
@@ -186,7 +187,8 @@ class Sheet {
     );
   }
 
-  // The tree below the names of its columns. It has its full size, even if the page zooms it out.
+  // The tree below the names of its columns. It has its full size, however it is zoomed in the
+  // page.
   tree(canvas, frame, names) {
     const [copy, box] = standalone(canvas, this.colour);
     const left = PAD - box.x;

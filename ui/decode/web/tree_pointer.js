@@ -28,8 +28,9 @@ export class TreePointer {
   }
 
   /**
-   * Unfold or fold a group of cells, or pin or unpin a node. In the focus layout, pressing a node
-   * off the path also unfolds or folds its children.
+   * Unfold the siblings that one cell stands for, or pin or unpin a node. In the focus layout, a
+   * node off the accepted path that has children is pinned and unfolded; pressed again, it is
+   * folded or unfolded, and stays pinned.
    * @param {string} key
    */
   press(key) {
@@ -47,7 +48,8 @@ export class TreePointer {
   }
 
   /**
-   * Pin a node that was chosen outside the tree, and unfold the cells that hide it.
+   * Pin a node that was chosen by the search or in the minimap. Unfold the cells that hide it in
+   * the focus layout; in the layout of all nodes, scroll it into view.
    * @param {number} node
    */
   pick(node) {
@@ -68,7 +70,8 @@ export class TreePointer {
   }
 
   /**
-   * The token of a cell and its state, for a screen reader; null for a cell without a node.
+   * The token, level and state of a cell's node, for a screen reader; null for a cell without a
+   * node, and if no step is shown.
    * @param {string} key
    * @returns {string | null}
    */

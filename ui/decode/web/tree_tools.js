@@ -1,5 +1,5 @@
 /* The controls of the tree panel (search, focus or all nodes, heat, zoom, save) and the note about
-   the size of the tree. */
+   a chain or a small final tree. */
 import { lastFullStep } from "./steps_to_show.js";
 import { treePicture } from "./tree_picture.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
@@ -116,8 +116,8 @@ const segments = (host, label) =>
   el("span", { class: "sq-segments", role: "group", "aria-label": label }, host);
 
 /**
- * The note that says why the planned tree is a chain, or why the final tree is small. Its button
- * shows the last full tree.
+ * The note that says why the planned tree is a chain, or that the final tree is small. For a
+ * small final tree, a button shows the last full tree.
  */
 export class TreeNote {
   /**
@@ -142,7 +142,7 @@ export class TreeNote {
     const limit = { length: "token", context: "context" }[store.ending];
     const cut = limit
       ? `Final tree truncated by the ${limit} limit.`
-      : "The final tree is smaller than the others.";
+      : "The final tree is smaller than usual.";
     show(this.root, isSmall || Boolean(why));
     show(this.back, isSmall);
     text(this.words, isSmall ? cut : why);

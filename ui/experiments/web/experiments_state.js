@@ -44,7 +44,7 @@
  * @typedef {{name?: string, recorded?: Result, missing?: string, error?: string}} Recorded
  *
  * @typedef {object} Run
- * @property {string} [name] name of the experiment; missing if the run was refused
+ * @property {string} [name] name of the experiment; missing in a `refusal_message` of messages.py
  * @property {boolean} going
  * @property {number} [share]
  * @property {string} [words]
@@ -65,7 +65,7 @@ export class ExperimentsState {
   recorded = new Map();
   /** @type {Map<string, Result>} */
   own = new Map();
-  /** @type {Map<string, Side>} whether the recorded or the own result is shown */
+  /** @type {Map<string, Side>} the result that is shown, if there are both; default: recorded */
   side = new Map();
   /** @type {Run} */
   run = { going: false };
@@ -88,7 +88,8 @@ export class ExperimentsState {
     return this.side.get(this.chosen) === "own" ? (own ?? recorded) : (recorded ?? own);
   }
 
-  /** @returns {string} why there is no recorded result; empty until the server has answered */
+  /** @returns {string} why there is no recorded result; empty if there is one, and until the server
+   * has answered */
   get missing() {
     const answer = this.recorded.get(this.chosen);
     return answer?.missing ?? answer?.error ?? "";

@@ -4,7 +4,8 @@ import { grouped, known, prob, rate } from "../../shared/web/format.js";
 /** @import { Comparison, Result } from "./experiments_state.js" */
 
 /**
- * The values of a column as text. They are shown as whole numbers only if all of them are.
+ * The values of a column as text. If all numbers of the column are whole, they are written in full;
+ * otherwise all are rounded.
  * @param {(string | number | null)[]} values
  * @returns {string[]}
  */
@@ -19,7 +20,7 @@ export function cellTexts(values) {
 }
 
 /**
- * Points as rows of a CSV file; the same as `to_csv` in sequoia/experiments/result.py.
+ * Points as rows of a CSV file, with the columns of `to_csv` in sequoia/experiments/result.py.
  * @param {Result} result
  * @returns {any[][]}
  */
@@ -41,7 +42,8 @@ export function pointRows({ name, x, y, series }) {
 }
 
 /**
- * The table as rows of a CSV file. Each heading says where its numbers come from.
+ * The table as rows of a CSV file. The heading of a column of results also says where its numbers
+ * come from.
  * @param {Result} result
  * @returns {any[][]}
  */
@@ -79,7 +81,7 @@ export function facts({ target, draft, machine, date, settings }) {
   return all.filter(([, value]) => value);
 }
 
-// The names of the experiments' settings, as they are shown.
+// How the page calls settings of experiments. Those that are not here keep their own names.
 const SETTINGS = {
   kinds: "kinds of text",
   prompts: "prompts of each kind",

@@ -30,16 +30,16 @@ import { RunPanel } from "./run_panel.js";
  * @property {string} file the profile as JSON
  * @property {{name: string, label: string}} rates the acceptance vector
  * @property {Plan} plan of the fastest tree
- * @property {{nodes: number | null, most: number}} knee its `nodes` are null if there is no knee up
- *   to `most` nodes
+ * @property {{nodes: number | null, most: number}} knee `nodes`: the smallest number of nodes whose
+ *   target pass takes twice as long as that of one node; null if there is none up to `most` nodes
  * @property {string | null} supposed a warning if times and acceptance may be of different models
- * @property {string} why a sentence: why this tree is the fastest
+ * @property {string} why sentences: why this tree is the fastest
  * @property {string} default a sentence: the tree that the default of Decode chooses
  * @property {string | null} levels a sentence: the overhead per level
  * @property {string | null} there a sentence: the best plan for the other profile
  * @property {number[]} tree the parent of each node
  * @property {{heat: Figure, verify: Figure, small: Figure}} figures
- * @property {ComparedRun | null} run the latest run of this machine
+ * @property {ComparedRun | null} run the latest run; null if it cannot be compared
  * @property {import("../../shared/web/acceptance_table.js").AcceptanceByLevel[]} atlas
  *
  * @typedef {object} Profile
@@ -235,7 +235,8 @@ export function connect(element, props, watch, trigger) {
   });
 }
 
-/** @type {(values: Record<string, any>) => Record<string, any>} with "Max nodes" as a number */
+/** @type {(values: Record<string, any>) => Record<string, any>} the values with "Max nodes" as a
+ * number; null if it is empty or not a whole number */
 const formLink = ({ nodes = "", ...values }) => ({
   ...values,
   nodes: /^\s*\d+\s*$/.test(nodes) ? Number(nodes) : null,

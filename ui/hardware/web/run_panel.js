@@ -1,4 +1,4 @@
-/* The latest run of this machine beside the prediction for it. */
+/* The latest run beside the prediction for its tree. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -17,9 +17,10 @@ const PARTS = {
   plain: ["one plain token", "plain token"],
 };
 const EMPTY =
-  "No run on this machine yet. Run a prompt in Decode to compare its timing with this prediction.";
+  "No run to compare with its prediction. Run a prompt in Decode, timed on this machine.";
 
-/** The panel: a chart of the times by phase, and a table of the effect of each on the speed-up. */
+/** The panel: a chart of the times by phase, and a table of the PARTS and their effects on the
+ * speed-up. */
 export class RunPanel {
   /** @param {HTMLElement} host */
   constructor(host) {

@@ -14,7 +14,7 @@ const TYPED = "typed"; // menu entry for the visitor's own text
 /** @typedef {{key: string, label: string}} Entry of a menu */
 
 /**
- * A message from the server about the measurement, sent by `count` in ui/lab/tab.py.
+ * A message about the measurement, sent by `count` or `not_running` in ui/lab/tab.py.
  * @typedef {{share?: number, words?: string, over?: boolean, error?: string, result?: Count}}
  *   CountMessage
  */
@@ -29,7 +29,8 @@ const TYPED = "typed"; // menu entry for the visitor's own text
 export class AcceptanceCounting {
   busy = false;
   /**
-   * The origin of the vector that was measured last.
+   * The origin of the vector that was measured last; null before the first one, and from the start
+   * of another measurement until its result.
    * @type {import("./lab_state.js").Origin | null}
    */
   last = null;
@@ -140,7 +141,8 @@ export class AcceptanceCounting {
     this.link.count(result);
   }
 
-  // The field that an error is about: the server begins the message with its name.
+  // The field that an error is about: the server begins the message with the field's name.
+  // Undefined if it does not.
   fieldOf(error) {
     const fields = { temperature: this.temperature, top_p: this.topP, "your text": this.own };
     return fields[error.split(":")[0]];
