@@ -162,7 +162,7 @@ def test_one_of_heat_has_its_key(page: Any, canned: dict[str, Any]) -> None:
     watch(page, canned["128"], 2)
     mode(page, "all", heat=True)
     words = words_of(drawing(page, 2))
-    assert {"accepted in", "0%", "up to 100% of the steps received"} <= {*words}
+    assert {"accepted in", "0%", "up to 100% of steps with this tree"} <= {*words}
     assert not any(one.endswith(" out of reach") for one in words)
 
 

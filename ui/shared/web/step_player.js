@@ -19,7 +19,8 @@ export class StepPlayer extends StepMotion {
   clock = 0; // seconds since the step began: slow motion if the rate is "slow", else real time
   playing = false;
 
-  /** @param {() => void} changed called when another picture is shown or playing starts or ends */
+  /** @param {() => void} changed called after a change of the picture, the rate or `playing`,
+   *   except by `take` and `pause` */
   constructor(changed) {
     super();
     this.changed = changed;
@@ -39,7 +40,7 @@ export class StepPlayer extends StepMotion {
   }
 
   /**
-   * Show a step, at its result.
+   * Show a step, at its result. If the step is shown already, nothing changes.
    * @param {StepView | null} step
    */
   take(step) {
@@ -90,7 +91,7 @@ export class StepPlayer extends StepMotion {
   // -- playing ------------------------------------------------------------------------------------
 
   /** Play from the current picture, or from the start if that is the result. If the visitor's
-   * system asks for no motion, only show that picture. */
+   * system asks for no motion, only show the picture from which it would play. */
   play() {
     if (!this.#step) return;
     if (prefersStillness()) this.stand(this.picture ?? 0);

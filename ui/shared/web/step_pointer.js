@@ -49,8 +49,8 @@ export class StepPointer {
     this.hover(key);
   }
 
-  /** @param {string} key of a node, whose children are then unfolded or folded, or of folded
-   * siblings, which are then unfolded */
+  /** @param {string} key of a node, whose children are then unfolded or folded if `canFold` allows
+   * it, or of folded siblings, which are then unfolded */
   press(key) {
     const node = nodeOf(key);
     const canFold = node === null || this.canFold(node);
@@ -59,13 +59,14 @@ export class StepPointer {
     this.stage.paint();
   }
 
-  // Whether the children of a node can be folded away. Those of the accepted path always stay.
+  // Whether the children of a node can be folded away. Those of a node on the accepted path
+  // always stay.
   canFold(node) {
     const { topo, path } = this.stage.step;
     return node !== "bonus" && !path.includes(node) && topo.children[node].length > 0;
   }
 
-  /** @param {number} node pressed in the minimap, which is then drawn and scrolled into view */
+  /** @param {number} node pressed in the minimap; the tree then draws it and scrolls to it */
   pick(node) {
     for (const key of keysAbove(this.stage.step.topo, node)) this.opened.add(key);
     this.hover(keyOf(node));

@@ -9,9 +9,10 @@
      stage.play();
 
    Events, as CustomEvent with `detail`:
-     frame  {picture, frame}  another picture is shown; both are null if it is the result
+     frame  {picture, frame}  another picture is shown; both are null if it is the result. While the
+                              step is played, the result is its last picture, then null
      play   {playing}         playing has started or ended
-     hover  {node}            a node is pointed at or has the focus; null: no longer
+     hover  {node}            the pointer or the focus is on a new node; null: the pointer left
      press  {node}            a node was pressed */
 import { el } from "./dom.js";
 import { PhaseBar } from "./phase_bar.js";
@@ -40,7 +41,7 @@ import { WalkCard } from "./walk_card.js";
  * @property {StepMotion} [motion] decides which picture is shown. The stage then neither plays nor
  *   handles keys; call `paint` after each change
  * @property {StepActions} [actions] what happens when a person acts on the tree. The stage then
- *   dispatches no hover and press
+ *   dispatches neither hover nor press
  */
 
 /** The display of one step. */
@@ -82,7 +83,8 @@ export class StepStage extends EventTarget {
   // -- what is shown ------------------------------------------------------------------------------
 
   /**
-   * Show a step, at its result. If the step is shown already, the picture stays the same.
+   * Show a step, at its result. If the step is shown already, the picture stays the same. With a
+   * `motion`, `step` must be the motion's step, and the motion chooses the picture.
    * @param {StepView | null} step null: show nothing
    * @param {StepLook} [look]
    */
@@ -129,7 +131,7 @@ export class StepStage extends EventTarget {
   // -- playing ------------------------------------------------------------------------------------
 
   /** Play from the current picture, or from the start if that is the result. If the visitor's
-   * system asks for no motion, only show that picture. */
+   * system asks for no motion, only show the picture from which it would play. */
   play() {
     this.player.play();
   }

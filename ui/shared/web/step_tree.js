@@ -23,8 +23,8 @@ import { TreeView } from "./tree_view.js";
  * @property {boolean} [isFocused] whether to use the focus layout; otherwise all nodes are shown.
  *   Default: whether the tree has more than LARGE nodes
  * @property {Set<string>} [opened] keys of the cells that a person has unfolded
- * @property {{rows: number, levels: number}} [room] minimum size of the grid, so that it keeps its
- *   size when a smaller tree follows
+ * @property {{rows: number, levels: number}} [room] minimum size of the grid of all nodes, so that
+ *   it keeps its size when a smaller tree follows
  * @property {number} [height] preferred height of the box in px
  * @property {NodeId | null} [selected] the node that is explained
  * @property {NodeId | null} [pin] the node that a person has pinned
@@ -33,8 +33,8 @@ import { TreeView } from "./tree_view.js";
  *   accepted, from 0 to 1, shown as its shade. Default: nodes have the colours of their states
  * @property {boolean} [isMoving] whether steps follow each other so fast that colours must change
  *   at once
- * @property {{node: NodeId, key: string}} [reveal] the node to scroll into view, once for each key.
- *   Default: the end of the accepted path
+ * @property {{node: NodeId, key: string}} [reveal] the node to scroll into view, once for each key
+ *   and size of the grid. Default: the end of the accepted path
  */
 
 /**
@@ -256,7 +256,7 @@ function focusPlan(step, { opened = new Set() }) {
   return { cells: items, ...size };
 }
 
-// A column after the levels of the tree contains only the token from the target.
+// The columns after the levels of the tree contain no node, only the token from the target.
 /** @type {(cols: number, levels: number) => Column[]} */
 const columnsOf = (cols, levels) =>
   Array.from({ length: cols }, (_, col) => {

@@ -1,5 +1,5 @@
-/* Derives from a step what a picture of it needs: the state and the trial of every node, and the
-   kind of the token from the target. Pure. */
+/* Derives from a step what a picture of it needs: the state of every node, its trial if it was
+   tried, and the kind of the token from the target. Pure. */
 import { visible } from "./format.js";
 
 /**
@@ -26,9 +26,9 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
  * @property {{draft?: number, verify?: number, overhead?: number}} [seconds]
  * @property {string | null} [finish] why the run ended, if this is its last step
  * @property {number[]} [level_seconds] seconds of each draft pass
- * @property {(number | undefined)[]} [entered] not from the server: Walk adds it to a step verified
- *   from the leaves. For each trial, the probability that its path would be kept, as it was before
- *   any child of the trial's node was rejected
+ * @property {(number | undefined)[]} [entered] not from the server: Walk adds it to the step of a
+ *   toy. For each trial, the probability that its path would be kept, as it was before any child of
+ *   the trial's node was rejected; undefined if the step was not verified from the leaves
  * @property {ResidualRow[]} [residuals] one for each trial, and one for the token from the target
  */
 
@@ -43,19 +43,21 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
  * @typedef {object} Residual
  * @property {number[]} tokens ids
  * @property {number[]} p
- * @property {number[]} [q] missing for the token that the target adds, which depends on p only
+ * @property {number[]} [q] missing where the target adds a token, because that depends on p only
  */
 
 /**
  * The trial of one node: p and q are the residual probabilities of its token at that moment. If the
  * step was verified from the leaves, p is the probability of accepting the whole path, and q is 1.
+ * With top-k match, p and q are the probabilities before all rejections.
  * @typedef {object} Trial
  * @property {number} node
  * @property {number} p
  * @property {number} q
  * @property {number | null} u the draw; null if the verifier does not draw
  * @property {boolean} accepted
- * @property {number | null} mass residual mass after a rejection
+ * @property {number | null} mass residual mass after a rejection; null otherwise, and with
+ *   top-k match
  */
 
 /**
@@ -72,10 +74,10 @@ const FROM_LEAVES = "traversal"; // the verifier that tries whole paths, from th
  *   empty if they were not recorded
  * @property {string[]} state of each node
  * @property {"bonus" | "correction" | "none"} kind of the token from the target; "none" if the run
- *   ended inside the accepted path
+ *   ended before that token was emitted
  * @property {boolean} greedy whether the temperature is 0
  * @property {boolean} matched whether the verifier accepts a guess if it is the token that the
- *   target sampled
+ *   target sampled; false if no node was tried
  * @property {boolean} fromLeaves whether whole paths were tried, from the leaves to the root
  * @property {(node: number) => Trial | undefined} trial
  * @property {(id: number) => string} textOf the text of a token id

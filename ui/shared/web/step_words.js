@@ -1,4 +1,5 @@
-/* Plain sentences about a step and about its nodes. All numbers in them are those of the step. */
+/* Plain sentences about a step, about its nodes, and about a run that has ended. All numbers in
+   them are those of the step or the run. */
 import { apart, count, ms, percent, short } from "./format.js";
 import { finished, sourced } from "./run_words.js";
 
@@ -89,8 +90,8 @@ function untested(view, node) {
   return "Not tried: an earlier sibling, " + token(view, taken) + ", was accepted.";
 }
 
-// The reason is the nearest ancestor whose parent is on the accepted path: it was rejected or not
-// tried, so the walk never came here.
+// The reason is the nearest ancestor with another state than "never": it was rejected or not tried,
+// so the walk never came here.
 function outOfReach(view, node) {
   const { parents } = view.topo;
   let above = parents[node];

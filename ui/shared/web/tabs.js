@@ -1,4 +1,4 @@
-/* Opens Gradio's tabs from buttons and links. */
+/* Opens Gradio's tabs from buttons elsewhere on the page. */
 
 /** Open Decode, which is the first tab, and scroll to the top. */
 export function showDecode() {

@@ -10,7 +10,7 @@ import { TreeWay } from "./tree_way.js";
  * @import { TreeView } from "./tree_view.js"
  */
 
-// Size of a dot in px.
+// Largest and smallest size of a dot in px.
 const MOST = 7.5;
 const LEAST = 2.2;
 // Labels are written if rows and columns have at least this size in px.
@@ -42,8 +42,8 @@ export class StatePaths {
 export class TreeDots {
   /**
    * @param {SVGElement} root
-   * @param {string[]} states in the order in which they are drawn; nodes in any other state
-   *   are not drawn
+   * @param {string[]} states in the order in which they are drawn; nodes in any other state have no
+   *   dot and no edge
    */
   constructor(root, states) {
     this.root = root;

@@ -1,7 +1,7 @@
 /* Turns rows and columns of a tree into pixels: heights of rows, widths of columns, type size,
    paths of edges, and text cut to a width. Pure except for a cache of text widths. */
 
-/** Least height of a row in px. */
+/** Least height in px of a row, unless the tree is drawn as dots. */
 export const LEAST_PITCH = 16;
 const MOST_PITCH = 46;
 const ROOMY = 38; // px; rows of at least this height have a line for q and p below each token
@@ -23,8 +23,8 @@ const NARROW = 64; // px, least width of such a column if the box has to scroll 
 const WIDEST = 190; // px, most width of a column
 /** Most px of a text. */
 export const MOST_TEXT = 240;
-const MOST_WHOLE = { x: 84, y: 26 }; // most px between two nodes of a whole tree drawn as dots
-const WHOLE_LABEL = 36; // px for a label after the last column of such a tree
+const MOST_WHOLE = { x: 84, y: 26 }; // most px from column to column (x) and row to row (y) of dots
+const WHOLE_LABEL = 36; // px for a label after the last column of dots
 const INSIDE = 7; // px of a pill around its text
 const CACHED = 20_000; // widths
 /** @type {Map<string, number>} results of `widthOf` */
@@ -230,7 +230,7 @@ const points = (grid, from, to) => ({
   y0: grid.y(from.row),
   x1: grid.x(to.col),
   y1: grid.y(to.row),
-  trunk: grid.x(from.col + 1) - grid.gutter + grid.corner,
+  trunk: grid.x(from.col + 1) - grid.gutter + grid.corner, // x of the line down the gutter
 });
 
 /**
@@ -250,8 +250,8 @@ export function edge(grid, from, to) {
 }
 
 /**
- * The part of an edge that belongs to the child alone: from the trunk that the siblings share to
- * the child's cell.
+ * An edge without its part in the parent's row: down the gutter and into the child's row. If both
+ * cells are in the same row, the whole edge.
  * @param {Frame} grid
  * @param {Place} from
  * @param {Place} to

@@ -14,7 +14,7 @@ const ASIDE = 3; // a distance of one column counts as much as this many rows
  * What a view does when a person acts on its tree. `key` is that of the cell, or null if there is
  * none.
  * @typedef {object} Actions
- * @property {() => void} changed draws again, because the size or the zoom has changed
+ * @property {() => void} changed draws again, because the size, the zoom or a font has changed
  * @property {(key: string | null) => void} hover called with the cell pointed at
  * @property {(key: string, shift: boolean) => void} press called with the cell that was pressed
  * @property {(key: string) => void} focus called with the cell that has received the focus

@@ -1,8 +1,9 @@
-/* Places the nodes of a tree in rows and columns. Pure. Independent of the page and of tokens. */
+/* Places the nodes of a tree in rows and columns, and divides an axis into steps. Pure. Independent
+   of the page and of tokens. */
 
 /**
- * Everything that can be derived from the parents of a tree's nodes, which are in breadth-first
- * order. In the drawing, called the comb, a node's column is its depth.
+ * Everything that can be derived from the parents of a tree's nodes; each parent comes before its
+ * children. In the drawing, called the comb, a node's column is its depth.
  * @typedef {object} Topology
  * @property {number} n number of nodes
  * @property {number[]} parents of each node; -1 for the root
@@ -16,7 +17,7 @@
  */
 
 /**
- * @param {number[]} parents of the nodes; -1 for the root
+ * @param {number[]} parents of the nodes, each before its children; -1 for the root
  * @returns {Topology}
  */
 export function topology(parents) {

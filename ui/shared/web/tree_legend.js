@@ -10,7 +10,7 @@ const SHADES = [
   [0.05, "up to 5%"],
   [0.2, "up to 20%"],
   [0.5, "up to 50%"],
-  [1, "up to 100% of the steps received"],
+  [1, "up to 100% of steps with this tree"],
 ];
 
 /**

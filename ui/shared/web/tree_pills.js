@@ -29,7 +29,7 @@ const LIT = {
  * @property {SVGTextElement | null} sub the note below the pill
  * @property {SVGPathElement | null} edge from its parent
  * @property {string} where its place, written last
- * @property {number} seen the last pass in which it was placed
+ * @property {number} seen the latest call of `draw` that placed it, by number
  * @property {string | null} word its text, written last
  * @property {string | null} state
  * @property {number | undefined} share
@@ -202,7 +202,7 @@ export class TreePills {
     return this.#fitting;
   }
 
-  // Hides the cells that were not placed in this pass.
+  // Hides the cells that this call of `draw` did not place.
   sweep() {
     for (const { g, edge, seen } of this.made.values()) {
       const display = seen === this.pass ? "" : "none";

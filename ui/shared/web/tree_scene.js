@@ -13,7 +13,8 @@
  * @property {Cell | null} parent
  * @property {number} col
  * @property {number} row
- * @property {boolean} [end] whether there is nothing to its right
+ * @property {boolean} [end] whether there is nothing to its right, except perhaps the token from
+ *   the target
  */
 
 /**
@@ -42,8 +43,8 @@
  * @property {Look[]} looks of the cells, in their order
  * @property {number} rows of the grid, which may be larger than the tree
  * @property {number} cols of the grid
- * @property {boolean} [focus] whether this is the focus layout, in which columns are as wide as
- *   their text
+ * @property {boolean} [focus] whether this is the focus layout, in which columns may be as wide
+ *   as their text
  * @property {boolean} [reserved] whether text of other columns must not extend into the last one
  * @property {number} [word] width of the widest label at a type size of 1 px; with it, no label is
  *   cut

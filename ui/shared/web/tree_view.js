@@ -168,7 +168,7 @@ export class TreeView {
     this.svg.addEventListener("pointerleave", () => this.point(null));
   }
 
-  /** Remove the elements of the tree, before another one is drawn. */
+  /** Remove the pills of the tree, and return to zoom 1, before another tree is drawn. */
   clear() {
     this.pills.clear();
     this.columns?.clear();

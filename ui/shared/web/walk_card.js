@@ -1,5 +1,5 @@
-/* The card beside the tree. It shows the node that is tried or pointed at: its probabilities as
-   bars, its draw u compared with p/q, and what is left of p and q. */
+/* The card beside the tree. It explains one node, such as the one that is tried or pointed at: its
+   probabilities as bars, its draw u compared with p/q, and what is left of p and q. */
 import { el, show, text } from "./dom.js";
 import { DrawMeter } from "./draw_meter.js";
 import { prob } from "./format.js";
@@ -45,7 +45,7 @@ export class WalkCard {
     text(this.place, placeOf(step, node));
     const picture = isDecided ? residualPicture(step, node) : null;
     this.residual.paint(picture, step.greedy && step.topo.n > 1);
-    // the caption above the tree gives the reason for a trial, too
+    // while a trial is shown, the caption above the tree gives the reason
     const isInCaption = picture !== null && node !== "bonus";
     show(this.why, !isInCaption);
     text(this.why, isDecided ? stepWords.why(step, node) : "");

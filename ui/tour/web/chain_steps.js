@@ -14,7 +14,7 @@ export function keptChances(a, guesses) {
 }
 
 /**
- * Guesses kept on average: (a - a^(n + 1)) / (1 - a), or `guesses` if a is 1.
+ * Guesses kept on average: (a - a^(guesses + 1)) / (1 - a), or `guesses` if a is 1.
  * @param {number} a
  * @param {number} guesses
  * @returns {number}
@@ -40,7 +40,7 @@ export const ofHundred = (shares) => shares.map((share) => Math.round(100 * shar
  * Count the guesses kept in a recorded run. Steps with a shorter chain, such as the last, are
  * left out.
  * @param {Step[]} steps of the run
- * @param {number} guesses
+ * @param {number} guesses length of the whole chain
  * @returns {ChainRun}
  */
 export function recordedChain(steps, guesses) {

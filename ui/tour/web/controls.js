@@ -1,4 +1,5 @@
-/* The inputs in which a visitor answers a question of the tour. */
+/* The form of all inputs in which a visitor answers a question of the tour (Control), and three
+   simple ones. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 
 /** @import { Answer } from "./tour_state.js" */
@@ -16,7 +17,7 @@ import { attr, el, show, text } from "../../shared/web/dom.js";
 export class NumberControl {
   /**
    * @param {Element} host
-   * @param {{label: string, most: number, step?: string}} about
+   * @param {{label: string, most: number, step?: string}} about `most`: the largest number
    */
   constructor(host, { label, most, step = "1" }) {
     this.most = most;
@@ -84,7 +85,8 @@ export class ChoiceControl {
 export class LengthControl {
   /**
    * @param {Element} host
-   * @param {{label: string, said: (value: number) => string, most: number}} about
+   * @param {{label: string, said: (value: number) => string, most: number}} about `said` puts a
+   *   length in words; `most`: the largest length
    */
   constructor(host, { label, said, most }) {
     this.said = said;

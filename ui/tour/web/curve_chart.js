@@ -11,7 +11,7 @@ const LABEL = 8; // px between a curve and its name above it
 
 /**
  * @typedef {{name: string, cls: string, points: number[][]}} Line `points`: [x, y] for each
- *   x = 1, 2, ...; y must rise
+ *   x = 1, 2, ...; y must not fall
  * @typedef {object} About
  * @property {string} label for screen readers
  * @property {string} axis title of the horizontal axis

@@ -1,4 +1,4 @@
-/* Fills the numbers into the sentences of the tour. */
+/* Fills numbers and names into the sentences of the tour. */
 const NAME = /\{(\w+)\}/g;
 
 /**

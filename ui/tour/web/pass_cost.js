@@ -1,4 +1,5 @@
-/* The cost of a pass on a machine, as a multiple of a pass over one token. */
+/* The cost of a pass and of guessing on a machine, in passes of the target over one token, and how
+   far a visitor's guess is off. */
 import { secondsAt } from "../../shared/web/planner.js";
 
 /** @import { Profile } from "../../shared/web/planner.js" */

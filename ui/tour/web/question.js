@@ -13,10 +13,10 @@ import { isAnswered, keyOf } from "./tour_state.js";
  * @typedef {object} About
  * @property {string} stop
  * @property {string} name of the question within the stop
- * @property {string} ask
+ * @property {string} ask the question
  * @property {(host: HTMLElement) => Control} control
- * @property {(said: Answer) => readonly [Verdict, string]} verdict on an answer, and its
- *   words. `said` is null if the solution was shown without a guess
+ * @property {(said: Answer) => readonly [Verdict, string]} verdict gives the verdict on an
+ *   answer, and the words that state it. `said` is null if the solution was shown without a guess
  * @property {(host: HTMLElement, said: Answer) => void} [reveal] draws the solution
  * @typedef {"right" | "off" | "shown"} Verdict
  */

@@ -8,7 +8,7 @@ import { filled } from "./filled.js";
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
-/** The answer is the list of draws given to each token. */
+/** The answer is a list: the number of draws given to each token. */
 export class SharesControl {
   /**
    * @param {HTMLElement} host

@@ -1,11 +1,11 @@
-/* The speed-up of the best tree of each size on a machine. */
+/* The speed-up of the best tree of each size and level cap on a machine. */
 import { bestFirst, growthSeconds, plainSeconds } from "../../shared/web/planner.js";
 
 /** @import { Profile } from "../../shared/web/planner.js" */
 
 /**
- * Speed-ups over plain decoding, one row per level cap. NaN if a tree of that size cannot have
- * that many levels.
+ * Speed-ups over plain decoding, one row per level cap and one column per size. NaN if a tree of
+ * that size cannot have that many levels.
  * @param {number[]} rates
  * @param {Profile} profile
  * @param {number[]} sizes nodes, with the root

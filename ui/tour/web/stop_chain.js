@@ -12,7 +12,7 @@ import { Stop } from "./stop.js";
 const NEAR = 2; // an answer counts as right if it is off by at most this many of 100 steps
 const CLOSE = 0.15; // the same, in tokens per step
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-const TALLEST = 110; // px of the highest bar
+const TALLEST = 110; // px of a bar as high as the chart
 const LEAST_TOP = 0.4; // the share of steps at the top of the chart is at least this
 
 /** The stop "The chain". */

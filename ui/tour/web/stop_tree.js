@@ -9,7 +9,7 @@ import { recordedStep, rescueOf } from "./tree_step.js";
 
 /** @import { Tour } from "./tour_view.js" */
 
-const NEAR = 2; // an answer counts as right if it is off by at most this many times in 100
+const NEAR = 2; // an answer to "chance" counts as right if it is off by at most this many of 100
 
 /** The stop "The tree". */
 export class TreeStop extends Stop {
@@ -56,7 +56,8 @@ export class TreeStop extends Stop {
     });
   }
 
-  // Pressing a node in the tree chooses it in the first question.
+  // Pressing one of the first guesses in the tree chooses it in the first question, while that is
+  // open.
   press(node) {
     const isOpen = openQuestion(this.tour.state, this.name) === "end";
     if (isOpen && this.rescue.chain.includes(node)) this.questions[0].control.put(String(node));
