@@ -45,7 +45,10 @@ export class CellTable {
     const body = el("tbody", {}, this.table);
     for (const row of test.rows.slice(0, MOST)) paintRow(body, row, test.draws);
     const left = test.count - Math.min(test.rows.length, MOST);
-    const more = left > 0 ? `${count(left, "more cell")} in the CSV file${test.going ? ", once the test is over" : ""}. ` : "";
+    const more =
+      left > 0
+        ? `${count(left, "more cell")} in the CSV file${test.going ? ", once the test is over" : ""}. `
+        : "";
     text(this.note, more + "Probabilities are exact, samples are measured.");
   }
 

@@ -174,10 +174,11 @@ export class StepStage extends EventTarget {
    * repaints by itself. */
   paint() {
     this.phases.paint(this.source);
-    const { step } = this.motion;
+    const { step, tried } = this.motion;
     this.tree.paint(this.pointer ? this.#ownLook() : this.look);
     const node = step ? this.#explained() : null;
-    this.card?.paint(step, node, node === null ? "" : this.motion.stateOf(node));
+    const state = node === null ? "" : this.motion.stateOf(node);
+    this.card?.paint(step, node, state, node === tried);
     this.buttons?.paint();
     if (this.player) this.tree.settle(); // with `motion`, the view calls it after painting
     this.#report();

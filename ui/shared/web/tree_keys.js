@@ -40,8 +40,9 @@ export function listen(view, actions) {
     actions.hover(key);
   });
   svg.addEventListener("pointerleave", () => {
-    view.point(focusedIn(svg));
-    actions.hover(null);
+    const key = focusedIn(svg);
+    view.point(key);
+    actions.hover(key);
   });
   svg.addEventListener("click", (event) => {
     const key = keyAt(event);
@@ -49,7 +50,10 @@ export function listen(view, actions) {
   });
   // Not on the SVG: a listener for the focus would make it a tab stop.
   scroller.addEventListener("focusin", (event) => focused(view, actions, event));
-  scroller.addEventListener("focusout", () => view.point(null));
+  scroller.addEventListener("focusout", () => {
+    view.point(null);
+    actions.hover(null);
+  });
   scroller.addEventListener("keydown", (event) => {
     if (!typed(view, actions, event)) return;
     event.preventDefault();

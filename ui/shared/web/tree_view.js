@@ -219,8 +219,9 @@ export class TreeView {
 
   /** @returns {boolean} whether the picture is larger than its box */
   isOver() {
-    const { frame, zoom, size } = this;
-    return frame.height * zoom > size.h + NEARLY || frame.width * zoom > size.w + NEARLY;
+    const { frame, zoom, size, head } = this;
+    const room = size.h - head + NEARLY;
+    return frame.height * zoom > room || frame.width * zoom > size.w + NEARLY;
   }
 
   fade() {

@@ -34,8 +34,9 @@ export class WalkCard {
    * @param {StepView | null} step
    * @param {NodeId | null} node
    * @param {string} state of the node in the picture that is shown
+   * @param {boolean} isTried whether the picture shows the trial of this node
    */
-  paint(step, node, state) {
+  paint(step, node, state, isTried) {
     this.root.classList.toggle("is-blank", !step || node === null);
     if (!step || node === null) return;
     text(this.token, step.label(node));
@@ -45,12 +46,10 @@ export class WalkCard {
     text(this.place, placeOf(step, node));
     const picture = isDecided ? residualPicture(step, node) : null;
     this.residual.paint(picture, step.greedy && step.topo.n > 1);
-    // while a trial is shown, the caption above the tree gives the reason
-    const isInCaption = picture !== null && node !== "bonus";
-    show(this.why, !isInCaption);
+    show(this.why, !isTried); // else the caption above the tree gives the reason
     text(this.why, isDecided ? stepWords.why(step, node) : "");
     this.paintNumbers(step, node, isDecided);
-    if (isInCaption) show(this.bars, false); // the picture has both bars
+    if (picture && node !== "bonus") show(this.bars, false); // the picture has both bars
   }
 
   // Shows the probabilities that the trial compared or, if there is no trial or it decided about a

@@ -42,7 +42,7 @@ export class Question {
     this.problem = el("p", { class: "sq-tour-problem", role: "alert" }, this.form);
     const look = { class: "sq-tour-verdict", "data-part": "verdict", tabindex: -1 };
     this.words = el("p", look, this.root);
-    this.revealed = el("div", { class: "sq-tour-revealed" }, this.root);
+    this.revealed = el("div", { class: "sq-tour-revealed", tabindex: -1 }, this.root);
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.check();
@@ -66,8 +66,9 @@ export class Question {
 
   close(said) {
     this.tour.answer(this.about.stop, this.about.name, said);
-    this.words.focus({ preventScroll: true });
-    this.words.scrollIntoView({ block: "center" });
+    const next = this.words.hidden ? this.revealed : this.words;
+    next.focus({ preventScroll: true });
+    next.scrollIntoView({ block: "center" });
   }
 
   /** @param {boolean} isReached whether all questions before it are answered */
