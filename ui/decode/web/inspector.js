@@ -94,7 +94,8 @@ export class Inspector {
   paintWalk(view) {
     const { hover, pin, slow } = this.store;
     const node = hover ?? pin ?? slow.explained;
-    this.walk.paint(view, node, node === null ? "" : slow.stateOf(node));
+    const state = node === null ? "" : slow.stateOf(node);
+    this.walk.paint(view, node, state, node === slow.tried);
     this.paintKicker(view, node, true);
   }
 
