@@ -38,7 +38,7 @@ class WalkTab:
 
     def get_recorded_run(self, asked: Any) -> str:
         """The recorded run called `asked`, as the JSON message that Decode shows; {"error"} if
-        there is none."""
+        there is none or it cannot be read."""
         try:
             return recordings.example(asked).message
         except SequoiaError as problem:

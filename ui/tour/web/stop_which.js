@@ -121,7 +121,8 @@ export class WhichStop extends Stop {
     });
   }
 
-  // The steps of chain and tree on each machine, to scale. Beyond the mark, the chain is faster.
+  // For each machine the steps of chain and tree, in lengths of the chain's step. If the tree's bar
+  // ends beyond the mark at `ratio`, the chain is faster.
   beats(host) {
     const scale = 100 / Math.max(...this.longer);
     const list = el("div", { class: "sq-tour-beats" }, host);

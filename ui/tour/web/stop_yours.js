@@ -1,4 +1,5 @@
-/* The last stop: a guess, a run of the visitor's own, and the division that gives its speed-up. */
+/* The last stop: a guess, a run of the visitor's own or a recorded one, and the division that gives
+   the run's speed-up. */
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { finishedRun } from "../../shared/web/finished_run.js";
 import { showForm } from "../../shared/web/form_side.js";
@@ -14,7 +15,7 @@ import { Stop } from "./stop.js";
  */
 
 const MOST = 50; // largest number that may be guessed
-const FRAMES = 120; // how long to wait for the tab, in frames
+const FRAMES = 120; // most frames to wait until the Decode tab is shown
 
 /** Two numbers, the tokens per step and the length of a step, and their quotient. */
 class GuessControl {
@@ -91,7 +92,8 @@ export class YoursStop extends Stop {
     this.tour.paint();
   }
 
-  // The visitor's own run; without it, the recorded one if the visitor chose it; else null.
+  // The visitor's own run if it was compared with plain decoding; else the recorded one if the
+  // visitor chose it; else null.
   get run() {
     const own = finishedRun();
     if (own && !Number.isNaN(own.plainSeconds)) return own;

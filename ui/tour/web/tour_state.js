@@ -1,4 +1,4 @@
-/* Where a visitor is in the tour, and the answers so far. Pure. The browser stores it as text. */
+/* Where a visitor is in the tour, and the answers so far. Pure. The browser stores both as text. */
 
 export const STOPS = ["cost", "dice", "chain", "tree", "which", "yours"];
 /** @type {Record<string, string[]>} the questions of each stop, in order */
@@ -55,7 +55,7 @@ export const isAnswered = (state, stop, question) =>
 /**
  * @param {TourState} state
  * @param {string} stop
- * @returns {string | undefined} the first question without an answer
+ * @returns {string | undefined} the first question without an answer; undefined if there is none
  */
 export const openQuestion = (state, stop) =>
   QUESTIONS[stop].find((question) => !isAnswered(state, stop, question));
@@ -66,7 +66,7 @@ export const isDone = (state, stop) => openQuestion(state, stop) === undefined;
 /**
  * @param {string} stop
  * @param {number} by 1 or -1
- * @returns {string | undefined} the stop after or before it
+ * @returns {string | undefined} the stop after or before it; undefined if there is none
  */
 export const neighbour = (stop, by) => STOPS[STOPS.indexOf(stop) + by];
 
@@ -74,8 +74,9 @@ export const neighbour = (stop, by) => STOPS[STOPS.indexOf(stop) + by];
 export const written = ({ stop, answers }) => JSON.stringify({ v: VERSION, stop, answers });
 
 /**
- * Parse a stored state. Answers to unknown questions, and answers of an unknown form, are dropped:
- * the text may come from another version or have been edited.
+ * Parse a stored state, which may come from another version of the program or have been edited. If
+ * there is no text, or it is too long, not JSON or not of this VERSION, the tour is at its start.
+ * Answers to unknown questions, and answers of an unknown form, are dropped.
  * @param {string | null} text
  * @returns {TourState}
  */

@@ -23,7 +23,7 @@ import * as tourState from "./tour_state.js";
  */
 
 /**
- * A recorded run, as in its file.
+ * The parts of a recorded run that the tour needs, from its file.
  * @typedef {object} Recorded
  * @property {Record<string, any>} meta
  * @property {number[][]} trees
@@ -118,13 +118,14 @@ export class TourView {
     this.takeFocus();
   }
 
-  /** Called when the tab is opened: a run may have been made in the meantime. */
+  /** Called when the tab is opened. */
   shown() {
     this.paint();
     this.takeFocus();
   }
 
-  // A button outside the tab may have opened the tour. It is hidden now, so nothing has the focus.
+  // If a button outside the tab opened the tour, that button is hidden now, and nothing visible has
+  // the focus.
   takeFocus() {
     const { activeElement } = document;
     if (!activeElement || activeElement === document.body || !activeElement.checkVisibility())

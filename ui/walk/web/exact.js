@@ -1,5 +1,6 @@
-/* The exact output distribution of a toy's step: every outcome of its random draws is visited once
-   and weighted by its probability. The work is done in parts, so that the page stays responsive. */
+/* The exact output distribution of a step of a toy (see toy.js): every outcome of its random draws
+   is visited once and weighted by its probability. The work is done in parts, so that the page
+   stays responsive. */
 import { childrenOf, emittedBy, parentsOf, toyStep, toyTree, treeOf } from "./toy.js";
 import { verifierNamed } from "./rules/verifiers.js";
 import { sum } from "./rules/residuals.js";
@@ -17,8 +18,9 @@ const A_PART = 200; // outcomes between two pauses
  * The exact figures of a step.
  * @typedef {object} Exact
  * @property {number[]} first probability of each first token
- * @property {number[]} pairs probability of each pair of first two tokens; those that begin with
- *   token 0 come first, then those with token 1, and so on
+ * @property {number[]} pairs probability of each pair of first two tokens, the second from the next
+ *   step if this one emits a single token; pairs that begin with token 0 come first, then those
+ *   with token 1, and so on
  * @property {number[]} byRank for each child of the root, the probability that it is accepted
  * @property {number} tokens mean number of tokens that a step emits
  * @property {number} outcomes how many were visited
@@ -30,10 +32,11 @@ const A_PART = 200; // outcomes between two pauses
  */
 class Enumerator {
   weight = 1;
-  /** @type {[number, number][]} for each choice: index of the chosen outcome, number of outcomes */
+  /** @type {[number, number][]} for each choice: index of the chosen outcome among the possible
+   * ones, and how many are possible */
   taken = [];
 
-  /** @param {number[]} script */
+  /** @param {number[]} script for each choice, the index of its outcome among the possible ones */
   constructor(script) {
     this.script = script;
   }
@@ -66,9 +69,9 @@ class Enumerator {
 }
 
 /**
- * Call `visit` for each outcome of a step.
+ * Call `visit` for each outcome of a step, for at most MOST_OUTCOMES of them.
  * @param {Toy} toy
- * @param {Topology} topo its tree
+ * @param {Topology} topo tree of the step
  * @param {(path: number[], emitted: number[], weight: number) => void} visit
  * @returns {Generator<void, number>} number of outcomes; Infinity if more than MOST_OUTCOMES
  */

@@ -1,4 +1,5 @@
-/* The limits of node-by-node verification on a toy, and whether a verifier exceeds one. Pure. */
+/* The limits of node-by-node verification on a toy, and whether a verifier exceeds the limit on
+   tokens. Pure. */
 import { nodeLimit, tokensLimit } from "./rules/limit.js";
 import { scaled } from "./rules/residuals.js";
 import { verifierNamed } from "./rules/verifiers.js";

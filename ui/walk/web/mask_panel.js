@@ -7,9 +7,9 @@ import { positionWords, positionsOf, seenBy } from "./positions.js";
 
 /** @import { StepView } from "../../shared/web/step_view.js" */
 
-const SIDE = 380; // px; approximate width of all cells together
+const SIDE = 380; // px; width of all cells together, if CELL allows it
 const CELL = [2, 22]; // px; smallest and largest cell
-const NAMED = 40; // nodes; the rows of a larger tree have no names
+const NAMED = 40; // nodes; the rows of a larger tree have no names and no positions
 const NAME_WIDE = 84; // px; width of the names
 const LETTERS = 9; // longest name
 const PREFIX = 2; // columns; width of the cell for all tokens before the tree

@@ -15,18 +15,19 @@ const NOTHING = 1e-6; // probabilities up to this are rounding errors
 /**
  * What the panel of a moment shows.
  * @typedef {object} Moment
- * @property {string} title says which trial it is
+ * @property {string} title says which trial it is, or that the target adds a token
  * @property {Trial | null} trial null where the target adds a token
  * @property {string} state of the node
  * @property {string} label of the node
  * @property {string} why explains the state in a sentence
- * @property {ResidualPicture | null} now p and q before the trial; null if they are not known
+ * @property {ResidualPicture | null} now p and q before the trial, or the p from which the target's
+ *   token is drawn; null if they are not known
  * @property {ResidualPicture | null} next p and q at the next moment: what is left of them after a
  *   rejection, or those below an accepted node; null if there is no next moment or they are not
  *   known
  * @property {string} nextTitle
  * @property {number | undefined} entered the probability of keeping the path down to the node, as
- *   it was before any child was rejected; known only for a toy with Traversal
+ *   it was before any of its children was rejected; known only for a toy with Traversal
  */
 
 /**

@@ -14,7 +14,7 @@ import { momentAt } from "./moment.js";
 
 const ROWS = 9; // bars of a picture
 const ROUNDING = 1e-9; // probabilities that differ by less are equal
-const BEFORE = "The walk has not started. Press “.” to see the first trial.";
+const BEFORE = "The walk has not started. Press “.” until the first trial is shown.";
 const NO_TRIAL = "This node was not tried in this step.";
 const PATHS = "Traversal tests whole paths, from the leaves up.";
 const UNKNOWN = "The residual p and q of this trial were not recorded.";

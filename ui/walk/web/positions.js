@@ -34,7 +34,7 @@ export const positionsOf = ({ depth }, byIndex) => depth.map((one, node) => (byI
 export const misplaced = ({ depth }) => [...depth.keys()].filter((node) => depth[node] !== node);
 
 /**
- * The positions explained in a sentence or two.
+ * The positions explained in a few sentences.
  * @param {Topology} topo
  * @param {boolean} byIndex
  * @param {(node: number) => string} label

@@ -24,10 +24,10 @@ import { topology } from "../../shared/web/tree_layout.js";
  */
 
 const DECODE = "decode";
-const USUAL = "code"; // the recorded run that is shown first
+const USUAL = "code"; // the recorded run that `open` chooses instead of Decode
 const NO_STEP = "Decode shows no step. Run a prompt there, or choose a recorded run.";
 
-/** Menus of the run and of its step. */
+/** The menu of the run, and the field and buttons for the step of a recorded run. */
 export class RealStep {
   /** @type {Map<string, Run>} */
   runs = new Map();
@@ -41,7 +41,7 @@ export class RealStep {
    * @param {HTMLElement} host
    * @param {{ask: (name: string) => Promise<string>,
    *   take: (step: StepView | null, label: string) => void}} on `ask`: requests a recorded run;
-   *   `take`: called with each chosen step and the label of its numbers
+   *   `take`: called with each chosen step, null if Decode shows none, and the label of its numbers
    */
   constructor(host, on) {
     this.on = on;
@@ -114,7 +114,7 @@ export class RealStep {
   /**
    * Choose a run and show one of its steps.
    * @param {string} name a recorded run, or DECODE
-   * @param {number} [step] index of the step; by default that of `tellingStep`
+   * @param {number} [step] index of the recorded step; by default that of `tellingStep`
    * @returns {Promise<void>}
    */
   async choose(name, step) {

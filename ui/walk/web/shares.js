@@ -47,7 +47,8 @@ function whyNot(text, value) {
 }
 
 /**
- * A distribution after one probability was set and all others were scaled so that the sum is 1.
+ * A distribution after one probability was set and all others were scaled so that the sum is 1. If
+ * all others were 0, they become equal.
  * @param {number[]} values
  * @param {number} at index of the probability
  * @param {number} share its new value
@@ -67,7 +68,7 @@ export function withShare(values, at, share) {
 
 /**
  * The values scaled to sum to 1. Values that are negative or not a number count as 0, values above
- * 1 as 1.
+ * 1 as 1. If all count as 0, they become equal.
  * @param {number[]} values
  * @returns {number[]}
  */

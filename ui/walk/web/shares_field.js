@@ -69,8 +69,8 @@ export class SharesField {
   }
 
   /**
-   * Change the number of words. New words get the probability 0; if words are removed, the others
-   * are scaled to sum to 1.
+   * Change the number of words. New words get the probability 0. If words are removed, the others
+   * are scaled to sum to 1, unless a value among them is invalid.
    * @param {number} count
    */
   resize(count) {

@@ -60,7 +60,7 @@ export function totalVariation(weights, p) {
 
 /**
  * The mean total variation between p and `runs` draws from p itself, by the normal approximation:
- * the mean of |count - n p| is sqrt(2 n p (1 - p) / pi).
+ * in n draws, the mean of |count - n p| is sqrt(2 n p (1 - p) / pi).
  * @param {number[]} p
  * @param {number} runs
  * @returns {number}

@@ -1,5 +1,6 @@
-/* A toy: two models whose p and q are the same after every word, a small tree, and a verifier. Its
-   steps have the form of a real run's steps. Pure. */
+/* A toy: a target with the distribution p and a draft with the distribution q, both independent of
+   the words before, a small tree, and a verifier. Its steps have the form of a real run's steps.
+   Pure. */
 import { seeded } from "../../shared/web/random.js";
 import { viewStep } from "../../shared/web/step_view.js";
 import { topology } from "../../shared/web/tree_layout.js";
@@ -67,8 +68,8 @@ export function treeOf(toy) {
 export const parentsOf = (shape) => SHAPES.find(({ key }) => key === shape)?.parents ?? null;
 
 /**
- * The numbers of children that the tree of a toy has: at most one per word, and at most one in a
- * chain.
+ * The numbers of children in the tree of a toy with the shape "levels": at most one per word, at
+ * most MOST_CHILDREN, at most one in a chain, and at least one for the root.
  * @param {Toy} toy
  * @returns {number[]} of the root, and of each of its children
  */
@@ -93,8 +94,8 @@ export function toyTree([first, second]) {
  * @param {Toy} toy
  * @param {Chance} chance
  * @param {Topology} topo
- * @param {boolean} [isLazy] whether guesses are drawn only when verification reaches them,
- *   which changes only the order of the draws
+ * @param {boolean} [isLazy] whether guesses are drawn only when verification reaches them, if
+ *   at all; the output has the same distribution
  * @returns {{drafted: Drafted, verdict: Verdict}}
  */
 export function toyStep(toy, chance, topo, isLazy = false) {

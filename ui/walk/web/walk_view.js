@@ -28,7 +28,7 @@ import { toyView } from "./toy.js";
  */
 
 const KEYS =
-  "Keys: “.” next frame, “,” previous frame, Space play or pause, N new random draws; with a real step, ← and → change the step.";
+  "Keys: “.” next frame, “,” previous frame, Space play or pause, N new random draws; with a recorded run, ← and → change the step.";
 const NEW_DRAWS = "Run the step again with new random numbers (N)";
 const SAME = "Neither model’s probabilities depend on the words before.";
 
@@ -189,7 +189,7 @@ export class WalkView {
     this.paintMoment();
   }
 
-  // Show the trial of the node under the pointer, else that of the picture.
+  // Show the trial of the node under the pointer, else the one that the animation has reached.
   paintMoment() {
     const { step, stage } = this;
     if (!step) return this.moment.paint(null, null, false);

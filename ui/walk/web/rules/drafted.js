@@ -17,7 +17,7 @@ export class Drafted {
   }
 
   /**
-   * The children of a node, whose tokens are drawn if they are not known yet.
+   * The children of a node. Their tokens are drawn if they are not known yet.
    * @param {number} node
    * @returns {number[]}
    */

@@ -28,7 +28,8 @@ export function nodeLimit(p, q, count, drawn) {
 }
 
 /**
- * The most tokens that a step can emit on average, with the same p and q at every node.
+ * The most tokens that a step can emit on average if its verification is lossless at each node on
+ * its own, with the same p and q at every node.
  * @param {number[]} p
  * @param {number[]} q
  * @param {Topology} topo

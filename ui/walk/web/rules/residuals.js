@@ -19,8 +19,8 @@ export const scaled = (values) => {
  * The target's residual R after a rejection: max(R - D, 0) scaled to sum to 1, and its mass, the
  * sum before scaling. If the mass is 0, R and D are equal up to rounding, and R is returned
  * unchanged.
- * @param {number[]} residual
- * @param {number[]} draft
+ * @param {number[]} residual R before the rejection
+ * @param {number[]} draft D, the draft distribution at the rejected trial
  * @returns {{residual: number[], mass: number}}
  */
 export function residualAfter(residual, draft) {
@@ -52,7 +52,7 @@ const evenExcept = (count, tried) =>
 
 /**
  * The draft distribution at the next trial.
- * @param {number[]} draft q without the tokens tried
+ * @param {number[]} draft what is left of q, perhaps nothing
  * @param {number[]} tried
  * @returns {number[]}
  */

@@ -1,5 +1,6 @@
 /* Verification from the root down, which tries child after child at each node. The same rules are
-   in sequoia/algorithm/verifiers/walk.py and top_k_match.py; tests compare the results. */
+   in walk.py, sequoia.py, specinfer.py and top_k_match.py of sequoia/algorithm/verifiers; tests
+   compare the results. */
 import { draftAt, residualAfter, scaled, without } from "./residuals.js";
 
 /**
@@ -8,7 +9,8 @@ import { draftAt, residualAfter, scaled, without } from "./residuals.js";
  */
 
 /**
- * A trial of one token. residual and draft: the residual p and q before the trial.
+ * A trial of one token: the fields of Trial in step_view.js, and more. residual and draft: the
+ * residual p and q before the trial; in Traversal, the residual p of the node's children, and null.
  * @typedef {object} Tried
  * @property {number} node
  * @property {number} token
@@ -63,8 +65,8 @@ export function walk(drafted, { p, q }, chance, reject) {
   }
 }
 
-// Try the children of one node until one is accepted. Returns it with all trials and the residual
-// p.
+// Try the children of one node until one is accepted. Returns that child, or undefined if none was
+// accepted, with all trials and the residual p.
 function tryChildren(drafted, node, { p, q }, chance, reject) {
   let left = { residual: p, draft: scaled(q), mass: 1 };
   /** @type {Tried[]} */

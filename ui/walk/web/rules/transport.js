@@ -3,7 +3,10 @@
 
 const NOTHING = 1e-12; // smaller amounts are rounding errors
 
-/** @typedef {{from: number, to: number, room: number, gain: number}} Arc */
+/**
+ * room: how much more flow the arc can take. gain: per unit of flow.
+ * @typedef {{from: number, to: number, room: number, gain: number}} Arc
+ */
 
 /**
  * The largest mean worth that a coupling of siblings and token can have.
@@ -46,7 +49,8 @@ function network(drawn, p, worth) {
   return { arcs, source, sink };
 }
 
-// Indices of the arcs on the path with the largest gain among the paths with room (Bellman-Ford).
+// Indices of the arcs on the path with the largest gain among the paths with room (Bellman-Ford);
+// empty if there is none.
 function bestPath(arcs, source, sink) {
   const best = new Array(sink + 1).fill(-Infinity);
   /** @type {number[]} */

@@ -42,7 +42,7 @@ class Place {
     const mass = sum(rest);
     if (mass > 0) {
       this.target = rest.map((one) => one / mass);
-      this.stands = mass / (mass + (1 - this.stands)); // never 0 by rounding
+      this.stands = mass / (mass + (1 - this.stands)); // the divisor is never 0
     } else if (this.stands < 1) this.stands = 0;
     this.draft = without(this.draft, token);
     this.tried.push(token);

@@ -17,7 +17,7 @@ import { traverse } from "./traversal.js";
 /**
  * @typedef {object} Verifier
  * @property {string} key as in sequoia/algorithm/verifiers; "chain" is Sequoia's rule with one
- *   child
+ *   child per node
  * @property {string} label
  * @property {(chance: Chance, q: number[], count: number) => number[]} draw tokens of siblings
  * @property {import("./draws.js").Drawn} drawn name of the way in which `draw` works
