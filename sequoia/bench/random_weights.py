@@ -331,6 +331,7 @@ def main(argv: Sequence[str] | None) -> None:
     for name in options.shapes:
         if name not in SHAPES:
             raise BadModel(f"unknown shape {shown(name)}; known: {', '.join(SHAPES)}")
+    for name in options.shapes:
         _measure(name, device, options)
 
 

@@ -101,7 +101,11 @@ def _cells(plan: ReadyPlan) -> tuple[str, ...]:
         str(len(plan.tree.tree)),
         str(plan.tree.tree.levels),
         f"{plan.tree.predicted_speedup:.2f}x",
-        f"{len(plan.chain.tree)} nodes",
+        _nodes(len(plan.chain.tree)),
         f"{plan.chain.predicted_speedup:.2f}x",
-        f"{plan.calibrated} nodes" if plan.calibrated else "not checked",
+        _nodes(plan.calibrated) if plan.calibrated else "not checked",
     )
+
+
+def _nodes(count: int) -> str:
+    return f"{count} node{'s' * (count != 1)}"

@@ -155,16 +155,15 @@ def print_gains(found: Sequence[Gain], prompts: int) -> None:
         print(f"  {one.name:<56}{one.measured.words():>20}{over:>22}{expected:>20}")
     for one in found:
         if one.on_same_drafts and one.measured_over:
-            print(f"  {_sentence(one)}")
+            print(f"  {_sentence(one.name, one.measured_over, one.on_same_drafts)}")
     print(flush=True)
 
 
-def _sentence(gain: Gain) -> str:
-    same = gain.on_same_drafts
-    expected = f"; expected {same.words('x', 4)} on the same drafted trees" if same else ""
-    measured = gain.measured_over
-    assert measured is not None
-    return f"{gain.name}: measured {measured.words('x', 3)} over Algorithm 2{expected}"
+def _sentence(name: str, measured: Interval, expected: Interval) -> str:
+    return (
+        f"{name}: measured {measured.words('x', 3)} over Algorithm 2; expected "
+        f"{expected.words('x', 4)} on the same drafted trees"
+    )
 
 
 def as_json(found: Sequence[Gain]) -> list[dict[str, Any]]:

@@ -110,9 +110,10 @@ class Costs:
 
 def _worth_of_last(acceptance: Acceptance, most: int, levels: int) -> float:
     """The expected tokens that the last node adds to the best static tree of `most` nodes; 0 if
-    `most` is 1."""
-    growth = best_first(acceptance, most, levels)
-    return growth.gains[-1] if 1 < most == len(growth) else 0.0
+    there is room for the root only."""
+    if most == 1 or levels == 1:
+        return 0.0
+    return best_first(acceptance, most, levels).gains[-1]
 
 
 class Dynamic:

@@ -193,7 +193,7 @@ class Decoder:
         """The expected number of nodes, besides the root, that `verifier` would accept in the last
         step's tree, averaged over the random numbers of the verification. `verifier` must draw
         children in the same way as the run's verifier. Call it before the next step begins. None
-        before the first step, or if the run uses a CudaStep (see choose_step.py)."""
+        before the first step, or if a GPU verified the last one (see choose_step.py)."""
         if self._last is None:
             return None
         return self._draft_and_verify.expected_accepted(self._last, verifier)
@@ -217,8 +217,8 @@ class Decoder:
 def _check_branching(tree_choice: TreeChoice, pair: Pair) -> None:
     if tree_choice.widest > pair.draft.vocab:
         raise BadTree(
-            f"a node of the tree has {tree_choice.widest} children; the models' vocabulary has "
-            f"only {pair.draft.vocab} tokens"
+            f"a node of the tree can have up to {tree_choice.widest} children; the models' "
+            f"vocabulary has only {pair.draft.vocab} tokens"
         )
 
 

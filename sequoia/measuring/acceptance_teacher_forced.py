@@ -71,13 +71,14 @@ def teacher_forced_acceptance(
     for done, prompt in enumerate(prompts):
         mine = params.further(done)
         prompt_progress = progress_of_part(progress, done, len(prompts))
-        text, first = _text(pair, prompt, mine, own, progress_of_part(prompt_progress, 0, 2))
+        decoding = progress_of_part(prompt_progress, 0, 2)
+        text, first, judged = _text(pair, prompt, mine, own, decoding)
         chance = chance_for(mine.temperature, mine.seed, pair.draft.device)
         for number, rates in enumerate(_positions(pair, text, first, params, tree, chance), 1):
             totals += rates
             positions += 1
             progress_of_part(prompt_progress, 1, 2)(number / (len(text) - first + 1))
-        repeated.append(repetition(text[first - 1 :]))
+        repeated.append(repetition(judged))
     accepted = tuple(totals.tolist())
     cells = {(0, rank): Cell(positions, count) for rank, count in enumerate(accepted)}
     return CountedAcceptance(
@@ -131,15 +132,15 @@ def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
 
 def _text(
     pair: Pair, prompt: str, params: SamplingParams, own: bool, progress: Progress
-) -> tuple[tuple[int, ...], int]:
-    """The token ids to measure along, and how many of them come before the first measurement. The
-    last measurement is after the whole sequence."""
+) -> tuple[tuple[int, ...], int, Sequence[int]]:
+    """The token ids to measure along, how many of them come before the first measurement, and the
+    tokens whose repetition is reported. The last measurement is after the whole sequence."""
     ids = pair.encode(prompt)
     if not own:
-        return ids, 1
+        return ids, 1, ids
     steps = with_progress(plain(pair, prompt, params), params.max_new_tokens, progress)
     made = emitted_tokens(steps)
-    return (*ids, *made[:-1]), len(ids)  # nothing was decoded after the last token
+    return (*ids, *made[:-1]), len(ids), made  # nothing was decoded after the last token
 
 
 def _positions(

@@ -70,7 +70,8 @@ def measure_profile(
     than 128 nodes are measured; only every second one if sizes were skipped (see `_while_flat`).
     Takes at most about `seconds`, or longer if a warm-up and one round need more. An exception
     raised by `progress` ends the measurement, and its results are lost. Raises BadProfile for a
-    size, width, prefix, number of rounds or seconds that is not positive or too large.
+    size, width, prefix, number of rounds or seconds that is not positive or too large, and if
+    `sizes` or `widths` is empty.
     """
     prefix = min(whole(prefix, "prefix", 1, 2**20, BadProfile), pair.limit // 2)
     rounds = whole(rounds, "rounds", 1, 10**6, BadProfile)
@@ -80,7 +81,7 @@ def measure_profile(
         if sizes is None
         else _passes(pair.target, "sizes", sizes, prefix)
     )
-    wide = max((one.size for one in targets), default=0) > SIZES[-1]
+    wide = max(one.size for one in targets) > SIZES[-1]
     if widths is None:
         few = sizes is None and len(targets) < len(SIZES)
         widths = (WIDTHS + WIDE_WIDTHS * wide)[:: 2 if few else 1]
@@ -110,10 +111,12 @@ def measure_profile(
 
 
 def _passes(model: TreeModel, what: str, sizes: Sequence[int], prefix: int) -> list[Pass]:
-    """A pass for each number of nodes in `sizes`. Raises BadProfile for a size out of range, which
-    the message calls `what`."""
+    """A pass for each number of nodes in `sizes`. Raises BadProfile without sizes or for a size out
+    of range. what: what the message calls them."""
     sizes = [whole(n, what, 1, MAX_NODES, BadProfile) for n in sizes]
-    context = opened(model, max(sizes, default=0), prefix)
+    if not sizes:
+        raise BadProfile(f"{what}: 0 sizes were given, at least 1 is needed")
+    context = opened(model, max(sizes), prefix)
     return [Pass(context, n) for n in sizes]
 
 

@@ -28,6 +28,8 @@ class PairCache:
     kind: tuple[tuple[str, ...], str] | None = None
     chats: PairCache | None = None
     other: dict[Hashable, Any] = field(default_factory=dict)
+    # the profile that `chats` last got from this cache
+    _passed_on: HardwareProfile | None = field(default=None, init=False, repr=False, compare=False)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """The cached value for `key`. The first call for a key gets it from `make`."""
@@ -36,8 +38,9 @@ class PairCache:
         return self.other[key]
 
     def as_chat(self) -> PairCache:
-        """The cache for chat messages, always the same object. It gets the profile of this cache,
-        if there is one."""
+        """The cache for chat messages, always the same object. It gets each profile of this cache
+        once, so it keeps a profile measured later with chat messages."""
         self.chats = self.chats or PairCache()
-        self.chats.profile = self.profile or self.chats.profile
+        if self.profile is not None and self.profile is not self._passed_on:
+            self.chats.profile = self._passed_on = self.profile
         return self.chats

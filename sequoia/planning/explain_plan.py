@@ -77,8 +77,8 @@ def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
             f". {'The runner-up has one more level; it' if same else 'One more level'} would "
             f"{_trade(deeper, best, profile)}"
         )
-    elif len(best.tree) > 1 and best.tree.levels < max(grid.levels):
-        words += f". {_no_deeper(best.tree)}"
+    elif no_deeper := _no_deeper(best.tree, grid):
+        words += f". {no_deeper}"
     if second and not same:
         words += (
             f". The runner-up, {size_words(second.tree)}, would {_trade(second, best, profile)}"
@@ -100,7 +100,7 @@ def calibration_words(tree: Tree, profile: HardwareProfile) -> str:
             f"for {len(tree)} nodes they are extrapolated."
         )
     return (
-        f"Times are known up to {most} node{'s' * (most > 1)}; for {len(tree)} nodes they are "
+        f"Times are known up to {most} node{'s' * (most != 1)}; for {len(tree)} nodes they are "
         "extrapolated."
     )
 
@@ -132,11 +132,16 @@ def _one_more_level(grid: SpeedupGrid, best: Plan, column: int) -> Plan | None:
     return plan if plan and plan.tree != best.tree else None
 
 
-def _no_deeper(tree: Tree) -> str:
-    """Why allowing one more level gives the same tree."""
+def _no_deeper(tree: Tree, grid: SpeedupGrid) -> str:
+    """Why allowing one more level gives the same tree. Empty for plain decoding, and if the grid
+    does not show what one more level gives."""
+    if len(tree) == 1 or tree.levels >= max(grid.levels):
+        return ""
     if tree.levels == len(tree):
         return f"{len(tree)} nodes cannot use more than {len(tree)} levels"
-    return "One more level changes nothing: the best tree of this size does not use it"
+    if tree.levels + 1 in grid.levels:
+        return "One more level changes nothing: the best tree of this size does not use it"
+    return ""
 
 
 def _trade(rival: Plan, best: Plan, profile: HardwareProfile) -> str:

@@ -238,8 +238,10 @@ def _with_roofline(data: Mapping[str, Any]) -> dict[str, Any]:
     in the file replace computed ones, so that measured curves can be added later. The profile
     counts as simulated until the curves of both models are in the file."""
     computed = HardwareProfile.roofline(**_roofline_parameters(data["roofline"])).to_dict()
-    is_measured = "target_seconds" in data and "draft_seconds" in data
-    return {**computed, **data, **({} if is_measured else {"source": "simulated"})}
+    if "target_seconds" in data and "draft_seconds" in data:
+        computed.pop("calibrated_nodes", None)  # it is that of the computed curves
+        return {**computed, **data}
+    return {**computed, **data, "source": "simulated"}
 
 
 def _roofline_parameters(value: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from sequoia.algorithm.tree import Tree
+from sequoia.errors import BadTrace
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.simulated_step_times import step_seconds
 
@@ -46,7 +47,12 @@ class StopRule:
 def best_stop_rule(steps: Sequence[LongChainStep], profile: HardwareProfile) -> StopRule:
     """The rule that would have been fastest on `steps` with the times of `profile`; of equally fast
     rules, the one with the shortest chain. A shorter chain accepts the same tokens as a longer one,
-    up to its own end. If nothing was drafted in any of `steps`, all rules are equally fast."""
+    up to its own end. If nothing was drafted in any of `steps`, all rules are equally fast. Raises
+    BadTrace without steps."""
+    if not steps:
+        raise BadTrace(
+            "a stop rule is chosen from steps with long chains; 0 were given, at least 1 is needed"
+        )
     longest = max(1, *(len(step.probs) for step in steps)) + 1
     seconds = [step_seconds(Tree.chain(nodes), profile) for nodes in range(1, longest + 1)]
     rules = [

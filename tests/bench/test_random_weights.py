@@ -127,9 +127,14 @@ def test_a_shape_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -
         SHAPES["qwen3-32b"].target.build(CPU, torch.bfloat16)
 
 
-def test_an_unknown_shape_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert random_weights.main(["llama-9"]) == 2
+def test_an_unknown_shape_is_refused_before_any_is_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured = []
+    monkeypatch.setattr(random_weights, "_measure", lambda name, *_: measured.append(name))
+    assert random_weights.main(["tiny", "llama-9"]) == 2
     assert "unknown shape 'llama-9'; known: llama-2-7b" in capsys.readouterr().err
+    assert measured == []
 
 
 def test_the_copy_bandwidth_is_of_this_device() -> None:

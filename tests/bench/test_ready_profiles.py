@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sequoia import best_plan, named_profile, profile_names
-from sequoia.bench.ready_profiles import main, ready_plans, recorded, table
+from sequoia.bench.ready_profiles import ReadyPlan, main, ready_plans, recorded, table
 from sequoia.errors import BadAcceptance
 from sequoia.planning.plan_for_machine import best_chain
 
@@ -44,6 +44,13 @@ def test_the_table_has_the_numbers_of_the_plans(capsys: pytest.CaptureFixture[st
     assert f"| {len(plan.tree.tree)} | {plan.tree.tree.levels} |" in printed
     assert f"{plan.tree.predicted_speedup:.2f}x" in printed
     assert f"{plan.chain.predicted_speedup:.2f}x" in printed
+
+
+def test_one_node_is_in_the_singular() -> None:
+    profile = named_profile(NAME)
+    alone = best_chain(recorded("code", 0.6), profile, max_nodes=1)
+    found = table([ReadyPlan(NAME, "measured", 1, alone, alone)])
+    assert found.count("| 1 node |") == 2
 
 
 def test_what_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

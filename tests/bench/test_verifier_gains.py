@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from fakes import PROMPTS, tiny_pair
@@ -10,7 +11,14 @@ from fakes import PROMPTS, tiny_pair
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.bench.decoders import VerifiedTree
-from sequoia.bench.verifier_gains import expected_tokens, over_prompts, paired
+from sequoia.bench.verifier_gains import (
+    Gain,
+    Interval,
+    expected_tokens,
+    over_prompts,
+    paired,
+    print_gains,
+)
 
 WARM = SamplingParams(temperature=0.8, max_new_tokens=40, ignore_eos=True)
 
@@ -29,6 +37,16 @@ def test_one_prompt_has_no_interval() -> None:
     found = over_prompts([3.0])
     assert found.mean == pytest.approx(3)
     assert math.isnan(found.low)
+
+
+def test_gains_on_the_same_drafts_get_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    one, other = Interval(2.0, 1.9, 2.1), Interval(1.02, 1.01, 1.03)
+    base = Gain("chain", "chain", "sequoia", one, None, one)
+    print_gains([base, replace(base, name="block", measured_over=one, on_same_drafts=other)], 4)
+    assert capsys.readouterr().out.endswith(
+        "\n  block: measured 2.000x (1.900-2.100) over Algorithm 2; expected 1.0200x "
+        "(1.0100-1.0300) on the same drafted trees\n\n"
+    )
 
 
 def test_block_verification_is_expected_to_accept_more_on_the_same_chains() -> None:

@@ -223,10 +223,20 @@ def test_no_leaf_of_a_cut_tree_goes_through_the_draft() -> None:
 
 
 def test_a_tree_choice_that_is_too_wide_is_refused() -> None:
-    with pytest.raises(BadTree, match="6 children; the models' vocabulary has only 5"):
+    with pytest.raises(
+        BadTree, match="can have up to 6 children; the models' vocabulary has only 5"
+    ):
         Decoder(
             small_vocabulary(), "a", SamplingParams(), Replanned(Acceptance((0.1,) * 6), profile())
         )
+
+
+def test_a_dynamic_tree_on_one_level_is_plain_decoding() -> None:
+    params = SamplingParams(max_new_tokens=6, ignore_eos=True)
+    tree_choice = Dynamic(RATES, profile(), 0.0, most=24, levels=1)
+    steps = [*run(Decoder(tiny_pair(), PROMPTS[0], params, tree_choice))]
+    assert {step.tree for step in steps} == {Tree.chain(1)}
+    assert emitted(steps) == emitted(plain(tiny_pair(), PROMPTS[0], params))
 
 
 def test_the_draft_keeps_what_was_accepted_of_a_grown_tree() -> None:

@@ -12,7 +12,7 @@ from sequoia.algorithm.best_tree import expected_tokens
 from sequoia.algorithm.step_trace import PHASES, DecodeStats
 from sequoia.algorithm.tree import Tree
 from sequoia.diagnosis.calibrated_profile import calibrated, scaled
-from sequoia.diagnosis.diagnosis import Diagnosis
+from sequoia.diagnosis.diagnosis import Diagnosis, Remedy
 from sequoia.diagnosis.smaller_trees import smaller
 from sequoia.diagnosis.speedup_interval import SpeedupInterval
 from sequoia.diagnosis.what_to_try import diagnose, typical_tree
@@ -341,12 +341,26 @@ def test_changes_predicted_within_the_noise_are_not_recommended() -> None:
         if any(remedy.tree for remedy in again.remedies):
             left_out = f"Changes predicted at {again.noise:.2f}× or less are not listed"
             assert (left_out in again.sentence) == bool(again.unclear)
+    best_with_tree = max(remedy.predicted for remedy in everything if remedy.tree)
     assert (
-        f"the best remaining prediction ({best:.2f}×) is within this run's noise (up to "
+        f"the best remaining prediction ({best_with_tree:.2f}×) is within this run's noise (up to "
         f"{best * 2:.2f}×)."
     ) in diagnose(
         stats, TREE, PLAIN, RATES, PROFILE, interval=SpeedupInterval(found.speedup, 0.1, best * 2)
     ).sentence
+
+
+def test_a_change_of_the_models_is_never_called_another_tree() -> None:
+    draft = Remedy("A smaller draft", 1.6, 0.1, label="predicted, what if")
+    tree = Remedy("A larger tree", 1.55, 0.05, Tree.chain(3))
+    found = Diagnosis(1.5, (), (), 1.65, (draft,))
+    assert found.sentence == (
+        "1.50× plain decoding, measured. No other tree is predicted to be faster. Changes "
+        "predicted at 1.65× or less are not listed: the difference could be measurement or "
+        "prediction error."
+    )
+    again = replace(found, unclear=(draft, tree))
+    assert "No other tree is recommended: the best remaining prediction (1.55×)" in again.sentence
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.stopping_chain import StoppingChain
 from sequoia.decoding.tree_choice import FixedTree
+from sequoia.errors import BadPrompt, BadTrace
 from sequoia.experiments import planned
 from sequoia.experiments.chain_finding import WHY, finding
 from sequoia.experiments.chain_settings import CHAIN, RIVALS, STOPPING, Setting
@@ -32,6 +33,7 @@ from sequoia.experiments.steps_along import (
 )
 from sequoia.experiments.text_units import Text
 from sequoia.measuring.acceptance_teacher_forced import agreement
+from sequoia.measuring.stop_rule import measured_stop_rule
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.named_profiles import machine_name, named_profile
@@ -221,6 +223,13 @@ def test_the_stop_rule_follows_what_was_accepted() -> None:
 def test_if_nothing_was_drafted_the_shortest_chain_is_chosen() -> None:
     rule = best_stop_rule([LongChainStep((), 0)] * 3, flat())
     assert (rule.max_nodes, rule.predicted_speedup) == (2, 1.0)
+
+
+def test_without_steps_or_prompts_there_is_no_stop_rule() -> None:
+    with pytest.raises(BadTrace, match="steps with long chains; 0 were given, at least 1"):
+        best_stop_rule([], flat())
+    with pytest.raises(BadPrompt, match="measured on prompts; 0 were given, at least 1"):
+        measured_stop_rule(tiny_pair(), [], SamplingParams(), flat())
 
 
 def test_drafts_differ_in_quality_and_are_made_once() -> None:

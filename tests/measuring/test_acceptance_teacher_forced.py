@@ -133,10 +133,24 @@ def test_the_targets_own_text_is_the_one_it_decodes() -> None:
     that its token was drawn in."""
     pair = tiny_pair()
     made = [token for step in plain(pair, PROMPTS[1], WARM) for token in step.emitted]
-    text, first = acceptance_teacher_forced._text(pair, PROMPTS[1], WARM, True, lambda _: None)
+    text, first, _ = acceptance_teacher_forced._text(pair, PROMPTS[1], WARM, True, lambda _: None)
     assert text[:first] == pair.encode(PROMPTS[1])
     assert text[first:] == tuple(made[:-1])
     assert teacher_forced_acceptance(pair, PROMPTS[1:2], WARM, ranks=2).visited == len(made) == 40
+
+
+def test_repetition_is_that_of_the_decoded_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the last one too, and of no token of the prompt."""
+    seen = []
+    monkeypatch.setattr(
+        acceptance_teacher_forced, "repetition", lambda tokens: seen.append([*tokens]) or 0.25
+    )
+    pair = tiny_pair()
+    made = [token for step in plain(pair, PROMPTS[0], GREEDY) for token in step.emitted]
+    found = teacher_forced_acceptance(pair, PROMPTS[:1], GREEDY, ranks=2)
+    teacher_forced_acceptance(pair, PROMPTS[:1], GREEDY, ranks=2, own=False)
+    assert seen == [made, [*pair.encode(PROMPTS[0])]]
+    assert found.repetition == 0.25
 
 
 @pytest.mark.slow

@@ -268,6 +268,8 @@ def test_a_model_with_a_small_context_can_be_measured(context: int) -> None:
         ({"prefix": 2.5}, r"prefix: 2.5"),
         ({"sizes": (1, 0)}, r"sizes: 0 is not a whole number from 1 to 1024"),
         ({"widths": (1, 2000)}, r"widths: 2000"),
+        ({"sizes": ()}, r"sizes: 0 sizes were given, at least 1 is needed"),
+        ({"widths": ()}, r"widths: 0 sizes were given, at least 1 is needed"),
     ],
 )
 def test_bad_arguments_are_refused_with_value_and_bound(option: dict[str, Any], words: str) -> None:

@@ -17,6 +17,7 @@ from sequoia.planning.explain_plan import (
     calibration_words,
     chosen,
     compare,
+    fastest,
     knee,
     phases,
     runner_up,
@@ -128,6 +129,16 @@ def test_the_sentence_has_the_numbers_of_the_plans() -> None:
     assert f": {second.predicted_speedup:.2f}×" in words
 
 
+def test_nothing_is_said_of_a_level_that_the_grid_does_not_have() -> None:
+    best = best_plan(RATES, PROFILE, 64, 12).tree
+    size = (len(best),)
+    gaps = speedup_grid(RATES, PROFILE, size, (2, best.levels, best.levels + 4))
+    assert fastest(gaps).tree == best
+    assert "level changes" not in why(gaps, PROFILE)
+    assert "One more level would" not in why(gaps, PROFILE)
+    assert "level" in why(speedup_grid(RATES, PROFILE, size, LEVELS), PROFILE).split(". ", 2)[2]
+
+
 def test_the_runner_up_is_the_fastest_other_tree() -> None:
     best = GRID.plans[chosen(GRID)[0]][chosen(GRID)[1]]
     second = runner_up(GRID)
@@ -189,6 +200,7 @@ def test_every_kind_of_trade_off_is_described() -> None:
         ),
         ("recorded", 8, "Times are known up to 8 nodes; for {n} nodes they are extrapolated."),
         ("paper", 1, "Times are known up to 1 node; for {n} nodes they are extrapolated."),
+        ("paper", 0, "Times are known up to 0 nodes; for {n} nodes they are extrapolated."),
     ],
 )
 def test_a_tree_beyond_what_was_calibrated_says_so(

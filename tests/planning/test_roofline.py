@@ -241,6 +241,20 @@ def test_measured_curves_in_a_file_replace_computed_ones() -> None:
     assert (both.draft_seconds_at(1), both.source) == (0.002, "recorded")
 
 
+def test_measured_curves_in_a_file_are_known_up_to_their_own_largest_size() -> None:
+    """Whatever was known of the computed ones, unless the file says otherwise."""
+    curves = {
+        "target_seconds": [[1, 0.03, 0.001], [64, 0.05, 0.001]],
+        "draft_seconds": [[1, 0.002, 0.0001]],
+        "source": "recorded",
+    }
+    for roofline in (GOOD, {**GOOD, "calibrated_nodes": 8}, {**GOOD, "calibrated_nodes": None}):
+        found = HardwareProfile.from_json(file_with(roofline, **curves))
+        assert found.calibrated_up_to == 64
+    found = HardwareProfile.from_json(file_with(GOOD, **curves, calibrated_nodes=32))
+    assert found.calibrated_up_to == 32
+
+
 def test_computed_times_are_never_called_measured() -> None:
     assert HardwareProfile.from_json(file_with(GOOD, source="measured")).source == "simulated"
 

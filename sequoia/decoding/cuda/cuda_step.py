@@ -60,6 +60,7 @@ class CudaStep:
         self._drafter = drafter
         self._chance = chance
         self._dynamic_step = dynamic_step
+        self._is_dynamic = False  # whether the last step's tree was dynamic
         self._params = params
         self._warp = target_warp(params, likeliest_nucleus)
         self._draw = partial(rule.draw, chance)
@@ -76,6 +77,7 @@ class CudaStep:
         return Counter({self._target.device: distribution_bytes(nodes, vocab, self._params)})
 
     def __call__(self, shape: Tree | DynamicTree, clock: Clock) -> Round:
+        self._is_dynamic = not isinstance(shape, Tree)
         if not isinstance(shape, Tree):
             return self._dynamic_step(shape, clock)
         drafted = self._drafter.begin(shape)
@@ -90,10 +92,14 @@ class CudaStep:
         warp_into(p, self._warp, logits)
         return self._walk(layout, drafted, tokens, q, p)
 
-    def residual_heads(self, _drafted: Drafted, _verdict: Verdict) -> tuple[ResidualHead, ...]:
+    def residual_heads(self, drafted: Drafted, verdict: Verdict) -> tuple[ResidualHead, ...]:
+        if self._is_dynamic:
+            return self._dynamic_step.residual_heads(drafted, verdict)
         return ()  # the distributions stay on the device
 
-    def expected_accepted(self, _drafted: Drafted, _verifier: Verifier) -> float | None:
+    def expected_accepted(self, drafted: Drafted, verifier: Verifier) -> float | None:
+        if self._is_dynamic:
+            return self._dynamic_step.expected_accepted(drafted, verifier)
         return None
 
     def _fill(

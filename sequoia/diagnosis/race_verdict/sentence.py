@@ -206,9 +206,10 @@ def _what_would(verdict: Verdict) -> str:
 
 def _ahead(pair: PairVerdict, lanes: Sequence[LaneRuns]) -> str:
     """By how much the faster lane is ahead, and how sure that is."""
-    rival = lanes[pair.slower]
-    several = sum(lane.kind == "chain" for lane in lanes) > 1
-    name = "the best chain" if rival.kind == "chain" and several else _name(rival)
+    winner, rival = lanes[pair.faster], lanes[pair.slower]
+    chains = [lane for lane in lanes if lane.kind == "chain" and lane.on == rival.on]
+    is_best_chain = rival in chains and winner not in chains and len(chains) > 1
+    name = "the best chain" if is_best_chain else _name(rival)
     bounds = f"{_percent(pair.least)} to {_percent(pair.most)}%"
     return f"{_percent(pair.ratio)}% ahead of {name} ({_sure(pair, bounds)})"
 

@@ -102,11 +102,10 @@ def _entry(name: str, entry: Any, what: str) -> Stored:
     kind = entry["dtype"]
     shape = entry["shape"]
     offsets = entry["data_offsets"]
-    width = (WEIGHTS | OTHERS).get(kind) if isinstance(kind, str) else None
-    if width is None or (name.endswith(".weight") and kind not in WEIGHTS):
-        raise BadModel(
-            f"{where} has dtype {shown(kind)}; weights must have one of {', '.join(WEIGHTS)}"
-        )
+    allowed = WEIGHTS if name.endswith(".weight") else WEIGHTS | OTHERS
+    width = allowed.get(kind) if isinstance(kind, str) else None
+    if width is None:
+        raise BadModel(f"{where} has dtype {shown(kind)}; it must have one of {', '.join(allowed)}")
     if not _is_list(shape, MOST_AXES) or math.prod(shape) > LARGEST:
         raise BadModel(
             f"{where} has the shape {shown(shape)}; it must be a list of at most {MOST_AXES} whole "

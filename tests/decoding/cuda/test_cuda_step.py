@@ -185,6 +185,17 @@ def test_a_vocabulary_of_several_blocks_is_walked_through(monkeypatch: pytest.Mo
     compare(77, replacing=False)
 
 
+@pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
+def test_the_kernel_is_checked_at_full_vocabulary_with_every_tree(
+    replacing: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_check, "_SMALLER", 16)
+    full = [case for case in kernel_check._cases(40, replacing) if case.p.shape[1] == 40]
+    assert {case.tree for case in full} == {*kernel_check._TREES}
+    trials = [trial for case in full for trial in by_reference(case, replacing).trials]
+    assert {trial.accepted for trial in trials} == {False, True}
+
+
 # -- whole runs ------------------------------------------------------------------------------------
 
 
@@ -547,6 +558,21 @@ def test_a_dynamic_tree_uses_the_host_step() -> None:
     fixed, same_verdict, same_known = expected._draft_and_verify(Tree((-1, 0, 0)), clock)
     assert drafted.tree == Tree((-1, 0, 0))
     assert (drafted.tokens, verdict, known) == (fixed.tokens, same_verdict, same_known)
+
+
+@pytest.mark.usefixtures("on_device")
+def test_the_host_has_the_distributions_of_dynamic_trees_only() -> None:
+    decoder = Decoder(placed(), PROMPTS[0], WARM, Tree.sequences(2, 1))
+    step = decoder._draft_and_verify
+    clock = Clock(decoder.pair.target.device)
+    decoder.prefill()
+    for shape, is_known in ((GrowsToThree(), True), (Tree((-1, 0, 0)), False)):
+        drafted, verdict, _ = step(shape, clock)
+        expected = step.expected_accepted(drafted, decoder.verifier)
+        assert (expected is not None) == is_known
+        assert bool(step.residual_heads(drafted, verdict)) == is_known
+        decoder.contexts[0].keep(verdict.path)
+        decoder._drafter.keep(drafted, verdict)
 
 
 @pytest.mark.gpu

@@ -305,6 +305,14 @@ def test_a_chain_that_wins_says_what_the_trees_nodes_cost() -> None:
     )
 
 
+def test_only_a_tree_is_ahead_of_the_best_chain() -> None:
+    lanes = {"Plain": ("plain", 1, 0.01), "Chain": ("chain", 4, 0.03)}
+    words = sentence_of(**lanes, **{"Tuned chain": ("chain", 4, 0.02)})
+    assert words.startswith("The tuned chain wins: 2.0× plain, 50% ahead of the chain (95%: ")
+    words = sentence_of(**lanes, **{"Tuned chain": ("chain", 4, 0.025)}, Sequoia=("tree", 4, 0.02))
+    assert words.startswith("Sequoia wins: 2.0× plain, 25% ahead of the best chain (95%: ")
+
+
 def test_a_lead_that_may_be_luck_is_not_called_a_win() -> None:
     """The lane is placed before plain decoding, 1.4 times as fast, but its interval contains 1."""
     even = LaneRuns("Plain", "plain", steady(1, 0.01))
@@ -452,6 +460,18 @@ def test_lanes_on_different_prompts_are_not_compared() -> None:
     found = race_verdict(on_two_prompts((5, 0.02), (3, 0.02)))
     assert [(pair.faster, pair.slower) for pair in found.pairs] == [(1, 0), (3, 2)]
     assert (found.scope, found.races) == ("these 2 prompts", 1)
+
+
+def test_the_only_chain_on_a_prompt_is_not_called_the_best() -> None:
+    lanes = [
+        LaneRuns(name, kind, tuple(replace(run, prompt=on) for run in steady(tokens, seconds)), on)
+        for on in ("code", "prose")
+        for name, kind, tokens, seconds in (
+            ("Chain", "chain", 4, 0.025),
+            ("Sequoia", "tree", 5, 0.025),
+        )
+    ]
+    assert race_verdict(lanes).sentence.count("25% ahead of the chain (") == 2
 
 
 def test_the_speed_ups_on_two_prompts_are_compared() -> None:

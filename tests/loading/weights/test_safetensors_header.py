@@ -129,6 +129,27 @@ def test_a_header_beyond_the_bound_is_not_read(file: Path) -> None:
         read_header(file, "m")
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "allowed"),
+    [
+        ("x.mask", "F8_E4M3", "F64, F32, F16, BF16, I64, I32, I16, I8, U8, BOOL"),
+        ("x.weight", "F8_E4M3", "F64, F32, F16, BF16"),
+        ("x.weight", "I64", "F64, F32, F16, BF16"),
+    ],
+)
+def test_a_refused_dtype_is_named_with_those_allowed_there(
+    name: str, kind: str, allowed: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "model.safetensors"
+    header = json.dumps({name: {"dtype": kind, "shape": [8], "data_offsets": [0, 8]}}).encode()
+    file.write_bytes(struct.pack("<Q", len(header)) + header + bytes(8))
+    with pytest.raises(BadModel) as caught:
+        read_header(file, "m")
+    assert str(caught.value).endswith(
+        f"tensor '{name}' has dtype '{kind}'; it must have one of {allowed}"
+    )
+
+
 # -- what a config describes
 
 

@@ -19,6 +19,7 @@ from sequoia.models.chat import chat_template as chat
 from sequoia.models.chat import render_template
 from sequoia.models.chat.chat_template import ChatTemplate, chat_template
 from sequoia.models.pair_cache import PairCache
+from sequoia.planning.named_profiles import named_profile, profile_names
 
 CHATML = (
     "{%- for message in messages %}{{ '<|begin|>' + message['role'] + '\\n' + message['content'] "
@@ -125,6 +126,17 @@ def test_chats_share_the_machine_profile_but_not_the_acceptance(pair: Pair) -> N
     assert pair.as_chat().measured.acceptances == {distribution: chat}
     assert pair.measured.acceptances == {distribution: text}
     assert chats.as_chat() is chats
+
+
+def test_a_profile_measured_with_chats_is_kept(pair: Pair) -> None:
+    """Until the pair gets a new one."""
+    before, own, after = map(named_profile, profile_names()[:3])
+    pair.measured.profile = before
+    chats = pair.as_chat()
+    chats.measured.profile = own
+    assert pair.as_chat().measured.profile == own
+    pair.measured.profile = after
+    assert pair.as_chat().measured.profile == after
 
 
 @pytest.mark.slow
