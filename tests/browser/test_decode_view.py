@@ -604,7 +604,7 @@ def test_search_finds_and_unfolds(page: Any, canned: dict[str, Any]) -> None:
         for t in (*run["steps"][i]["tokens"], run["steps"][i]["bonus"])
         if wanted.lower() in run["pieces"][str(t)].lower()
     ]
-    assert text(page, ".sq-hits") == f"{len(hits)} of 512"
+    assert text(page, ".sq-hits") == f"{len(hits)} of 513"
     places = [
         node
         for node, token in enumerate(run["steps"][i]["tokens"])

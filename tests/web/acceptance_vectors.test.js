@@ -25,6 +25,17 @@ test("CSV is read with or without ranks and names of columns", () => {
     assert.deepEqual(parse(text), rates, text);
 });
 
+test("a single line is a vector where that is possible", () => {
+  for (const [text, rates] of /** @type {[string, number[]][]} */ ([
+    ["0, 0.5", [0, 0.5]],
+    ["1, 0", [1, 0]],
+    ["rates\n0, 0.5", [0, 0.5]],
+    ["rank,rate\n0,0.5", [0.5]],
+    ["1,0.6", [0.6]],
+  ]))
+    assert.deepEqual(parse(text), rates, text);
+});
+
 test("text that is not a vector is refused with the reason", () => {
   for (const [text, reason] of [
     ["", /nothing to read|[Pp]aste/],

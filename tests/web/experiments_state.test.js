@@ -27,6 +27,13 @@ test("the first experiment is chosen, and a later list leaves the choice alone",
   assert.equal(state.experiment.name, "ranks");
 });
 
+test("an error goes when another experiment is chosen, or the same again", () => {
+  const state = opened();
+  state.error = "The recorded result could not be fetched.";
+  state.choose("ranks");
+  assert.deepEqual([state.chosen, state.error], ["ranks", ""]);
+});
+
 test("the recorded result is shown until a run has one, then that of the run", () => {
   const state = opened();
   const recorded = result("budget");

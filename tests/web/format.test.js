@@ -12,6 +12,7 @@ import {
   rate,
   readable,
   seconds,
+  sentence,
   short,
   visible,
 } from "../../ui/shared/web/format.js";
@@ -27,6 +28,11 @@ test("invisible characters become visible", () => {
   assert.equal(visible("\u202e"), "⟨202E⟩");
   assert.equal(visible("\u200b"), "⟨200B⟩");
   assert.equal(visible("\ud800"), "⟨D800⟩");
+  for (const code of [0x34f, 0x115f, 0x180b, 0x3164, 0xfe0f, 0xffa0, 0xe0100, 0xe01ef])
+    assert.equal(
+      visible("a" + String.fromCodePoint(code)),
+      `a⟨${code.toString(16).toUpperCase().padStart(4, "0")}⟩`,
+    );
 });
 
 test("empty or missing text is shown as a special sign", () => {
@@ -45,6 +51,10 @@ test("running text keeps its spaces", () => {
 
 test("markup stays text", () => {
   assert.equal(visible("<b>"), "<b>");
+});
+
+test("a sentence ends in one full stop", () => {
+  assert.deepEqual(each(sentence, ["Too long", "It is kept."]), ["Too long.", "It is kept."]);
 });
 
 test("only finite numbers are known", () => {

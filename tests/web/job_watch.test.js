@@ -65,6 +65,15 @@ test("messages of a job that the buttons do not show are asked about once", () =
   assert.equal(page.asked.length, 1);
 });
 
+test("while its messages go on, they are asked about every five seconds", () => {
+  const { page, watch, pass } = watched();
+  for (let second = 0; second < 12; second++) {
+    watch.take(true);
+    pass(1);
+  }
+  assert.equal(page.asked.length, 3);
+});
+
 test("a job that said how it ended is asked about without a further sentence", () => {
   const { page, watch, pass } = watched();
   page.busy = true;

@@ -14,6 +14,40 @@ function stepsOf(steps) {
   return made;
 }
 
+const READ = { q: [], p: [], trials: [], tokens: [0, 1], bonus: 2, emitted: [1, 2] };
+const DETAILS = { ...WHOLE, ...READ, i: 0 };
+
+test("after a gap, no details are asked for or taken: steps may have other indexes there", () => {
+  const made = stepsOf([WHOLE, null, WHOLE, WHOLE]);
+  const asked = [];
+  made.store.race = "r";
+  made.store.server = { get_steps: (request) => asked.push(request) };
+  made.ask(0, 1);
+  assert.deepEqual(asked, []);
+  made.ask(0, 0);
+  assert.deepEqual(asked, [["r", 0, 0]]);
+  const steps = /** @type {any} */ ([DETAILS, DETAILS, DETAILS]);
+  made.take({ lane: 0, from: 0, trees: [[-1, 0]], steps, pieces: {} }, "r");
+  assert.deepEqual(
+    [0, 1, 2].map((i) => made.isWhole(0, i)),
+    [true, false, false],
+  );
+});
+
+test("details that came before a gap was seen are kept for the steps before it", () => {
+  const made = stepsOf([WHOLE]);
+  made.store.race = "r";
+  const steps = /** @type {any} */ ([DETAILS, DETAILS]);
+  made.take({ lane: 0, from: 0, trees: [[-1, 0]], steps, pieces: {} }, "r");
+  assert.ok(made.isWhole(0, 1));
+  made.store.steps.push(null, WHOLE);
+  made.update();
+  assert.deepEqual(
+    [0, 1].map((i) => made.isWhole(0, i)),
+    [true, false],
+  );
+});
+
 test("a step is drawn with its tree, its path and its text", () => {
   const made = stepsOf([WHOLE]);
   const { path, topo } = made.at(0, 0);

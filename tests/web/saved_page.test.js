@@ -77,12 +77,14 @@ test("a file has recorded or simulated numbers, never measured ones", () => {
     plain_label: "measured",
     prompt: "measured twice",
     tree: { how: "planned with measured times", why: "Measured.", nodes: 3 },
+    notes: ["acceptance measured on this text"],
   };
   assert.deepEqual(recordedMeta(meta), {
     label: "recorded",
     plain_label: "recorded",
     prompt: "measured twice",
     tree: { how: "planned with recorded times", why: "recorded.", nodes: 3 },
+    notes: ["acceptance recorded on this text"],
   });
   assert.equal(recordedMeta({ label: "simulated" }).label, "simulated");
   assert.deepEqual(relabelled([{ words: "measured" }, null, 1]), [{ words: "recorded" }, null, 1]);

@@ -112,6 +112,29 @@ test("above temperature 0 the caption compares the draw with p/q", () => {
   assert.match(trial(step, 0), /^The large model finds “a” at least as likely/);
 });
 
+test("after a rejected sibling, p and q are what is left", () => {
+  const step = forked({ temperature: 0.6 });
+  assert.equal(
+    trial(step, 2),
+    "In what is left after a rejection, p is at least q for “c”, so it stays.",
+  );
+});
+
+test("without a guess, none is said to have been dropped", () => {
+  const step = { i: 0, tree: 0, tokens: [0], path: [0], bonus: 5, emitted: [5] };
+  const alone = viewStep(step, topology([-1]), PIECES, { policy: { temperature: 0 } });
+  assert.match(result(alone), /^1 token from one step\. There was no guess:/);
+});
+
+test("the child that saves a step is named, also after the eighth", () => {
+  const trials = Array.from({ length: 9 }, (_, i) => [i + 1, 0, 1, null, i === 8, null]);
+  const tokens = [0, 1, 2, 3, 4, 5, 1, 2, 3, 4];
+  const step = { i: 0, tree: 0, tokens, trials, path: [0, 9], bonus: 5, emitted: [4, 5] };
+  const topo = topology([-1, ...new Array(9).fill(0)]);
+  const wide = viewStep(/** @type {any} */ (step), topo, PIECES, { policy: { temperature: 0 } });
+  assert.match(result(wide), /stopped at “a”; child 9, “c”, added 1 token\.$/);
+});
+
 test("a step without an accepted guess gives the target's own token", () => {
   const step = stepOf(
     [

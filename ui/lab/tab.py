@@ -137,6 +137,7 @@ class LabTab(SessionView[AcceptanceJob]):
             "most": self._limits.nodes,
             "prompts": named,
             "measurable": pair is not None,
+            "loading": not self._model_host.settled,
             "ways": [{"key": key, "label": label} for key, (label, _) in WAYS.items()],
             "profile": machine(pair).to_dict() if pair else None,
             "profiles": [

@@ -81,8 +81,13 @@ def _row(
 ) -> dict[str, Any]:
     start = prompt.strip()[:_LONGEST_PROMPT]
     if second:
-        start = " / ".join(text.strip().split("\n")[0][:_SHORT] for text in (prompt, second))
+        start = " / ".join(_short(text.strip()) for text in (prompt, second))
     return {"prompt": start, "seed": seed, "seconds": seconds}
+
+
+def _short(text: str) -> str:
+    start = text.split("\n")[0][:_SHORT]
+    return start if start == text else f"{start}…"
 
 
 def _seconds_per_token(lane: LaneLog) -> float | None:

@@ -97,8 +97,10 @@ def test_the_lab_gets_its_times_once_the_models_are_loaded(
     first, second = asyncio.run(messages())
     assert first["profile"] is None
     assert first["measurable"] is False
+    assert first["loading"] is True
     assert second["profile"]["target_seconds"]
     assert second["measurable"] is True
+    assert second["loading"] is False
 
 
 @pytest.mark.slow

@@ -189,8 +189,8 @@ def test_a_race_of_two_prompts_goes_on_with_both(
     assert again.judged["verdict"]["sentence"] == verdict["sentence"]
     assert again.log().pool.to_dict() == log.pool.to_dict()
     first, *others = again.judged["pool"]["runs"]
-    assert first["prompt"] == "def add(a, b): / On the first morni"
-    assert others[0]["prompt"] == "def f(x): / def add(a, b):"
+    assert first["prompt"] == "def add(a, b):… / On the first morni…"
+    assert others[0]["prompt"] == "def f(x): / def add(a, b):…"
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.9])

@@ -1,12 +1,17 @@
 /* The keyboard of the Decode view. */
 import { PlaybackKeys } from "../../shared/web/playback_keys.js";
 
+/** @type {[string, string]} */
+const RUN = ["Ctrl Enter", "run, wherever the focus is; on a Mac also ⌘ Enter"];
+
 /** The keys of a run's playback and of its tree. */
 export class DecodeKeys extends PlaybackKeys {
   /** @returns {[string, string][]} */
   get listed() {
+    const { run } = this.page; // a saved page has no form to run
+    const stops = run ? "; otherwise stop the run" : "";
     return [
-      ["Ctrl Enter", "run, wherever the focus is; on a Mac also ⌘ Enter"],
+      ...(run ? [RUN] : []),
       ["space", "play or pause"],
       ["← →", "one step back or forward"],
       [". ,", "slow motion: next or previous frame of the step"],
@@ -19,7 +24,7 @@ export class DecodeKeys extends PlaybackKeys {
       ["/", "find a token in the tree"],
       ["Enter", "next match; in the tree: pin, unfold"],
       ["arrows", "in the tree or a group of buttons: move the focus"],
-      ["Esc", "unpin, clear the search, close this list; otherwise stop the run"],
+      ["Esc", "unpin, clear the search, close this list" + stops],
       ["P", "presenter mode: large type for a lecture hall; Esc leaves it"],
       ["?", "show or hide this list"],
     ];

@@ -91,8 +91,8 @@ export class RunHeader {
   }
 
   paintBanners() {
-    const { error, notice, gap } = this.store;
-    const lost = gap ? `Steps ${gap.a + 1} to ${gap.b} did not arrive; the figures omit them.` : "";
+    const { error, notice, gap, steps } = this.store;
+    const lost = gap ? runWords.lostWords(steps) : "";
     const banners = { error: readable(error), notice: readable(notice), gap: lost };
     for (const [name, words] of Object.entries(banners)) {
       text(this[name], words);

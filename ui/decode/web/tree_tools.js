@@ -89,7 +89,7 @@ export class TreeTools {
     for (const one of this.saves) one.disabled = !view;
     if (search.value !== store.query) search.value = store.query;
     const found = view && store.query ? this.tree.found(view).length : null;
-    text(this.hits, found === null ? "" : found + " of " + view.topo.n);
+    text(this.hits, found === null ? "" : found + " of " + tokensOf(view));
     search.classList.toggle("sq-none", found === 0);
   }
 
@@ -111,6 +111,9 @@ export class TreeTools {
     else tree.pointer.pick(next);
   }
 }
+
+/** @type {(view: StepView) => number} how many tokens a search looks at */
+const tokensOf = ({ topo, kind }) => topo.n + (kind === "none" ? 0 : 1);
 
 const segments = (host, label) =>
   el("span", { class: "sq-segments", role: "group", "aria-label": label }, host);

@@ -121,6 +121,15 @@ export class ExperimentsState {
     this.own.set(name, run.result);
   }
 
+  /**
+   * The visitor chose an experiment. An error about the one before no longer applies.
+   * @param {string} name
+   */
+  choose(name) {
+    this.chosen = name;
+    this.error = "";
+  }
+
   /** The visitor pressed Run: no message has come yet. */
   start() {
     this.run = { name: this.chosen, going: true, share: 0, words: "waiting for the server" };

@@ -51,7 +51,7 @@ export class ExperimentsView {
 
   /** @param {string} name */
   choose(name) {
-    this.state.chosen = name;
+    this.state.choose(name);
     this.load(name);
     this.paint();
   }

@@ -6,8 +6,8 @@
  * @returns {[string, string]}
  */
 export function duration(seconds) {
-  if (seconds >= 1) return [seconds.toFixed(2), "s"];
-  if (seconds > 0 && seconds < 1e-3) return [(seconds * 1e6).toFixed(0), "µs"];
+  if (seconds >= 0.9995) return [seconds.toFixed(2), "s"];
+  if (seconds > 0 && seconds < 0.9995e-3) return [(seconds * 1e6).toFixed(0), "µs"];
   return [(seconds * 1e3).toFixed(seconds >= 0.1 ? 0 : 1), "ms"];
 }
 

@@ -4,6 +4,7 @@ import { measured } from "./acceptance_counts.js";
 import { numberField } from "./number_field.js";
 import { Refusal } from "../../shared/web/refusal.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
+import { sentence } from "../../shared/web/format.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm, markTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
@@ -134,7 +135,7 @@ export class AcceptanceCounting {
   take({ result, error, over, share, words }) {
     const running = !result && !error && !over;
     this.progress(running ? share : null, words ?? "");
-    if (error) this.refusal.say("Not measured: " + error + ".", this.fieldOf(error));
+    if (error) this.refusal.say("Not measured: " + sentence(error), this.fieldOf(error));
     if (!result) return;
     this.last = measured(result);
     this.editor.take(result.rates, this.last);

@@ -184,8 +184,8 @@ function fromCsv(text) {
   const lines = text.split(/\r?\n/).map((line) => line.split(/[,;\s]+/).filter(Boolean));
   const rows = lines.filter((line) => line.length);
   const named = rows.length > 1 && rows[0].every((word) => Number.isNaN(Number(word)));
-  if (named) rows.shift(); // names of columns
-  const words = isRanked(rows) ? rows.map((row) => row[1]) : rows.flat();
+  const names = named ? rows.shift() : []; // of columns
+  const words = isRanked(rows, names.length) ? rows.map((row) => row[1]) : rows.flat();
   return words.map((word, k) => {
     const value = Number(word);
     if (!Number.isNaN(value)) return value;
@@ -194,10 +194,12 @@ function fromCsv(text) {
   });
 }
 
-// Whether each line is a rank and its rate, with ranks counting from 0 or 1.
-function isRanked(rows) {
+// Whether each line is a rank and its rate, with ranks counting from 0 or 1. A single line without
+// two names above it is a vector, unless its sum would exceed 1.
+function isRanked(rows, names) {
   if (!rows.length || !["0", "1"].includes(rows[0][0])) return false;
   const start = Number(rows[0][0]);
+  if (rows.length === 1 && names !== 2 && start + Number(rows[0][1]) <= 1) return false;
   return rows.every((row, i) => row.length === 2 && Number(row[0]) === start + i);
 }
 

@@ -6,6 +6,7 @@ import * as format from "../../shared/web/format.js";
 const HERE = "here"; // the key of this machine in this menu
 const HERE_IN_DECODE = ""; // its key in Decode (ui/decode/clocks.py)
 const LABEL = "Timed on";
+const THIS_MACHINE = "this machine";
 
 /** @typedef {import("../../shared/web/planner.js").Profile} Profile */
 
@@ -27,7 +28,8 @@ export class ClockMenu {
   here = null; // null: not timed yet
   note = "";
   inDecode = HERE; // the clock last chosen in Decode, as a key of this menu
-  place = "this machine"; // what the menu calls the machine of `here`
+  place = THIS_MACHINE; // what the menu calls the machine of `here`
+  canRun = true; // whether trees can be run from here; false in a saved page
 
   /**
    * @param {HTMLElement} host
@@ -61,6 +63,12 @@ export class ClockMenu {
   /** The chosen profile's name; null for this machine's. */
   get name() {
     return this.state.elsewhere;
+  }
+
+  /** The machine of the chosen profile, as an adverb. */
+  get where() {
+    if (this.state.elsewhere) return "there";
+    return this.place === THIS_MACHINE ? "here" : "on " + this.place;
   }
 
   /**
@@ -122,17 +130,18 @@ export class ClockMenu {
 
   paint() {
     const { profile, elsewhere } = this.state;
-    const words = profile ? wordsOf(profile, elsewhere, this.state.parents.length) : "";
+    const words = profile ? this.wordsOf(profile, elsewhere) : "";
     show(this.words, Boolean(words));
     text(this.words, words);
     attr(this.words, "title", this.note);
   }
-}
 
-const wordsOf = (profile, elsewhere, nodes) =>
-  [elsewhere ? hypothetical(profile) : "", calibrationWords(profile, nodes)]
-    .filter(Boolean)
-    .join(" ");
+  wordsOf(profile, elsewhere) {
+    const hypothesis = elsewhere ? hypothetical(profile, this.canRun) : "";
+    const calibration = calibrationWords(profile, this.state.parents.length);
+    return [hypothesis, calibration].filter(Boolean).join(" ");
+  }
+}
 
 /**
  * A warning, with the words of calibration_words in sequoia/planning/explain_plan.py, if a tree of
@@ -163,11 +172,17 @@ const TIMES = {
   simulated: "simulated",
 };
 
-function hypothetical({ device, target, draft, source }) {
+/**
+ * What the profile of another machine is.
+ * @param {Profile} profile
+ * @param {boolean} canRun whether trees can be run from here
+ * @returns {string}
+ */
+export function hypothetical({ device, target, draft, source }, canRun) {
   const times = TIMES[source] || source;
-  const run =
-    source === "simulated"
-      ? "A run started from here decodes on this machine and takes its step times from this profile."
-      : "A run started from here is timed on this machine.";
-  return `Hypothetical: ${device}, ${target} with ${draft}. Its times are ${times}; nothing was measured here. ${run}`;
+  const words = `Hypothetical: ${device}, ${target} with ${draft}. Its times are ${times}; nothing was measured here.`;
+  if (!canRun) return words;
+  return source === "simulated"
+    ? `${words} A run started from here decodes on this machine and takes its step times from this profile.`
+    : `${words} A run started from here is timed on this machine.`;
 }

@@ -47,7 +47,7 @@ class Figure {
     const panel = makePanel(host, about);
     el("span", { class: "sq-word", text: word }, panel.titleBox);
     this.chart = new Chart(panel.body, plotly, about.title);
-    const drawn = () => (this.chart.figure ? this.chart.node : null);
+    const drawn = () => this.chart.drawn;
     const reset = () => this.chart.reset();
     if (plotly) pictures.buttons(panel.tools, drawn, about.part, { reset });
     this.note = el("p", { class: "sq-lab-note" }, panel.body);

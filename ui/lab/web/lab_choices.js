@@ -49,6 +49,7 @@ export function choose(lab, choices) {
   lab.hasOpened = true; // keeps the chosen tree when the times arrive later
   const { vector, rates, origin, profile, kinds, shown, ...rest } = choices;
   const unknown = [];
+  if (rates || editor.has(vector)) lab.usual = null;
   if (rates) editor.take(rates, origin);
   else if (vector && editor.has(vector)) editor.choose(vector);
   else if (vector) unknown.push(`the acceptance vector “${vector}”`);

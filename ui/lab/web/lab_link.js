@@ -7,6 +7,7 @@ import { linkChanged, linkView } from "../../shared/web/page_link.js";
 const ORIGIN = { label: "imported", words: "from a link" };
 const ROUNDING = 1e-4;
 const KNOWN_MS = 3000; // longest wait for the server's vectors and profiles
+const LOOK_MS = 50; // between two looks for them
 
 /**
  * Register the Lab with the page's link.
@@ -29,10 +30,21 @@ function valuesOf(lab) {
 // A link without any value for the Lab changes nothing.
 function apply(lab, values) {
   if (!Object.keys(values).length) return;
-  const { sequences = null, kary = null, branching, levels = null, rates, ...rest } = values;
+  const { sequences = null, kary = null, branching, levels = null, ...rest } = values;
   const kinds = { sequences, kary, ...(branching ? { branching } : {}) };
-  const vector = rates ? { rates: within1(rates), origin: ORIGIN } : {};
-  const unknown = choose(lab, { ...rest, ...vector, levels, kinds });
+  report(lab, choose(lab, { ...rest, ...vectorOf(lab, values), levels, kinds }));
+}
+
+// The vector of a link. If it may be one of the models that are being loaded, it is chosen once
+// they are there, unless a person has chosen another one by then.
+function vectorOf(lab, { rates, vector }) {
+  if (rates) return { rates: within1(rates), origin: ORIGIN };
+  if (!vector || !lab.loading || lab.editor.has(vector)) return {};
+  whenLoaded(lab, () => lab.isUntouched && report(lab, choose(lab, { vector })));
+  return { vector: undefined };
+}
+
+function report(lab, unknown) {
   if (unknown.length) lab.numbers.say(`Not available here: ${unknown.join(" and ")}.`);
 }
 
@@ -45,5 +57,11 @@ function within1(rates) {
 // Acts once the server's first message has filled the menus, or after KNOWN_MS.
 function whenKnown(lab, act, since = performance.now()) {
   if ("survey" in lab.known || performance.now() - since > KNOWN_MS) return act();
-  setTimeout(() => whenKnown(lab, act, since), 50);
+  setTimeout(() => whenKnown(lab, act, since), LOOK_MS);
+}
+
+// Acts once no models are being loaded, so that their own vectors are in the menu.
+function whenLoaded(lab, act) {
+  if (!lab.loading) return act();
+  setTimeout(() => whenLoaded(lab, act), LOOK_MS);
 }

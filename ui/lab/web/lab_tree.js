@@ -194,6 +194,12 @@ export class LabTree {
     return ranks;
   }
 
+  // The number that a person sees for a node. In the best tree, nodes are counted from 1 in order
+  // of growth; in other trees, the root is 0.
+  numberOf(node) {
+    return node + (this.state.shown === "best" ? 1 : 0);
+  }
+
   find(query) {
     this.query = query;
     this.state.changed();
@@ -201,7 +207,7 @@ export class LabTree {
 
   hits() {
     if (!this.query || !this.topo) return [];
-    return findNodes(this.query, this.topo, this.state.shown === "best" ? 1 : 0);
+    return findNodes(this.query, this.topo, this.numberOf(0));
   }
 
   // Expand the path to a node, bring the node into view and give it the focus.

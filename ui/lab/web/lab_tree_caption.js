@@ -49,14 +49,20 @@ export class LabTreeCaption {
       size === 1
         ? "Click the root to give it a child."
         : verdict(`${size} nodes${limit}`, own, best, optimal);
-    text(this.gap, room(n - size, n) + words);
+    text(this.gap, roomWords(n - size, n) + words);
     attr(this.gap, "data-verdict", size > 1 && optimal ? "best" : "short");
   }
 }
 
-function room(left, budget) {
+/**
+ * How much of the budget a tree drawn by hand leaves, in words.
+ * @param {number} left nodes; negative if the tree is over the budget
+ * @param {number} budget nodes
+ * @returns {string}
+ */
+export function roomWords(left, budget) {
   if (left > 0) return `${left} of ${budget} nodes left. `;
-  return left < 0 ? `${-left} nodes over the budget of ${budget}. ` : "Budget used. ";
+  return left < 0 ? `${count(-left, "node")} over the budget of ${budget}. ` : "Budget used. ";
 }
 
 function verdict(trees, own, best, optimal) {
@@ -99,14 +105,30 @@ function oneNode(tree, node) {
   const rates = ranks.map((rank) => formatShare(state.even[rank - 1] ?? 0));
   const product = rates.length > 8 ? [...rates.slice(0, 3), "…", ...rates.slice(-3)] : rates;
   const path = ranks.length > 12 ? ranks.slice(0, 12).join(".") + "…" : ranks.join(".");
-  const name = state.shown === "best" ? `Node ${node + 1} in order of growth` : `Node ${node}`;
+  const order = state.shown === "best" ? " in order of growth" : "";
+  const name = `Node ${tree.numberOf(node)}${order}`;
   const below = topo.size[node] - 1;
-  const hidden = tree.byNode.get(node)?.hidden;
-  const how = state.shown === "hand" ? "“All nodes” shows them" : "click to expand";
   return [
     `${name}, level ${ranks.length + 1}, path ${path}: `,
     `f = ${product.join(" × ")} = ${Number(f[node].toPrecision(4))}`,
     below ? `; with its ${count(below, "descendant")}: ${tree.worth[node].toFixed(3)} tokens` : "",
-    hidden ? `; ${hidden} of them hidden, ${how}.` : ".",
+    hiddenWords(tree, node),
   ].join("");
+}
+
+/**
+ * How many descendants of a node are not drawn, and how to see them; ends the sentence.
+ * @param {Pick<LabTree, "state" | "drawn" | "byNode">} tree
+ * @param {number} node
+ * @returns {string}
+ */
+export function hiddenWords({ state, drawn, byNode }, node) {
+  const item = byNode.get(node);
+  const inside = new Set(item && [item.key]);
+  for (const { key, parent } of drawn.items) if (inside.has(parent?.key)) inside.add(key);
+  const below = drawn.items.filter(({ key }) => inside.has(key));
+  const hidden = below.reduce((sum, one) => sum + one.hidden, 0);
+  if (!hidden) return ".";
+  if (state.shown === "hand") return `; ${hidden} of them hidden, “All nodes” shows them.`;
+  return `; ${hidden} of them hidden, ${item.hidden ? "click" : "click a dashed node"} to expand.`;
 }

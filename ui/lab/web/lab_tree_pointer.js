@@ -36,8 +36,8 @@ export class LabTreePointer {
    */
   name(key) {
     const { topo, f } = this.tree;
-    const node = nodeOf(key);
-    const name = node ? "node " + node : "root";
+    const node = Number(nodeOf(key));
+    const name = node ? "node " + this.tree.numberOf(node) : "root";
     const chance = formatShare(f[node]);
     return `${name}, level ${topo.depth[node] + 1}, accepted with probability ${chance}`;
   }

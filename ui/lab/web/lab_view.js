@@ -26,6 +26,7 @@ const STILL_MS = 140; // how long nothing must change before the figures are red
  *   measured with the loaded models
  * @property {number} [pair] changes when other models are loaded
  * @property {boolean} [measurable] whether models are loaded
+ * @property {boolean} [loading] whether models are being loaded; another message follows then
  * @property {Profile | null} [profile] of this machine
  * @property {import("./clock_menu.js").OtherProfile[]} [profiles]
  * @property {string} [clock] key of the profile that is chosen in Decode; empty for this machine
@@ -48,7 +49,11 @@ export class Lab {
   open = false; // whether its tab is visible
   // Whether the first tree is settled: the fastest, that of a link or file, or the visitor's own.
   hasOpened = false;
-  chosen = false; // whether the server's vectors have arrived, of which the usual one was selected
+  chosen = false; // whether the server's vectors have arrived
+  loading = false; // whether models are being loaded, which may have vectors of their own
+  /** @type {string | null} key of the vector that was selected without anyone choosing it; null if
+   * a link or file chose one */
+  usual = "paper";
   /** @type {number | undefined} */
   pair = undefined;
   timer = 0;
@@ -72,7 +77,7 @@ export class Lab {
     this.size = sized(element, () => this.resized());
     const themes = new MutationObserver(() => this.later());
     themes.observe(document.body, { attributes: true, attributeFilter: ["class"] });
-    this.editor.choose("paper");
+    this.editor.choose(this.usual);
   }
 
   build(element, { save, copy }) {
@@ -132,14 +137,19 @@ export class Lab {
     this.trigger("decode", { parents, clock });
   }
 
+  /** Whether nobody has chosen or edited the vector. */
+  get isUntouched() {
+    return this.editor.kind === this.usual;
+  }
+
   // Whether to select a vector of the loaded models in place of the one on screen: if they are not
-  // the models of the last call, or at the first call if they have vectors of their own. Remembers
-  // which are loaded.
+  // the models of the last call, or at the first call if they have vectors of their own and nobody
+  // has chosen one. Remembers which are loaded.
   isOfOtherModels({ measurable, pair }, own) {
     if (!measurable || pair === this.pair) return false;
     const first = this.pair === undefined;
     this.pair = pair;
-    return !first || own.length > 0;
+    return !first || (own.length > 0 && this.isUntouched);
   }
 
   /** @param {LabMessage | string} message */
@@ -149,6 +159,7 @@ export class Lab {
     const { profile, profiles, clock, most, count } = data;
     const { counting } = this.editor;
     for (const name of KNOWN) if (name in data) this.known[name] = data[name];
+    if (data.loading !== undefined) this.loading = data.loading;
     if (data.survey) this.takeVectors(data);
     counting.offer(data.ways, data.prompts);
     if (data.measurable) show(counting.root, true);
@@ -173,9 +184,12 @@ export class Lab {
     const known = vectors.recorded(data.survey);
     const usual = own[0] || known.find((one) => one.temperature === USUAL_TEMPERATURE);
     const other = this.isOfOtherModels(data, own);
-    this.editor.add([...own, ...known]);
-    if ((!this.chosen || other) && usual) this.editor.choose(usual.key);
+    const isFirst = !this.chosen && this.isUntouched;
     this.chosen = true;
+    this.editor.add([...own, ...known]);
+    if (!(isFirst || other) || !usual) return;
+    this.usual = usual.key;
+    this.editor.choose(usual.key);
   }
 }
 

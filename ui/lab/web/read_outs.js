@@ -54,6 +54,7 @@ export class ReadOuts {
     const panel = makePanel(host, { part: "numbers", title: "This tree", cls: "sq-lab-numbers" });
     this.word = el("span", { class: "sq-word" }, panel.titleBox);
     this.clock = new ClockMenu(panel.body, state, () => this.chosen());
+    this.clock.canRun = Boolean(link.run);
     const tiles = el("div", { class: "sq-lab-tiles" }, panel.body);
     this.tiles = Object.fromEntries(TILES.map((about) => [about[0], this.tile(tiles, about)]));
     this.passes = el("p", { class: "sq-lab-says", hidden: "" }, panel.body);
@@ -270,19 +271,19 @@ export class ReadOuts {
     const plan = profile && this.planned();
     const isShown = plan && planner.isSameTree(plan.parents, parents);
     show(this.use, Boolean(plan) && !isShown);
-    const words = plan ? fastest(plan, profile, { elsewhere, isShown }) : NO_PLAN;
-    text(this.planText, words);
+    const source = elsewhere ?? profile?.device;
+    const at = { where: this.clock.where, source, isShown };
+    text(this.planText, plan ? fastest(plan, profile, at) : NO_PLAN);
   }
 }
 
 const NO_PLAN = "The best tree for this machine is shown once the models are loaded and timed.";
 
-function fastest({ parents, levels, speedup, nodes }, profile, { elsewhere, isShown }) {
+function fastest({ parents, levels, speedup, nodes }, profile, { where, source, isShown }) {
   const size = `${format.count(parents.length, "node")} on ${format.count(levels, "level")}`;
   const limit = nodes > 1 && parents.length === nodes ? " (the largest size tried)" : "";
-  const place = elsewhere ? "there" : "here";
-  const which = isShown ? `The tree shown is the fastest ${place}` : `Fastest ${place}`;
-  const times = `Step times of ${elsewhere ?? profile.device}, ${profile.source}.`;
+  const which = isShown ? `The tree shown is the fastest ${where}` : `Fastest ${where}`;
+  const times = `Step times of ${source}, ${profile.source}.`;
   return `${which} with these rates: ${size}${limit}, predicted ${speedup.toFixed(2)}×. ${times}`;
 }
 

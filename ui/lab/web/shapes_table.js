@@ -181,7 +181,9 @@ export class ShapesTable {
   }
 
   notCompared({ nodes }) {
-    return ["–", `${nodes} of ${this.state.n} nodes drawn: not compared`, "", "", ""];
+    const { n } = this.state;
+    const drawn = nodes > n ? `${nodes} nodes drawn, budget ${n}` : `${nodes} of ${n} nodes drawn`;
+    return ["–", `${drawn}: not compared`, "", "", ""];
   }
 
   save() {

@@ -86,7 +86,7 @@ export class RaceCharts {
       const { meta } = this.store;
       return [title + ": " + word.textContent, ...factLines(meta, raceFacts(meta))];
     };
-    const drawn = () => (panel.root.dataset.empty ? null : chart.node);
+    const drawn = () => (panel.root.dataset.empty ? null : chart.drawn);
     pictures.buttons(panel.tools, drawn, part, { caption });
     return figure;
   }

@@ -78,7 +78,7 @@ export class RaceHeader {
     runWords.paintBadge(this.badge, store.race ? store.meta : null, store.done, "race");
     text(this.state, [stateInWords(store), timeInWords(store)].filter(Boolean).join(" · "));
     this.state.dataset.state = state;
-    const lost = gap && `Steps ${gap.a + 1} to ${gap.b} did not arrive; the figures omit them.`;
+    const lost = gap && runWords.lostWords(store.steps);
     for (const [name, words] of Object.entries({
       error: store.error,
       notice: store.notice,

@@ -93,10 +93,14 @@ const HELP = [
   ["?", "this list"],
 ];
 
+/** Keys for the form beside the view, which a saved page does not have. */
+const OF_THE_FORM = ["Ctrl Enter", "Esc"];
+
 /** The keys of the Race view. */
 export class RaceKeys extends PlaybackKeys {
   get listed() {
-    return HELP;
+    const { run } = this.page;
+    return run ? HELP : HELP.filter(([keys]) => !OF_THE_FORM.includes(keys));
   }
 
   /**

@@ -24,6 +24,7 @@ export class RaceSteps {
   #version = -1; // of the race
   #built = -1; // of its lanes
   #indexed = 0; // number of the race's steps that are in `byLane`
+  #hasGap = false; // whether one of these did not arrive
   #askedAt = -Infinity; // time of the last request, in ms
   #asked = ""; // race, lane and step of the last request
   /** @type {Map<string, Topology>} by the parents of a tree */
@@ -46,6 +47,9 @@ export class RaceSteps {
     this.plain = this.store.lanes.map(() => []);
     /** @type {(StepView | undefined)[][]} with all details */
     this.whole = this.store.lanes.map(() => []);
+    /** @type {number[]} how many steps of each lane are before the first that did not arrive */
+    this.sure = this.store.lanes.map(() => 0);
+    this.#hasGap = false;
     this.#indexed = 0;
   }
 
@@ -57,8 +61,25 @@ export class RaceSteps {
     this.#built = built;
     for (; this.#indexed < steps.length; this.#indexed++) {
       const step = steps[this.#indexed];
-      if (step) this.byLane[step.lane]?.push(complete(step));
+      if (step) this.add(step);
+      else this.noteGap();
     }
+  }
+
+  /** @param {RaceStep} step */
+  add(step) {
+    this.byLane[step.lane]?.push(complete(step));
+    if (!this.#hasGap) this.sure[step.lane]++;
+  }
+
+  // A step is missing, of whatever lane: the indexes of all steps after it may be too small.
+  noteGap() {
+    this.#hasGap = true;
+    this.whole.forEach((steps, lane) => steps.splice(this.sure[lane]));
+  }
+
+  isSure(lane, i) {
+    return !this.#hasGap || i < this.sure[lane];
   }
 
   /**
@@ -83,7 +104,7 @@ export class RaceSteps {
 
   /**
    * Request the details of a step and of the steps after it. Nothing is requested if those of the
-   * step are known, or too soon after the last request.
+   * step are known, if an earlier step is missing, or too soon after the last request.
    * @param {number} lane
    * @param {number} i
    */
@@ -92,7 +113,8 @@ export class RaceSteps {
     const key = `${race} ${lane} ${i}`;
     const passed = performance.now() - this.#askedAt;
     const isEarly = passed < (this.#asked === key ? WAIT : done ? 0 : PAUSE);
-    if (this.isWhole(lane, i) || isEarly || typeof server.get_steps !== "function") return;
+    const isDone = this.isWhole(lane, i) || !this.isSure(lane, i);
+    if (isDone || isEarly || typeof server.get_steps !== "function") return;
     this.#asked = key;
     this.#askedAt = performance.now();
     Promise.resolve(server.get_steps([race, lane, i]))
@@ -108,6 +130,7 @@ export class RaceSteps {
     if (this.store.race !== race || !this.whole[lane] || !steps.length) return;
     const texts = new Map(Object.entries(pieces));
     steps.forEach((step, k) => {
+      if (!this.isSure(lane, from + k)) return;
       const topo = this.topology(trees[step.tree]);
       this.whole[lane][from + k] = viewStep(step, topo, texts, this.store.meta);
     });

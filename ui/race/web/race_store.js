@@ -251,8 +251,9 @@ export class RaceStore extends Playback {
     if (!this.end) return;
     if (!this.opened) {
       this.opened = true;
+      const isShort = this.recorded && this.done && this.end < SHORT;
+      if (!this.isRateChosen) this.rate = isShort ? "x0.25" : "x1";
       if (this.recorded) {
-        if (this.done && this.rate === "x1" && this.end < SHORT) this.rate = "x0.25";
         this.play();
         return;
       }

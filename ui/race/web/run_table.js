@@ -42,13 +42,23 @@ export class RunTable {
 }
 
 /**
+ * The start of a prompt's first line, with "…" if anything follows it.
+ * @param {string} prompt
+ * @returns {string}
+ */
+export function startOf(prompt) {
+  const start = prompt.split("\n")[0].slice(0, FIRST);
+  return readable(start) + (start === prompt ? "" : "…");
+}
+
+/**
  * @param {HTMLElement} body
  * @param {import("./race_store.js").PooledRun} run
  */
 function paintRun(body, { prompt, seed, seconds }) {
   const row = el("tr", {}, body);
   const start = el("th", { scope: "row" }, row);
-  el("code", { text: readable(prompt.split("\n")[0].slice(0, FIRST)) + "…" }, start);
+  el("code", { text: startOf(prompt) }, start);
   el("td", { text: known(seed) ? String(seed) : "–" }, row);
   for (const one of seconds) el("td", { text: one > 0 ? (1 / one).toFixed(1) : "–" }, row);
 }

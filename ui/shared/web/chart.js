@@ -94,6 +94,11 @@ export class Chart {
     this.size = dom.sized(this.node, () => this.draw());
   }
 
+  /** The element with the figure; null until Plotly has drawn it. */
+  get drawn() {
+    return this.node.dataset.drawn ? this.node : null;
+  }
+
   /** Show the whole figure again, after a zoom. */
   reset() {
     this.views++;
@@ -119,6 +124,7 @@ export class Chart {
       await this.drawWith(plotly);
       this.node.dataset.drawn = "yes";
     } catch (problem) {
+      delete this.node.dataset.drawn;
       this.node.textContent = String(problem.message || problem);
     }
   }

@@ -21,9 +21,8 @@ export function figurePanel(host, { cls = "", ...about }, { caption, name } = {}
   const panel = makePanel(host, { ...about, cls: "hw-figure " + cls });
   const word = el("span", { class: "sq-word" }, panel.titleBox);
   const chart = new Chart(panel.body, PLOTLY, about.title);
-  const drawn = () => (chart.figure ? chart.node : null);
   const reset = () => chart.reset();
-  pictures.buttons(panel.tools, drawn, name ?? about.part, { reset, caption });
+  pictures.buttons(panel.tools, () => chart.drawn, name ?? about.part, { reset, caption });
   rove(panel.tools);
   return { panel, word, chart };
 }

@@ -94,13 +94,13 @@ function choose(topo, view, opened, node) {
   const rejected = children.filter((child) => view.state[child] === "rejected");
   const others = children.filter((child) => !["rejected", "accepted"].includes(view.state[child]));
   const groups = new Map();
-  fold("rejected", rejected.slice(FIRST_REJECTED, -LAST_REJECTED), rejected);
-  fold("untried", others.slice(FIRST_UNTRIED), others);
+  fold("rejected", rejected.slice(FIRST_REJECTED, -LAST_REJECTED));
+  fold("untried", others.slice(FIRST_UNTRIED));
   return [...new Set(children.map((child) => groups.get(child) ?? child))];
 
-  function fold(what, tail, whole) {
+  function fold(what, tail) {
     const key = "g" + node + ":" + what;
-    if (tail.length < 2 || tail.length === whole.length || opened.has(key)) return;
+    if (tail.length < 2 || opened.has(key)) return;
     const nodes = tail.reduce((sum, child) => sum + topo.size[child], 0);
     const group = { key, count: tail.length, nodes, what };
     for (const child of tail) groups.set(child, group);

@@ -2,10 +2,9 @@
 
 const NAMED = { "\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽", "\u007f": "␡" };
 // Characters that are invisible or change how others appear: controls, format characters such as
-// bidi controls, variation selectors, unusual spaces, private use, lone surrogates and
-// non-characters.
-const HIDDEN =
-  /[\ufe00-\ufe0f\p{NChar}\p{Cf}\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f|(?! )\p{Zs}/gu;
+// bidi controls, variation selectors and fillers (both in DI), unusual spaces, private use, lone
+// surrogates and non-characters.
+const HIDDEN = /[\p{DI}\p{NChar}\p{Cf}\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 const CACHED = 20_000; // texts
 const DASH = "–"; // shown in place of a missing number
 const GROUPED = new Intl.NumberFormat("en-US");
@@ -158,6 +157,12 @@ export function rate(value) {
  * @returns {string}
  */
 export const grouped = (value) => GROUPED.format(value);
+
+/**
+ * @param {string} words
+ * @returns {string} with a full stop, unless they end in one
+ */
+export const sentence = (words) => (words.endsWith(".") ? words : words + ".");
 
 /**
  * A number with its noun.

@@ -25,6 +25,7 @@ export class JobWatch {
   /** @type {number | null} time of the last message or question about the job, or when the
    * buttons were first seen to show it */
   since = null;
+  asked = -Infinity; // time of the last question
   heard = false;
   over = false;
 
@@ -55,18 +56,19 @@ export class JobWatch {
    * @param {boolean} [isOver] whether it reports how the job ended or why it was refused
    */
   take(isGoing, isOver = false) {
-    const last = this.since;
+    const last = Math.max(this.since ?? -Infinity, this.asked);
     if (this.isBusy()) {
       this.since = this.now();
       this.heard = true;
       this.over = isOver;
-    } else if (isGoing && (last === null || this.now() - last >= SILENT_MS)) {
+    } else if (isGoing && this.now() - last >= SILENT_MS) {
       this.askNow(); // the buttons do not show that the job has started
     }
   }
 
   askNow() {
     this.since = this.now();
+    this.asked = this.since;
     this.ask({ heard: this.heard, over: this.over });
   }
 }

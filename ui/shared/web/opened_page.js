@@ -8,7 +8,7 @@ import { unpack } from "./packed_data.js";
  * @param {(stage: HTMLElement, data: any) => void} show
  */
 export async function openSavedPage(show) {
-  followTheme();
+  startTheme();
   /** @type {HTMLElement} */
   const stage = document.querySelector(".saved-main .sq-stage");
   stage.replaceChildren();
@@ -21,7 +21,7 @@ export async function openSavedPage(show) {
   }
 }
 
-function followTheme() {
+function startTheme() {
   const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
   document.body.classList.toggle("dark", isDark);
   /** @type {HTMLButtonElement} */

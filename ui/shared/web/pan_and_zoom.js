@@ -58,11 +58,12 @@ export class PanAndZoom {
   }
 
   /** Zoom so that the whole picture just fits the box, as far as a zoom from LEAST_ZOOM to 1
-   * allows; if it does already, return to zoom 1. */
+   * allows. If that is the zoom already, return to zoom 1. */
   zoomFit() {
     const { frame, size, zoom } = this.view;
     if (!frame) return;
-    const whole = Math.min(1, size.w / frame.width, (size.h - this.head) / frame.height);
+    const fits = Math.min(1, size.w / frame.width, (size.h - this.head) / frame.height);
+    const whole = Math.max(LEAST_ZOOM, fits);
     this.zoomTo(Math.abs(zoom - whole) < 0.001 ? 1 : whole);
   }
 

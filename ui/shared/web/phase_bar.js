@@ -49,8 +49,7 @@ export class PhaseBar {
   /** @param {string} source where the times come from, such as "measured" */
   paint(source) {
     const { step, shown } = this.motion;
-    show(this.root, Boolean(step));
-    show(this.caption, Boolean(step));
+    for (const part of [this.root, this.caption, this.time]) show(part, Boolean(step));
     if (!step) return;
     const phase = shown?.phase ?? "result";
     PHASES.forEach(([name], i) => {

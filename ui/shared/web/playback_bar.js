@@ -81,7 +81,9 @@ export class PlaybackBar {
     const isFollowing = some && store.follow && !store.done;
     const isMoving = store.playing || isFollowing;
     setIcon(this.playing, isMoving ? "pause" : "play");
-    attr(this.playing, "aria-label", isMoving ? "Pause (space)" : "Play (space)");
+    const label = isMoving ? "Pause (space)" : "Play (space)";
+    attr(this.playing, "aria-label", label);
+    attr(this.playing, "title", label);
     attr(this.live, "aria-pressed", String(isFollowing));
     this.live.classList.toggle("is-running", some && !store.done);
     this.live.disabled = !some || store.done;

@@ -15,6 +15,7 @@ const ENDS = {
   broken: ["stopped by an error", "stopped by an error"],
 };
 
+const LIST = new Intl.ListFormat("en-GB");
 // Names that begin with a vowel sound, including abbreviations such as "RTX".
 const BEGINS_WITH_VOWEL = /^([AEIO]|[FHLMNRSX](?=[A-Z0-9]))/;
 /** @type {Record<string, string>} */
@@ -32,6 +33,27 @@ const VERIFIERS = {
  * @returns {string}
  */
 export const sourced = (time, word) => time + (word ? " (" + word + ")" : "");
+
+/**
+ * Which steps did not arrive, in words.
+ * @param {(object | null)[]} steps null where one is missing
+ * @returns {string} "" if all arrived
+ */
+export function lostWords(steps) {
+  /** @type {number[][]} first and last number of each gap, counted from 1 */
+  const gaps = [];
+  steps.forEach((step, i) => {
+    if (step) return;
+    if (i && !steps[i - 1]) gaps.at(-1)[1] = i + 1;
+    else gaps.push([i + 1, i + 1]);
+  });
+  if (!gaps.length) return "";
+  const [[first, last]] = gaps;
+  if (gaps.length === 1 && first === last)
+    return `Step ${first} did not arrive; the figures omit it.`;
+  const names = gaps.map(([a, b]) => (a === b ? String(a) : `${a} to ${b}`));
+  return `Steps ${LIST.format(names)} did not arrive; the figures omit them.`;
+}
 
 /**
  * Write the source of a run's or race's numbers into its badge. Numbers labelled "measured" were

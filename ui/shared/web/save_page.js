@@ -132,6 +132,7 @@ export function recordedMeta(meta) {
   const saved = { ...meta, label };
   if (meta.tree) saved.tree = { ...meta.tree, ...recordedWords(meta.tree) };
   if (meta.plain_label) saved.plain_label = label;
+  if (meta.notes) saved.notes = relabelled(meta.notes);
   return saved;
 }
 

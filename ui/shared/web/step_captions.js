@@ -76,10 +76,19 @@ function kept(step, one) {
   if (step.fromLeaves) return pathKept(step, one);
   if (one.u === null) return `${word} is the token that the large model drew, so it stays.`;
   if (step.greedy) return `${word} is what the large model writes, so it stays.`;
-  if (one.p >= one.q)
-    return `The large model finds ${word} at least as likely as the small one does, so it stays.`;
+  if (one.p >= one.q) return certainlyKept(step, one);
   const [u, ratio] = apart(one.u, one.p / one.q);
   return `The draw u = ${u} is below p/q = ${ratio}, so ${word} stays.`;
+}
+
+// Once a sibling was rejected, p and q are what is left of the models' probabilities.
+function certainlyKept(step, one) {
+  const { parents } = step.topo;
+  const word = quoted(step, one.node);
+  const isRejected = ({ node, accepted }) => !accepted && parents[node] === parents[one.node];
+  if (step.trials.some(isRejected))
+    return `In what is left after a rejection, p is at least q for ${word}, so it stays.`;
+  return `The large model finds ${word} at least as likely as the small one does, so it stays.`;
 }
 
 function dropped(step, one) {
@@ -130,6 +139,8 @@ export function result(step) {
   const { emitted } = step.step;
   const stayed = draftedOf(step.step);
   const total = count(emitted.length, "token") + " from one step.";
+  if (step.topo.n === 1)
+    return `${total} There was no guess: the large model writes its own token.`;
   if (!stayed)
     return `${total} No guess stayed: the large model writes its own token, as it would alone.`;
   const own =
@@ -145,8 +156,9 @@ function side(step) {
   const gained = step.step.emitted.length - (at + 1);
   const child = step.trials.slice(at).find(({ accepted }) => accepted);
   if (!child || gained < 1) return "";
-  const rank = ORDINALS[step.topo.rank[child.node]] ?? "next";
-  const gain = `the ${rank} child, ${quoted(step, child.node)}, added ${count(gained, "token")}`;
+  const rank = step.topo.rank[child.node];
+  const name = ORDINALS[rank] ? `the ${ORDINALS[rank]} child` : `child ${rank + 1}`;
+  const gain = `${name}, ${quoted(step, child.node)}, added ${count(gained, "token")}`;
   return `A chain would have stopped at ${quoted(step, step.trials[at].node)}; ${gain}.`;
 }
 

@@ -1,0 +1,59 @@
+// The words of the Lab about its tree, its machine and its shapes.
+import "./fake_page.js";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { made } from "./fake_page.js";
+import { ClockMenu, hypothetical } from "../../ui/lab/web/clock_menu.js";
+import { LabTree } from "../../ui/lab/web/lab_tree.js";
+import { hiddenWords, roomWords } from "../../ui/lab/web/lab_tree_caption.js";
+import { bestNodes, planTree } from "../../ui/lab/web/lab_tree_plan.js";
+import { LabTreePointer } from "../../ui/lab/web/lab_tree_pointer.js";
+import { ShapesTable } from "../../ui/lab/web/shapes_table.js";
+import { topology } from "../../ui/shared/web/tree_layout.js";
+
+test("a node has the number by which the search finds it", () => {
+  const topo = topology([-1, 0, 0, 1]);
+  const nameIn = (shown) => {
+    const tree = made(LabTree, { topo, f: [1, 0.5, 0.3, 0.2], state: { shown }, query: "3" });
+    return [new LabTreePointer(tree).name("n2").split(",")[0], tree.hits()];
+  };
+  assert.deepEqual(nameIn("best"), ["node 3", [2]]);
+  assert.deepEqual(nameIn("chain"), ["node 2", [3]]);
+});
+
+test("the nodes over the budget are counted", () => {
+  assert.equal(roomWords(3, 8), "3 of 8 nodes left. ");
+  assert.equal(roomWords(-1, 8), "1 node over the budget of 8. ");
+  assert.equal(roomWords(-2, 8), "2 nodes over the budget of 8. ");
+});
+
+test("the hidden nodes include those below drawn children", () => {
+  const parents = [-1, 0, 1, ...new Array(200).fill(2)];
+  const topo = topology(parents);
+  const best = bestNodes(parents.map((_, node) => 1 / (node + 1)));
+  const drawn = planTree(topo, { all: false, opened: new Set(), best, deepest: 9 });
+  const byNode = new Map(drawn.items.map((item) => [item.node, item]));
+  const words = (node, shown) =>
+    hiddenWords(/** @type {any} */ ({ state: { shown }, drawn, byNode }), node);
+  assert.equal(words(2, "best"), "; 93 of them hidden, click to expand.");
+  assert.equal(words(1, "best"), "; 93 of them hidden, click a dashed node to expand.");
+  assert.equal(words(1, "hand"), "; 93 of them hidden, “All nodes” shows them.");
+  assert.equal(words(3, "best"), ".");
+});
+
+test("a saved page says nothing of runs from it, nor that its machine is here", () => {
+  const profile = /** @type {any} */ ({ device: "A100", source: "paper" });
+  assert.match(hypothetical(profile, true), /A run started from here is timed on this machine\.$/);
+  assert.match(hypothetical(profile, false), /nothing was measured here\.$/);
+  const where = (elsewhere, place) => made(ClockMenu, { state: { elsewhere }, place }).where;
+  assert.deepEqual(
+    [where("A100", "x"), where(null, "this machine"), where(null, "the machine it was saved on")],
+    ["there", "here", "on the machine it was saved on"],
+  );
+});
+
+test("a drawn tree may be smaller or larger than the budget", () => {
+  const table = made(ShapesTable, { state: { n: 64 } });
+  assert.equal(table.notCompared({ nodes: 2 })[1], "2 of 64 nodes drawn: not compared");
+  assert.equal(table.notCompared({ nodes: 80 })[1], "80 nodes drawn, budget 64: not compared");
+});

@@ -1,0 +1,65 @@
+// How a race plays when it is opened, and what its view says about it.
+import "./fake_page.js";
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { made } from "./fake_page.js";
+import { RaceKeys } from "../../ui/race/web/race_scrubber.js";
+import { RaceStore } from "../../ui/race/web/race_store.js";
+import { startOf } from "../../ui/race/web/run_table.js";
+
+beforeEach(() => {
+  globalThis.requestAnimationFrame = () => 0;
+});
+
+/** A recorded race of this many seconds. */
+const race = (name, verify) => ({
+  race: name,
+  from: 0,
+  meta: { label: "recorded" },
+  lanes: [/** @type {any} */ ({ name: "Plain" })],
+  trees: [[-1]],
+  moves: [
+    /** @type {any} */ ({
+      lane: 0,
+      tree: 0,
+      text: ["a"],
+      drafted: 0,
+      path: [0],
+      seconds: { verify },
+    }),
+  ],
+  done: true,
+});
+
+test("a short race plays at a quarter of its speed, and a later long one at full speed", () => {
+  const store = new RaceStore();
+  store.take(race("short", 1));
+  assert.equal(store.rate, "x0.25");
+  store.take(race("long", 9));
+  assert.equal(store.rate, "x1");
+});
+
+for (const rate of ["x1", "x0.25"])
+  test(`the rate that a visitor chose stays: ${rate}`, () => {
+    const store = new RaceStore();
+    store.chooseRate(rate);
+    for (const one of [race("short", 1), race("long", 9)]) {
+      store.take(one);
+      assert.equal(store.rate, rate);
+    }
+  });
+
+test("a prompt ends in dots only where something is left out", () => {
+  assert.equal(startOf("def f"), "def f");
+  assert.equal(startOf("def f\nreturn"), "def f…");
+  assert.equal(startOf("x".repeat(41)), "x".repeat(40) + "…");
+});
+
+test("a page without a form lists no keys for it", () => {
+  const keys = (page) => made(RaceKeys, { page }).listed.map(([key]) => key);
+  assert.ok(["Ctrl Enter", "Esc", "space"].every((key) => keys({ run() {} }).includes(key)));
+  assert.deepEqual(
+    keys({}),
+    keys({ run() {} }).filter((key) => !["Ctrl Enter", "Esc"].includes(key)),
+  );
+});
