@@ -37,11 +37,11 @@ def reason(problem: BaseException) -> str:
     if field := _FIELD.search(text):
         return f"its {field[1]} is {field[2] or field[3]}, which has the wrong type"
     text = _first_sentence(text)
-    return (
-        "one of its values has a type the library does not expect"
-        if not text or _INTERNAL.search(text)
-        else text
-    )
+    if not text:
+        return "the library gives no reason"
+    if _INTERNAL.search(text):
+        return "one of its values has a type the library does not expect"
+    return text
 
 
 def panicked(problem: BaseException) -> bool:

@@ -15,6 +15,11 @@ def test_lack_of_memory_has_words_although_its_error_has_none() -> None:
     assert reason(MemoryError()) == "there is not enough memory"
 
 
+def test_an_error_without_text_is_not_taken_for_a_wrong_type() -> None:
+    assert reason(AssertionError()) == "the library gives no reason"
+    assert "type the library does not expect" in reason(TypeError("unhashable type: 'list'"))
+
+
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadModel, match="its config cannot be read"):
         read_object(tmp_path / "missing.json", "its config", 100, BadModel)

@@ -228,7 +228,7 @@ class DPTable:
         # where the limit has no effect.
         low, high = (n, MAX_NODES) if self.levels is None else (1, self.levels)
         levels = whole(levels, "levels", low, high, BadTree)
-        return n, levels, whole(branches, "branches", 0, max(self.nodes - 1, 0), BadTree)
+        return n, levels, whole(branches, "branches", 0, self.nodes - 1, BadTree)
 
     def _best_of(self, levels: int) -> np.ndarray:
         return self._best[min(levels, len(self._best)) - 1]

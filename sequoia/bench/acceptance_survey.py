@@ -21,7 +21,13 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
+from sequoia.bench.command import (
+    add_pair_options,
+    option_parser,
+    reports_errors,
+    write_json,
+    writing,
+)
 from sequoia.bench.prompts import text_list
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadAcceptance
@@ -202,7 +208,8 @@ def main(argv: Sequence[str] | None) -> None:
             "its name without the folder and .json, so rename one of the files"
         )
     if options.out:  # now, so that an unusable folder fails before the measurement
-        options.out.parent.mkdir(parents=True, exist_ok=True)
+        with writing(options.out):
+            options.out.parent.mkdir(parents=True, exist_ok=True)
     kinds = {kind: text_list(name, ASSETS / "survey") for kind, name in kinds.items()}
     pair = load_pair(target=options.target, draft=options.draft)
     found = survey(pair, kinds, options.temperature, options.tokens, options.ranks, options.draws)

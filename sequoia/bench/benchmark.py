@@ -26,6 +26,7 @@ from sequoia.algorithm.verifiers.traversal import TRAVERSAL
 from sequoia.assets_folder import ASSETS
 from sequoia.bench.command import add_pair_options, option_parser, reports_errors, write_json
 from sequoia.bench.decoders import (
+    PLAIN_DTYPES,
     Contestant,
     accelerated,
     fastest_plain,
@@ -102,9 +103,10 @@ def _introduce(options: Namespace, pair: Pair, others: dict[str, Pair]) -> None:
         "outside both models; repeated: share of 8-grams that occurred before."
     )
     if len(others) == 1:
+        left_out = " and ".join(name for name in PLAIN_DTYPES if name not in others)
         print(
-            f"Plain decoding and transformers run in {', '.join(others)} only: other dtypes are "
-            "many times slower on this device or do not fit in its memory."
+            f"Plain decoding and transformers run in {', '.join(others)} only: {left_out} would be "
+            "many times slower on this device, or would not fit in its memory."
         )
     print()
 

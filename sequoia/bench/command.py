@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from argparse import Action, ArgumentDefaultsHelpFormatter, ArgumentParser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,18 @@ def reports_errors(command: Callable[[Sequence[str] | None], None]) -> Callable[
     return main
 
 
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """A context in which `path` is written. It turns an OSError into a SequoiaError that names the
+    path."""
+    try:
+        yield
+    except OSError as problem:
+        raise SequoiaError(f"{path} cannot be written ({problem.strerror or problem})") from None
+
+
 def write_json(path: Path, data: Any) -> None:
-    """Write `data` to `path`, creating its folder if needed."""
-    write_text(path, json.dumps(data, indent=1) + "\n")
+    """Write `data` to `path`, creating its folder if needed. Raises a SequoiaError if that
+    fails."""
+    with writing(path):
+        write_text(path, json.dumps(data, indent=1) + "\n")

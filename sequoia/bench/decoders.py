@@ -40,6 +40,7 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, best_chain, best_plan, bounds, predict
 
+PLAIN_DTYPES = ("float32", "bfloat16")  # plain decoding is timed in both, where possible
 HOPELESS = 3.0  # a dtype at least this many times slower than the fastest is not benchmarked
 _ONE_ROW_PASSES = 30
 # number and length of the texts used to choose the stop rule of a chain
@@ -312,7 +313,7 @@ def other_dtypes(named: dict[str, Any], device: str, own: Pair) -> dict[str, Pai
     not fit in memory, and dtypes many times slower on this device, as bfloat16 is on many CPUs:
     they cannot be the fastest. own: the pair in its usual dtype; reused on a GPU to save memory."""
     pairs = {}
-    for name in ("float32", "bfloat16"):
+    for name in PLAIN_DTYPES:
         if own.target.device.type == "cuda" and dtype_name(own) == name:
             pairs[name] = own
             continue

@@ -1,4 +1,4 @@
-"""Run one of the paper's experiments: `python -m sequoia.experiments NAME`.
+"""Run an experiment, one of the paper's or our own: `python -m sequoia.experiments NAME`.
 
 Ctrl-C stops the run after the current unit of work. The same command, given again, continues it.
 """
@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sequoia.algorithm.progress import ShouldStop
-from sequoia.bench.command import add_pair_options, option_parser, reports_errors
+from sequoia.bench.command import add_pair_options, option_parser, reports_errors, writing
 from sequoia.errors import SequoiaError
 from sequoia.experiments.experiment import SIZES, Experiment
 from sequoia.experiments.prompts import MAX_PROMPTS
@@ -46,13 +46,14 @@ def _run(experiment: Experiment, options: Namespace) -> None:
     settings = dict(experiment.sizes[options.size])
     if options.prompts is not None:
         settings["prompts"] = whole(options.prompts, "--prompts", 1, MAX_PROMPTS, SequoiaError)
-    with _interrupt() as is_interrupted:
-        result = run_experiment(
-            experiment, pair, settings, options.out, _print_progress, is_interrupted
-        )
-    result = _labelled(result, options.source)
     path = options.out / f"{experiment.name}.json"
-    write_text(path, result.to_json() + "\n")
+    with writing(options.out):
+        with _interrupt() as is_interrupted:
+            result = run_experiment(
+                experiment, pair, settings, options.out, _print_progress, is_interrupted
+            )
+        result = _labelled(result, options.source)
+        write_text(path, result.to_json() + "\n")
     print(f"{result.finding}\nwritten to {path}")
     if not result.is_complete:
         counts = f"{result.done} of {result.total} units"

@@ -31,7 +31,7 @@ class UnitLog:
         first = json.dumps(as_file(header, FORMAT))
         lines = _whole_lines(path)
         if lines[:1] != [first]:
-            message = _difference(lines[0], header) if lines else ""
+            message = _difference(lines[0], first) if lines else ""
             write_text(path, first + "\n")
             return cls(path, {}, message)
         kept = list(_readable(lines[1:]))
@@ -65,12 +65,15 @@ def _readable(lines: Iterable[str]) -> Iterable[tuple[str, Any]]:
             yield line, entry
 
 
-def _difference(line: str, header: Mapping[str, Any]) -> str:
-    """The message for a file whose first `line` is not this header: the parts that differ."""
+def _difference(line: str, first: str) -> str:
+    """The message for a file whose first line is `line` and not `first`: the parts that differ."""
+    wanted = json.loads(first)
     try:
         older = json.loads(line)
-        other = [name for name, value in header.items() if older.get(name) != value]
-    except (ValueError, AttributeError):
+        other = [name for name in wanted | older if older.get(name, ...) != wanted.get(name, ...)]
+    except (ValueError, TypeError):
+        other = []
+    if not other:
         return "The file of saved units is damaged. Starting over."
     return (
         "The saved units cannot be reused. They differ from this run in: "

@@ -150,8 +150,7 @@ def _check_name(path: Path, title: str) -> None:
     )
     if _SMALL.fullmatch(name) and path.stat().st_size > most:
         raise BadModel(
-            f"{title}: {name[:80]} has {path.stat().st_size / 1e6:,.0f} MB; the limit is "
-            f"{most / 1e6:.0f} MB"
+            f"{title}: {name[:80]} has {path.stat().st_size:,} bytes; the limit is {most:,}"
         )
 
 

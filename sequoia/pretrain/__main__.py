@@ -142,7 +142,8 @@ def _model_flags(flags: ArgumentParser) -> None:
         "--warm",
         type=Path,
         metavar="DIR",
-        help="start from the weights in this folder instead of random ones",
+        help="start from the weights in this folder instead of random ones (with `all`: only the "
+        "target)",
     )
     for name, recipe in (("target", TARGET), ("draft", DRAFT)):
         size = recipe.size
@@ -175,7 +176,8 @@ def _model_flags(flags: ArgumentParser) -> None:
         "--context",
         type=int,
         default=TARGET.context,
-        help=f"tokens per sequence (default: {TARGET.context}); twice as many in a decay",
+        help=f"tokens per sequence (default: {TARGET.context}); twice as many in a decay, "
+        f"if that is at most {BLOCK}",
     )
     add(
         "--seed",
@@ -306,7 +308,7 @@ def _stage(args: Namespace, name: str, tokens: int, is_decay: bool) -> Stage:
         args.out,
         args.device,
         teacher,
-        args.warm,
+        None if args.step == "all" and name == "draft" else args.warm,
         is_decay,
         number(args.loops_weight, "--loops-weight", 0, 1000, BadTraining),
     )

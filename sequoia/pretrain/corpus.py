@@ -55,8 +55,8 @@ def split(texts: Iterable[str], share: float = HELD_OUT) -> Corpus:
     the rest, chosen by a hash of each text.
 
     Whether a text is held out depends only on that text, so adding files does not change it. The
-    exception: if no hash is low enough, the text with the lowest hash is held out. Raises
-    BadTraining if there are fewer than two different texts.
+    exception: at least the text with the lowest hash is held out, and at least the one with the
+    highest is not. Raises BadTraining if there are fewer than two different texts.
     """
     unique = {content_hash(text): text for text in texts if text.strip()}
     if len(unique) < 2:
@@ -64,6 +64,7 @@ def split(texts: Iterable[str], share: float = HELD_OUT) -> Corpus:
             "at least 2 different passages of text are needed, one of them to hold out; the files "
             f"contain {len(unique)}"
         )
-    held = {key for key in unique if key < share * 2**64} or {min(unique)}
+    low = {key for key in unique if key < share * 2**64}
+    held = (low or {min(unique)}) - {max(unique)}
     train = tuple(text for key, text in unique.items() if key not in held)
     return Corpus(train, tuple(text for key, text in unique.items() if key in held))

@@ -49,8 +49,8 @@ class Blocks:
             raise BadTraining(
                 f"context {context}: it must divide {self._block}, the number of tokens in a block"
             )
-        starts = np.array([self._start(done + row * context, context) for row in range(rows)])
-        positions = starts[:, None] + np.arange(context + 1)
+        starts = [self._start(done + row * context, context) for row in range(rows)]
+        positions = np.array(starts, np.int64)[:, None] + np.arange(context + 1)
         return torch.from_numpy(self._text[positions].astype(np.int64))
 
     def _start(self, tokens: int, context: int) -> int:
@@ -78,6 +78,7 @@ class Samples:
     def __init__(self, rows: np.ndarray, seed: int) -> None:
         self._rows = rows
         self._seed = seed
+        self._pass: tuple[int, np.ndarray] | None = None
 
     def take(self, done: int, rows: int, context: int) -> torch.Tensor:
         if context >= self._rows.shape[1]:
@@ -85,22 +86,30 @@ class Samples:
                 f"context {context}: it must be less than {self._rows.shape[1]}, the number of "
                 "tokens in each sample"
             )
-        turn, first = divmod(done // context, len(self._rows))
-        order = np.random.default_rng([self._seed, turn]).permutation(len(self._rows))
-        picked = order[np.arange(first, first + rows) % len(order)]
-        return torch.from_numpy(self._rows[picked, : context + 1].astype(np.int64))
+        picked = [self._picked(done // context + row) for row in range(rows)]
+        found = self._rows[np.array(picked, np.int64), : context + 1]
+        return torch.from_numpy(found.astype(np.int64))
+
+    def _picked(self, number: int) -> int:
+        """The text used after `number` others."""
+        turn, rank = divmod(number, len(self._rows))
+        if self._pass is None or self._pass[0] != turn:
+            random = np.random.default_rng([self._seed, turn])
+            self._pass = turn, random.permutation(len(self._rows))
+        return int(self._pass[1][rank])
 
 
 class Mixture:
-    """Rows of `main` and `extra`: one in EXTRA_ROWS rows comes from `extra`, if the rows of a step
-    are a multiple of that number."""
+    """Rows of `main` and `extra`: one in EXTRA_ROWS rows comes from `extra`. If the rows of a step
+    are no multiple of that number, some steps have one row of `extra` more than others."""
 
     def __init__(self, main: Feed, extra: Feed) -> None:
         self._main = main
         self._extra = extra
 
     def take(self, done: int, rows: int, context: int) -> torch.Tensor:
-        extra_rows = rows // EXTRA_ROWS
-        extra_done = done // context // EXTRA_ROWS * context  # tokens so far that came from `extra`
+        before = done // context // EXTRA_ROWS  # rows so far that came from `extra`
+        extra_rows = (done // context + rows) // EXTRA_ROWS - before
+        extra_done = before * context
         main = self._main.take(done - extra_done, rows - extra_rows, context)
         return torch.cat([main, self._extra.take(extra_done, extra_rows, context)])

@@ -83,13 +83,15 @@ class Seen:
                 yield start, end
             elif isinstance(node, ast.ClassDef):
                 inner = list(self._copied(node, lines))
-                yield from [(start, end)] if inner and _is_emptied(node, len(inner)) else inner
+                yield from [(start, end)] if inner and _is_emptied(node, inner) else inner
 
 
-def _is_emptied(node: ast.ClassDef, cuts: int) -> bool:
-    """Whether the class `node` has only docstrings left when `cuts` of its definitions are
-    removed."""
-    return cuts == sum(not _is_docstring(child) for child in node.body)
+def _is_emptied(node: ast.ClassDef, cuts: list[tuple[int, int]]) -> bool:
+    """Whether the class `node` has only docstrings left when the line ranges `cuts` are removed."""
+    return all(
+        _is_docstring(child) or (isinstance(child, DEFINITIONS) and _range(child) in cuts)
+        for child in node.body
+    )
 
 
 def _is_docstring(node: ast.stmt) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import html
 import re
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -74,7 +75,7 @@ def _raw(path: Path) -> str | None:
         if path.suffix == ".gz":
             data = gzip.decompress(data)
         return data.decode("utf-8")
-    except (OSError, UnicodeDecodeError, EOFError):
+    except (OSError, UnicodeDecodeError, EOFError, zlib.error):
         return None
 
 

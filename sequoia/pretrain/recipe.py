@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import validate_input
 from ..errors import BadTraining
+from .feed import BLOCK
 
 WARMUP_STEPS = 100
 MAX_POSITIONS = 2048
@@ -111,8 +112,8 @@ class Recipe:
     def longer(self) -> Recipe:
         """The recipe for the decay: half as many rows of twice the length, so the number of tokens
         per step is the same, or if `batch` is odd, less by the tokens of one of this recipe's rows.
-        The recipe itself if `batch` is 1 or such rows are too long."""
-        if self.batch == 1 or 2 * self.context > MAX_POSITIONS:
+        The recipe itself if `batch` is 1 or such rows are longer than a block of text."""
+        if self.batch == 1 or 2 * self.context > BLOCK:
             return self
         return replace(self, batch=self.batch // 2, context=2 * self.context)
 

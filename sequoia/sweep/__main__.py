@@ -13,24 +13,30 @@ from pathlib import Path
 
 import transformers
 
+from sequoia.errors import SequoiaError
 from sequoia.loading.model_types import FILE, KnownTypes
 from sequoia.sweep.children import outcomes
 from sequoia.sweep.summary import faults, not_built, summary
 from sequoia.sweep.toy_configs import kinds
 from sequoia.sweep.trial import Outcome
 from sequoia.sweep.variants import condition
+from sequoia.validate_input import whole
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command. Returns the exit status: 1 if a model decodes wrongly or crashes, otherwise
-    0. With status 1 the list is not written."""
-    options = _parser().parse_args(argv)
+    """Run the command. Returns the exit status: 1 if a model decodes wrongly or crashes, 2 if an
+    option is wrong, otherwise 0. The list is written only with status 0."""
+    try:
+        options = _options(argv)
+    except SequoiaError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
     start = time.monotonic()
     found = dict(_tried(options))
     _report(found, time.monotonic() - start)
     if any(map(faults, found.values())):
         return 1
-    if not options.only:
+    if not options.only and options.variants is None:
         options.out.write_text(known(found).to_text() + "\n", encoding="utf-8")
     return 0
 
@@ -46,6 +52,14 @@ def _condition(kind: str) -> str:
         return condition(kind)[0]
     except Exception:  # the type's own validation fails: it has no toy config
         return ""
+
+
+def _options(argv: Sequence[str] | None) -> Namespace:
+    options = _parser().parse_args(argv)
+    if options.variants is not None:
+        whole(options.variants, "--variants", 1, 1000, SequoiaError)
+    whole(options.jobs, "--jobs", 1, 1000, SequoiaError)
+    return options
 
 
 def _parser() -> ArgumentParser:
@@ -64,7 +78,7 @@ def _parser() -> ArgumentParser:
         "--variants",
         type=int,
         metavar="N",
-        help="test at most N variants of each type (default: all)",
+        help="test at most N variants of each type, and do not write the list (default: test all)",
     )
     parser.add_argument(
         "--jobs",

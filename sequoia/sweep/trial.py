@@ -122,8 +122,10 @@ def _difference(runs: Mapping[str, Sequence[int]], own: Sequence[int], distance:
     largest difference of logits."""
     for name, tokens in runs.items():
         at = compare(tokens, own)
-        if at is not None or len(tokens) != len(own):
-            return f"token {(at or 0) + 1} of {name} decoding differs from that of generate()"
+        if at is not None:
+            return f"token {at + 1} of {name} decoding differs from that of generate()"
+        if len(tokens) != len(own):
+            return f"{name} decoding gives {len(tokens)} tokens, generate() {len(own)}"
     return "" if distance <= TOLERANCE else f"logits off by {distance:.2g} standard deviations"
 
 

@@ -45,9 +45,11 @@ class WorkerProcess:
         ).start()
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send `message` to the script. Does nothing if the process has ended by itself."""
-        with suppress(OSError):  # the next `receive` then raises WorkerEnded
-            print(json.dumps(message), file=self._process.stdin, flush=True)
+        """Send `message` to the script. Does nothing if the process has ended."""
+        line = json.dumps(message)
+        # ValueError: its input was closed by `end`; the next `receive` then raises WorkerEnded
+        with suppress(OSError, ValueError):
+            print(line, file=self._process.stdin, flush=True)
 
     def receive(self, seconds: float) -> dict[str, Any] | None:
         """The script's next message, None if there is none within `seconds`. Raises WorkerEnded if

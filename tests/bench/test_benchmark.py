@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import statistics
+from argparse import Namespace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -229,6 +230,14 @@ def test_only_a_dtype_that_is_always_too_slow_is_left_out(
     monkeypatch.setattr(decoders, "least_seconds", lambda _, width: few if width == 1 else many)
     named = {"target": folders[1], "draft": folders[3]}
     assert [*decoders.other_dtypes(named, "cpu", tiny_pair())] == kept
+
+
+def test_the_benchmark_names_the_dtype_that_is_left_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    own = tiny_pair()
+    benchmark._introduce(Namespace(tokens=8, rounds=1), own, {"float32": own})
+    assert "in float32 only: bfloat16 would be many times slower" in capsys.readouterr().out
 
 
 def test_a_dtype_that_does_not_fit_the_memory_is_left_out(

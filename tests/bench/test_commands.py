@@ -6,8 +6,12 @@ import importlib
 import runpy
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
+
+from sequoia.bench.command import write_json
+from sequoia.errors import SequoiaError
 
 
 @pytest.mark.parametrize(
@@ -27,6 +31,14 @@ def test_a_command_prints_its_options(
     words = capsys.readouterr().out
     assert f"usage: python -m {module} " in words
     assert "(default: True)" not in words  # the default of --no-graphs is that graphs are used
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    path = tmp_path / "file" / "result.json"
+    with pytest.raises(SequoiaError) as refusal:
+        write_json(path, {})
+    assert str(refusal.value).startswith(f"{path} cannot be written (")
 
 
 @pytest.mark.parametrize("command", ["judge_pair", "shapes", "survey"])

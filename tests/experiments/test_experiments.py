@@ -177,6 +177,17 @@ def test_the_command_lists_runs_and_prints_csv(
     assert "--prompts: 0 is not a whole number from 1 to 28" in capsys.readouterr().err
 
 
+def test_an_unwritable_folder_is_named_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(command, "load_pair", lambda **_: pair())
+    assert command.main(["ranks", "--out", str(tmp_path / "file")]) == 2
+    words = capsys.readouterr().err
+    assert words.startswith(f"error: {tmp_path / 'file'} cannot be written (")
+    assert words.count("\n") == 1
+
+
 def test_ctrl_c_stops_the_command_after_the_present_unit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from sequoia.experiments.experiment import Done, Experiment, Unit
 from sequoia.experiments.intervals import point
 from sequoia.experiments.result import ExperimentResult, Series, Settings
 from sequoia.experiments.runner import RunProgress, run_experiment
+from sequoia.experiments.unit_log import UnitLog
 from sequoia.models.pair import Pair
 from tests.fakes import tiny_pair
 
@@ -122,6 +124,25 @@ def test_another_pair_other_settings_and_another_version_start_anew(
     assert asked(other, {"units": 2}) == [0, 1]
     assert "settings" in messages[0]
     assert asked(other, {"units": 2}, version=2) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"version": 2}, "They differ from this run in: version."),
+        ({"format": "other", "extra": None}, "They differ from this run in: format, extra."),
+        ({}, "The file of saved units is damaged."),
+    ],
+)
+def test_the_message_names_every_difference_of_the_header(
+    tmp_path: Path, change: dict[str, Any], says: str
+) -> None:
+    file = tmp_path / "one.jsonl"
+    UnitLog.open(file, {"experiment": "one", "sizes": (1, 2)})
+    header = json.loads(file.read_text(encoding="utf-8")) | change
+    file.write_text(json.dumps(header, separators=(",", ":")) + "\n", encoding="utf-8")
+    log = UnitLog.open(file, {"experiment": "one", "sizes": (1, 2)})
+    assert says in log.message
 
 
 def test_progress_counts_the_units_and_gives_results_on_the_way(pair: Pair, tmp_path: Path) -> None:

@@ -199,6 +199,13 @@ def test_sizes_of_the_largest_published_models_are_within_bounds() -> None:
         check_config(config, "m")
 
 
+def test_a_file_slightly_above_its_limit_is_refused_with_different_figures(folder: Path) -> None:
+    (folder / "chat_template.jinja").write_bytes(b" " * 1_000_001)
+    says = r"chat_template\.jinja has 1,000,001 bytes; the limit is 1,000,000"
+    with pytest.raises(BadModel, match=says):
+        check_folder(folder, "m")
+
+
 def test_code_that_comes_with_a_known_type_is_ignored(folder: Path) -> None:
     config = json.loads((folder / "config.json").read_text())
     config["auto_map"] = {"AutoConfig": "configuration_evil.Evil"}

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from sequoia.errors import BadTraining, SequoiaError
+from sequoia.pretrain import __main__ as command_line
 from sequoia.pretrain import corpus, encoded, sample, stage
 from sequoia.pretrain.__main__ import STOPPED, _write_kept_out, device_of, main
 from sequoia.pretrain.feed import BLOCK, Blocks, Mixture, Samples
@@ -113,6 +115,12 @@ def test_one_text_of_a_small_corpus_is_held_out() -> None:
     assert (len(parts.train), len(parts.held)) == (2, 1)
 
 
+def test_one_text_of_a_small_corpus_is_trained_on() -> None:
+    """Even if the hashes of all texts are low."""
+    parts = corpus.split(["a", "b", "c"], share=1.0)
+    assert (len(parts.train), len(parts.held)) == (1, 2)
+
+
 def test_passages_join_to_the_text_and_end_at_lines() -> None:
     text = "".join(f"line {i}\n" for i in range(500)) + "x" * 300
     pieces = corpus.passages(text, 100)
@@ -167,6 +175,8 @@ def test_a_decay_has_the_same_tokens_per_step_in_longer_rows() -> None:
     assert (RECIPE.longer().batch, RECIPE.longer().context) == (2, 32)
     alone = Recipe(RECIPE.size, peak=0.02, batch=1, context=16)
     assert alone.longer() is alone
+    longest = Recipe(RECIPE.size, peak=0.02, batch=4, context=BLOCK)
+    assert longest.longer() is longest
 
 
 # -- training --------------------------------------------------------------------------------------
@@ -322,6 +332,25 @@ def test_a_mixture_takes_a_quarter_from_the_samples_and_skips_nothing() -> None:
     assert torch.equal(steps[steps[:, 0] < 60_000], plain)
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3, 6, 7])
+def test_a_mixture_repeats_and_skips_nothing_with_any_number_of_rows(rows: int) -> None:
+    text = np.arange(60 * BLOCK + 1, dtype=np.uint16)
+    written = np.full((9, BLOCK + 1), 60_000, np.uint16) + np.arange(9, dtype=np.uint16)[:, None]
+    feed = Mixture(Blocks(text, 0), Samples(written, 0))
+    count = 36 // rows
+    steps = torch.cat([feed.take(step * rows * BLOCK, rows, BLOCK) for step in range(count)])
+    from_samples = steps[steps[:, 0] >= 60_000, 0]
+    assert len(from_samples) == len(from_samples.unique()) == count * rows // 4
+    plain = Blocks(text, 0).take(0, count * rows - len(from_samples), BLOCK)
+    assert torch.equal(steps[steps[:, 0] < 60_000], plain)
+
+
+def test_a_step_across_the_end_of_the_samples_begins_their_next_order() -> None:
+    samples = Samples(np.arange(5, dtype=np.uint16)[:, None].repeat(9, axis=1), 0)
+    steps = torch.cat([samples.take(step * 3 * 8, 3, 8) for step in range(5)])[:, 0]
+    assert [sorted(turn.tolist()) for turn in steps.split(5)] == [[0, 1, 2, 3, 4]] * 3
+
+
 def test_resumed_samples_equal_those_written_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -428,6 +457,20 @@ def test_a_run_starts_from_given_weights(
     assert main([*command, "--warm", str(out / "target")]) == 0
     first = float(lines_of(other, "target")[0].split()[3])
     assert first < float(lines_of(out, "target")[0].split()[3]) - 0.5
+
+
+def test_with_all_only_the_target_starts_from_given_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The draft has another size."""
+    text = SimpleNamespace(train=TEXT, fingerprint="", held={})
+    monkeypatch.setattr(command_line, "_text", lambda _: text)
+    monkeypatch.setattr(command_line, "_tokenizer", lambda _: None)
+    monkeypatch.setattr(command_line, "_teacher", lambda _: None)
+    for step, draft in (("all", None), ("draft", tmp_path)):
+        args = command_line.parser().parse_args([step, "--warm", str(tmp_path)])
+        warm = [command_line._stage(args, name, 1, False).warm for name in ("target", "draft")]
+        assert warm == [tmp_path, draft]
 
 
 KILLED = """

@@ -138,6 +138,18 @@ def test_a_class_is_removed_if_all_its_methods_are_copies() -> None:
     assert "def run" not in kept
 
 
+def test_a_class_with_a_new_part_of_an_inner_class_is_kept() -> None:
+    seen = Seen()
+    method = (
+        "        def run(self, a, b):\n            c = a + b\n            d = c * a\n"
+        "            e = d - b\n            f = e / a\n            return f\n"
+    )
+    names = "".join(f"        field_{i} = {i}\n" for i in range(12))
+    seen.keep("class One:\n    class Inner:\n" + method + "\n\n" + module(1))
+    inner = "\n\nclass Two:\n    class Meta:\n" + names
+    assert seen.keep(module(2) + inner + method) == module(2) + inner
+
+
 def test_new_files_are_kept_whole_and_invalid_python_is_dropped() -> None:
     seen = Seen()
     assert [seen.keep(module(i)) == module(i) for i in range(4)] == [True] * 4
@@ -199,6 +211,10 @@ def test_pages_with_little_english_are_dropped(tmp_path: Path) -> None:
     assert page(good, False) == "\n\n".join([sentence.strip()] * 6) + "\n"
     assert page(poor, False) is None
     assert page(packed, False) == "\n\n".join([(sentence * 2).strip()] * 3) + "\n"
+    data = bytearray(packed.read_bytes())
+    data[12:20] = b"\xff" * 8
+    packed.write_bytes(data)
+    assert page(packed, False) is None
     assert page(tmp_path / "none.html", False) is None
     assert not is_sentence("Parameters: x, y, z, alpha, beta, gamma, delta, epsilon")
 

@@ -282,3 +282,36 @@ def test_the_command_prints_faults_and_then_writes_nothing(
     monkeypatch.setattr(command, "outcomes", lambda kind, most: {"base": RUNS})
     assert command.main(["--out", str(tmp_path / "list.json")]) == 0
     assert known_types(tmp_path / "list.json").types == (ModelType("llama", "runs", tried=1),)
+
+
+def test_a_list_of_fewer_variants_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "kinds", lambda: ("llama",))
+    monkeypatch.setattr(command, "outcomes", lambda kind, most: {"base": RUNS})
+    assert command.main(["--variants", "1", "--out", str(tmp_path / "list.json")]) == 0
+    assert not (tmp_path / "list.json").exists()
+
+
+@pytest.mark.parametrize("option", ["--variants", "--jobs"])
+@pytest.mark.parametrize("count", ["0", "-1"])
+def test_numbers_below_one_are_refused(
+    option: str, count: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "outcomes", lambda *_: pytest.fail("a type was tested"))
+    assert command.main([option, count, "--only", "llama"]) == 2
+    expected = f"error: {option}: {count} is not a whole number from 1 to 1000\n"
+    assert capsys.readouterr().err == expected
+
+
+@pytest.mark.parametrize(
+    ("tokens", "says"),
+    [
+        ([7, 8], "tree decoding gives 2 tokens, generate() 3"),
+        ([7, 8, 9, 10], "tree decoding gives 4 tokens, generate() 3"),
+        ([7, 0], "token 2 of tree decoding differs from that of generate()"),
+        ([7, 8, 9], ""),
+    ],
+)
+def test_a_text_of_another_length_is_reported_as_such(tokens: list[int], says: str) -> None:
+    assert trial._difference({"tree": tokens}, [7, 8, 9], 0.0) == says

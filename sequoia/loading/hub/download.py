@@ -248,9 +248,9 @@ def reason(model: str, kind: str, words: str, done: int) -> str:
             "model again."
         ),
         "missing": (
-            f"the hub has no model {model!r}, or it is private and nobody is logged in on this "
-            "machine (`hf auth login`). Names have the form owner/name; search for the "
-            "model at https://huggingface.co/models."
+            f"the hub has no model {model!r}, or it is private and this machine is not logged in "
+            "with an account that has access to it (`hf auth login`). Names have the form "
+            "owner/name; search for the model at https://huggingface.co/models."
         ),
         "revision": (
             f"the hub no longer has the commit of {model} that the list of pairs names ({words}). "
@@ -270,8 +270,9 @@ def reason(model: str, kind: str, words: str, done: int) -> str:
 
 def size(count: float) -> str:
     """A number of bytes in words, in decimal units as on disk labels."""
-    for unit, least in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= least:
+    units = (("EB", 1e18), ("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+    for unit, least in units:
+        if count >= 0.9995 * least:  # less would be at most 999 of the next smaller unit
             return f"{count / least:.3g} {unit}"
     return f"{count:.0f} bytes"
 

@@ -58,9 +58,10 @@ def plan_large(
     """The placement of the target, or None if both models go to `where` entirely.
 
     sizes: bytes of the weights of target and draft. device: the requested one; "spread" spreads the
-    target, and so does "auto" if there are several GPUs and `where` is too small. dtype: None for
-    the default of this machine. offloaded: False; True to keep as many layers resident on the
-    device as fit; or the number of resident layers. Raises BadModel or OutOfMemory.
+    target, and so does "auto" if there are several GPUs and `where` is one of them that is too
+    small. dtype: None for the default of this machine. offloaded: False; True to keep as many
+    layers resident on the device as fit; or the number of resident layers. Raises BadModel or
+    OutOfMemory.
     """
     dtype = dtype or usual_dtype(where, target.stored_dtype)
     gpus = torch.cuda.device_count()
@@ -70,9 +71,9 @@ def plan_large(
         resident = None if offloaded is True else offloaded
         parts = _parts(target, draft, sizes[1], dtype, where)
         return offload(*parts, where, free, resident, converted=dtype != target.stored_dtype)
-    if device == "spread" or (
-        device == "auto" and gpus > 1 and sum(sizes) * ROOM > free_bytes(where)
-    ):
+    # with "auto", `where` is the CPU if the GPUs cannot be used
+    can_spread = device == "auto" and where.type == "cuda" and gpus > 1
+    if device == "spread" or (can_spread and sum(sizes) * ROOM > free_bytes(where)):
         free = {one: free_bytes(one) for one in (torch.device("cuda", i) for i in range(gpus))}
         return spread(*_parts(target, draft, sizes[1], dtype, where), free, device == "spread")
     return None

@@ -27,25 +27,31 @@ class _Failed(Exception):
     """A tokenizer failed its test; the message says why."""
 
 
+class _HighId(_Failed):
+    """A token id is too high."""
+
+
 def refuse_unopenable(tokenizer: str, title: str) -> None:
     """Raises BadModel if the library cannot open `tokenizer`, the text of the tokenizer.json of the
     model `title`, within the limits of time and memory, or if a token id is too high."""
-    try:
-        _try(tokenizer, 0)
-    except _Failed as problem:
-        raise BadModel(f"{title}: its tokenizer.json cannot be opened: {problem}") from None
+    _refuse(tokenizer, 0, title, "tokenizer.json cannot be opened")
 
 
 def refuse_slow(tokenizer: str, title: str) -> None:
     """Raises BadModel if `tokenizer`, JSON text as its library saves it, has too high a token id,
     or is too slow, needs too much memory or fails on a hard text."""
+    failure = f"tokenizer fails a stress test with texts of up to {MOST_CHARS:,} characters"
+    _refuse(tokenizer, MOST_CHARS, title, failure)
+
+
+def _refuse(tokenizer: str, length: int, title: str, failure: str) -> None:
+    """Raises BadModel if `_try` fails. failure: what failed, unless it is a token id."""
     try:
-        _try(tokenizer, MOST_CHARS)
+        _try(tokenizer, length)
+    except _HighId as problem:
+        raise BadModel(f"{title}: its tokenizer {problem}") from None
     except _Failed as problem:
-        raise BadModel(
-            f"{title}: its tokenizer fails a stress test with texts of up to {MOST_CHARS:,} "
-            f"characters: {problem}"
-        ) from None
+        raise BadModel(f"{title}: its {failure}: {problem}") from None
 
 
 # caches passed tests of one pair: both tokenizers, each as the text of its file and as saved text
@@ -60,7 +66,7 @@ def _try(tokenizer: str, length: int) -> None:
         worker.send({"tokenizer": tokenizer, "length": length})
         last = _receive(worker, _OPEN_SECONDS, f"it takes more than {_OPEN_SECONDS:g} s")["last"]
         if last >= MOST_PIECES:
-            raise _Failed(f"it has a token with id {last:,}; ids must be below {MOST_PIECES:,}")
+            raise _HighId(f"has a token with id {last:,}; ids must be below {MOST_PIECES:,}")
         if length:
             _receive(worker, _TRIAL_SECONDS, f"it takes more than {_TRIAL_SECONDS:g} s")
     except WorkerEnded:

@@ -356,7 +356,8 @@ def test_a_partial_file_that_is_complete_or_too_long_does_no_harm(
 @pytest.mark.slow
 def test_no_such_model(hub: FakeHub) -> None:
     with pytest.raises(
-        NotDownloaded, match=r"no model 'owner/nothing', or it is private.*owner/name"
+        NotDownloaded,
+        match=r"no model 'owner/nothing', or it is private.*an account that has access.*owner/name",
     ):
         fetched("owner/nothing")
 
@@ -523,7 +524,11 @@ def test_sizes_are_readable() -> None:
         999: "999 bytes",
         1500: "1.5 kB",
         2.7e8: "270 MB",
+        999_400_000: "999 MB",
+        999_600_000: "1 GB",
         16_381_470_720: "16.4 GB",
+        1.8e12: "1.8 TB",
+        2**63: "9.22 EB",
     }
     assert {count: size(count) for count in words} == words
 

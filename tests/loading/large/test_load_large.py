@@ -287,11 +287,16 @@ def two_cards(monkeypatch: pytest.MonkeyPatch) -> dict[torch.device, int]:
     return free
 
 
-def planned(folders: dict[str, str], device: str = "auto", offload: Any = False) -> Any:
+def planned(
+    folders: dict[str, str],
+    device: str = "auto",
+    offload: Any = False,
+    where: torch.device = CARDS[0],
+) -> Any:
     target = source(folders["target"])
     draft = source(folders["draft"])
     sizes = [target.weight_bytes, draft.weight_bytes]
-    return plan_large(target, draft, sizes, device, CARDS[0], torch.float32, offload)
+    return plan_large(target, draft, sizes, device, where, torch.float32, offload)
 
 
 def test_what_fits_one_gpu_is_not_divided(
@@ -308,6 +313,14 @@ def test_what_fits_only_another_gpu_goes_there_undivided(
     two_cards[CARDS[1]] = 10**9
     plan = planned(llama)
     assert (plan.output, set(plan.where.values()), plan.words) == (CARDS[1], {1}, "")
+
+
+def test_with_auto_nothing_is_spread_over_gpus_that_cannot_be_used(
+    llama: dict[str, str], two_cards: dict[torch.device, int]
+) -> None:
+    """torch lists two GPUs, but the device chosen is the CPU."""
+    two_cards[HOST] = 0
+    assert planned(llama, where=HOST) is None
 
 
 def test_what_fits_no_single_gpu_is_spread(

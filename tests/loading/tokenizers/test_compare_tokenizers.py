@@ -254,6 +254,20 @@ def test_a_tokenizer_that_was_too_slow_is_tested_again(monkeypatch: pytest.Monke
     tokenizer_trial.refuse_slow(core.to_str(), "m")
 
 
+@pytest.mark.parametrize("refuse", [tokenizer_trial.refuse_unopenable, tokenizer_trial.refuse_slow])
+def test_a_token_id_that_is_too_high_is_the_reason_itself(
+    refuse: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tokenizer can be opened, and it fails no text."""
+    core = word_level()
+    core.add_tokens(["one more"])
+    last = core.get_vocab_size() - 1
+    monkeypatch.setattr(tokenizer_trial, "MOST_PIECES", last)
+    says = f"^m: its tokenizer has a token with id {last}; ids must be below {last}$"
+    with pytest.raises(BadModel, match=says):
+        refuse(core.to_str(), "m")
+
+
 def test_every_text_that_is_encoded_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     found = pair_of(tiny_model(context=100_000), tiny_model(context=100_000), tiny_tokenizer())
     assert len(found._ids("x" * chat_template.MOST_CHARS)) == chat_template.MOST_CHARS

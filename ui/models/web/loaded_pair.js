@@ -17,7 +17,8 @@ import { makePanel } from "../../shared/web/panel.js";
  * @property {string} name
  * @property {string} numbers dtype of the weights, such as "bfloat16"
  * @property {string} forward the forward pass in use, in words
- * @property {string} no_fast_forward why a faster forward pass was rejected; "" if none was
+ * @property {string} no_fast_forward why the faster forward pass tried last was rejected; "" if
+ *   one is in use or there is none
  * @property {string} no_gpu_verification why the kernel that verifies trees on the GPU was
  *   rejected; "" if it was not
  * @property {string} device
