@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -124,10 +125,22 @@ def report(prompts: Sequence[Texts], races: int, seed: int) -> None:
 
 
 def _recorded(path: Path) -> list[Texts]:
+    """The recorded prompts in the file at `path`. Raises SequoiaError if it is not such a file."""
     try:
-        return load_json(path)
-    except (OSError, ValueError) as problem:
+        prompts = [[_numbers(text) for text in texts] for texts in load_json(path)]
+    except (OSError, ValueError, TypeError, AttributeError) as problem:
         raise SequoiaError(f"--steps: {str(path)[:200]!r}: {str(problem)[:200]}") from None
+    lanes = {tuple(text) for texts in prompts for text in texts}
+    if len(lanes) != 1 or min(map(len, prompts)) <= TEXTS:
+        raise SequoiaError(
+            f"--steps: {str(path)[:200]!r}: every prompt needs at least {TEXTS + 1} texts, and all "
+            "texts need the same lanes"
+        )
+    return prompts
+
+
+def _numbers(text: Mapping[str, Sequence[Any]]) -> dict[str, list[float]]:
+    return {lane: [float(value) for value in steps] for lane, steps in text.items()}
 
 
 @reports_errors

@@ -287,9 +287,21 @@ def main(argv: Sequence[str] | None) -> None:
 
 def _before(path: Path) -> Any:
     try:
-        return load_json(path)
-    except (OSError, ValueError) as problem:
-        raise SequoiaError(f"--before: {str(path)[:200]!r}: {str(problem)[:200]}") from None
+        before = load_json(path)
+        table(before, before)  # to refuse other files now, not after the pair was judged
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+    ) as problem:
+        raise SequoiaError(
+            f"--before: {str(path)[:200]!r}: not a file that --json wrote "
+            f"({type(problem).__name__}: {str(problem)[:200]})"
+        ) from None
+    return before
 
 
 def _options(argv: Sequence[str] | None) -> Namespace:

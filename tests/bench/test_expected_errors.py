@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from fakes import tiny_pair
@@ -44,6 +45,32 @@ def test_expected_steps_are_recorded_by_lane_and_segment() -> None:
         assert text["plain"] == pytest.approx([4] * 8)
         assert all(len(steps) == 8 for steps in text.values())
         assert all(sum(steps) <= 32.01 for steps in text.values())
+
+
+LANES = {"plain": [4.0], "chain of 6": [2.0]}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "Expecting property name"),
+        ("3", "'int' object is not iterable"),
+        ('{"a": 1}', "'str' object has no attribute"),
+        ('[[{"plain": ["x"]}]]', "could not convert string"),
+        ("[]", "every prompt needs at least 4 texts"),
+        (json.dumps([[LANES] * 3]), "every prompt needs at least 4 texts"),
+        (json.dumps([[LANES] * 3 + [{"plain": [4.0]}]]), "all texts need the same lanes"),
+    ],
+)
+def test_a_damaged_file_is_refused_in_one_line(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "steps.json"
+    path.write_text(text)
+    assert main(["--steps", str(path)]) == 2
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"error: --steps: {str(path)!r}: ")
+    assert said in printed
 
 
 @pytest.mark.parametrize(

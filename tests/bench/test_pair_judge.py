@@ -190,6 +190,17 @@ def test_a_bad_option_is_refused_in_one_line(
     assert capsys.readouterr().err.startswith(f"error: {said}")
 
 
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"kinds": {"code": {"excerpts": 2}}}'])
+def test_a_damaged_file_to_compare_with_is_refused_before_models_are_loaded(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "before.json"
+    path.write_text(text)
+    assert main(["--before", str(path), "--target", "nowhere"]) == 2
+    said = f"error: --before: {str(path)!r}: not a file that --json wrote ("
+    assert capsys.readouterr().err.startswith(said)
+
+
 def test_results_over_other_excerpts_are_not_compared() -> None:
     found = judge(tiny_pair(), {"code": EXCERPTS}, TASK)
     other = judge(tiny_pair(), {"code": EXCERPTS[:1]}, TASK)

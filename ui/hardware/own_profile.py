@@ -148,7 +148,8 @@ def _at_its_field(problem: BadProfile, typed: Mapping[str, Any]) -> BadProfile:
     if match is None or field is None:
         return problem
     bound = match[3].partition(" is not ")[2]
-    return BadField(field.name, f"{field.what}: {shown(typed.get(field.name))} is not {bound}")
+    words = f"{shown(typed.get(field.name))} is not {bound}" if bound else match[3]
+    return BadField(field.name, f"{field.what}: {words}")
 
 
 def _note(parts: Mapping[str, Mapping[str, Any]]) -> str:

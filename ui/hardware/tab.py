@@ -172,14 +172,16 @@ class HardwareTab(SessionView[ProfileJob]):
 
     def _shown(self, asked: FormValues, request: gr.Request, notice: str | None = None) -> Updates:
         """Updates of the board and of the menus. If a value is refused, only an error is shown.
-        notice: a sentence to show; replaced if the profile to compare with has the same times."""
+        notice: a sentence to show. Another is added if the profile to compare with has the same
+        times."""
         entries = self._entries(asked.store)
         vectors = rates_of(pair_now(self._model_host))
         profile = menu_entries.known(asked.profile, entries, next(iter(entries), None))
         same = menu_entries.with_the_same_times(entries, profile)
         against = menu_entries.known(asked.against, entries, NONE)
         if against in same:
-            notice = f"{entries[against].name} has the same times, so there is nothing to compare"
+            words = f"{entries[against].name} has the same times, so there is nothing to compare"
+            notice = f"{notice.removesuffix('.')}. {words}" if notice else words
             against = NONE
         # vectors of the loaded pair, if there are any, come before the paper's
         default = DEFAULT_RATES if DEFAULT_RATES in vectors else next(iter(vectors))

@@ -17,13 +17,11 @@ from sequoia.planning.explain_plan import (
     compare,
     fastest,
     knee,
-    phases,
     size_words,
     time_words,
     why,
 )
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
-from sequoia.saved_files.run_file import clock_of
 from ui.decode import recordings
 from ui.hardware import figures
 from ui.shared.acceptance_rates import Rates
@@ -142,7 +140,6 @@ def _numbers(plan: Plan, profile: HardwareProfile) -> dict[str, Any]:
         "seconds": plan.predicted_seconds,
         "speedup": plan.predicted_speedup,
         "plain": profile.plain_seconds,
-        "phases": phases(plan.tree, profile),
     }
 
 
@@ -218,9 +215,9 @@ def _run(
     run: Run | None, here: HardwareProfile | None, known: Mapping[str, Rates]
 ) -> dict[str, Any] | None:
     """The fields of a message that compare the run with the prediction for its largest tree, made
-    from this machine's profile. None without a run, steps or a profile, for a run with simulated
-    times, and if run and prediction cannot be compared."""
-    if run is None or here is None or not run.steps or clock_of(run.meta):
+    from this machine's profile. None without a run, steps or a profile, for a run that was not
+    measured on this machine, and if run and prediction cannot be compared."""
+    if run is None or here is None or not run.steps or not _is_measured(run):
         return None
     rates = _planned_with(known, run) or _nearest(known, _temperature(run))
     plan = predict(
@@ -253,6 +250,12 @@ def _run(
     }
 
 
+def _is_measured(run: Run) -> bool:
+    """Whether a run was made and timed by this program: not opened from a file, and not timed on a
+    simulated clock."""
+    return run.meta.get("label") == "measured"
+
+
 def _planned_with(known: Mapping[str, Rates], run: Run) -> Rates | None:
     """The vector that the run's tree was planned with; None if it is not in `known`."""
     return next(
@@ -283,15 +286,17 @@ def _temperature(run: Run) -> float:
 
 
 def _by_level_tables(run: Run | None) -> list[dict[str, Any]]:
-    """Tables of acceptance by rank and level: of the latest run, then of the recorded runs at each
-    temperature."""
+    """Tables of acceptance by rank and level: of `run`, which may come from a file, then of the
+    recorded runs at each temperature."""
     tables = [
         by_level_table(f"recorded run{'s' * (runs > 1)}", "recorded", temperature, runs, by_level)
         for temperature, (runs, by_level) in recorded().items()
     ]
     if run is not None and run.steps:
         counts = AcceptanceByLevel.fold(run.steps)
-        tables.insert(0, by_level_table("latest run", "measured", _temperature(run), 1, counts))
+        is_new = _is_measured(run)
+        name, label = ("latest run", "measured") if is_new else ("run in Decode", "recorded")
+        tables.insert(0, by_level_table(name, label, _temperature(run), 1, counts))
     return tables
 
 

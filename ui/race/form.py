@@ -73,6 +73,13 @@ class RaceControls(RunControls):
         prompts = [self.prompt, self.second_prompt]
         return [self.about, *prompts, self.temperature, self.clock, *parts]
 
+    @property
+    def changes_of_a_preset(self) -> list[Any]:
+        """The events after which the form no longer has the lanes and the clock of a preset. The
+        choice of another kind of lane is handled apart."""
+        fields = (part for lane in self.lanes for part in lane.details)
+        return [self.clock.input, *(field.input for field in fields)]
+
     def filled_with(self, preset: RacePreset) -> Updates:
         """Updates that fill the form with `preset`."""
         updates: Updates = {

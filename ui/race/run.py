@@ -124,8 +124,9 @@ class RaceJob(RunJob):
 
     @property
     def _tokens(self) -> int:
-        """The most tokens that all lanes together may emit."""
-        return len(self.request.lanes) * self.request.params.max_new_tokens
+        """The most tokens that all lanes together may emit; before the lanes are planned, those
+        that were requested."""
+        return len(self._raced or self.request.lanes) * self.request.params.max_new_tokens
 
     def _take(self, event: Any) -> None:
         super()._take(event)

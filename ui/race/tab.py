@@ -107,14 +107,14 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
                 [*lane.details, form.about],
                 **UNQUEUED,
             )
-            gr.on(
-                [lane.numbers.input, lane.verifier.input],
-                None,
-                None,
-                form.about,
-                js="() => ''",
-                api_visibility="private",
-            )
+        gr.on(
+            form.changes_of_a_preset,
+            None,
+            None,
+            form.about,
+            js="() => ''",
+            api_visibility="private",
+        )
         for button in form.presets:
             button.click(self.start_with, button, form.of_a_preset, **UNQUEUED)
         form.open.upload(self.open, form.open, [self.board, form.save], **QUIET)

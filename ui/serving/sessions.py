@@ -74,14 +74,16 @@ class Sessions(Generic[R]):
             last = self._runs.get(who)
             if last and last.busy:
                 raise Busy("one run at a time; stop the current one first")
-            if last is None and len(self._runs) >= self._limits.sessions:
-                self._drop_idle()
+            is_full = last is None and len(self._runs) >= self._limits.sessions
+            idle = self._idle() if is_full else None
+            run.start(steps)  # first, as nobody may lose a paused run if it raises Busy
+            if idle is not None:
+                self._runs.pop(idle).release()
             if last is not None and last is not run:
                 last.release()
             self._runs[who] = run
             self._runs.move_to_end(who)
             self._free_caches()
-            run.start(steps)
 
     def stop(self, who: str) -> None:
         """Stop the visitor's run, if there is one, after its current step."""
@@ -119,11 +121,12 @@ class Sessions(Generic[R]):
             run.halt()
             run.release()
 
-    def _drop_idle(self) -> None:
+    def _idle(self) -> str:
+        """The visitor whose run has been idle longest. Raises Busy if no run is idle."""
         idle = next((who for who, run in self._runs.items() if not run.busy), None)
         if idle is None:
             raise Busy(f"all {self._limits.sessions} sessions are in use; try again in a minute")
-        self._runs.pop(idle).release()
+        return idle
 
     def _free_caches(self) -> None:
         """Free the caches of all paused runs except the most recent ones."""

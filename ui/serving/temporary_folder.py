@@ -56,12 +56,14 @@ def trim(folder: Path, most: int, most_files: int) -> None:
     one for each file, and the number of folders on a disk is limited."""
     files = sorted(_files(folder))
     total = sum(size for _, size, _ in files)
-    for place, (_, size, path) in enumerate(files):
-        if total <= most and len(files) - place <= most_files:
+    left = len(files)
+    for _, size, path in files:
+        if total <= most and left <= most_files:
             return
-        with suppress(OSError):
-            path.unlink()
+        with suppress(OSError):  # a file that cannot be removed still counts
+            path.unlink(missing_ok=True)
             total -= size
+            left -= 1
             if path.parent != folder:
                 path.parent.rmdir()  # fails if other files are in it
 

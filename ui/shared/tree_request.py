@@ -90,6 +90,11 @@ class TreeRequest:
             raise BadTree(f"unknown tree {shown(self.kind)}; known: {', '.join(SHAPES)}")
         shape = SHAPES[self.kind]
         object.__setattr__(self, "numbers", tuple(self.numbers[: len(shape.fields)]))
+        if len(self.numbers) < len(shape.fields):
+            raise BadTree(
+                f"{shape.name}: {len(self.numbers)} values; expected {len(shape.fields)} "
+                f"({', '.join(shape.fields)})"
+            )
         if self.kind in FITTED:
             nodes, levels = self.numbers
             _whole(nodes, shape.fields[0], 1, self.most)

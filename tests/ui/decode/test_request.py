@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from sequoia import SamplingParams, SequoiaError, named_profile, profile_names
+from sequoia.errors import BadTree
 from ui.decode import clocks
 from ui.decode.request import DecodeRequest, settings_of
 from ui.serving.limits import LOCAL, PUBLIC
@@ -157,6 +158,15 @@ def test_messages_name_the_numbers_of_a_shape_by_their_labels(kind: str) -> None
             with pytest.raises(SequoiaError) as caught:
                 TreeRequest(kind, tuple(numbers))
             assert str(caught.value).startswith(f"{label}: ") or (kind == "branching" and bad == -1)
+
+
+@pytest.mark.parametrize("kind", [kind for kind, shape in SHAPES.items() if shape.fields])
+def test_a_shape_without_its_numbers_is_refused_by_name(kind: str) -> None:
+    shape = SHAPES[kind]
+    words = f"{shape.name}: 0 values; expected {len(shape.fields)} ({', '.join(shape.fields)})"
+    with pytest.raises(BadTree) as caught:
+        TreeRequest(kind)
+    assert str(caught.value) == words
 
 
 @pytest.mark.parametrize("kind", SHAPES)

@@ -66,6 +66,8 @@ def test_parameters_may_be_counted_in_millions_and_billions() -> None:
 REFUSED = [
     ("name", "", "1 to 60 characters"),
     ("device-name", " ", "Device: enter a name"),
+    ("device-name", "y" * 201, "yyy'... has 201 characters; at most 200 are allowed"),
+    ("draft-name", "y" * 201, "yyy'... has 201 characters; at most 200 are allowed"),
     ("device-memory-gb-per-s", "0", "Memory bandwidth: '0' is not a number from 0.001 to 1e+06"),
     ("device-memory-gb-per-s", "1,935", "Memory bandwidth: '1,935' is not a number"),
     ("device-tflops", "", "Peak compute: enter a number"),

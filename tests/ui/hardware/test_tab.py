@@ -20,6 +20,7 @@ from sequoia.errors import BadProfile
 from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, Cell
 from sequoia.models.pair import RecordedAcceptance
 from sequoia.planning.plan_for_machine import best_plan, bounds
+from ui.decode.recordings import Finished, played
 from ui.decode.tab import LiveView
 from ui.hardware import tab as hardware_tab
 from ui.hardware import view as hardware_view
@@ -287,6 +288,20 @@ def test_the_run_in_the_address_is_compared_to_a_prediction(tab: HardwareTab, ma
     assert view(tab, tab.look(asked(tab), request(run="unknown")))["run"] is None
 
 
+@pytest.mark.parametrize("clock", ["", "a100-llama-2-7b-eager"])
+def test_a_run_from_a_file_is_not_called_measured(tab: HardwareTab, make: Any, clock: str) -> None:
+    """A file with the same models may have been made on another machine."""
+    run = make(tokens=8, clock=clock)
+    run.start(None)
+    for _ in run.messages():
+        pass
+    opened = Finished(played(run.recording.run()))
+    tab._live.run_store.put(opened)
+    shown = view(tab, tab.look(asked(tab), request(run=opened.name)))
+    assert shown["run"] is None
+    assert (shown["atlas"][0]["name"], shown["atlas"][0]["label"]) == ("run in Decode", "recorded")
+
+
 def test_recorded_tables_are_by_temperature() -> None:
     found = hardware_view.recorded()
     assert [*found] == sorted(found)
@@ -513,6 +528,14 @@ def test_a_link_to_an_unknown_profile_opens_the_usual_view(tab: HardwareTab, dat
     is_named = isinstance(data, dict)
     assert ("is not saved in this browser" in (message.get("notice") or "")) == is_named
     assert message["view"]["profile"]["name"]
+
+
+def test_a_notice_is_kept_beside_another(tab: HardwareTab) -> None:
+    sent = SimpleNamespace(_data={"profile": "kept:gone", "against": HERE, "nodes": 8})
+    assert json.loads(linked(tab, sent)[tab.board])["notice"] == (
+        "profile: 'kept:gone' is not saved in this browser. "
+        "this machine has the same times, so there is nothing to compare"
+    )
 
 
 def test_a_link_with_a_bad_size_is_refused(tab: HardwareTab) -> None:

@@ -420,6 +420,19 @@ def test_a_lane_that_is_not_raced_twice_is_not_raced_in_further_runs(
     assert {len(run.lanes) for run in log.pool.runs} == {2}
 
 
+def test_the_share_that_is_done_does_not_count_a_lane_that_is_not_raced(
+    model_host: ModelHost, rates: dict[str, Any]
+) -> None:
+    """Guards against a wait, shown to others, that is too long."""
+    rates["acceptance"] = Acceptance((0.8,))
+    job = RaceJob(asked(PLAIN, TUNED, PLANNED), model_host, LOCAL, RunStore(8, 10**6))
+    assert (job.share(), job.demand().tokens) == (0, 72)
+    job.start()
+    list(job.messages())
+    assert len(job.recording.lanes) == 2
+    assert job.share() == 1
+
+
 @pytest.mark.parametrize("kind", ["code", "prose"])
 def test_no_further_run_is_on_a_text_that_trees_are_planned_on(kind: str) -> None:
     prompts = more_prompts.prompts_of(kind)

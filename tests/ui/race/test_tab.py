@@ -19,6 +19,7 @@ from sequoia import Race, SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS
 from sequoia.saved_files.race_file import RaceLog
+from ui import page
 from ui.decode.component import header
 from ui.decode.tab import LiveView
 from ui.hardware.own_profile import START, own_profile, start_values
@@ -374,6 +375,18 @@ def test_any_other_preset_changes_nothing(tab: RaceTab, name: Any) -> None:
 
 def test_a_lane_of_ones_own_is_no_longer_described_by_the_preset(tab: RaceTab) -> None:
     assert tab.details("chain", "planned", "")[2] == ""
+
+
+def test_another_clock_or_field_of_a_lane_is_no_longer_described_by_the_preset(
+    model_host: ModelHost,
+) -> None:
+    """Guards against "planned for this machine" above trees that are planned for another."""
+    blocks = page.page(model_host, LOCAL)
+    (cleared,) = [one.targets for one in blocks.fns.values() if one.js == "() => ''"]
+    names = {blocks.blocks[number].elem_id for number, _ in cleared}
+    fields = {f"rc-{name}-{number}" for name in ("numbers", "verifier") for number in range(1, 5)}
+    assert names == {"rc-clock", *fields}
+    assert {event for _, event in cleared} == {"input"}
 
 
 @pytest.mark.parametrize("kind", [*form.SHAPES, "none", None, 3, [], "nothing"])

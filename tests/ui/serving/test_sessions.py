@@ -78,6 +78,28 @@ def test_full_sessions_forget_the_idle_and_refuse_when_all_are_busy() -> None:
     assert not runs[0].holding
 
 
+class Threadless(Stub):
+    """A run for which no thread can be started."""
+
+    def start(self, steps: int | None) -> None:
+        raise Busy("no room")
+
+
+def test_nobody_loses_a_paused_run_to_one_that_cannot_start() -> None:
+    sessions = Sessions(Limits(sessions=2, held=2))
+    mine = Stub()
+    other = Stub()
+    for who, run in (("a", other), ("b", mine)):
+        sessions.go(who, run, 1)
+        run.busy = False
+    for who in ("b", "c"):
+        with pytest.raises(Busy, match="no room"):
+            sessions.go(who, Threadless())
+    assert (sessions.get("a"), sessions.get("b"), sessions.get("c")) == (other, mine, None)
+    assert mine.holding
+    assert other.holding
+
+
 def test_only_the_newest_paused_runs_keep_their_caches() -> None:
     sessions = Sessions(Limits(held=2))
     runs = [Stub() for _ in range(4)]

@@ -50,6 +50,22 @@ def test_the_oldest_of_many_tiny_files_are_removed_with_their_folders(tmp_path: 
     assert beside.exists()
 
 
+def test_a_file_that_cannot_be_removed_still_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [written(tmp_path, f"{number}", 1, 100 - number) for number in range(3)]
+    unlink = Path.unlink
+
+    def refusing(path: Path, missing_ok: bool = False) -> None:
+        if path == files[0]:
+            raise PermissionError
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", refusing)
+    trim(tmp_path, 1000, 2)
+    assert [path.exists() for path in files] == [True, False, True]
+
+
 def test_a_folder_that_is_removed_meanwhile_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,12 +64,14 @@ def split_port(host: str) -> tuple[str, str]:
 
 
 def is_in(address: str, networks: Sequence[Network]) -> bool:
-    """Whether `address` is an IP address in one of `networks`."""
+    """Whether `address` is an IP address in one of `networks`. An IPv4 address may be written as
+    an IPv6 one, such as ::ffff:10.0.0.1, as a socket that accepts both kinds does."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
         return False
-    return any(found in network for network in networks)
+    mapped = getattr(found, "ipv4_mapped", None)
+    return any(found in network or (mapped and mapped in network) for network in networks)
 
 
 def _last(value: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -16,6 +17,7 @@ from starlette.testclient import TestClient
 
 from ui.serving.guards import bodies, host
 from ui.serving.guards.all_guards import Address, all_guards
+from ui.serving.guards.sender import is_in
 from ui.serving.limits import LOCAL, MIB, Limits
 
 Serve = Callable[..., TestClient]
@@ -150,6 +152,22 @@ FORWARDED = {
 def test_forwarded_headers_count_only_from_a_trusted_proxy(peer: str, status: int) -> None:
     address = Address(["demo.example.org"], ["10.0.0.0/24"])
     assert serve(address, client=peer).post("/", headers=FORWARDED).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("address", "network", "is_inside"),
+    [
+        ("::ffff:10.0.0.1", "10.0.0.1", True),
+        ("::ffff:10.0.0.2", "10.0.0.1", False),
+        ("::ffff:10.0.0.1", "::ffff:10.0.0.0/120", True),
+        ("::a00:1", "10.0.0.1", False),
+        ("proxy", "0.0.0.0/0", False),
+    ],
+)
+def test_an_ipv4_address_written_as_ipv6_is_the_same_address(
+    address: str, network: str, is_inside: bool
+) -> None:
+    assert is_in(address, [ipaddress.ip_network(network)]) is is_inside
 
 
 def test_a_proxy_is_asked_for_the_name_it_was_reached_at() -> None:
