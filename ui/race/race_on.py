@@ -58,10 +58,9 @@ class RaceOnJob(RunJob):
                 "this race was not run here or has no verdict, so it cannot go on; press Run for a "
                 "new race"
             )
-        if not race.verdict.pairs or not ran_to_end(race.log()):
+        if not ran_to_end(race.log()):
             raise BadTrace(
-                "this race was stopped early or has no lanes to compare, so it cannot go on; press "
-                "Run for a new race"
+                "this race was stopped before its end, so it cannot go on; press Run for a new race"
             )
         self._asked = race.continuation
         self._runs = next_runs(race.log(), race.verdict, self._asked.request)

@@ -219,12 +219,15 @@ def test_a_race_goes_on_and_pools_its_runs(
         RaceOnJob(race, model_host, LOCAL)
 
 
-def test_a_race_with_nothing_to_compare_has_no_further_runs(
-    raced: Callable[..., RaceRecording], model_host: ModelHost
+def test_a_stopped_race_has_no_further_runs(
+    raced: Callable[..., RaceRecording], model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     race = raced()
-    race.verdict = replace(race.verdict, pairs=())
-    with pytest.raises(BadTrace, match="cannot go on"):
+    log = race.log()
+    runs = [replace(lane.run, steps=lane.run.steps[:-1]) for lane in log.lanes]
+    lanes = [replace(lane, run=run) for lane, run in zip(log.lanes, runs, strict=True)]
+    monkeypatch.setattr(race, "log", lambda: replace(log, lanes=tuple(lanes)))
+    with pytest.raises(BadTrace, match="stopped before its end"):
         RaceOnJob(race, model_host, LOCAL)
 
 
