@@ -79,9 +79,10 @@ def test_arrows_walk_the_drawn_nodes(page: Any) -> None:
     ):
         page.keyboard.press(key)
         assert page.evaluate(at) == wanted
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "cell n0"
     page.keyboard.press("Enter")
     assert ["press", "n0"] in page.evaluate("acted")
-    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "cell n0"
+    page.wait_for_function(at + " === 'n1'")  # the scene's home, where the Tab key leads
 
 
 @pytest.mark.parametrize(
