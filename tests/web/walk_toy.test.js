@@ -49,6 +49,9 @@ test("a dragged bar leaves a distribution, with the others in proportion", () =>
       const texts = withShare(values, 1, share).map(String);
       assert.equal(readShares("q", texts, WORDS).problem, null, texts.join());
     }
+  const small = withShare([0, 0.15, 0.15, 0.15, 0.15, 0.15, 0.15, 0.1], 0, 0.99);
+  assert.ok(small.every((value) => value >= 0));
+  assert.equal(small[0], 0.99);
   assert.deepEqual(scaledShares([1, 1, 0]), [0.5, 0.5, 0]);
   assert.equal(sum(scaledShares([1, 1, 1])), 1);
 });

@@ -77,9 +77,10 @@ function placeOf({ topo, trials }, node) {
   return at < 0 ? place : `${place}; trial ${at + 1} of ${trials.length}`;
 }
 
-// Whether a sibling was rejected before, so that the trial compares what is left of p and q.
-function isResidual({ topo, trials }, trial) {
-  if (!trial) return false;
+// Whether a sibling was rejected before, so that the trial compares what is left of p and q. Top-k
+// match always compares the whole p.
+function isResidual({ topo, trials, matched }, trial) {
+  if (!trial || matched) return false;
   const isSibling = ({ node }) => topo.parents[node] === topo.parents[trial.node];
   return trials.find(isSibling) !== trial;
 }

@@ -202,7 +202,8 @@ export class RunsPanel {
     this.paintBars(toy.p, exact);
     text(this.note, exact ? outcomeWords(exact) : "");
     this.paintFacts(toy.p, exact);
-    const isChain = treeOf(toy).children.every((children) => children.length <= 1);
+    const { children } = treeOf({ ...toy, verifier: "traversal" });
+    const isChain = children.every(({ length }) => length <= 1);
     for (const { key, label, row, name, cells } of this.verifiers) {
       row.classList.toggle("is-chosen", key === toy.verifier);
       text(name, key === "traversal" && isChain ? `${label} (block verification)` : label);

@@ -83,14 +83,14 @@ export function scaledShares(values) {
 
 const safe = (value) => (value > 0 ? Math.min(value, 1) : 0);
 
-// The values rounded to multiples of 1 / ROUND. The largest of them, not counting the one
-// at index `fixed`, is adjusted so that the sum is 1.
+// The values rounded to multiples of 1 / ROUND, so that they sum to 1: those at an index other than
+// `fixed` are rounded down, and what is missing goes to those that lost most.
 function rounded(values, fixed) {
-  const made = values.map((value) => Math.round(value * ROUND));
-  const largest = made.reduce(
-    (best, value, i) => (i !== fixed && (best < 0 || value > made[best]) ? i : best),
-    -1,
-  );
-  made[largest] += ROUND - sum(made);
+  const exact = values.map((value) => value * ROUND);
+  const made = exact.map((value, i) => (i === fixed ? Math.round(value) : Math.floor(value)));
+  const lost = (i) => exact[i] - made[i];
+  const others = [...values.keys()].filter((i) => i !== fixed).sort((a, b) => lost(b) - lost(a));
+  const missing = ROUND - sum(made);
+  for (let k = 0; k < missing; k++) made[others[k % others.length]] += 1;
   return made.map((value) => value / ROUND);
 }

@@ -3,7 +3,7 @@
 import { linkChanged, linkView } from "../../shared/web/page_link.js";
 import { verifierNamed } from "./rules/verifiers.js";
 import { readShares } from "./shares.js";
-import { LEAST_WORDS, WORDS } from "./toy.js";
+import { LEAST_WORDS, MOST_CHILDREN, WORDS } from "./toy.js";
 
 /** @import { WalkView } from "./walk_view.js" */
 
@@ -37,7 +37,7 @@ function apply(view, values) {
 /** @type {(view: WalkView, values: Record<string, any>) => void} */
 function applyToy(view, values) {
   const { p, q = [], children = [1, 0], verifier = "sequoia", shape = "levels", seed = 1 } = values;
-  const problem = problemOf(p, q, verifier);
+  const problem = problemOf(p, q, verifier) || childrenProblem(children);
   if (problem) return view.say(`${DAMAGED}: ${problem}`);
   view.form.put({ p, q, children, verifier, shape });
   view.form.preset.value = "own";
@@ -51,4 +51,10 @@ function problemOf(p, q, verifier) {
   if (!verifierNamed(verifier)) return `“${verifier}” is not a known verifier.`;
   const [one, other] = [p, q].map((values, i) => readShares("pq"[i], values.map(String), WORDS));
   return one.problem?.words ?? other.problem?.words ?? "";
+}
+
+function childrenProblem(children) {
+  const at = children.findIndex((count, i) => count > MOST_CHILDREN[i]);
+  if (at < 0) return "";
+  return `it has ${children[at]} children of a node on level ${at + 1}; at most ${MOST_CHILDREN[at]} are possible.`;
 }

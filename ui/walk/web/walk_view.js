@@ -76,7 +76,8 @@ export class WalkView {
     el("p", { class: "wk-note", text: SAME }, this.form.root);
     this.real = new RealStep(panel.body, {
       ask: this.link.ask,
-      take: (step, label) => this.takeStep(step, label),
+      // a recorded run may arrive after the visitor has gone back to the toy
+      take: (step, label) => this.isReal && this.takeStep(step, label),
     });
     this.paintSource();
   }
@@ -108,8 +109,10 @@ export class WalkView {
   choose(isReal, wanted) {
     this.isReal = isReal;
     this.paintSource();
-    if (isReal) this.real.open(wanted);
-    else this.showToy();
+    if (!isReal) {
+      this.real.wanted = null;
+      this.showToy();
+    } else this.real.open(wanted);
   }
 
   /** Called when the tab is opened: Decode may show another step by then. */
@@ -211,9 +214,11 @@ export class WalkView {
   }
 
   act(key) {
-    if (key === "n") this.drawAgain();
-    else if (key === "ArrowRight" && this.isReal) this.real.goTo(this.real.at + 1);
-    else if (key === "ArrowLeft" && this.isReal) this.real.goTo(this.real.at - 1);
+    const { real } = this;
+    const hasSteps = this.isReal && real.isRecorded;
+    if (key.toLowerCase() === "n") this.drawAgain();
+    else if (key === "ArrowRight" && hasSteps) real.goTo(real.at + 1);
+    else if (key === "ArrowLeft" && hasSteps) real.goTo(real.at - 1);
     else return this.stage.key(key);
     return true;
   }
