@@ -40,7 +40,7 @@ def reason(problem: BaseException) -> str:
     if not text:
         return "the library gives no reason"
     if _INTERNAL.search(text):
-        return "one of its values has a type the library does not expect"
+        return "the library cannot handle one of its values"
     return text
 
 

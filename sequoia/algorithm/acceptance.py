@@ -2,9 +2,9 @@
 Independent of trees, of hardware and of how the rates were measured.
 
 `rates[k]` is the probability that child k of an accepted node is the one that is accepted (paper:
-section 3.1). Child 0 is drafted first. The probability is unconditional: it includes the cases in
-which an earlier child is accepted and child k is never tried. At most one child is accepted, so the
-rates sum to at most 1.
+section 3.1). Child 0 is drafted first. Child k need not have been tried: if an earlier child is
+accepted, the visit to the node counts as one in which child k is not accepted. At most one child is
+accepted, so the rates sum to at most 1.
 """
 
 from __future__ import annotations

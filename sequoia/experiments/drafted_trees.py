@@ -35,7 +35,7 @@ def drafted_along(
     pair: Pair, text: Text, tree: Tree, verifier: str, at: Sequence[int]
 ) -> Iterator[DraftedAt]:
     """`tree` drafted at each place in `at`, which must increase. Children are drawn by the rule of
-    `verifier`. Raises BadModel if a model overflows."""
+    `verifier`. Raises BadModel if the draft overflows; `p` raises it if the target does."""
     ids = (*text.prompt, *text.tokens)
     params = text.params
     capacity = len(ids) + len(tree)

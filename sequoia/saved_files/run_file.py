@@ -196,7 +196,7 @@ def checked_meta(meta: Any) -> dict[str, Any]:
     """`meta`, the description of a run or race in its file. Raises BadTrace if a page could not
     show it."""
     if _check_meta(_object(meta, "meta")) > MAX_META_SIZE:
-        raise BadTrace(f"meta is too large; the limit is {MAX_META_SIZE:,} characters")
+        raise BadTrace(f"meta is too large; the limit is about {MAX_META_SIZE:,} characters")
     return meta
 
 
@@ -319,8 +319,9 @@ def _walks_down(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> boo
 
 
 def _comes_up(path: Sequence[int], trials: Sequence[Trial], tree: Tree) -> bool:
-    """Whether the trials are those of a traversal up from the leaves: every rejected node was tried
-    before its parent, and only the end of the path was accepted, or nothing if that is the root."""
+    """Whether the trials are those of a traversal up from the leaves: no rejected node is on the
+    path, and the parent of each is on the path or was tried later. The only accepted trial is the
+    last one, of the end of the path. If the path is only the root, no trial was accepted."""
     above = [*path]
     for trial in reversed(trials):
         if trial.accepted and (trial is not trials[-1] or trial.node != path[-1]):

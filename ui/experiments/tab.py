@@ -64,8 +64,8 @@ class ExperimentsTab(SessionView[ExperimentJob]):
         return recorded_message(asked)
 
     async def run_experiment(self, event: gr.EventData, request: gr.Request) -> AsyncIterator[str]:
-        """Run the experiment {name} with the loaded pair. Units that this visitor finished earlier
-        with the same pair are not run again."""
+        """Run the experiment that the browser sent as `name`, with the loaded pair. Units (see
+        `Unit`) that this visitor finished earlier with the same pair are not run again."""
         try:
             experiment = experiment_named(sent_with(event).get("name", ""))
             job = await self.started(request, lambda: self._job(experiment, request))

@@ -41,7 +41,8 @@ R = TypeVar("R", bound=SessionRun)
 
 
 class Sessions(Generic[R]):
-    """The run of each visitor, most recently started last. All methods are thread-safe."""
+    """The run of each visitor, in the order in which they were started or resumed. All methods are
+    thread-safe."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -76,7 +77,7 @@ class Sessions(Generic[R]):
                 raise Busy("one run at a time; stop the current one first")
             is_full = last is None and len(self._runs) >= self._limits.sessions
             idle = self._idle() if is_full else None
-            run.start(steps)  # first, as nobody may lose a paused run if it raises Busy
+            run.start(steps)  # first: if it raises Busy, nobody must have lost a paused run
             if idle is not None:
                 self._runs.pop(idle).release()
             if last is not None and last is not run:
@@ -122,7 +123,8 @@ class Sessions(Generic[R]):
             run.release()
 
     def _idle(self) -> str:
-        """The visitor whose run has been idle longest. Raises Busy if no run is idle."""
+        """Of the visitors whose run is not busy, the one whose run was started or resumed longest
+        ago. Raises Busy if there is none."""
         idle = next((who for who, run in self._runs.items() if not run.busy), None)
         if idle is None:
             raise Busy(f"all {self._limits.sessions} sessions are in use; try again in a minute")

@@ -8,7 +8,7 @@ every trial needs the result of the one before.
 
 # A kernel is written in Triton's language, not Python. Type checkers do not know the types of its
 # values, and its compiler treats names in annotations as global variables, so the only annotation
-# here is `tl.constexpr`.
+# in kernels is `tl.constexpr`.
 # pyright: reportCallIssue=false, reportAttributeAccessIssue=false, reportOperatorIssue=false
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import triton.language as tl
 from sequoia.this_machine.step_timer import as_current_device
 
 _BLOCK = 4096  # tokens of the vocabulary that are processed together
-# Tokens of a block per warp. With fewer tokens per warp, several warps would process the same
-# tokens, and one warp could overwrite a value before another one reads it.
+# The least number of a block's tokens for each warp. With fewer, several warps would process the
+# same tokens, and one warp could overwrite a value before another one reads it.
 _WARP = 256
 TRIAL = 6  # numbers stored for each trial: node, p, q, u, accepted, mass
 
@@ -178,8 +178,8 @@ def _walk(
 
 @triton.jit
 def _masses(r_row, d_row, scale, token, vocab, block: tl.constexpr):
-    """The mass of max(R - D, 0), where D is `d_row` times `scale`, and the sum of `d_row` without
-    `token`, which is exactly 0 if no other token has mass."""
+    """Returns two numbers: the mass of max(R - D, 0), with D = `d_row` times `scale`; and the sum
+    of `d_row` without `token`, which is exactly 0 if no other token has mass."""
     mass = tl.zeros((block,), tl.float64)
     rest = tl.zeros((block,), tl.float64)
     for at in range(0, vocab, block):
@@ -204,7 +204,7 @@ def _reject(
     block: tl.constexpr,
 ):
     """Write max(R - D, 0), renormalised, to `residual`, with D as in `_masses`; write R if the mass
-    is 0. Copy `d_row` to `draft`, unless siblings are drawn independently and D does not change."""
+    is 0. Copy `d_row` to `draft`, except with `replacing`: then D never changes."""
     tl.debug_barrier()
     renormalise = 1 / tl.where(mass > 0, mass, 1.0)
     for at in range(0, vocab, block):

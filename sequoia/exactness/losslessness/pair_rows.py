@@ -1,5 +1,6 @@
-"""p and q of a pair after any text, cached. The target runs in float32, the draft as loaded. Both
-use the reference forward pass over the whole text, without our KV cache or tree mask.
+"""p and q of a pair after any text, cached. The target runs in float32, the draft in the dtype it
+was loaded in; int8 weights are not used. Both use the reference forward pass over the whole text,
+without our KV cache or tree mask.
 
 Verification is lossless for any q, so the draft's precision does not matter.
 """
@@ -25,8 +26,9 @@ Rows = Callable[[torch.Tensor, SamplingParams], torch.Tensor]
 
 
 class PairRows:
-    """The distributions of `pair` after `prompt`. Its caches belong to this object alone. Raises
-    BadPrompt, and OutOfMemory if a copy of the target in float32 does not fit."""
+    """p(text) and q(text): the distributions of `pair` after `prompt` and then `text`. Its
+    caches belong to this object alone. Raises BadPrompt, and OutOfMemory if a copy of the target in
+    float32 does not fit."""
 
     def __init__(self, pair: Pair, prompt: str, params: SamplingParams) -> None:
         ids = pair.encode(prompt)

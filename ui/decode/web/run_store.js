@@ -28,8 +28,8 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
  * @property {string} [run] name of the run
  * @property {number} [from] index of the first of `steps`
  * @property {Meta} [meta]
- * @property {number[][]} [trees] those that no earlier message had, each as its nodes' parents; in
- *   an answer to `get_steps`, all of the run
+ * @property {number[][]} [trees] those that no earlier message had, each as the parents of its
+ *   nodes; in an answer to `get_steps`, all trees of the run
  * @property {Record<string, string>} [pieces] texts by token id; those that no earlier message had,
  *   or all, like `trees`
  * @property {Step[]} [steps]
@@ -41,12 +41,13 @@ import * as treeLayout from "../../shared/web/tree_layout.js";
  */
 
 const EASY = 5; // seconds that a recorded run should take at least
-const STEP = 0.2; // seconds of a step at the rate "easy", at least; of a missing one also in "slow"
+const STEP = 0.2; // least seconds of a step at the rate "easy"; seconds of a missing one in "slow"
 const VIEWS_KEPT = 200;
 
 /** A run with its playback. */
 export class RunStore extends Playback {
-  /** @type {"focus" | "all" | null} which nodes are drawn; null: depends on the tree's size */
+  /** @type {"focus" | "all" | null} which nodes are drawn; null: depends on the size of the
+   * run's largest tree */
   mode = null;
   heat = false;
   query = "";
@@ -75,7 +76,7 @@ export class RunStore extends Playback {
     this.at = -1;
     this.follow = true;
     this.playing = false;
-    this.opening = false; // the run began to play automatically and has not been stopped
+    this.opening = false; // the run plays automatically: the visitor has not chosen a moment
     this.isWhole = false; // the whole text is shown beside one step
     // `slow` is not set yet when the base constructor calls `reset`
     if (this.slow) this.slow.picture = null;
@@ -344,8 +345,8 @@ export class RunStore extends Playback {
   }
 
   /**
-   * The node to explain: the one under the pointer, else the pinned one, else the last one tried
-   * or what stands for it (`decisive` of the StepView). Null if the step is missing.
+   * The node to explain: the one under the pointer, else the pinned one, else `decisive` of the
+   * StepView, which is the last one tried if there is one. Null if the step is missing.
    */
   get selected() {
     const view = this.view();
@@ -397,8 +398,8 @@ export class RunStore extends Playback {
     if (this.at >= this.last) this.arrive();
   }
 
-  // In slow motion, `clock` is the time since the step on screen began. At other rates it is the
-  // time since the next step began; that step appears once it is complete.
+  // In slow motion, `clock` is the time since the step on screen began. At other rates, the step
+  // after the one on screen is in progress, and `clock` is the time since it began.
   advanceSlowly() {
     while (this.clock >= this.duration(this.at)) {
       if (this.at >= this.last) return this.arrive();

@@ -35,8 +35,9 @@ function apply(lab, values) {
   report(lab, choose(lab, { ...rest, ...vectorOf(lab, values), levels, kinds }));
 }
 
-// The vector of a link. If it may be one of the models that are being loaded, it is chosen once
-// they are there, unless a person has chosen another one by then.
+// The acceptance vector that a link names. If the menu lacks it and models are being loaded, it may
+// be one of theirs. It is then chosen when they are there, unless somebody has chosen or edited a
+// vector meanwhile.
 function vectorOf(lab, { rates, vector }) {
   if (rates) return { rates: within1(rates), origin: ORIGIN };
   if (!vector || !lab.loading || lab.editor.has(vector)) return {};

@@ -21,7 +21,7 @@ import { TreeView } from "../../shared/web/tree_view.js";
 
 /** The panel with the tree. */
 export class LabTree {
-  opened = new Set(); // nodes that a person expanded, or whose descendants a search went to
+  opened = new Set(); // nodes expanded by a person, or by a search for a node below them
   all = false; // whether every node is drawn, as the button "All nodes" asks
   foldable = false; // whether the tree is so large or deep that `all` shows more nodes
   at = 0; // the node with the keyboard focus
@@ -137,7 +137,8 @@ export class LabTree {
     this.at = Math.min(this.at, this.parents.length - 1);
   }
 
-  // Which nodes of a large or deep tree to draw. Of a tree drawn by hand, every level may be drawn.
+  // The limits by which planTree decides which nodes of a large or deep tree are shown. For a tree
+  // made by hand the number of levels is not limited.
   limits() {
     const { topo, state, view } = this;
     this.digit = treeFrame.widthOf("0", view.family);

@@ -70,10 +70,11 @@ export function meaning(table, cell) {
   const split = table.split(n, levels, b);
   if (!split) return "";
   const { m, branches } = split;
-  const inside = m === 1 ? "a leaf" : `in the best shape it has ${children(branches)}`;
+  const inside = m === 1 ? "a leaf" : `in the best shape, child ${b} has ${children(branches)}`;
   const earlier = b === 2 ? "child 1" : `children 1 to ${b - 1}`;
   const others = b === 1 ? "the root alone keeps" : `the root and ${earlier} keep`;
-  return `Child ${b} gets m = ${nodes(m)} (${inside}); ${others} ${n - m}.`;
+  const subtree = `The subtree of child ${b} has m = ${nodes(m)}, child ${b} included`;
+  return `${subtree} (${inside}); ${others} ${n - m}.`;
 }
 
 /**

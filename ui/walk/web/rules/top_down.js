@@ -9,8 +9,9 @@ import { draftAt, residualAfter, scaled, without } from "./residuals.js";
  */
 
 /**
- * A trial of one token: the fields of Trial in step_view.js, and more. residual and draft: the
- * residual p and q before the trial; in Traversal, the residual p of the node's children, and null.
+ * A trial of one token: the fields of Trial in step_view.js, and more. residual: the residual p
+ * before the trial; in Traversal, the one with which the node's children were tried. draft: the
+ * residual q before the trial; in Traversal, null.
  * @typedef {object} Tried
  * @property {number} node
  * @property {number} token
@@ -21,8 +22,8 @@ import { draftAt, residualAfter, scaled, without } from "./residuals.js";
  * @property {number | null} mass
  * @property {number[]} residual
  * @property {number[] | null} draft
- * @property {number} [entered] the probability of keeping the path before any child of the node was
- *   rejected; only Traversal has it
+ * @property {number} [entered] the probability of keeping the path down to the node, as it was
+ *   before any child of the node was rejected; only Traversal has it
  */
 
 /**
@@ -48,7 +49,7 @@ export const rejectKeeping = (residual, draft) => ({ ...residualAfter(residual, 
 /**
  * Verify a tree with trials against p/q, as Sequoia and SpecInfer do.
  * @param {Drafted} drafted
- * @param {{p: number[], q: number[]}} models the same distributions after every token
+ * @param {{p: number[], q: number[]}} models p and q, which are the same after every text
  * @param {Chance} chance
  * @param {Reject} reject
  * @returns {Verdict}
