@@ -19,7 +19,7 @@ from ui.serving.model_host import ModelHost
 from ui.serving.wait_times import Demand, duration_words
 
 SIZE = "small"  # the size of every experiment that is run in the page
-SECONDS_PER_RESULT = 0.7  # minimum time between two results sent to the browser
+SECONDS_PER_RESULT = 0.7  # minimum time between two results sent while units are run
 # If somebody waits, a job ends its turn after this time, once its current unit is done, and queues
 # again for its remaining units.
 TURN_SECONDS = 20.0
@@ -60,8 +60,9 @@ class ExperimentJob(MeasurementJob):
         return Demand(f"experiment {self.experiment.name}", limit=self._seconds)
 
     def work(self, steps: int | None) -> Report:  # noqa: ARG002  an experiment has no steps
-        """Takes turns in the queue until all units are done, the job is halted (by the visitor, or
-        because nobody reads its events), or the computing time is used up."""
+        """Takes turns in the queue until all units are done, the job is halted (by the visitor,
+        because nobody reads its events, or because the program ends), or the computing time is used
+        up."""
         self.post(self.notice("waiting for the models"))
         while True:
             with self.turn() as pair:
@@ -114,8 +115,8 @@ class ExperimentJob(MeasurementJob):
         self.post(self._last)
 
     def stopped(self, words: str) -> Report:
-        """The last report that had a result, marked as final. Without one, a final report with only
-        `words`."""
+        """The last report that had a result, marked as final and with `words` in place of its own.
+        If there was none, a final report with only `words`."""
         if self._last is None:
             return super().stopped(words)
         return replace(self._last, words=words, over=True)

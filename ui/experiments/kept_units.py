@@ -14,8 +14,8 @@ from ui.serving.temporary_folder import VARIABLE
 
 
 class KeptUnits:
-    """A temporary folder for each visitor. If there are more than `most` folders, the least
-    recently used are deleted. All methods are thread-safe."""
+    """A temporary folder for each visitor. If there are more than `most` folders, those that were
+    least recently requested are deleted. All methods are thread-safe."""
 
     def __init__(self, most: int) -> None:
         self._most = most

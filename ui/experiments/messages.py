@@ -63,8 +63,8 @@ def _recorded_message(name: str) -> str:
 
 
 def recorded_result(name: str) -> ExperimentResult | None:
-    """The recorded result that comes with the program, or None. Raises SequoiaError for a damaged
-    file."""
+    """The recorded result that comes with the program; None if there is none. Raises SequoiaError
+    if its file is damaged or cannot be read."""
     path = FOLDER / f"{name}.json"
     if not path.is_file():
         return None

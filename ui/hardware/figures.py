@@ -29,8 +29,8 @@ _SECOND = "var(--sq-target)"  # colour of the profile to compare with
 
 
 def verify_curve(profiles: Sequence[Named]) -> Figure:
-    """t(n): milliseconds of a target pass over n nodes, with error bars. If a profile has a knee,
-    it is marked; that of the first profile also has a label."""
+    """t(n): milliseconds of a target pass over n nodes, with error bars. If a profile has a knee
+    (see `knee`), it is marked; that of the first profile also has a label."""
     traces = []
     notes = []
     for i, (name, profile) in enumerate(profiles):
@@ -174,9 +174,9 @@ def _curve(
     profile: int,
     symbol: str = "circle",
 ) -> list[Figure]:
-    """The curve of one profile. If it has only one size, also the flat line that planning assumes,
-    up to the size `most`. profile: 0 for the first one (solid), 1 for the one compared with it
-    (dotted)."""
+    """The curve of one profile. If it has only one size, and that is below `most`, also the flat
+    line up to `most` that planning assumes. profile: 0 for the first one (solid), 1 for the one
+    compared with it (dotted)."""
     sizes, seconds, spreads = zip(*points, strict=True)
     bars = {
         "type": "data",
@@ -232,8 +232,8 @@ def _knee(name: str, size: int, seconds: float, colour: str) -> Figure:
 
 
 def _note(x: Any, y: Any, text: str) -> Figure:
-    """An annotation with an arrow. If the x axis is logarithmic, `_axes` replaces x by its
-    logarithm, as Plotly requires."""
+    """An annotation with a line to its point. If the x axis is logarithmic, `_axes` replaces x by
+    its logarithm, as Plotly requires."""
     return {
         "x": x,
         "y": y,

@@ -59,7 +59,7 @@ class HardwareTab(SessionView[ProfileJob]):
         with side:
             self.form = HardwareForm(self._limits.measures, self._live.profiles)
         with main:
-            # whenever it becomes visible, it triggers `link` if a link was opened, else `select`
+            # it triggers `link` once for an opened link, else `select` when it becomes visible
             self.board = drawn(
                 "hw",
                 "hardware/hardware_view",
@@ -132,7 +132,8 @@ class HardwareTab(SessionView[ProfileJob]):
 
     async def come(self, data: FormData, request: gr.Request) -> AsyncIterator[Updates]:
         """Send the view when it becomes visible. If models are being loaded, send it again once
-        they are, with this machine's profile and the default acceptance."""
+        loading has ended, with the default acceptance and, if it succeeded, this machine's
+        profile."""
         asked = self.form.values(data)
         while not self._model_host.settled:
             yield self._shown(asked, request)
@@ -150,8 +151,8 @@ class HardwareTab(SessionView[ProfileJob]):
         self, data: FormData, event: gr.EventData, request: gr.Request
     ) -> AsyncIterator[Updates]:
         """Put the values of a link, which the browser sent, into the form and show them. If models
-        are being loaded, do that again once they are. If the link names a profile that this browser
-        does not have, a notice says so."""
+        are being loaded, do that again once loading has ended. If the link names a profile that is
+        neither shipped nor saved in this browser, a notice says so."""
         sent = sent_with(event)
         asked = FormValues(
             **{name: sent.get(name) for name in self.form.linked}, store=data[self.form.store]

@@ -4,11 +4,11 @@ import { Scrubber } from "./scrubber.js";
 import { el } from "../../shared/web/dom.js";
 import { secondsOf } from "../../shared/web/step_view.js";
 
-const BLOCK = 30; // px; width of the median step
+const BLOCK = 30; // px; wanted width of the median step
 const MOST_WIDE = 60; // largest width of the track, in widths of its box
-const BEFORE = 0.7; // share of the box that shows the time before the current moment
+const BEFORE = 0.7; // share of the box left of the current moment, except near the track's ends
 
-/** The track of the Decode view in a box of its own. */
+/** The playback bar of the Decode view, with its track in a box of its own. */
 export class PresenterBeat extends Scrubber {
   /**
    * @param {import("./run_store.js").RunStore} store

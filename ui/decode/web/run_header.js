@@ -24,9 +24,9 @@ const TILES = [
   ["acceptedPerStep", "accepted per step", "accepted per step"],
   ["tokens", "tokens emitted", "tokens emitted"],
 ];
-/** @type {Record<string, string>} label of the speed-up, by its verdict */
+/** @type {Record<string, string>} label of the speed-up for two verdicts; else that of TILES */
 const SPEED = { slower: "slower than plain", even: "no clear difference" };
-const EVEN = 0.005; // a speed-up that differs from 1 by less than this counts as no difference
+const EVEN = 0.005; // a speed-up that differs from 1 by less than this is no clear difference
 
 /** The strip below the panels; its banners are moved to the top of the view. */
 export class RunHeader {
@@ -134,8 +134,8 @@ export class RunHeader {
   }
 
   /**
-   * A speed-up below 1 is shown too. Once the run is shown to its end, the label says whether the
-   * run was slower or the difference is not clear.
+   * A speed-up below 1 is shown too. At the last step received, the label also says if the run was
+   * slower or if the difference is not clear.
    * @param {Totals} totals
    */
   paintSpeed(totals) {

@@ -29,7 +29,8 @@ export function linkRun(store, fill) {
   });
 }
 
-// The step that the visitor chose; null while the run plays, is followed or shows its whole text.
+// The step for the address: the one on screen. Null if there is none, and while the run plays, is
+// followed or shows its whole text.
 const shownStep = ({ at, playing, follow, isWhole }) =>
   at < 0 || playing || follow || isWhole ? null : at;
 

@@ -52,7 +52,9 @@ export class RunStore extends Playback {
   heat = false;
   query = "";
   following = new Following();
-  isPaced = false; // a run made on this page is played at the rate "easy" instead of followed
+  // A run made on this page is played instead of followed, at the rate "easy" unless the visitor
+  // chose another.
+  isPaced = false;
   plain = new PlainClock(this);
   slow = new SlowMotion(this);
 
@@ -130,7 +132,7 @@ export class RunStore extends Playback {
     if (notice !== undefined) this.notice = notice;
   }
 
-  // An answer to `get_steps` contains all trees, and so does the first message of a run.
+  // An answer to `get_steps` contains all trees so far, and so does the first message of a run.
   addTrees(trees, from, steps, refill) {
     const first = refill || from === 0 ? 0 : null;
     const topologies = trees.map((parents) => treeLayout.topology(parents));
@@ -194,7 +196,7 @@ export class RunStore extends Playback {
   /**
    * Step `i` as the panels need it.
    * @param {number} [i]
-   * @returns {StepView | null} null where it is missing
+   * @returns {StepView | null} null if the step or its tree is missing
    */
   view(i = this.at) {
     const step = this.steps[i];
@@ -243,7 +245,8 @@ export class RunStore extends Playback {
     else if (this.follow) this.move(this.last);
   }
 
-  // Play the run from its start, or follow it while it is made.
+  // Follow the run while it is made, or play it from its start. A recorded run of one step is only
+  // shown; so is every recorded run if the visitor's system asks for no motion (see `rest`).
   open() {
     this.follow = !this.recorded && !this.isPaced;
     this.at = this.follow ? this.last : 0;
@@ -263,7 +266,7 @@ export class RunStore extends Playback {
   }
 
   // The fastest rate, up to real time, at which the whole run takes at least EASY seconds. If there
-  // is none, the slowest.
+  // is none, the slowest of SHARES.
   get easyRate() {
     const seconds = this.sums.seconds(this.last);
     const rate = SHARES.findLast((one) => seconds / one >= EASY) ?? SHARES[0];
@@ -346,7 +349,7 @@ export class RunStore extends Playback {
 
   /**
    * The node to explain: the one under the pointer, else the pinned one, else `decisive` of the
-   * StepView, which is the last one tried if there is one. Null if the step is missing.
+   * StepView, which is the last one tried if there is one. Null if `view` returns null.
    */
   get selected() {
     const view = this.view();
@@ -421,8 +424,8 @@ export class RunStore extends Playback {
     if (this.done) this.rest();
   }
 
-  // Stop at the end. A run that began to play automatically then shows its best step beside the
-  // whole text. So does every run if the visitor's system asks for no motion.
+  // Stop playing. If the run played automatically, or the visitor's system asks for no motion, show
+  // its best step beside the whole text.
   rest() {
     this.playing = false;
     if (this.opening || prefersStillness()) {

@@ -30,7 +30,7 @@ const PHASES = [
 export class StepBars {
   version = 0;
   shape = ""; // key of what the drawn bars depend on
-  /** @type {{from: number, to: number} | null} the steps drawn last */
+  /** @type {{from: number, to: number} | null} the last result of `range`; null while all fit */
   last = null;
   /** @type {number | null} the step under the pointer */
   hovered = null;

@@ -22,10 +22,10 @@ export function lastFullStep({ steps, trees }) {
 }
 
 /**
- * The step that emitted the most tokens. If it accepted another child where a chain would have
- * ended, that counts as TURN more. Of equal steps, the last.
+ * The step that emitted the most tokens; accepting another child where a chain would have ended
+ * counts as TURN more. Of equal steps, the last.
  * @param {RunStore} store
- * @returns {number} its index
+ * @returns {number} its index; -1 if there are no steps
  */
 export function bestStep(store) {
   const worth = store.steps.map((step, i) =>

@@ -18,7 +18,7 @@ const LEAST_ROOF = 300; // px; a large tree gets at least this height in a windo
 // A tree of at most this many rows gets little more height than these need, except in the focus
 // layout.
 const FLAT = 5;
-const EASED = 0.4; // seconds; colours change gradually if a step takes longer
+const EASED = 0.4; // seconds; while shorter steps follow each other, colours change at once
 
 /** The panel "Token tree". */
 export class TreePanel {
@@ -91,8 +91,9 @@ export class TreePanel {
     };
   }
 
-  // Preferred height of the tree in px: by its rows if there are few, else by the window. If all
-  // nodes are drawn, it is at least LEAST_PITCH for each row, up to 690 for all.
+  // Preferred height of the tree in px. In the focus layout it depends on the window only. If all
+  // nodes are drawn, it depends on the rows: a large tree gets what the window has room for, but at
+  // least LEAST_PITCH for each row, up to 690 for all.
   height(rows, focused) {
     const isFlat = rows <= FLAT && !focused;
     const least = Math.min(rows * LEAST_PITCH + 14, 690);

@@ -78,9 +78,9 @@ function looks(node, colour) {
   return found;
 }
 
-// A copy of the SVG `node` that does not depend on the page, without hidden parts and MARKS: [copy,
-// its box]. The copy is laid out once beside `node`, invisibly, because the style sheets apply only
-// there.
+// [copy, its box]. The copy of the SVG `node` does not depend on the page. It lacks hidden parts, the
+// path to the node pointed at (.sq-way) and MARKS. It is laid out once beside `node`, invisibly,
+// because the style sheets apply only there.
 function standalone(node, colour) {
   const copy = node.cloneNode(true);
   const { width, height } = node.viewBox.baseVal; // its size when it is not zoomed
@@ -187,8 +187,8 @@ class Sheet {
     );
   }
 
-  // The tree below the names of its columns. It has its full size, however it is zoomed in the
-  // page.
+  // The tree below the names of its columns. The tree has its full size, however it is zoomed in
+  // the page.
   tree(canvas, frame, names) {
     const [copy, box] = standalone(canvas, this.colour);
     const left = PAD - box.x;

@@ -197,7 +197,7 @@ function decades(low, high) {
 const unique = (values) => [...new Set(values)];
 
 /**
- * The style of each series, by name. A series has the same name and style in every panel.
+ * The style of each series, by name. Series of the same name, in different panels, look the same.
  * @param {Series[]} series
  * @returns {Map<string, import("../../shared/web/method_style.js").MethodStyle>}
  */

@@ -1,4 +1,4 @@
-/* The figure of the shown result. It is drawn again when its width changes. */
+/* The figure of the shown result. It is drawn again when its width or the theme changes. */
 import { button, el, show, sized, text } from "../../shared/web/dom.js";
 import { figurePanel } from "../../shared/web/figure_panel.js";
 import { csv, saveText } from "../../shared/web/save_file.js";

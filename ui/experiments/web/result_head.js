@@ -16,7 +16,7 @@ const SIDES = [
 export class ResultHead {
   /**
    * @param {HTMLElement} host
-   * @param {(side: Side) => void} turn shows the recorded or the own result
+   * @param {(side: Side) => void} turn shows the recorded result or that of the visitor's run
    */
   constructor(host, turn) {
     this.panel = makePanel(host, { part: "head", title: "Experiment", cls: "xp-head" });
