@@ -26,7 +26,7 @@ const LEAST = 620; // px; smallest width of a picture
 const LETTER = 6.5; // px; approximate width of a letter
 const AIR = 5; // px; below the names of columns
 const PAGE_ONLY = /^(class|style|role|tabindex|(data|aria)-.*)$/; // attributes that mean nothing outside the page
-// Classes that show the visitor's selection, search or zoom.
+// Classes that show the visitor's pointer, selection, search or zoom.
 const MARKS = ["sq-dots", "sq-searching", "is-selected", "is-above", "is-pinned", "is-match"];
 /** @type {Record<string, string>} usual values of style properties; only others are written */
 const USUAL = {
@@ -78,9 +78,9 @@ function looks(node, colour) {
   return found;
 }
 
-// [copy, its box]. The copy of the SVG `node` does not depend on the page. It lacks hidden parts, the
-// path to the node pointed at (.sq-way) and MARKS. It is laid out once beside `node`, invisibly,
-// because the style sheets apply only there.
+// [copy, its box]. The copy of the SVG `node` does not depend on the page. It lacks hidden parts,
+// the path to the node pointed at (.sq-way) and MARKS. It is laid out once beside `node`,
+// invisibly, because the style sheets apply only there.
 function standalone(node, colour) {
   const copy = node.cloneNode(true);
   const { width, height } = node.viewBox.baseVal; // its size when it is not zoomed
