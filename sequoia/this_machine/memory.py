@@ -72,9 +72,8 @@ def require_possible(needed: float, device: torch.device, together: bool, what: 
     )
     if needed > most:
         kind = "of graphics memory " if device.type == "cuda" else ""
-        raise OutOfMemory(
-            f"{what} about {size(needed)}; this machine has {size(most)} {kind}in total"
-        )
+        owner = device if device.type == "cuda" and not together else "this machine"
+        raise OutOfMemory(f"{what} about {size(needed)}; {owner} has {size(most)} {kind}in total")
 
 
 def require_each(needed: Mapping[torch.device, float], what: str, advice: str = "") -> None:
