@@ -291,8 +291,7 @@ def files(form: str, what: str, has_example: bool = False) -> dict[str, Any]:
 
 def _sharing(form: str, what: str) -> None:
     """The button that saves what is on screen as one HTML file, and the button that copies a link
-    to this server with the same settings. Both are JavaScript only: they call no handler of the
-    server."""
+    to what the tab shows. Both are JavaScript only: they call no handler of the server."""
     saver, tab = SHARED[what]
     with gr.Row(elem_classes="pg-files"):
         page = gr.Button("Save as web page", size="sm", min_width=60, elem_id=f"{form}-html")
