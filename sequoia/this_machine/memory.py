@@ -22,7 +22,7 @@ _OUT_OF_MEMORY = (
     "CUDA error: out of memory",
     "CUBLAS_STATUS_ALLOC_FAILED",
 )
-ROOM = 1.1  # times the bytes of the weights: the additional tenth is for everything else
+ROOM = 1.1  # memory of a model in multiples of its weights: a tenth more for everything else
 
 
 def free_bytes(device: torch.device) -> int:

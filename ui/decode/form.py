@@ -175,7 +175,8 @@ class Controls(RunControls):
         return {**updates, self.stop: gr.update(interactive=True, value=STOP)}
 
     def resting(self, continues: bool) -> Updates:
-        """Updates for the end of a run, or for a pause if Resume can continue it (`continues`)."""
+        """Updates for the end of a run, or, if Resume can continue the run (`continues`), for a
+        pause."""
         updates = {button: gr.update(interactive=True) for button in self.buttons}
         paused = {
             self.run: gr.update(interactive=True, value=RESUME),
