@@ -25,8 +25,9 @@ _log = logging.getLogger(__name__)
 
 
 def shown(value: Any) -> str:
-    """`value` for an error message. Always short, however long a string or an integer is; of other
-    values, such as lists, only the type."""
+    """`value` for an error message. Always short: a long string is cut, and of a long integer only
+    the size is given. None, booleans and floats are shown as they are; of other values, such as
+    lists, only the type."""
     if isinstance(value, str):
         return repr(value[:MAX_SHOWN])
     if value is None or isinstance(value, bool | float):
@@ -80,8 +81,8 @@ def one_of(value: Any, what: str, choices: Sequence[str], error: type[SequoiaErr
 
 def items(values: Any, rule: str, most: int, error: type[SequoiaError]) -> tuple[Any, ...]:
     """The first `most` + 1 elements of `values`: enough for the caller to see that there are too
-    many, even if `values` never ends. rule: the beginning of the error message, such as "parents
-    must be a list", if `values` cannot be read as one."""
+    many, even if `values` never ends. If `values` cannot be read as a list, the error message
+    begins with `rule`, such as "parents must be a list"."""
     if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
         raise error(f"{rule}, not {shown(values)}")
     return tuple(islice(values, most + 1))

@@ -13,8 +13,9 @@ _NO_MODEL = ("no config", "no model")
 
 
 def summary(kind: str, found: Mapping[str, Outcome], condition: str) -> ModelType:
-    """The entry of the type `kind` in the list. condition: the name of the variant whose changes
-    all others except "base" include, "" if there is none."""
+    """The entry of the type `kind` in the list of types (see sequoia.loading.model_types).
+    condition: the name of the variant whose changes all others except "base" include, "" if there
+    is none."""
     base = found["base"]
     result = _result(base, found.get(condition, base))
     if result not in ("runs", "partly"):

@@ -27,7 +27,9 @@ from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.sweep.toy_configs import CONTEXT, toy_config
 from sequoia.sweep.toy_models import noisy, random_model, save
 
-TOKENS = 20  # decoded up to the end of the context, to exercise code that depends on the length
+# tokens to decode; the last is at the end of the context, to exercise code that depends on the
+# length
+TOKENS = 20
 TREE = Tree.kary(2, 3)
 TOLERANCE = 1e-4  # allowed difference of float32 logits, divided by their standard deviation
 _PARTS = 13  # tokens per pass when a text is given to the model in parts
@@ -145,9 +147,9 @@ def generated(model: Any, ids: Sequence[int], length: int) -> list[int]:
 
 
 def distances(model: TreeModel, reference: Any, text: Sequence[int]) -> list[float]:
-    """Differences between the logits of `model` and those of `reference` without a cache, divided
-    by their standard deviation: for trees at several positions of `text`, for the token after a
-    kept path, and for the text given to `model` in parts."""
+    """Largest differences between the logits of `model` and those of `reference` without a cache,
+    divided by the standard deviation of the latter: for trees at several positions of `text`, for
+    the token after a kept path, and for the text given to `model` in parts."""
     found = []
     for prefix in {1, len(text) // 2, len(text) - TREE.levels}:
         found += _around(model, reference, text, prefix)
@@ -159,7 +161,8 @@ def distances(model: TreeModel, reference: Any, text: Sequence[int]) -> list[flo
 
 
 def _around(model: TreeModel, reference: Any, text: Sequence[int], prefix: int) -> list[float]:
-    """The differences for a tree after the first `prefix` tokens of `text`."""
+    """The differences for a tree after the first `prefix` tokens of `text`, and for the token after
+    one of its paths."""
     context = model.open(len(text) + len(TREE))
     context.extend(text[:prefix])
     tokens = [(7 * node + text[prefix]) % model.vocab for node in range(len(TREE))]

@@ -79,8 +79,8 @@ def has_text(kind: str) -> bool:
 
 def condition(kind: str) -> tuple[str, Changes]:
     """The changes to its defaults that a model of `kind` needs to be causal or to have full
-    attention in every layer, in words and as fields. Both are empty if it needs no changes, or if
-    the type does not allow them."""
+    attention in every layer, in words and as fields. Both are empty if it needs no changes, if the
+    type does not allow them, or if it does not have exactly one language model."""
     if not has_text(kind):
         return "", {}
     config = toy_config(kind).get_text_config()
@@ -161,8 +161,8 @@ def _windows(fields: Mapping[str, Any]) -> NamedChanges:
 
 
 def _full_attention(config: Any) -> Changes:
-    """The changes that give every layer full attention. Windows are still set, but then no layer
-    uses them."""
+    """The changes that give every layer full attention; empty if every layer has it already.
+    Windows may still be set, but then no layer uses them."""
     fields = config.to_dict()
     if "attention_types" in fields:
         return {"attention_types": [[["global"], fields["num_layers"]]]}
@@ -222,8 +222,8 @@ def _share(config: Any) -> float:
 
 
 def _with(ropes: Mapping[str, Any], scaled: Mapping[str, Any]) -> dict[str, Any]:
-    """`ropes` with `scaled` added. If each kind of layer has rotary parameters of its own, it is
-    added to each of them."""
+    """`ropes` with `scaled` added. If each kind of layer has rotary parameters of its own,
+    `scaled` is added to each of them."""
     if not any(isinstance(part, Mapping) for part in ropes.values()):
         return {**ropes, **scaled}
     parts = {name: part for name, part in ropes.items() if isinstance(part, Mapping)}

@@ -30,8 +30,8 @@ def available(free: int) -> int:
 
 def _limits() -> Iterator[tuple[int, int]]:
     """Limit and use, in bytes, of each control group that the program is in. Cached files that the
-    system frees when necessary are not counted as used. Groups without a limit or with unreadable
-    files are omitted."""
+    system frees when necessary are not counted as used. Groups with the limit "max" or with
+    unreadable files are omitted."""
     for folder in _folders():
         for names in _FILES:
             try:

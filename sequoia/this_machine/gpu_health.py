@@ -12,7 +12,8 @@ _log = logging.getLogger(__name__)
 
 
 def gpu_problem(device: torch.device) -> str:
-    """Why `device` cannot run a kernel, in one line; "" if it can, and for a CPU."""
+    """Why `device` cannot run a kernel, in one line; "" if it can or if its memory is
+    full, and for a CPU."""
     if device.type != "cuda":
         return ""
     try:

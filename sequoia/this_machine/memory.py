@@ -22,7 +22,7 @@ _OUT_OF_MEMORY = (
     "CUDA error: out of memory",
     "CUBLAS_STATUS_ALLOC_FAILED",
 )
-ROOM = 1.1  # times the bytes of the weights: the additional tenth is for everything else
+ROOM = 1.1  # memory of a model in multiples of its weights: a tenth more for everything else
 
 
 def free_bytes(device: torch.device) -> int:
@@ -72,9 +72,8 @@ def require_possible(needed: float, device: torch.device, together: bool, what: 
     )
     if needed > most:
         kind = "of graphics memory " if device.type == "cuda" else ""
-        raise OutOfMemory(
-            f"{what} about {size(needed)}; this machine has {size(most)} {kind}in total"
-        )
+        owner = device if device.type == "cuda" and not together else "this machine"
+        raise OutOfMemory(f"{what} about {size(needed)}; {owner} has {size(most)} {kind}in total")
 
 
 def require_each(needed: Mapping[torch.device, float], what: str, advice: str = "") -> None:

@@ -17,8 +17,8 @@ from typing import Any
 
 
 class WorkerEnded(Exception):
-    """The process has ended. The message is the end of what it printed besides messages, or says
-    that it ended if it printed nothing."""
+    """The process has ended. The text of the exception is the end of what the process printed
+    besides its messages; if it printed nothing else, the text says that it ended."""
 
 
 class WorkerProcess:
@@ -64,8 +64,8 @@ class WorkerProcess:
         return message
 
     def limit_memory(self, more: int) -> None:
-        """Limit the process to `more` bytes in addition to those it has now; larger allocations
-        fail as if no memory were left. Does nothing on systems without such limits."""
+        """Limit the process to `more` bytes in addition to those it has now; allocations beyond
+        that fail as if no memory were left. Does nothing on systems without such limits."""
         pid = self._process.pid
         with suppress(ImportError, AttributeError, OSError, ValueError):
             import resource

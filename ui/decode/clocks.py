@@ -114,9 +114,10 @@ def retimed(trace: StepTrace, clock: SimulatedClock | None) -> StepTrace:
 def clock_meta(entry: Entry | None, tree: Tree | None = None) -> dict[str, Any]:
     """The fields of a run's meta that describe its clock: the label of the times, and for a
     simulated clock also its name and a note. The note says which figures of the profile are
-    assumptions, and warns if the time of `tree` is extrapolated or no time of the profile was ever
-    checked. entry: the profile of a simulated clock; None for this machine's own clock. tree: the
-    tree of all steps; None if the tree may change from step to step."""
+    assumptions. If `tree` has several nodes, the note also warns if the time of `tree` is
+    extrapolated or no time of the profile was ever checked. entry: the profile of a simulated
+    clock; None for this machine's own clock. tree: the tree of all steps; None if the tree may
+    change from step to step."""
     if entry is None:
         return {"label": "measured"}
     notes = [entry.note, calibration_words(tree, entry.profile) if tree else ""]

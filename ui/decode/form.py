@@ -175,7 +175,8 @@ class Controls(RunControls):
         return {**updates, self.stop: gr.update(interactive=True, value=STOP)}
 
     def resting(self, continues: bool) -> Updates:
-        """Updates for the end of a run, or for a pause if Resume can continue it (`continues`)."""
+        """Updates for the end of a run, or, if Resume can continue the run (`continues`), for a
+        pause."""
         updates = {button: gr.update(interactive=True) for button in self.buttons}
         paused = {
             self.run: gr.update(interactive=True, value=RESUME),
@@ -290,8 +291,8 @@ def files(form: str, what: str, has_example: bool = False) -> dict[str, Any]:
 
 
 def _sharing(form: str, what: str) -> None:
-    """The buttons that save what is on screen as one HTML file, and that copy a link to it. Both
-    are JavaScript only: they call no handler of the server."""
+    """The button that saves what is on screen as one HTML file, and the button that copies a link
+    to what the tab shows. Both are JavaScript only: they call no handler of the server."""
     saver, tab = SHARED[what]
     with gr.Row(elem_classes="pg-files"):
         page = gr.Button("Save as web page", size="sm", min_width=60, elem_id=f"{form}-html")

@@ -2,8 +2,8 @@
 described at `sequoia.saved_files.run_file.Packer`.
 
 A message: {v, run, from, meta?, stored?, trees?, pieces?, steps, done, end?, tail?, error, notice,
-wait?, follow?, followed?}. An answer to `get_steps` lacks done, error and notice. For messages
-without a run see `notice_message`.
+wait?, follow?, followed?}. An answer to `get_steps` lacks done, error and notice; the first message
+to a follower lacks error and notice. For messages without a run see `notice_message`.
 
 from: the index of the first step, so that the browser notices missing steps.
 stored: whether the page can load the run again by its name.
@@ -65,7 +65,7 @@ class RunMessages:
         ahead: Mapping[str, Any] = NOTHING,
     ) -> str:
         """One message with the steps of `added`, each as returned by `Recorder.add`. A message with
-        an `end` is the last one, unless a paused run continues."""
+        an `end` is the last one, unless a paused or stopped run continues."""
         added = list(added)
         trees = [tree for one in added for tree in one["new_trees"]]
         pieces = {token: piece for one in added for token, piece in one["new_pieces"].items()}

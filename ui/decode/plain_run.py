@@ -35,9 +35,10 @@ class PlainRun:
 
 
 def plain_run(pair: Pair, decode_request: DecodeRequest, should_stop: ShouldStop) -> PlainRun:
-    """Decode the prompt without a draft, for at most PLAIN_TOKENS tokens, until PLAIN_SECONDS have
-    passed. The steps are timed on the clock of `decode_request`. There are none if `should_stop`
-    ended the run, or if the prefill already took PLAIN_SECONDS."""
+    """Decode the prompt without a draft until PLAIN_SECONDS have passed, for at most PLAIN_TOKENS
+    tokens, or the token limit of the request if that is lower. The steps are timed on the clock of
+    `decode_request`. There are none if `should_stop` ended the run, or if the prefill already took
+    PLAIN_SECONDS."""
     tokens = min(PLAIN_TOKENS, decode_request.params.max_new_tokens)
     params = replace(decode_request.params, max_new_tokens=tokens)
     decoder = Decoder(pair, decode_request.prompt, params, Tree.chain(1))

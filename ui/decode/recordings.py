@@ -68,7 +68,8 @@ class Recording:
 
     @property
     def pending(self) -> str:
-        """The incomplete character at the end of the text; empty once another step completes it."""
+        """The incomplete character at the end of the text; empty once another step completes it or
+        ends the run."""
         with self._lock:
             return self._recorder.pending
 
@@ -102,7 +103,7 @@ K = TypeVar("K", bound=Storable)
 
 
 class RunStore(Generic[K]):
-    """The newest recordings, by their first `put`. Each `put` drops the oldest ones until at most
+    """The newest recordings, by their last `put`. Each `put` drops the oldest ones until at most
     `runs` are left, with at most `nodes` nodes in total. The newest one is kept even if it alone
     has more nodes."""
 
@@ -131,8 +132,8 @@ class RunStore(Generic[K]):
 
 @dataclass(frozen=True)
 class Shown:
-    """A run to show. message: shows it in the browser. file: the text of the file that Save
-    offers, which is called `file_name`."""
+    """A run to show. message: shows it in the browser. file, file_name: text and name of the file
+    that Save offers. prompt: the run's prompt; empty if it is not known."""
 
     message: str
     file: str
@@ -141,14 +142,15 @@ class Shown:
 
 
 def opened(path: Any, most: int) -> Run:
-    """The run in the file at `path`, which may have at most `most` bytes. Raises BadTrace with a
-    message for the visitor."""
+    """The run in the file at `path`. Limit on its size and errors as in `json_of`; also raises
+    BadTrace if the file contains no valid run or a run without steps."""
     return played(Run.from_dict(json_of(path, most, "run")))
 
 
 def json_of(path: Any, most: int, name: str) -> Mapping[str, Any]:
-    """The JSON object in the file at `path`, which may have at most `most` bytes. name: the kind of
-    file, "run" or "race". Raises BadTrace with a message for the visitor."""
+    """The JSON object in the file at `path`, which may have at most `most` bytes, and never more
+    than MAX_CHARS. name: the kind of file, "run" or "race". Raises BadTrace with a message for the
+    visitor."""
     return uploaded_json(path, min(most, MAX_CHARS), name, BadTrace)
 
 

@@ -156,9 +156,9 @@ class DecodeJob(RunJob):
 
     def _end_notice(self, late: str | None, end: str, timed: bool) -> str | None:
         """The notice at the end of a turn; None if there is nothing to say. It says that the run
-        was stopped and how to continue it, or that it reached the time limit, and why a requested
-        speed-up is missing. late: the message about the time limit. timed: whether plain decoding
-        was timed."""
+        was stopped and how to continue it, or that it reached the time limit; and if a requested
+        speed-up is missing, it says why. late: the message about the time limit. timed: whether
+        plain decoding was timed."""
         start = late or ("Stopped. Resume or Step to continue." if end == "stopped" else "")
         missing = (
             "No speed-up shown: the plain baseline was not timed."

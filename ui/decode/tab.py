@@ -188,7 +188,8 @@ class LiveView(RunView[DecodeJob]):
         return run
 
     def buttons_now(self, request: gr.Request) -> Updates:
-        """Updates of the buttons and of Save's file after a run, a step, or a refused request."""
+        """Updates of the buttons and of Save's file after a run, a step, or a refused request, and
+        for a page that asks (`job_state`)."""
         run = self.sessions.get(visitor(request))
         if run is None:
             return self.form.resting(False)

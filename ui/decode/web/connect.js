@@ -34,7 +34,7 @@ export function connect(element, props, watch, trigger, server) {
   const isBusy = () => canStop("pg");
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
   sayInterrupted("decode", isBusy, "run");
-  let hasOpened = false; // after the first run, the form stays as the visitor left it
+  let hasOpened = false; // after the first run on screen, the form stays as it is
   const receive = (received) => {
     const message = view.store.following.note(received, view.store.notice);
     if (!message) return;

@@ -2,7 +2,7 @@
    ui/decode/button_scripts.py), except `refused`, which connect.js calls. */
 
 let changedSince = false;
-let changedBefore = false; // the value of `changedSince` before the last press of Run or Step
+let changedBefore = false; // the value of `changedSince` before the last call of `began`
 
 /**
  * Run or Step was pressed, or the Lab starts a run.

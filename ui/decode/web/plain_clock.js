@@ -30,7 +30,7 @@ export class PlainClock {
 
   /**
    * How many tokens plain decoding has emitted by a moment.
-   * @param {number} time seconds from its start
+   * @param {number} time seconds from the start of plain decoding
    * @returns {number}
    */
   tokens(time) {

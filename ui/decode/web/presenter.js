@@ -137,8 +137,8 @@ export class Presenter {
     }
   }
 
-  // Keep in view the node being tried, and at the result the end of the path. In the other pictures
-  // of slow motion, keep the root in view.
+  // Keep in view the node being tried. If there is none, keep in view the end of the path at the
+  // result and outside slow motion, and the root in the other pictures of slow motion.
   /** @type {(step: StepView) => StepLook} */
   look(step) {
     const { store, stage } = this;
