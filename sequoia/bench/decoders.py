@@ -88,8 +88,8 @@ def verified_trees(
     profile: HardwareProfile, acceptance: Acceptance, own_paths: Acceptance
 ) -> list[VerifiedTree]:
     """Every verifier on the planned tree and on the best chain of at least two nodes, both planned
-    with `acceptance`, the default verifier's vector. Then Sequoia and Traversal on the tree planned with `own_paths`, the
-    vector along Traversal's final paths, if that tree differs."""
+    with `acceptance`, the default verifier's vector. Then Sequoia and Traversal on the tree planned
+    with `own_paths`, the vector along Traversal's final paths, if that tree differs."""
     shapes = {
         "tree": best_plan(acceptance, profile, slack=SLACK).tree,
         "chain": best_chain(acceptance, profile, min_nodes=2).tree,

@@ -321,7 +321,9 @@ def _options(argv: Sequence[str] | None) -> Namespace:
     parser.add_argument(
         "--limit", type=int, help="maximum number of excerpts of each kind (default: all)"
     )
-    parser.add_argument("--tokens", type=int, default=task.tokens, help="tokens per continuation")
+    parser.add_argument(
+        "--tokens", type=int, default=task.tokens, help="maximum tokens per continuation"
+    )
     parser.add_argument(
         "--draws",
         type=int,
@@ -329,7 +331,10 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         help="continuations sampled per prompt at temperatures above 0",
     )
     parser.add_argument(
-        "--timed", type=int, default=task.timed, help="prompts timed for the speed-up; 0 for none"
+        "--timed",
+        type=int,
+        default=task.timed,
+        help="prompts of each kind timed for the speed-up; 0 for none",
     )
     parser.add_argument("--threads", type=int, help="CPU threads (default: chosen by torch)")
     parser.add_argument("--json", type=Path, help="write all results to this file")
