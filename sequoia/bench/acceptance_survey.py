@@ -59,9 +59,9 @@ def survey(
     An entry contains rates by rank, counts, the 95% confidence interval of the first rank's rate,
     the share of repeated text in the continuations, and the agreement of draft and target on the
     prompts. It also contains rates to plan with, which are fitted to the tokens per step of a tree
-    of several levels (planning/fit_acceptance.py), and above temperature 0 rates counted along
-    Traversal's final paths. The interval treats all visited nodes as independent, although nodes
-    visited after the same prompt are not.
+    of several levels (planning/fit_acceptance.py), and above temperature 0 rates to plan
+    Traversal's trees with (see `along_own_paths`). The interval treats all visited nodes as
+    independent, although nodes visited after the same prompt are not.
 
     kinds: prompts by the name of their kind, the pair's usual kind first. tokens: new tokens per
     continuation. ranks: number of siblings whose acceptance is counted. draws: how often each

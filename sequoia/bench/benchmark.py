@@ -129,7 +129,7 @@ class Block:
         self._profile: HardwareProfile | None = None
 
     def measure(self, pair: Pair) -> HardwareProfile:
-        """Measure the machine's profile with `pair`."""
+        """Measure the machine's profile with `pair`, and store it with the pair too."""
         self._profile = pair.measured.profile = measure_profile(
             pair, rounds=self.options.rounds * 10
         )
@@ -249,7 +249,8 @@ def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
 
 
 def _at_least(least: int, what: str, most: int | None = None) -> Callable[[str], int]:
-    """A parser of whole numbers from `least` to `most`. Error messages call the value `what`."""
+    """A parser of whole numbers from `least` to `most`. The refusal of any other number calls it
+    `what`."""
 
     def whole(text: str) -> int:
         value = int(text)

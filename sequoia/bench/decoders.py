@@ -56,9 +56,9 @@ Decode = Callable[[str, SamplingParams], tuple[list[int], DecodeStats | None]]
 @dataclass(frozen=True)
 class Contestant:
     """A named way to decode. ready: called before each prompt; returns the function that decodes
-    it. This call is not timed, so it is where adaptive trees are reset: fixed trees are planned
-    outside the timing too. predicted, expected_tokens: the predicted speed-up over plain
-    decoding and the predicted tokens per step, each None if it was not predicted."""
+    it. This call is not timed. In it adaptive trees are reset, because the planning of fixed trees
+    is not timed either. predicted, expected_tokens: the predicted speed-up over plain decoding and
+    the predicted tokens per step, each None if it was not predicted."""
 
     name: str
     group: str
@@ -87,9 +87,9 @@ class VerifiedTree:
 def verified_trees(
     profile: HardwareProfile, acceptance: Acceptance, own_paths: Acceptance
 ) -> list[VerifiedTree]:
-    """Every verifier on the planned tree and on the best chain, both planned with `acceptance`, the
-    default verifier's vector. Then Sequoia and Traversal on the tree planned with `own_paths`, the
-    vector along Traversal's final paths, if that tree differs."""
+    """Every verifier on the planned tree and on the best chain of at least two nodes, both planned
+    with `acceptance`, the default verifier's vector. Then Sequoia and Traversal on the tree planned
+    with `own_paths`, the vector along Traversal's final paths, if that tree differs."""
     shapes = {
         "tree": best_plan(acceptance, profile, slack=SLACK).tree,
         "chain": best_chain(acceptance, profile, min_nodes=2).tree,
@@ -110,9 +110,9 @@ def ours(
     acceptance: Acceptance,
     temperature: float,
 ) -> Iterator[Contestant]:
-    """The engine's own decoders. Trees are chosen for the measured profile, the one of Sequoia as
-    in the app; speed-ups are predicted over plain decoding at `plain_seconds` per token. others:
-    the pair in each dtype that plain decoding is timed in, by the dtype's name."""
+    """The engine's own decoders. Trees are chosen for the measured `profile`, Sequoia's as in the
+    app. Speed-ups are predicted over plain decoding at `plain_seconds` per token. others: the pair
+    in each dtype that plain decoding is timed in, by the dtype's name."""
     for name, other in others.items():
         yield _plain(f"plain, {name}", "plain", other)
     shapes = {
@@ -135,8 +135,8 @@ def ours(
 
 
 def fastest_plain(pair: Pair, others: dict[str, Pair], profile: HardwareProfile) -> float:
-    """Seconds per token of plain decoding in its fastest dtype, which may differ from the dtype
-    that trees use: a pass over one row, plus the overhead.
+    """Seconds per token of plain decoding (a pass over one row, plus the overhead) in its fastest
+    dtype, which may differ from the dtype that trees use.
 
     The passes in all dtypes are timed here in turn, and the profile's pass is scaled by the ratio
     of the fastest to the pair's own dtype. So the result stays comparable with the profile even if
@@ -311,7 +311,8 @@ def other_dtypes(named: dict[str, Any], device: str, own: Pair) -> dict[str, Pai
     """The pair in each dtype that plain decoding is timed in, by the dtype's name. `generate()` is
     set to ignore the end-of-text token, so that it does not stop early. Left out are dtypes that do
     not fit in memory, and dtypes many times slower on this device, as bfloat16 is on many CPUs:
-    they cannot be the fastest. own: the pair in its usual dtype; reused on a GPU to save memory."""
+    they cannot be the fastest. own: the pair in its usual dtype; reused on a GPU to save memory,
+    and on any device if no other pair fits in memory."""
     pairs = {}
     for name in PLAIN_DTYPES:
         if own.target.device.type == "cuda" and dtype_name(own) == name:

@@ -42,10 +42,11 @@ from sequoia.text_files import load_json
 from sequoia.validate_input import whole
 
 FILE = ASSETS / "bench" / "recorded_steps" / "expected.json"
-TEXTS = 3  # texts in a race: one from each lane
+TEXTS = 3  # texts in a race: one from each of three lanes
 FREEDOM = 7  # degrees of freedom of the verdict's error after one race
 TEMPERATURE = 0.6
-Texts = Sequence[Mapping[str, list[float]]]  # for each text, by lane: the steps in each segment
+# for each text, by lane: the expected steps in each segment
+Texts = Sequence[Mapping[str, list[float]]]
 
 
 def trees_of(pair: Pair, params: SamplingParams, prompt: str) -> dict[str, Tree]:
@@ -82,8 +83,8 @@ def record(
 
 
 def outside(prompts: Sequence[Texts], one: str, other: str, races: int, seed: int) -> float:
-    """Share of races, 0 to 1, whose 95% interval misses the ratio found on the remaining texts of
-    the prompt."""
+    """Share of races, 0 to 1, whose widened 95% interval misses the ratio found on the remaining
+    texts of the prompt. A race in which `compared` finds no ratio does not count as a miss."""
     rng = random.Random(seed)
     return sum(_misses(rng.choice(prompts), one, other, rng) for _ in range(races)) / races
 
@@ -102,8 +103,8 @@ def _misses(texts: Texts, one: str, other: str, rng: random.Random) -> bool:
 
 
 def compared(texts: Texts, one: str, other: str) -> tuple[float, float] | None:
-    """Logarithm of the tokens per step of `one` divided by those of `other`, and its variance. None
-    if all steps of a lane start in one segment."""
+    """The logarithm of a ratio, the tokens per step of `one` divided by those of `other`, and the
+    logarithm's variance. None if all steps of a lane start in one segment."""
     # the lengths need only be equal for both lanes
     pair = (
         ExpectedSteps((1,) * len(texts), tuple(tuple(text[name]) for text in texts))

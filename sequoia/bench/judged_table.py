@@ -15,9 +15,9 @@ RESAMPLES = 2000
 
 
 def table(after: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
-    """A text table of the figures in `after`. With `before`, the figures of both pairs stand side
-    by side, followed by the differences over the same excerpts. Raises SequoiaError if the numbers
-    of excerpts differ."""
+    """A text table of the figures in `after`. For kinds of text that are in `before` too, the
+    figures of `before` stand to their left, and the differences over the same excerpts follow.
+    Raises SequoiaError if the numbers of excerpts of such a kind differ."""
     lines = []
     for kind in after["kinds"]:
         new = after["kinds"][kind]

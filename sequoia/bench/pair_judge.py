@@ -1,9 +1,9 @@
 """Evaluate a pair by the text it writes: `python -m sequoia.judge_pair --target DIR --draft DIR`.
 
-The pair reads excerpts of texts that neither the current nor the previous bundled pair was trained
-on: how well does the target predict them, and how far does the draft agree with the target? It then
-continues the start of each excerpt: how repetitive is the continuation, and is code still valid
-Python?
+The pair reads excerpts (by default of texts that neither the current nor the previous bundled pair
+was trained on): how well does the target predict them, and how far does the draft agree with the
+target? It then continues the start of each excerpt: how repetitive is the continuation, and is code
+still valid Python?
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Task:
-    """Settings of an evaluation. tokens: length of each continuation. draws: how often each
-    prompt is continued at temperatures above 0. timed: number of prompts decoded once more, plainly
-    and with the tree, to time the speed-up."""
+    """Settings of an evaluation. tokens: maximum length of each continuation. draws: how often
+    each prompt is continued at temperatures above 0. timed: number of prompts of each kind that are
+    decoded once more, plainly and with the tree, to time the speed-up; 0 for none."""
 
     tokens: int = 128
     draws: int = 4
@@ -155,7 +155,7 @@ def _predicted(pair: Pair, excerpt: Excerpt) -> tuple[float, int]:
 def _forced(pair: Pair, excerpt: Excerpt, tree: Tree) -> dict[str, Any]:
     """Teacher-forced figures of one excerpt: the number of positions, acceptance rates by rank, the
     expected tokens per step with `tree` at these rates, and the shared probability mass (the mean
-    of sum(min(p, q)))."""
+    of sum(min(p, q)) at temperature 1, see `shared_mass`)."""
     counted = teacher_forced_acceptance(
         pair, [excerpt.text], SamplingParams(temperature=USUAL), ranks=RANKS, own=False
     )
@@ -260,8 +260,8 @@ def excerpts_of(folder: Path, kind: str, limit: int | None = None) -> list[Excer
 
 
 def pair_of(target: str | None, draft: str | None) -> Pair:
-    """The pair to evaluate, by default the bundled one. Its prompts begin with the tokenizer's
-    beginning-of-text token, if there is one."""
+    """The pair to evaluate, with the bundled target or draft where None is given. Its prompts begin
+    with the tokenizer's beginning-of-text token, if there is one."""
     pair = load_pair(
         target=target or str(BUNDLED_PAIR / "target"), draft=draft or str(BUNDLED_PAIR / "draft")
     )
@@ -321,7 +321,9 @@ def _options(argv: Sequence[str] | None) -> Namespace:
     parser.add_argument(
         "--limit", type=int, help="maximum number of excerpts of each kind (default: all)"
     )
-    parser.add_argument("--tokens", type=int, default=task.tokens, help="tokens per continuation")
+    parser.add_argument(
+        "--tokens", type=int, default=task.tokens, help="maximum tokens per continuation"
+    )
     parser.add_argument(
         "--draws",
         type=int,
@@ -329,7 +331,10 @@ def _options(argv: Sequence[str] | None) -> Namespace:
         help="continuations sampled per prompt at temperatures above 0",
     )
     parser.add_argument(
-        "--timed", type=int, default=task.timed, help="prompts timed for the speed-up; 0 for none"
+        "--timed",
+        type=int,
+        default=task.timed,
+        help="prompts of each kind timed for the speed-up; 0 for none",
     )
     parser.add_argument("--threads", type=int, help="CPU threads (default: chosen by torch)")
     parser.add_argument("--json", type=Path, help="write all results to this file")

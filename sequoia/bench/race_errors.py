@@ -2,8 +2,8 @@
 
 Three figures are measured, each with a goal:
 
-- Identical lanes: at most 6% of verdicts may find them different: any two of them after one race,
-  the last two after as many races as the verdict itself calls enough.
+- Identical lanes: at most 6% of verdicts may find them different. After one race, any two of them
+  count; after as many races as the verdict itself calls enough, only the last two.
 - A true difference of 10%: found by at least 88% of verdicts after enough races.
 - Plain decoding: never ties for first with a lane measured at least 1.4 times as fast, in races of
   96 tokens or more. This is a rule of the verdict, so the figure only confirms it.
@@ -11,8 +11,8 @@ Three figures are measured, each with a goal:
 In a recorded session, several lanes of the same kind take turns on one prompt, so these lanes
 differ by chance alone. A resampled race picks one session at random and deals its runs to the
 lanes. A true difference of 10% is made by dividing one lane's step times by 1.1. Figures for single
-races depend more on the number of sessions than on the number of races: of 48 sessions, two already
-make up 4%.
+races depend more on the number of sessions than on the number of races: of the 48 sessions recorded
+at temperature 0.6, two already make up 4%.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ GOAL_SAME = 0.06  # largest share of verdicts that may find identical lanes diff
 GOAL_FOUND = 0.88  # smallest share of verdicts that must find a true difference of 10%
 FIRST_RACES = 3  # races before the first verdict, which says how many more are needed
 MOST_RACES = 600  # pooled in one verdict
-# A resampled race at temperature 0 may begin at every 8th token of its runs; at higher temperatures
-# it begins at the first.
+# A resampled race at temperature 0 may begin at every 8th token of its runs, if the text that they
+# share is long enough from there on; at higher temperatures it begins at the first token.
 WINDOW = 8
 Line = tuple[str, float]  # kind of a lane, and the factor by which its pace is raised
 
@@ -198,7 +198,7 @@ def report(sessions: Sequence[Session], tokens: Sequence[int], races: int, seed:
         for length in tokens:
             of_these = [one for one in sessions if one.temperature == temperature]
             sampler = Resampler(of_these, seed)
-            print(f"temperature {temperature:g}, races of {length} tokens, {races} resampled")
+            print(f"temperature {temperature:g}, {length}-token races, {races} verdicts per figure")
             met &= _same(sampler, length, races)
             met &= _found(sampler, length, races)
             ties = plain_ties(sampler, length, races)
@@ -261,7 +261,9 @@ def main(argv: Sequence[str] | None) -> None:
         help="sessions to record for each prompt and temperature",
     )
     parser.add_argument("--prompts", type=int, default=6, help="prompts to record of each kind")
-    parser.add_argument("--races", type=int, default=2000, help="races to resample per figure")
+    parser.add_argument(
+        "--races", type=int, default=2000, help="verdicts per figure, on resampled races"
+    )
     parser.add_argument(
         "--tokens", type=int, nargs="+", default=[96, 128], help="lengths of a race, in tokens"
     )

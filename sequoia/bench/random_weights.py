@@ -1,11 +1,11 @@
 """Time models of real shapes with random weights: `python -m sequoia.shapes --out profiles`.
 
-Times depend on the shapes and not on the values of the weights, so nothing has to be downloaded.
-A pair with random weights accepts almost no tokens. The results are therefore hardware profiles:
+Times depend on the shapes and not on the values of the weights, so nothing has to be downloaded. A
+pair with random weights accepts almost no tokens. The results are therefore hardware profiles:
 speed-ups can only be predicted from them, with an acceptance vector counted elsewhere. Each profile
-comes with figures of the engine's efficiency: the target's pass compared with reading its weights
-once, the time of a draft pass, the share of a step spent outside the models, and the memory of a
-run, predicted and (on CUDA) measured.
+comes with figures of the engine's efficiency, such as the target's pass compared with reading its
+weights once, the time of a draft pass, the share of a step spent outside the models, and the memory
+of a run, predicted and (on CUDA) measured.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ALL_SIZES = (*SIZES, 256, 512, 1024)
 ASSUMED = Acceptance.power_law(2.0, 0.6, 32)
 _TEXT = "The quick brown fox jumps over the lazy dog. " * 4
 _DRAWN = 2**22  # random numbers drawn for a matrix on a CPU, and repeated to fill it
-_COPIED = 2**30  # bytes of one timed copy on a GPU
+_COPIED = 2**30  # bytes of one timed copy on CUDA; elsewhere a sixteenth of it
 _COPIES = 20
 # Printed names of figures whose keys read badly; the keys in saved files stay as they are.
 PRINTED = {
@@ -181,7 +181,7 @@ class ByteTokenizer:
 def build(name: str, device: torch.device, graphs: bool = True) -> Pair:
     """The pair `name` of SHAPES with random weights on `device`. All layers of a streamed target
     are in host memory. graphs: False uses the forward pass of `transformers`, without CUDA graphs,
-    for all but a streamed target, which never has any. Raises OutOfMemory."""
+    except for a streamed target, which never uses CUDA graphs. Raises OutOfMemory."""
     shape = SHAPES[name]
     dtype = narrowest_dtype(device)
     draft = _with_forward(TreeModel(shape.draft.build(device, dtype), shape.draft.name), graphs)

@@ -1,6 +1,6 @@
 """The best tree and the best chain for the bundled pair, on each machine whose hardware profile
-comes with the program. Runs no model and measures nothing: all figures are predicted from recorded
-acceptance."""
+comes with the program. Runs no model and measures nothing: plans and speed-ups are predicted from
+recorded acceptance."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ _HEADS = (
 @dataclass(frozen=True)
 class ReadyPlan:
     """The plans for the profile `name`. source: where its times come from. calibrated: the number
-    of nodes up to which its times were measured or compared with a measurement."""
+    of nodes up to which its times were measured or compared with a measurement; 0 if they were
+    neither."""
 
     name: str
     source: str

@@ -21,10 +21,12 @@ class Row:
     """Results of one contestant: lists have an entry for each round (by_prompt: for each prompt),
     numbers are over all rounds.
 
-    ms_per_token: with the prefill. step_ms_per_token: of the steps only, None if `transformers`
-    decoded. overhead_share, overhead_ms: the time of a step spent outside both models, as a share
-    of the step (0 to 1) and in milliseconds. ratio, step_ratio: speed-ups over the fastest plain
-    decoding, filled in by `rated`. predicted, expected_tokens: see Contestant.
+    ms_per_token: with the prefill. step_ms_per_token: of the steps only. overhead_share,
+    overhead_ms: the time of a step spent outside both models, as a share of the step (0 to 1) and
+    in milliseconds. These three, tokens_per_step and by_prompt are None if `transformers` decoded.
+    repetition: the share of repeated 8-grams, 0 to 1, averaged over the decoded texts. ratio,
+    step_ratio: speed-ups over the fastest plain decoding, filled in by `rated`. predicted,
+    expected_tokens: see Contestant.
     """
 
     name: str

@@ -51,7 +51,8 @@ def over_prompts(values: Sequence[float]) -> Interval:
 
 
 def paired(ours: Sequence[float], theirs: Sequence[float]) -> Interval:
-    """The mean ratio of `ours` to `theirs`: the values of two decoders for the same prompts."""
+    """The geometric mean of the ratios of `ours` to `theirs`, two decoders' values for the same
+    prompts."""
     return over_prompts([one / other for one, other in zip(ours, theirs, strict=True)])
 
 
@@ -63,8 +64,8 @@ class Gain:
     for Algorithm 2 itself. expected: expected tokens per step over the verifier's random draws,
     along its own steps. on_same_drafts: the ratio of this verifier's expected tokens to those of
     Algorithm 2 for the same drafted trees, along the steps of Algorithm 2; only for Traversal,
-    which draws children as Algorithm 2 does. The expected values are None if a GPU verifies the
-    steps, because the host then does not have the distributions."""
+    which draws children as Algorithm 2 does. Each of the two is None if a GPU verifies the steps
+    along which it is computed, because the host then does not have the distributions."""
 
     name: str
     shape: str

@@ -30,7 +30,8 @@ from sequoia.models.tree_forward import Context
 from sequoia.models.tree_mask import DynamicTreeLayout, TreeLayout
 from sequoia.this_machine.step_timer import Clock
 
-# draft distributions q of one level, (nodes, vocab); a numpy array if on the host
+# as kept by Drafted: draft distributions q of one level, (nodes, vocab), or that of one node,
+# (vocab,); a numpy array if on the host
 Distributions = np.ndarray | torch.Tensor
 _ROOT = Tree.chain(1)
 
@@ -170,7 +171,7 @@ class Drafter:
         layout.clear()
         while nodes := shape.front:
             check_size(self._most, shape.tree)
-            if nodes[0]:  # the root goes through the draft with the prefix
+            if nodes[0]:  # the root goes through the draft as the last token of `unread`
                 drafted.row.update({node: len(layout) + i for i, node in enumerate(nodes)})
                 layout.add([drafted.row.get(shape.tree.parents[node]) for node in nodes])
             distributions = checked(self._distributions(nodes, drafted, layout, clock), "draft")
@@ -236,7 +237,7 @@ class _DraftLayout:
     """The inner nodes of a tree and of its cuts, and their layout in the draft's passes."""
 
     def __init__(self, context: Context, tree: Tree) -> None:
-        # the root goes through the draft with the prefix
+        # without the root, which goes through the draft as the last token of `Drafter.unread`
         nodes = [node for level in tree.inner[1:] for node in level]
         self.nodes = TreeLayout(tree, nodes, context, below=1)
         self._row = {node: row for row, node in enumerate(nodes)}

@@ -1,12 +1,12 @@
 """A dynamic tree: its shape depends on the text. It grows one level at a time. Each level gets the
-children most likely to be accepted, as long as each of them saves more time than it costs.
+children most likely to be accepted, as long as each of them saves at least the time it costs.
 
 How many children a node gets is decided from its draft distribution before any is drawn (pruning
 drawn children by their own q would bias the output). A draft probability is not an acceptance rate,
 so a calibration, counted while decoding, converts one to the other. A node is worth drafting if it
-adds more expected tokens than the best static tree emits in the time that the node costs. arXiv
-2606.01813 also weighs tokens against cost like this, for a draft that needs one pass for all
-levels.
+adds at least as many expected tokens as the best static tree emits in the time that the node costs
+(or more, because the number of nodes is limited, see `Costs`). arXiv 2606.01813 also weighs tokens
+against cost like this, for a draft that needs one pass for all levels.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class Dynamic:
 
 
 class CalibratedTree:
-    """One step's dynamic tree, sized by the calibration. probs: for each node with a draft
+    """One step's dynamic tree, sized by calibration and costs. probs: for each node with a draft
     distribution, its greatest probabilities, (k,) in decreasing order."""
 
     def __init__(self, calibration: Calibration, costs: Costs, most: int, levels: int) -> None:
@@ -195,8 +195,9 @@ class CalibratedTree:
         after them."""
 
     def _child_counts(self, scores: np.ndarray) -> tuple[int, ...]:
-        """The number of children for each row of `scores` (rows, k). Children are added in order of
-        score over all rows, while each is worth its time and there is room."""
+        """The number of children for each node of `front`. scores: (front, k), the chance that the
+        walk reaches each possible child. Children are added in order of score over all rows, while
+        each is worth its time and there is room."""
         used = len(self._parents)
         order = np.argsort(-scores, axis=None, kind="stable")
         order = order[: self._most - used]
@@ -207,7 +208,7 @@ class CalibratedTree:
     def _next_front(self, nodes: range, rate: float) -> tuple[int, ...]:
         """The nodes of the new level that are worth drafting children for. None of them if the tree
         may not grow any further, or if a draft pass over them is not worth its time. rate: the
-        expected acceptance of a first child."""
+        expected acceptance of a first child of theirs, estimated from the level above."""
         room = self._depth < self._levels - 1 and len(self._parents) < self._most
         front = tuple(
             node

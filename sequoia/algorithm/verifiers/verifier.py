@@ -1,4 +1,5 @@
-"""Verifier: one value with everything that the rest of the program needs to know about a rule."""
+"""Verifier: one value with everything that the rest of the program needs to know about a rule for
+accepting drafted tokens."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ class OnGpu:
     """A rule on a GPU, where the whole walk is one kernel.
 
     `draw(chance, q, k)` draws k tokens for every row of q (rows, vocab). The result (rows, k) stays
-    on the GPU. replacing: whether the tokens of one row are drawn independently; a rejection then
-    leaves D unchanged.
+    on the GPU. replacing: whether the tokens of one row are drawn independently; if they are, a
+    rejection leaves D (see walk.py) unchanged.
     """
 
     draw: DrawOnGpu
@@ -44,11 +45,11 @@ class Verifier:
     if the tree is a chain; "" if it is the same. drawn: words that follow the label in a menu, such
     as how children are drawn; "" if the label says enough. `draw(chance, q, counts)` draws
     counts[i] tokens for row i of q (rows, vocab). `verify(tree, tokens, p, q, chance)` verifies one
-    step. reject: how a rejection changes R and D for the next sibling; None if it does not change
-    them, or if `chances` is None. `chances(p, q, tokens)`: for each of the siblings with `tokens`,
-    the probability that it is accepted once the walk is at their parent; None for a rule that does
-    not go down from the root child by child. on_gpu: None if steps can only be verified on the
-    host.
+    step. reject: how a rejection changes R and D (see walk.py) for the next sibling; None if it
+    does not change them, or if `chances` is None. `chances(p, q, tokens)`: for each of the siblings
+    with `tokens`, the probability that the walk, once at their parent, accepts it; None for a rule
+    that does not go down from the root child by child. on_gpu: None if steps can only be verified
+    on the host.
     """
 
     key: str

@@ -90,10 +90,10 @@ def walk(
 def residuals(
     p: np.ndarray, q: np.ndarray, tokens: Sequence[int], reject: Reject | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """R and D before the trial of each sibling, if all earlier ones were rejected, then R and D
-    after the last rejection. tokens: the siblings' tokens in draft order. p, q (vocab,): the
-    distributions after their parent. The numbers equal those in `walk`; this is for code that
-    analyses a walk afterwards."""
+    """R and D before the trial of each sibling, after the rejection of all earlier ones; at the end
+    R and D after the rejection of the last. tokens: the siblings' tokens in draft order. p, q
+    (vocab,): the distributions after their parent. The numbers equal those in `walk`; this is for
+    code that analyses a walk afterwards."""
     residual = p
     draft = np.divide(q, q.sum(dtype=p.dtype), dtype=p.dtype)
     for index, token in enumerate(tokens):
@@ -106,8 +106,8 @@ def residuals(
 
 
 def walk_chances(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], reject: Reject) -> list[Any]:
-    """For each of the siblings with `tokens`, the probability that `walk` accepts it once it is at
-    their parent. p, q (vocab,): the distributions after the parent."""
+    """For each of the siblings with `tokens`, the probability that `walk`, once at their parent,
+    accepts it. p, q (vocab,): the distributions after the parent."""
     found = []
     reached = 1
     pairs = residuals(p, q, tokens, reject)

@@ -1,5 +1,5 @@
-"""One draft-and-verify step that stays on the GPU: the host synchronises once per phase, not once
-per level or trial (and with top-p also once per CHUNK_ROWS nodes of the tree). The reference is
+"""One draft-and-verify step that stays on the GPU: the host synchronises once per phase and, with
+top-p, once per CHUNK_ROWS nodes of the tree, but not once per level or trial. The reference is
 HostStep (host_step.py).
 
 For trees that are known before they are drafted, on CUDA with Triton. Draws and distributions come
@@ -164,8 +164,8 @@ class CudaStep:
 
 def _read_results(tree: Tree, drafted: Drafted, results: Sequence[float]) -> tuple[Round, bool]:
     """The step, and whether the target overflowed at a node that the walk did not visit. results:
-    the numbers that `_walk` copied to the host, in its order. Like the walk on the host, raises
-    BadModel if the draft overflowed, or the target at a visited node."""
+    the numbers that `_walk` copied to the host, in its order. Like HostStep, raises BadModel if the
+    draft overflowed, or the target at a visited node."""
     n = len(tree)
     done, last, bonus, bad_draft = map(int, results[:4])
     path = tree.path(last)
@@ -194,7 +194,7 @@ def warp_into(into: torch.Tensor, warp: Warp, logits: torch.Tensor) -> None:
 
 
 class _Level:
-    """The inner nodes of one level. Their children are the nodes from begin up to end. parent: for
+    """The inner nodes of one level. Their children are the nodes from begin to end - 1. parent: for
     each child, its parent's position in `nodes`; rank: its sibling rank. most: the maximum number
     of children of a node."""
 
@@ -231,7 +231,8 @@ class TreeOnDevice:
 
 
 def _most_trials(tree: Tree) -> int:
-    """The maximum number of trials of one walk: every child that can be tried along one path."""
+    """The maximum number of trials of one walk: the number of children that can be tried along a
+    path, for the path with most."""
     most = [0] * len(tree)
     for node in range(1, len(tree)):
         most[node] = most[tree.parents[node]] + tree.ranks[node] + 1

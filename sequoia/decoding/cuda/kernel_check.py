@@ -25,7 +25,9 @@ CASES = 200
 # multiple of len(_TREES), so every tree gets the whole vocabulary.
 _AT_FULL_SIZE = 11
 _SMALLER = 8192  # tokens: two blocks of the kernel
-_ALIGNED = 16  # for a vocabulary divisible by 16, Triton compiles other code
+# For a vocabulary divisible by 16, Triton compiles other code. So the smaller vocabulary has up to
+# 15 tokens more, to leave the same remainder as the whole one.
+_ALIGNED = 16
 _CLOSE = 1e-9  # the largest difference allowed between probabilities
 _TREES = (
     Tree.chain(1),
@@ -112,7 +114,7 @@ def _cases(vocab: int, replacing: bool) -> Iterator[Case]:
 
 def random_case(rng: np.random.Generator, tree: Tree, vocab: int, replacing: bool) -> Case:
     """Random distributions, in which some entries are zero, and random tokens, some of probability
-    zero."""
+    zero. replacing: whether two siblings may have the same token."""
     inner = sum(map(bool, tree.children))
     tokens = [0] * len(tree)
     for children in tree.children:
@@ -129,8 +131,8 @@ def random_case(rng: np.random.Generator, tree: Tree, vocab: int, replacing: boo
 
 
 def _distributions(rng: np.random.Generator, rows: int, vocab: int) -> np.ndarray:
-    """Random (rows, vocab). In each row the first 64 entries are large, and about a quarter of all
-    entries are zero."""
+    """Random distributions (rows, vocab). In each row the first 64 entries are large, and about a
+    quarter of all entries are zero."""
     found = rng.standard_exponential((rows, vocab)) ** 3
     found[:, : min(vocab, 64)] *= max(1.0, vocab / 64)  # random_case drafts these tokens
     found[rng.random(found.shape) < 0.25] = 0
