@@ -5,7 +5,7 @@ Two lanes count as different if the p-value of their pair, after Holm's correcti
 compared, is at most 5%. Lanes share a place only if no two of them are different. There is one
 exception: from `PLAIN_TOKENS` tokens on, plain decoding never ties with a lane measured at least
 `PLAIN_RATIO` times as fast, whatever p is. Their places then differ, but if p is above 5%, the
-sentence says that the difference may be luck. In a race of two prompts, only lanes on the same
+details say that chance is not ruled out. In a race of two prompts, only lanes on the same
 prompt are compared.
 
 The verdict on a stopped race shows intervals and no p-values, because the moment of stopping may
