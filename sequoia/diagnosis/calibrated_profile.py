@@ -12,7 +12,7 @@ from sequoia.diagnosis.where_time_went import per_step, per_token
 from sequoia.planning.explain_plan import phases
 from sequoia.planning.hardware_profile import HardwareProfile, Point
 
-_TINY = 1e-12  # seconds: the shortest time that a profile accepts
+_TINY = 1e-12  # seconds: the shortest pass that a profile accepts
 
 
 def calibrated(
