@@ -37,7 +37,7 @@ class BadTrace(SequoiaError):
 
 class BadModel(SequoiaError):
     """A model that is unknown, unsafe to load, or unable to process a token tree; a device or dtype
-    that does not exist; or numbers from a model that are not finite."""
+    that does not exist; or output of a model that is not finite or not in its vocabulary."""
 
 
 class BadPair(SequoiaError):
@@ -45,7 +45,7 @@ class BadPair(SequoiaError):
 
 
 class OutOfMemory(SequoiaError):
-    """The device has too little free memory for the request. Nothing was changed."""
+    """A device has too little memory for the request. Nothing was changed."""
 
 
 class BadTraining(SequoiaError):

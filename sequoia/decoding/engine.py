@@ -37,9 +37,10 @@ _SMALLER = "; ask for fewer tokens or a smaller tree"
 class Decoder:
     """The state of one run: the tokens known so far, and both models' caches. tree: one tree for
     all steps, or a TreeChoice that gives each step its own. has_heads, has_expected: whether to
-    fill in `residual_heads` (only above temperature 0) and `expected_accepted` of the traces, where
-    the host has the distributions. They are computed after each step, outside its measured time.
-    Raises BadPrompt, BadTree, BadSamplingParams or OutOfMemory."""
+    fill in `residual_heads` (only above temperature 0, and never with Traversal) and
+    `expected_accepted` of the traces, where the host has the distributions. They are computed after
+    each step, outside its measured time. Raises BadPrompt, BadTree, BadSamplingParams or
+    OutOfMemory."""
 
     @renamed_keywords(policy="params")
     def __init__(
@@ -124,9 +125,9 @@ class Decoder:
 
     @torch.inference_mode()
     def prefill(self) -> None:
-        """Run the prompt through the target, and through the draft if the run has one, except its
-        last token, which is the root of the first tree. Then capture CUDA graphs and, if one tree
-        serves all steps, build its masks."""
+        """Run the prompt, except its last token, through the target, and through the draft if the
+        run has one. The last token is the root of the first tree. Then capture CUDA graphs, if the
+        models use them, and, if one tree serves all steps, build its masks."""
         if len(self.prompt) > 1:
             self._target.extend(self.prompt[:-1])
         self._drafter.prefill(self.prompt)
@@ -200,7 +201,8 @@ class Decoder:
 
     def _emit(self, drafted: Drafted, verdict: Verdict) -> tuple[int, ...]:
         """Append the tokens that the step emits to `emitted` and return them. They are cut after an
-        end-of-text token and after `remaining` tokens. Sets `finish` if the run ends here."""
+        end-of-text token (unless `ignore_eos` is set) and after `remaining` tokens. Sets `finish`
+        if the run ends here."""
         accepted = [drafted.tokens[node] for node in verdict.path[1:]]
         new = [*accepted, verdict.bonus][: self.remaining]
         stop = frozenset[int]() if self.params.ignore_eos else self.pair.stop

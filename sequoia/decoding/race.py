@@ -1,10 +1,10 @@
 """A race: several ways to decode a prompt (lanes), side by side on one device, each with its own
 clock.
 
-Lanes take turns: the one with the least time on its clock makes the next step. A lane's clock is
-the sum of the times of its own steps, so no lane slows another down, except that lanes evict each
-other's data from the processor's cache. With a simulated clock, step times come from the profile of
-another machine. Prefill is not timed.
+Lanes take turns: of those that have not finished, the one with the least time on its clock makes
+the next step. A lane's clock is the sum of the times of its own steps, so no lane slows another
+down, except that lanes evict each other's data from the processor's cache. With a simulated clock,
+step times are predicted from a hardware profile. Prefill is not timed.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Lane:
 
 
 class Race:
-    """A race in progress. Raises BadSamplingParams unless there are 1 to MOST_LANES lanes, and
-    whatever a Decoder raises.
+    """A race in progress. Raises whatever a Decoder raises, and BadSamplingParams unless there
+    are 1 to MOST_LANES lanes.
 
     clock: replaces the measured time of every step by a simulated one; None keeps the measured
     times. `stats[lane]`: the lane's totals so far; the lane's clock is their `total_seconds`.
@@ -97,8 +97,8 @@ class Race:
             decoder.prefill()
 
     def step(self) -> tuple[int, StepTrace]:
-        """One step of the lane with the least time on its clock; if several have the least, of the
-        first of them. Returns the lane's index and the step's trace."""
+        """One step of the running lane with the least time on its clock; if several have the least,
+        of the first of them. Returns the lane's index and the step's trace."""
         lane = min(self.running, key=lambda lane: self.stats[lane].total_seconds)
         trace = self.decoders[lane].step()
         if self._clock:

@@ -13,8 +13,8 @@ from sequoia.decoding.drafter import Drafted, DynamicTree
 from sequoia.this_machine.memory import DeviceBytes
 from sequoia.this_machine.step_timer import Clock
 
-# The last element: for each node, the target probability p of its token; None for the root, and for
-# nodes whose parent the verifier did not visit.
+# A step's tree with its tokens, the verdict and, for each node, the target probability p of its
+# token: None for the root, and for nodes whose parent the verifier did not visit.
 Round = tuple[Drafted, Verdict, tuple[float | None, ...]]
 
 

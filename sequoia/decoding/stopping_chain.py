@@ -18,8 +18,8 @@ from sequoia.validate_input import number, whole
 
 class StoppingChain:
     """A TreeChoice that drafts a chain of at most `max_nodes` nodes, its root included, at every
-    step. It ends after the first token whose draft probability is below `min_prob`. With `min_prob`
-    0, every chain has the maximum length, except at the end of a run.
+    step. A chain ends after its first token whose draft probability is below `min_prob`. With
+    `min_prob` 0, every chain has the maximum length, except at the end of a run.
 
     Raises BadTree if `max_nodes` is not 1 to MAX_NODES, or `min_prob` not 0 to 1.
     """

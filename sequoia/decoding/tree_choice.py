@@ -38,8 +38,8 @@ class TreeChoice(Protocol):
         ...
 
 
-# A tree, or a function that makes a new TreeChoice for each run. A TreeChoice learns, so two runs
-# that shared one would influence each other.
+# A tree, or a function that makes a new TreeChoice for each run. A TreeChoice may learn, so two
+# runs that shared one could influence each other.
 TreeSource = Tree | Callable[[], TreeChoice]
 
 

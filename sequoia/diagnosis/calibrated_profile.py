@@ -12,7 +12,7 @@ from sequoia.diagnosis.where_time_went import per_step, per_token
 from sequoia.planning.explain_plan import phases
 from sequoia.planning.hardware_profile import HardwareProfile, Point
 
-_TINY = 1e-12  # seconds: the shortest time that a profile accepts
+_TINY = 1e-12  # seconds: the shortest pass that a profile accepts
 
 
 def calibrated(
@@ -25,9 +25,9 @@ def calibrated(
     levels is the same as in the profile, or less (see `_level_overhead`). The curves of the target
     pass and of the remaining overhead are fixed at two points: the value of the `plain` run at 1
     node, and the value of this run at len(tree). Between these points they keep the profile's
-    shape; beyond len(tree) they are scaled by the same factor as at len(tree). If a plain token
-    took longer than a step in one of the two curves (usually noise), the step's value is used at 1
-    node too, because no pass gets faster with more nodes.
+    shape; the profile's points beyond len(tree) are scaled by the factor at len(tree). If the
+    `plain` run's value is the larger one (usually noise), this run's value is used at 1 node too,
+    because no pass gets faster with more nodes.
     """
     step = per_step(stats, "the run")
     token = per_token(plain)
@@ -65,7 +65,7 @@ def _pinned(
     seconds_at: Callable[[int], float], points: Iterable[Point], one: float, many: float, n: int
 ) -> tuple[Point, ...]:
     """The curve `seconds_at` (size to seconds) at the sizes of `points` and at 1 and n, changed to
-    pass through (1, one) and (n, many)."""
+    pass through (1, one), or (1, many) if that is less, and through (n, many)."""
     one = min(one, many)
     first = seconds_at(1)
     last = seconds_at(n)

@@ -107,7 +107,7 @@ class DiagnosedRun:
 
     def remedies(self) -> tuple[Remedy, ...]:
         """The remedies predicted to help, best first. If several remedies have the same tree, only
-        the first of them is listed. The tree in use is left out."""
+        the one that `trees` yields first is listed. The tree in use is left out."""
         found: dict[object, Remedy] = {}
         for remedy in (*self.trees(), *self.what_ifs()):
             if remedy.predicted > self.speedup and remedy.tree != self.tree:

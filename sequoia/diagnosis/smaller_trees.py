@@ -12,7 +12,7 @@ def smaller(tree: Tree, acceptance: Acceptance) -> list[Tree]:
 
     For a chain: all shorter chains of at least two nodes. For another tree in which all nodes of a
     level have the same number of children: trees with as many levels and fewer children (k
-    sequences stay sequences). For any other tree: its n best nodes, for every n from 2 up.
+    sequences stay sequences). For any other tree: its n best nodes, for every smaller n from 2 up.
     """
     branching = [
         {len(tree.children[node]) for node in range(len(tree)) if tree.depths[node] == depth}

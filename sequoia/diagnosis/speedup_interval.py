@@ -70,7 +70,8 @@ def _segments(steps: list[Step]) -> Iterator[Step]:
 
 
 def _log_time_per_token(parts: list[Step]) -> tuple[float, float, int] | None:
-    """Logarithm of the seconds per token, its standard error, and the number of segments."""
+    """Logarithm of the seconds per token, its standard error, and the number of segments; None for
+    a run for which `speedup_interval` returns None."""
     tokens = sum(n for n, _ in parts)
     seconds = sum(time for _, time in parts)
     count = len(parts)

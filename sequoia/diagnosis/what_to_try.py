@@ -23,7 +23,8 @@ from sequoia.validate_input import number
 
 # a loss is listed if the speed-up without it would be more than 0.5% higher
 _MIN_LOSS_RATIO = 1.005
-_UNSURE = 0.05  # approximate relative error of a prediction from a quick profile
+# approximate relative error of a prediction from a profile that was measured in a few seconds
+_UNSURE = 0.05
 
 
 def diagnose(
@@ -39,9 +40,9 @@ def diagnose(
 
     For a run whose trees change, pass the `typical_tree` of their mean size. interval: the
     confidence interval of the run's speed-up. A change is recommended only if its prediction lies
-    above this interval, and above the measured speed-up by more than the error of a quick profile.
-    Raises BadTrace if a run has no step or token, if its target passes took no time, or if the two
-    runs were not timed by the same clock.
+    above this interval, and above the measured speed-up by more than the error of predictions
+    (`_UNSURE`). Raises BadTrace if a run has no step or token, if its target passes took no time,
+    or if the two runs were not timed by the same clock.
     """
     require_one_clock(stats, plain)
     diagnosed = DiagnosedRun(stats, tree, plain, acceptance, profile)

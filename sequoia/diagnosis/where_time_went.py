@@ -30,7 +30,8 @@ from sequoia.validate_input import number, whole
 _FASTER = (
     " More tokens do not make a pass faster: the machine was faster, or the context was shorter."
 )
-# bounds of a run's seconds: no clock resolves less, and all quotients stay finite
+# Bounds of a run's seconds in a phase; the lower one is for target passes only. No clock resolves
+# less, and all quotients stay finite.
 _LEAST = 1e-9
 _MOST = 1e9
 

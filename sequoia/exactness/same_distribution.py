@@ -48,7 +48,7 @@ POOR = 1e-3  # a p-value between ALARM and this is a poor fit: draw again
 LEAST_BITS = 1.0  # entropy of a distribution that is worth testing: as much as a fair coin
 MOST_PLACES = 64  # maximum positions examined; each takes one target forward pass
 MAX_DRAWS = 100_000
-MAX_LEVELS = 32  # of a tree made by a TreeChoice
+MAX_LEVELS = 32  # of a tree made by a TreeChoice; a deeper one is cut
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +68,9 @@ class TextPosition:
         return float(torch.special.entr(self.distribution).sum()) / math.log(2)
 
     def can_differ(self, draws: int) -> bool:
-        """Whether `draws` draws could show a difference: enough of them must be expected to be
-        other tokens than the most probable one."""
+        """Whether `draws` draws could show a difference: the test must have at least two cells. It
+        has only one if nearly all draws are expected to be the same token, or if the distribution
+        is spread over so many tokens that none of them has a cell of its own."""
         return len(_cells(self.distribution, {}, draws)) > 1
 
 
@@ -175,7 +176,7 @@ class FirstTokens:
     @property
     def detectable_difference(self) -> float | None:
         """Roughly the smallest detectable difference: how far the most probable token's share has
-        to be off for this many draws to give "differs". None if there is no statistic."""
+        to be off for this many draws to give "differs". None if there are fewer than two cells."""
         if not self.freedom:
             return None
         share = float(self.distribution.max())
@@ -250,10 +251,11 @@ def first_tokens(
     May be closed at any time. Only the verdict after the last draw counts, because the number of
     draws must be fixed beforehand, see FirstTokens. tree: one tree for all draws, or a function
     that makes a TreeChoice for each draw. A step drafts the whole tree, whatever `max_new_tokens`
-    says, if the models' context has room for its levels. With top-p in half precision, rounding can
-    put a token just inside the nucleus in one forward pass and just outside it in another; the
-    verdict can then be "differs". Raises, when the first value is asked for, BadSamplingParams for
-    temperature 0 or counts out of bounds, and whatever decoding raises.
+    says, if the models' context has room for its levels (of a TreeChoice's tree, at most MAX_LEVELS
+    levels). With top-p in half precision, rounding can put a token just inside the nucleus in one
+    forward pass and just outside it in another; the verdict can then be "differs". Raises, when the
+    first value is asked for, BadSamplingParams for temperature 0 or counts out of bounds, and
+    whatever decoding raises.
     """
     draws = whole(draws, "draws", 1, MAX_DRAWS, BadSamplingParams)
     batch = whole(batch, "draws of a batch", 1, MAX_DRAWS, BadSamplingParams)

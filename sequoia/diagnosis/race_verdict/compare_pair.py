@@ -3,9 +3,9 @@
 The pace is tokens per second: tokens per step divided by the step time. The ratios of all three are
 taken in each race, as logarithms, and averaged over races, each weighted by its number of tokens.
 The error within a race comes from the jackknife over up to eight segments of equally many tokens,
-with the two lanes paired segment by segment. If the texts are the same, paired segments are the
-same positions of one text, so easy and hard passages cancel. A further error of each lane's step
-time, `CLOCK_SPREAD`, is always added.
+with the two lanes paired segment by segment. If the texts are the same (see `SAME_TEXT`), paired
+segments are the same positions of one text, so easy and hard passages cancel. A further error of
+each lane's step time, `CLOCK_SPREAD`, is always added.
 
 If the texts differ, the segments of a run do not show how much runs differ from each other: a run
 that starts to repeat itself stays easy to draft to its end. So for each lane with a draft, a
@@ -13,10 +13,11 @@ further error is added to the tokens per step, `RUN_SPREAD`, however long the ru
 chosen so that `python -m sequoia.bench.race_errors` meets its goals on recorded runs.
 
 For such runs, the number of steps that each lane needs for the same texts, averaged over all draws,
-is sometimes known (`sequoia.algorithm.expected_steps`). It then replaces the actual number of
-steps. So neither lucky draws nor the difficulty of a text count, and the lanes are again compared
-at the same positions. To the error from the segments, only `TEXT_SPREAD` is then added, because
-some texts suit one lane better than the other.
+is sometimes known (`sequoia.algorithm.expected_steps`). The tokens per step are then computed from
+it instead of the actual number of steps. So neither lucky draws nor the difficulty of a text count,
+and the lanes are again compared at the same positions. The error of the tokens per step is then
+that from the segments and, unless both lanes need equally many steps everywhere, `TEXT_SPREAD`,
+because some texts suit one lane better than the other.
 
 Tokens per step and step time each have an error of their own, from the same segments. With several
 races, the error within a race is pooled with the scatter between races, each weighted by its
@@ -47,7 +48,8 @@ STEPS_PER_SEGMENT = 2
 RUN_SPREAD = 0.17
 TEXT_SPREAD = (0.0, 0.12, 0.07)
 CLOCK_SPREAD = 0.02
-# two texts are compared by position if they begin alike for at least this share of the shorter one
+# Two texts count as the same if they begin alike for at least this share of the shorter one. The
+# lanes are then compared over the tokens that the texts share.
 SAME_TEXT = 0.9
 MOST_RACES = 1000
 # normal quantile of 95% power; the true power is a little lower, because the error is an estimate
@@ -65,8 +67,9 @@ class Comparison:
 
     variances: of the three logarithms, for a race of one token; divide them by `tokens` to get the
     variances of the means. tokens, races: counted over all races that were compared. freedom:
-    degrees of freedom of `variances`. paired: whether both lanes have the same text in every race.
-    expected: whether the tokens per step of all races are expected values on the same texts.
+    degrees of freedom of `variances`. paired: whether the lanes' texts count as the same in every
+    race (`SAME_TEXT`). expected: whether the tokens per step of all races are expected values on
+    the same texts.
     """
 
     pace: float
@@ -132,8 +135,8 @@ class RaceComparison:
     """Two lanes in one race. logs: natural logarithms of three ratios between the lanes: pace,
     tokens per step and step time. variances: of these logarithms, from this race alone. freedom:
     their degrees of freedom. tokens: the length of the shared text if `paired`, otherwise of the
-    shorter run. paired: whether the texts are the same. expected: whether the tokens per step are
-    expected values on the same texts."""
+    shorter run. paired: whether the texts count as the same (`SAME_TEXT`). expected: whether the
+    tokens per step are expected values on the same texts."""
 
     logs: Triple
     variances: Triple
@@ -185,7 +188,7 @@ def pool(races: Sequence[RaceComparison]) -> Comparison | None:
 
 def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison | None:
     """Two lanes compared in one race; `drafted` of the two have a draft. None if the race is too
-    short for LEAST_SEGMENTS segments, or no time passed by its clock."""
+    short for LEAST_SEGMENTS segments, or if by its clock no time passed outside one of them."""
     count = min(SEGMENTS, *(len(run.steps) // STEPS_PER_SEGMENT for run in (one, other)))
     if count < LEAST_SEGMENTS:
         return None
@@ -196,7 +199,7 @@ def compare_race(one: LaneRun, other: LaneRun, drafted: int) -> RaceComparison |
     cut = np.stack([run.segments(made, count) for run, made in runs])
     totals = cut.sum(axis=2)  # (lanes, steps and seconds)
     left = totals[..., None] - cut  # without each segment: (lanes, steps and seconds, segments)
-    if not (left > 0).all():  # no time passed by the clock
+    if not (left > 0).all():  # by the clock, no time passed outside one segment
         return None
     logs = _logs(totals, np.log(tokens))
     without = _logs(left, np.log(tokens)[:, None])
@@ -224,9 +227,9 @@ def compare_expected(
     one: ExpectedSteps | None, other: ExpectedSteps | None, drafted: int
 ) -> tuple[float, float] | None:
     """Logarithm of the tokens per step of `one` over `other`, and its variance, from the expected
-    steps of both at the same positions of the same texts. None if they are unknown or for texts of
-    other lengths, or if all of a lane's steps start in one segment. drafted: how many of the two
-    lanes have a draft."""
+    steps of both at the same positions of the same texts. None if those of a lane are unknown, if
+    the two lanes' are for texts of different lengths, or if all steps of a lane start in one
+    segment. drafted: how many of the two lanes have a draft."""
     if one is None or other is None or one.tokens != other.tokens:
         return None
     steps = np.array([one.steps, other.steps]).reshape(2, -1)  # (lanes, segments of all texts)

@@ -5,12 +5,12 @@ Two lanes count as different if the p-value of their pair, after Holm's correcti
 compared, is at most 5%. Lanes share a place only if no two of them are different. There is one
 exception: from `PLAIN_TOKENS` tokens on, plain decoding never ties with a lane measured at least
 `PLAIN_RATIO` times as fast, whatever p is. Their places then differ, but if p is above 5%, the
-sentence says that the difference may be luck. In a race of two prompts, only lanes on the same
+details say that chance is not ruled out. In a race of two prompts, only lanes on the same
 prompt are compared.
 
 The verdict on a stopped race shows intervals and no p-values, because the moment of stopping may
 depend on who was ahead. If verdicts with p-values were given before on some of the same runs, p is
-multiplied by the number of verdicts (Bonferroni). Otherwise, someone who goes on racing until a
+multiplied by the number of verdicts (Bonferroni). Without this, someone who goes on racing until a
 difference shows would find a false one in more than 5% of cases.
 """
 
@@ -119,9 +119,9 @@ def holm(ps: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
 
 
 def _order(group: Sequence[int], lanes: Sequence[LaneRuns], compared: Pairs) -> tuple[int, ...]:
-    """The lanes of `group` that made a step, fastest first. They are ordered by their mean lead in
-    the comparisons with each other lane, so that the order agrees with the comparisons as far as
-    possible. A pair too short to compare counts with the ratio of total paces."""
+    """The lanes of `group` that made a step, fastest first. They are ordered by their mean lead
+    over the other lanes in the comparisons of pairs, so that the order agrees with the comparisons
+    as far as possible. A pair too short to compare counts with the ratio of total paces."""
     moved = [lane for lane in group if lanes[lane].tokens and lanes[lane].seconds]
 
     def lead(lane: int) -> float:
@@ -220,7 +220,8 @@ def _more_races(
     looks: int,
 ) -> tuple[int | None, int | None]:
     """How many more races are needed to find a true difference of 10% between the first two lanes,
-    and how many to find the difference measured between them. None if unknown or too many."""
+    and how many to find the difference measured between them (0 if they are apart already). None if
+    unknown or too many."""
     if len(order) < 2:
         return None, None
     first = min(order[:2]), max(order[:2])

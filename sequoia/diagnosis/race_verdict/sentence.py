@@ -47,8 +47,8 @@ def _should_name_elsewhere(verdict: Verdict, lanes: Sequence[LaneRuns]) -> bool:
 
 
 def _luck(verdict: Verdict, lanes: Sequence[LaneRuns]) -> Iterator[str]:
-    """If the verdict is on a single race: a sentence for each lane that was ahead of the winner in
-    it, although the lane is slower on average."""
+    """If the verdict is on a single race: a sentence for each lane that was faster in that race
+    than a lane in first place, although it is certainly slower by the expected tokens per step."""
     for winner in verdict.leaders if verdict.races == 1 else ():
         for pair in verdict.pairs:
             slower = lanes[pair.slower]
@@ -192,7 +192,8 @@ def _over_plain(verdict: Verdict, lanes: Sequence[LaneRuns]) -> str:
 
 
 def _what_would(verdict: Verdict) -> str:
-    """What more races would show, as the end of a sentence."""
+    """What more races would show, or what these would have shown, as the end of a sentence. Empty
+    if that is unknown or the race was stopped."""
     if verdict.stopped or verdict.more_races is None:
         return ""
     if verdict.more_races == 0:

@@ -66,15 +66,15 @@ class Verdict:
     None if it made no step. pairs: all pairs of lanes on the same prompt that are long enough to
     compare. scope: the prompts that the verdict holds for, in words. races: how many were pooled.
     tokens: the length of the shortest run. stopped: whether planned runs are missing or unfinished.
-    paired: whether the texts of all lanes on a prompt are the same. enough: whether these races
-    would have found a true difference of 10% between the first two lanes (in a race of two prompts,
-    of each prompt). more_races: how many more races of this length would find it; 0 if these do,
-    None if unknown or too many. more_to_separate: the same for the measured difference between the
-    first two lanes; 0 if they are apart. looks: how many verdicts with p-values have been given on
-    these runs or some of them, this one included. clock: the name of the simulated clock that gave
-    all step times, empty if they were measured. speedup_ratios: one for each lane that has a
-    speed-up over plain decoding on both of two prompts. sentence: the verdict in words. details:
-    the sentences under "How sure?".
+    paired: whether there are `pairs` and in each of them the two texts count as the same
+    (compare_pair.py). enough: whether these races would have found a true difference of 10% between
+    the first two lanes (in a race of two prompts, of each prompt). more_races: how many more races
+    of this length would find it; 0 if these do, None if unknown or too many. more_to_separate: the
+    same for the measured difference between the first two lanes; 0 if they are apart. looks: how
+    many verdicts with p-values have been given on these runs or some of them, this one included.
+    clock: the name of the simulated clock that gave all step times, empty if they were measured.
+    speedup_ratios: one for each lane that has a speed-up over plain decoding on both of two
+    prompts. sentence: the verdict in words. details: the sentences under "How sure?".
     """
 
     order: tuple[int, ...]

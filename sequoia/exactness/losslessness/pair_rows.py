@@ -26,9 +26,9 @@ Rows = Callable[[torch.Tensor, SamplingParams], torch.Tensor]
 
 
 class PairRows:
-    """p(text) and q(text): the distributions of `pair` after `prompt` and then `text`. Its
-    caches belong to this object alone. Raises BadPrompt, and OutOfMemory if a copy of the target in
-    float32 does not fit."""
+    """p(text) and q(text): the distributions of `pair` after `prompt` and then `text`. The cached
+    distributions belong to this object alone. Raises BadPrompt, and OutOfMemory if a copy of the
+    target in float32 does not fit."""
 
     def __init__(self, pair: Pair, prompt: str, params: SamplingParams) -> None:
         ids = pair.encode(prompt)

@@ -28,8 +28,8 @@ def over_torch(verifier: Verifier) -> Verifier:
 def drafted(
     tree: Tree, verifier: Verifier, q: Model, prefix: Text, chance: Any
 ) -> tuple[list[int], list[Text]]:
-    """(tokens, contexts) of every node. Children are drawn from q(context) of their parent, breadth
-    first."""
+    """(tokens, contexts) of every node. A node's context is the text up to its token, that token
+    included. Children are drawn from q(context) of their parent, breadth first."""
     tokens = [-1] * len(tree)
     contexts = [prefix] * len(tree)
     for node, children in enumerate(tree.children):
