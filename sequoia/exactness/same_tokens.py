@@ -2,17 +2,17 @@
 For higher temperatures see same_distribution.py.
 
 Rounding can make a run's tokens differ from plain decoding's at a near tie of the target's logits,
-because a pass over more rows adds the same products in another order. More than two tokens can be
-nearly tied, so the verdict depends on how far the logits of the two tokens are below the best
-logit, not on their ranks. After a tie the two texts diverge, and the rest of the run is compared
-with the target only.
+because a pass over more tokens adds the same products in another order. More than two tokens can be
+nearly tied, so the verdict depends on how far the logits of the two tokens at the first difference
+are below the best logit, not on their ranks. After a tie the two texts diverge, and the rest of the
+run is compared with the target only.
 
 A target with a router (mixture of experts) in half precision is different: rounding can change the
 chosen experts, which changes logits by any amount. If a run of such a target differs by more than a
 tie, it is repeated in float32. If it differs from plain decoding by more than a tie there too, that
 is a bug. Otherwise, the effect of rounding on the logits of this text is measured. If it can
-explain how far the run's tokens are below the best logit, the difference is a tie. If not, the
-verdict is undecided.
+explain how far the run's tokens are below the best logit, the difference is a tie. If not, or if
+there is no run in float32, the verdict is undecided.
 """
 
 from __future__ import annotations
@@ -124,9 +124,9 @@ def check_text(
 
     If they differ, runs the target over the text a few times. If they differ by more than a tie and
     rounding can change the choices of the target's router, repeats the run in float32 with `tree`
-    (or a TreeChoice that it makes) and `verifier`. Once `should_stop()` is true, the repeated run
-    ends and the verdict is undecided. Raises BadPrompt if the pair does not accept the prompt, and
-    BadModel as `judge` does.
+    (or a TreeChoice that it makes) and `verifier`. If the repeated run does not fit in memory, or
+    is ended because `should_stop()` is true, the verdict is undecided. Raises BadPrompt if the
+    texts differ and the pair does not accept the prompt, and BadModel as `judge` does.
     """
     match = _match(pair, prompt, run, plain)
     target = pair.target
@@ -232,7 +232,7 @@ def margin(logits: torch.Tensor, tokens: Sequence[int], dtype: torch.dtype) -> f
 
 def ulp(value: float, dtype: torch.dtype) -> float:
     """Spacing of the numbers of `dtype` at a finite `value`, or at the smallest normal number if
-    `value` is smaller."""
+    the absolute value is smaller."""
     info = torch.finfo(dtype)
     return info.eps * 2.0 ** math.floor(math.log2(max(abs(value), info.smallest_normal)))
 

@@ -88,8 +88,8 @@ def summary(settings: Settings, done: Done) -> ExperimentResult:
 @dataclass(frozen=True)
 class _Panel:
     """Texts of one kind at one temperature. found: for each prompt, the tokens per step of each
-    shape and size. share: the fraction of the texts' tokens before they repeat themselves, if the
-    panel covers only these; else None."""
+    shape and size. share: None if the panel covers whole texts. If it covers each text only up to
+    where it begins to repeat itself, the fraction of the tokens that it covers."""
 
     words: str
     found: Found
@@ -163,8 +163,8 @@ def _finding(comparisons: Sequence[Comparison]) -> str:
 
 
 def _where(lost: list[Comparison]) -> str:
-    """A clause that explains the lost comparisons if all of them are on whole greedy texts (which
-    usually repeat themselves); otherwise ""."""
+    """A clause that explains the lost comparisons if there are any and all of them are on whole
+    greedy texts (which usually repeat themselves); otherwise ""."""
     looped = [one for one in lost if "temperature 0," in one.text and _NEW not in one.text]
     if not lost or len(looped) < len(lost):
         return ""

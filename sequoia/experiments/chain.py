@@ -1,6 +1,7 @@
-"""Is a planned tree faster than a tuned chain? The experiment compares both, and other decoders, on
-several machines, at several temperatures, on code and prose, and with drafts of different quality.
-Steps are decoded with the pair; their times are simulated from each machine's profile."""
+"""Is a planned tree faster than a tuned chain, which has the length predicted to be fastest? The
+experiment compares both, and other decoders, on several machines, at several temperatures, on code
+and prose, and with drafts of different quality. Steps are decoded with the pair; their times are
+simulated from each machine's profile."""
 
 from __future__ import annotations
 
@@ -65,8 +66,8 @@ def run_unit(pair: Pair, unit: Unit) -> Mapping[str, Any]:
 
 
 class _Race:
-    """All decoders along the text of one prompt. If several machines have the same tree, its steps
-    are decoded only once."""
+    """All decoders along the text of one prompt. If the same tree or stopping chain is planned for
+    several machines, its steps are decoded only once."""
 
     def __init__(self, pair: Pair, work: Mapping[str, Any], found: Learnt) -> None:
         self._pair = pair

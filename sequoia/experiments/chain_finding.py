@@ -28,7 +28,7 @@ WHY = (
 
 def finding(found: Sequence[Setting]) -> str:
     """Several sentences: how often the planned tree is faster, on which machines and at which
-    acceptance rates, and which decoder is fastest on each machine."""
+    acceptance rates, and which decoder is most often the fastest on each machine."""
     return " ".join(
         (
             f"The planned tree is {_score(found, CHAIN, 'the tuned chain')}, and",

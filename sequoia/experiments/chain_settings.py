@@ -15,13 +15,14 @@ from sequoia.experiments.result import Comparison, Settings
 from sequoia.experiments.rivals import SHAPES
 from sequoia.planning.named_profiles import machine_name, named_profile
 
-VERIFIERS = {SEQUOIA.key: "", TRAVERSAL.key: ", Traversal"}  # what is added to a rival's label
-# decoder and verifier, as in the "speeds" of a unit's result -> label
+VERIFIERS = {SEQUOIA.key: "", TRAVERSAL.key: ", Traversal"}  # verifier -> what follows the decoder
+# decoder and verifier, as in the "speeds" of a unit's result -> label of the two
 RIVALS = {
     f"{shape.key} {verifier}": f"{shape.label}{words}"
     for verifier, words in VERIFIERS.items()
     for shape in SHAPES
 }
+# the same keys -> method, which decides the colour
 METHODS = {f"{shape.key} {verifier}": shape.method for verifier in VERIFIERS for shape in SHAPES}
 CHAIN = f"chain {SEQUOIA.key}"
 TREE = f"tree {SEQUOIA.key}"

@@ -23,7 +23,7 @@ from sequoia.this_machine.step_timer import Clock
 
 @dataclass(frozen=True)
 class DraftedAt:
-    """The drafted tree of a step that starts right before `text.tokens[place]`. p(node): the
+    """The drafted tree of a step that starts right before token `place` of a text. p(node): the
     target's distribution after the node (vocab,), valid until the next tree is drafted."""
 
     place: int
@@ -34,8 +34,9 @@ class DraftedAt:
 def drafted_along(
     pair: Pair, text: Text, tree: Tree, verifier: str, at: Sequence[int]
 ) -> Iterator[DraftedAt]:
-    """`tree` drafted at each place in `at`, which must increase. Children are drawn by the rule of
-    `verifier`. Raises BadModel if the draft overflows; `p` raises it if the target does."""
+    """`tree` drafted at each place in `at`: indices of `text.tokens`, in increasing order. Children
+    are drawn by the rule of `verifier`. Raises BadModel if the draft overflows; `p` raises it if
+    the target does."""
     ids = (*text.prompt, *text.tokens)
     params = text.params
     capacity = len(ids) + len(tree)

@@ -1,5 +1,5 @@
 """The acceptance vector that an experiment plans trees with. It is recorded with the pair, or it is
-measured on texts that the experiment does not use."""
+measured on planning texts: continuations of prompts that the experiment itself does not use."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from sequoia.measuring.text_places import text_places
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
 
-PROMPTS = 8
-TOKENS = 64
-RANKS = 32
+PROMPTS = 8  # number of planning texts
+TOKENS = 64  # length of each
+RANKS = 32  # children whose acceptance is measured
 _RULES = tuple(rule for rule in RULES if rule.chances)
 _Vectors = dict[str, Acceptance]  # by verifier
 _Key = tuple[str, float, float]  # kind, temperature, top-p
-# draft -> its vectors. Every pair has its own draft, and an entry lives as long as the draft does.
+# draft -> its vectors. Two pairs of an experiment never share a draft. An entry lives as
+# long as its draft.
 _KNOWN: WeakKeyDictionary[TreeModel, dict[_Key, _Vectors]] = WeakKeyDictionary()
 
 
@@ -31,9 +32,10 @@ def planning_vector(
     pair: Pair, kind: str, params: SamplingParams, verifier: str = DEFAULT_VERIFIER
 ) -> Acceptance:
     """The smoothed (non-increasing) acceptance vector for one kind of text. verifier: one that goes
-    down the tree child by child. If no vector is recorded, the first call measures one for each
-    such verifier, which lasts some seconds for a small pair; they are reused while the pair is in
-    memory. At temperature 0 all verifiers share one vector."""
+    down the tree child by child. If no vector is recorded, the first call with this kind,
+    temperature and top-p measures one for each such verifier, which lasts some seconds for a small
+    pair; they are reused while the pair is in memory. At temperature 0 all verifiers share one
+    vector."""
     verifier = verifier if params.temperature else DEFAULT_VERIFIER
     if recorded := _recorded(pair, kind, params, verifier):
         return recorded

@@ -18,7 +18,7 @@ SOURCES = ("recorded", "measured", "simulated")
 KINDS = ("recorded", "measured", "simulated", "predicted", "paper", "")
 SCALES = ("linear", "log")
 MAX_CHARS = 2_000_000
-MAX_WORDS = 4000  # characters of a title, a finding or another text of a result
+MAX_WORDS = 4000  # characters of a title, a finding or another text field of ExperimentResult
 MAX_SERIES = 200
 MAX_POINTS = 2000
 MAX_ROWS = 2000
@@ -32,7 +32,8 @@ Settings = Mapping[str, Any]  # plain JSON values
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of the plot. label: shown at the axis, with the unit. scale: one of SCALES."""
+    """An axis of the plot. name: heads its column of the CSV export. label: shown at the axis.
+    scale: one of SCALES."""
 
     name: str
     label: str
@@ -117,7 +118,7 @@ class ExperimentResult:
         return self.done == self.total
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as the JSON values of a file with the format "sequoia-experiment"."""
+        """The result as the content of a file with the format "sequoia-experiment"."""
         return as_file(asdict(self), FORMAT)
 
     def to_json(self) -> str:
@@ -126,8 +127,9 @@ class ExperimentResult:
 
     @classmethod
     def from_dict(cls, data: Any) -> ExperimentResult:
-        """The result that `to_dict` turned into `data`. Raises BadTrace, and nothing else, if
-        `data` is anything else."""
+        """The result in `data`, the content of a file as the JSON parser returns it (so with lists
+        where `to_dict` has tuples). Raises BadTrace, and nothing else, if `data` is anything
+        else."""
         return read_dict(data, FORMAT, BadTrace, _result)
 
     @classmethod
@@ -138,8 +140,8 @@ class ExperimentResult:
 
 
 def to_csv(result: ExperimentResult) -> str:
-    """A line of column names, then one for each point: experiment, panel, series, x, mean, low,
-    high, prompts."""
+    """A line of column names, then one line for each point: experiment, panel, series, x, mean,
+    low, high, prompts. The columns of x and mean have the names of the axes."""
     text = io.StringIO()
     out = csv.writer(text, lineterminator="\n")
     out.writerow(("experiment", "panel", "series", result.x.name, result.y.name, *_REST))

@@ -66,9 +66,9 @@ def _long_chains(
 
 @dataclass(frozen=True)
 class Plans:
-    """The plans for one machine. chain: of the chains of 2 or more nodes and fixed length, the one
-    predicted to be fastest. tree: the tree predicted to be fastest. stop: when a chain that stops
-    early should stop."""
+    """The plans for one machine. chain: of the chains of a fixed length, with 2 to USUAL_LEVELS
+    nodes, the one predicted to be fastest. tree: of the trees of up to NODES nodes and USUAL_LEVELS
+    levels, the one predicted to be fastest. stop: when a chain that stops early should stop."""
 
     chain: Tree
     tree: Tree

@@ -24,8 +24,8 @@ from sequoia.models.tree_forward import TreeModel
 class RunProgress:
     """The progress of a run, in units. seconds_left: an estimate, None until this run has finished
     a unit (units from an earlier run do not count). message: a message for the user, such as that
-    an older file cannot be used; usually empty. `result()` returns the result of the units done so
-    far."""
+    an older file cannot be used; usually empty. `result()` returns the result of the units that
+    are done when it is called."""
 
     done: int
     total: int
@@ -50,7 +50,7 @@ def run_experiment(
 
     Finished units are saved in `folder`/NAME.jsonl. If that file begins with this run's header (see
     `run_header`), its units are not run again; otherwise the file is replaced. Raises OSError if
-    the file cannot be written.
+    the file cannot be read or written, and the SequoiaError of a unit that fails.
     """
     units = experiment.units(settings)
     keys = {unit.key for unit in units}

@@ -1,5 +1,5 @@
-"""The trees of the experiment `budget`: for each shape and size, the one of a few candidates with
-the most tokens per step on the planning texts, which the experiment does not measure on."""
+"""The trees of the experiment `budget`: for each shape and maximum size, the candidate with the
+most tokens per step on the planning texts. The experiment does not measure on these texts."""
 
 from __future__ import annotations
 
@@ -42,9 +42,10 @@ LABELS = {
 WIDTHS = (2, 4, 8, 16)  # numbers of sequences
 ARITIES = (2, 3, 4)  # children of each inner node of a k-ary tree
 PROMPTS = 4  # number of planning texts
-Shapes = dict[str, Tree]  # by shape and size, such as "chain 16"
+Shapes = dict[str, Tree]  # by shape and max nodes, such as "chain 16"
 _Key = tuple[str, SamplingParams, tuple[int, ...]]
-# draft -> its trees. Every pair has its own draft, and an entry lives as long as the draft does.
+# draft -> its trees. Two pairs of an experiment never share a draft. An entry lives as long as its
+# draft.
 _KNOWN: WeakKeyDictionary[TreeModel, dict[_Key, Shapes]] = WeakKeyDictionary()
 
 
@@ -82,9 +83,9 @@ def _planned(pair: Pair, kind: str, params: SamplingParams, budgets: Sequence[in
 
 def candidates(rates: Sequence[Acceptance], nodes: int) -> dict[str, list[Tree]]:
     """For each shape in SHAPES, the trees of at most `nodes` nodes (at least 9) to choose from.
-    rates: the acceptance vectors to plan Sequoia's tree with. `_planned` passes two: the rates
-    counted at the root, and these rates adjusted to the tokens per step that the best tree of this
-    size reached (see planning/fit_acceptance.py)."""
+    rates: the acceptance vectors to plan Sequoia's tree with. `_planned` passes two: the vector of
+    `planning_vector`, and this vector adjusted to the tokens per step that the tree planned with it
+    reached on the planning texts (see planning/fit_acceptance.py)."""
     return {
         OURS: [best_tree(one, nodes) for one in rates],
         "chain": [Tree.chain(nodes)],

@@ -4,8 +4,8 @@ of the same text. The time of a step comes from a machine's profile.
 Separate runs could not be compared: at temperatures above 0 each run writes a different text, and
 some texts are several times easier to draft than others. All positions have the same weight, as in
 measuring/acceptance_teacher_forced.py. Two decoders that draft after the same tokens, without
-replacement, draw the same children in the same order, so that differences between them are not due
-to chance.
+replacement, draw the same children in the same order, so that little of the difference between them
+is due to chance.
 """
 
 from __future__ import annotations

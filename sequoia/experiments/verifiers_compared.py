@@ -178,7 +178,7 @@ def _in_words(one: str, other: str) -> str:
 def _over_all_cases(settings: Settings, done: Done) -> list[Comparison]:
     """For each verifier in PATHS, the ratio of its tokens per step to those of the verifier with
     the same trees, over all cases above temperature 0. A single case has too few trees to show a
-    gain of a few per cent. Empty if no prompt is done in all these cases."""
+    gain of a few per cent. Empty if no prompt is done in all of these cases with its kind."""
     hot = [case for case in cases(settings) if case.temperature > 0]
     found = found_by_prompt(settings, done, hot)
     if not found:

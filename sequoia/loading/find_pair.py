@@ -51,7 +51,8 @@ def found_pair(
     should_stop: ShouldStop,
 ) -> Iterator[FoundPair]:
     """The target and the draft that `request` names, as a context manager; leaving it ends any
-    download. online: as for `Downloads`. Raises BadModel, BadPair, NotDownloaded or Stopped."""
+    download. online: as for `Downloads`. Raises BadModel, BadPair, NotDownloaded, OutOfMemory or
+    Stopped."""
     refs = request.models
     with Downloads(on_progress, should_stop, online) as downloads:
         places = [downloads.locate(checked_name(ref.name), ref.revision) for ref in refs]

@@ -48,7 +48,8 @@ _KINDS = (
 
 
 def check_folder(folder: Path, title: str) -> dict[str, Any]:
-    """Check everything in `folder` except the weights. Returns the parsed config.json.
+    """Check the entries of `folder` and its small files, but not the weights. Returns the parsed
+    config.json.
 
     Raises BadModel if config.json is missing, if an entry is neither a plain file nor a folder, or
     is a link that leads out of the folder, if a file is too large, damaged, belongs to an adapter
@@ -73,8 +74,9 @@ def check_folder(folder: Path, title: str) -> dict[str, Any]:
 
 
 def _check_entries(folder: Path, title: str) -> set[str]:
-    """Names of the files in `folder`. Raises BadModel if `_checked` refuses an entry of the folder,
-    or of the folder of chat templates in it."""
+    """Names of the files in `folder`. Raises BadModel if `folder` cannot be read, if `_checked`
+    refuses an entry of it, or if `_checked` or `_check_name` refuses an entry of the folder of chat
+    templates in it."""
     home = Path(os.path.realpath(folder))
     files = set[str]()
     try:
@@ -91,7 +93,8 @@ def _check_entries(folder: Path, title: str) -> set[str]:
 
 def _checked(path: Path, home: Path, title: str) -> set[str]:
     """A set with the name of the file at `path`, empty if `path` is a folder. Raises BadModel for
-    any other kind of entry, for a folder named like a file, and for links out of `home`."""
+    any other kind of entry, for a folder named like a JSON or safetensors file, and for links that
+    `_check_link` refuses."""
     if path.is_symlink():
         _check_link(path, home, title)
     mode = path.stat().st_mode
@@ -155,8 +158,8 @@ def _check_name(path: Path, title: str) -> None:
 
 
 def _check_tokenizer_config(config: dict[str, Any], title: str) -> None:
-    """Raises BadModel if a field of the tokenizer's config would make libraries open other files,
-    or has a type that libraries do not expect."""
+    """Raises BadModel if a field of the tokenizer's config would make libraries open other files or
+    pass further arguments to the tokenizer, or if one of three fields has the wrong type."""
     for name in ("fast_tokenizer_files", "init_inputs", "gguf_file"):
         if config.get(name):
             raise BadModel(
@@ -175,7 +178,8 @@ def _check_tokenizer_config(config: dict[str, Any], title: str) -> None:
 
 
 def read_tokenizer(folder: Path, title: str) -> str | None:
-    """The text of the folder's tokenizer.json; None if it has none."""
+    """The text of the folder's tokenizer.json; None if it has none. Raises BadModel if the file is
+    too large or not UTF-8."""
     if not (folder / TOKENIZER).is_file():
         return None
     data = read_bytes(folder / TOKENIZER, f"{title}: {TOKENIZER}", _MOST_OTHER, BadModel)

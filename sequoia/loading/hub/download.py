@@ -1,9 +1,9 @@
 """Downloads models from the Hugging Face hub into its local cache: looks them up, checks the free
 disk space, fetches them, and explains what went wrong.
 
-No server is contacted for a model that is in the cache. A `Downloads` context starts a separate
-process for its downloads (download_worker.py). That process can be ended at any time; the next
-download of the same model continues where it stopped.
+No server is contacted for a model that is complete in the cache. A `Downloads` context looks models
+up and downloads them in a separate process (download_worker.py). That process can be ended at any
+time; the next download of the same model continues where it stopped.
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ class Downloads:
 
     on_progress: called with a Progress several times a second while weights are downloaded.
     should_stop: polled ten times a second during a look-up or a download; when it returns True,
-    Stopped is raised. online: False refuses every look-up and download, None does so if
-    HF_HUB_OFFLINE is set. A failed look-up or download raises NotDownloaded, whose message gives
-    the reason and, if one is known, the remedy.
+    Stopped is raised. online: False refuses every look-up, so nothing can be downloaded; None
+    does the same if HF_HUB_OFFLINE is set. A failed look-up or download raises NotDownloaded, whose
+    message gives the reason and, if one is known, the remedy.
     """
 
     def __init__(
@@ -199,7 +199,7 @@ class Rate:
         self._seen: deque[tuple[float, int]] = deque()
 
     def of(self, done: int) -> float:
-        """The rate now that `done` bytes have been downloaded."""
+        """The rate now that `done` bytes are here."""
         now = time.monotonic()
         self._seen.append((now, done))
         while now - self._seen[0][0] > _RATE_SECONDS:

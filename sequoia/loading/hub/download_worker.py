@@ -103,8 +103,8 @@ def listed(model: str, revision: str) -> Iterator[dict[str, Any]]:
 
 def got(model: str, commit: str, files: list[str], newest: bool) -> Iterator[dict[str, Any]]:
     """Download `files`. Yields the number of bytes so far, several times a second, and at the end
-    the folder of the files. newest: `commit` is the newest one of `main`, and the cache's refs/main
-    is set to it."""
+    the folder of the files. newest: whether `commit` is the newest one of `main`; if so, the
+    cache's refs/main is set to it."""
     count = Count()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         running = {pool.submit(get, model, commit, name, count) for name in files}
@@ -149,8 +149,9 @@ def get(model: str, commit: str, name: str, count: Count) -> None:
 
 
 def fill(url: str, about: HfFileMetadata, whole: Path, count: Count) -> None:
-    """Download to a .part file and rename it to `whole`. If the download was continued from an
-    earlier one and the checksum is a SHA-256, as that of every large file, it is verified first."""
+    """Download to a .part file and rename it to `whole`. If the .part file had content from an
+    earlier download, and the checksum is a SHA-256, as that of every large file, the checksum is
+    verified before the renaming."""
     part = whole.with_suffix(".part")
     with part.open("ab") as file:
         if about.size is not None and file.tell() > about.size:
@@ -182,7 +183,7 @@ def digest(path: Path) -> str:
 
 
 def kind_of(problem: BaseException) -> str:
-    """The kind of failure, as a key of the messages in `reason` of download.py."""
+    """The kind of failure: a key of the messages in `reason` of download.py, or "other"."""
     if isinstance(problem, GatedRepoError):
         return "gated" if problem.response.status_code == 401 else "closed"
     if isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, errno.EDQUOT):
