@@ -1,7 +1,7 @@
 """Excerpts of texts that no pair was trained on, each divided into a prompt and the rest.
 
-The choice of excerpts depends only on the texts and their file names. The texts are in folders
-KIND/SOURCE, written by the step `text`.
+The choice of excerpts depends only on the texts and on the names of their files and folders. The
+texts are in folders KIND/SOURCE, written by the step `text`.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _code_cut(excerpt: str) -> int | None:
 
 def _is_complete(prompt: str) -> bool:
     """Whether `prompt` is valid Python, by itself or with a body added to the block that it ends
-    with."""
+    with. False if its last line consists of spaces."""
     last = prompt.rstrip("\n").split("\n")[-1]
     if not last.strip():
         return False

@@ -1,5 +1,6 @@
-"""Selects the tokens that each step trains on. They depend only on the seed and on the number of
-tokens trained on so far, so resuming a run needs no other record of its position in the text."""
+"""Selects the tokens that each step trains on. For a given text, batch and context they depend only
+on the seed and on the number of tokens trained on so far, so resuming a run needs no other record
+of its position in the text."""
 
 from __future__ import annotations
 
@@ -23,12 +24,13 @@ class Feed(Protocol):
 
 
 class Blocks:
-    """All blocks of a text in random order, each once in a pass over the text. Every pass cuts the
-    text into blocks at other positions and has another order.
+    """The blocks of a text in random order, each once in a pass over the text. Every pass cuts the
+    text into blocks at other positions and has another order; at the start and the end of the text,
+    together less than two blocks are left out.
 
     text: (tokens,) uint16; it may be a memory map. A row is a whole block or an equal part of one,
-    so a run can change its context in the middle of a pass. If it does so at the end of a block, no
-    token is used twice.
+    and the token after it. So a run can change its context in the middle of a pass; if it does so
+    at the end of a block, that pass uses no part of a block twice.
     """
 
     def __init__(self, text: np.ndarray, seed: int, block: int = BLOCK) -> None:
@@ -39,7 +41,7 @@ class Blocks:
         self._count = (len(text) - 1) // block - 1
         if self._count < 1:
             raise BadTraining(
-                f"the text has {len(text):,} tokens, too few for rows of {block}; at least "
+                f"the text has {len(text):,} tokens, too few for blocks of {block}; at least "
                 f"{2 * block + 1:,} are needed"
             )
         self._pass: tuple[int, np.ndarray] | None = None
@@ -69,8 +71,9 @@ class Blocks:
 
 
 class Samples:
-    """Texts of equal length that a target wrote, in random order. When all have been used, they are
-    repeated in another order.
+    """Texts of equal length that a target wrote, after a short beginning from real text, in random
+    order. As long as the context stays the same, no text is repeated before all have been used, and
+    each repetition has another order.
 
     rows: the texts, (texts, width) uint16. Each row of a step is the start of one of them.
     """
@@ -91,7 +94,7 @@ class Samples:
         return torch.from_numpy(found.astype(np.int64))
 
     def _picked(self, number: int) -> int:
-        """The text used after `number` others."""
+        """The index of the text that is used after `number` others."""
         turn, rank = divmod(number, len(self._rows))
         if self._pass is None or self._pass[0] != turn:
             random = np.random.default_rng([self._seed, turn])

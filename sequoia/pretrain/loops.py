@@ -19,14 +19,14 @@ from .model import Forward, Objective, logits, next_token
 REPEATED_ROWS = 0.25  # fraction of the rows in which a passage is repeated
 FACTOR = 0.5  # wanted probability of a token, divided by its probability one repetition earlier
 WEIGHT = 0.3  # usual weight of `fading`, relative to the cross-entropy
-SHORTEST = 4  # tokens of the shortest repeated passage; the longest has up to a quarter of the row
+SHORTEST = 4  # tokens of the shortest repeated passage; others have up to a quarter of the row
 
 
 class Repetitions(NamedTuple):
     """Rows in which a passage repeats until the end.
 
-    rows: tokens (rows, width). starts, periods: where the passage first starts in each row, and
-    its number of tokens, (rows, 1).
+    rows: tokens (rows, width). starts: where the passage first starts in each row, (rows, 1).
+    periods: its number of tokens, (rows, 1).
     """
 
     rows: torch.Tensor
@@ -36,8 +36,9 @@ class Repetitions(NamedTuple):
 
 def ending_loops(weight: float) -> Objective:
     """Objective of a target's decay: cross-entropy with the next tokens, in nats per token, plus
-    `weight` times `fading`. A passage is repeated in the first REPEATED_ROWS of the rows, which do
-    not count for the cross-entropy. With too few rows for that, it is the cross-entropy alone."""
+    `weight` times `fading`. In the first REPEATED_ROWS of the rows a passage is repeated, and these
+    rows do not count for the cross-entropy. If that fraction is less than one row, the objective is
+    the cross-entropy alone."""
 
     def objective(network: Forward, windows: torch.Tensor) -> torch.Tensor:
         count = int(REPEATED_ROWS * len(windows))
@@ -69,8 +70,8 @@ def repetitions(windows: torch.Tensor) -> Repetitions:
 
 
 def fading(found: Repetitions, scores: torch.Tensor) -> torch.Tensor:
-    """Mean of -log(1 - |p - FACTOR * p one repetition earlier|) over the repeated tokens, where p
-    is a token's probability and no gradient flows through the earlier p.
+    """Mean of -log(1 - |p - FACTOR * p one repetition earlier|) over the repeated tokens. p is a
+    token's probability. No gradient flows through the earlier p.
 
     scores: logits (rows, width - 1, vocab) for the tokens after the first of each row.
     """

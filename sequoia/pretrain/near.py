@@ -1,9 +1,10 @@
 """Removes near-duplicates: Python files and definitions most of whose lines occurred before, in the
 same order, and paragraphs of prose that occurred before.
 
-In Python, spans of three lines are compared. Indentation, comments and blank lines are ignored and
-all capitalised names are replaced with the same one, so that a class copied under another name
-counts as a copy. The later copy is the one removed, so add the best sources first.
+In Python, spans of three lines are compared. Indentation, blank lines and lines of comments are
+ignored. All names in the style of a class name are replaced with the same one, so that a class
+copied under another name counts as a copy. The later copy is the one removed, so add the best
+sources first.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Seen:
-    """All spans and paragraphs so far. `keep` and `keep_paragraphs` return the new parts of a text,
-    and add its spans or paragraphs."""
+    """All spans and paragraphs so far. `keep` and `keep_paragraphs` return the new parts of a text.
+    `keep` adds the text's spans and the paragraphs of its docstrings, unless the whole file is a
+    copy or is not valid Python; `keep_paragraphs` adds the text's paragraphs."""
 
     def __init__(self) -> None:
         self._spans: set[int] = set()
@@ -48,8 +50,8 @@ class Seen:
         return _cut(text, cuts) if cuts else text
 
     def keep_paragraphs(self, text: str) -> str:
-        """`text` without the paragraphs that occurred before, in a text or in a docstring. Only
-        letters and digits are compared; paragraphs with few of them always stay."""
+        """`text` without the paragraphs that occurred before, in prose or in a docstring. Only
+        letters and digits are compared, without case; paragraphs with few of them always stay."""
         kept = []
         for paragraph in text.split("\n\n"):
             mark = _paragraph_mark(paragraph)
@@ -72,9 +74,9 @@ class Seen:
         return sum(span in self._spans for span in spans) / len(spans)
 
     def _copied(self, parent: ast.AST, lines: list[str]) -> Iterator[tuple[int, int]]:
-        """The line ranges (first, end) of definitions directly in `parent` that are copies. For a
-        class that is not a copy, the ranges of its methods that are copies, or its own range if
-        nothing but a docstring would be left."""
+        """The line ranges (first, end), counted from 0 and without `end`, of definitions directly
+        in `parent` that are copies. For a class that is not a copy, the ranges of the definitions
+        in it that are copies, or its own range if nothing but a docstring would be left."""
         for node in getattr(parent, "body", ()):
             if not isinstance(node, DEFINITIONS):
                 continue
@@ -122,7 +124,8 @@ def _paragraph_mark(paragraph: str) -> int | None:
 
 
 def _cut(text: str, cuts: list[tuple[int, int]]) -> str | None:
-    """`text` without the line ranges `cuts`, None if the rest is not valid Python."""
+    """`text` without the line ranges `cuts` and the blank lines before each of them, None if the
+    rest is not valid Python."""
     lines = [line + "\n" for line in text.split("\n")]
     for start, end in reversed(cuts):
         while start and not lines[start - 1].strip():

@@ -14,10 +14,11 @@ from .near import Seen
 from .prose import joined, page
 from .sources import Manual, Source, installed, manuals, standard_library
 
-HELD_OUT = 0.02  # fraction of the files
-# limit for a source of code that this project does not require, so that none dominates
+HELD_OUT = 0.02  # fraction of the files, approximately
+# characters to train on, after which the rest of a source of code is left out if this project does
+# not require it, so that none dominates
 MAX_CHARS = 2_000_000
-MIN_SPLIT = 4000  # characters; texts of at least this length are split in two
+MIN_SPLIT = 4000  # characters; texts of at least this length are split in two, if possible
 
 # places where a text can be split: before a definition, or before a paragraph
 STARTS = {
@@ -31,7 +32,7 @@ Report = Callable[[str], None]
 @dataclass(frozen=True)
 class Text:
     """The text of one file. name: its path below the source's folder. side: "train", "held" (held
-    out by a hash of its text) or "kept" (its whole source is kept out of the training)."""
+    out, chosen by a hash) or "kept" (its whole source is kept out of the training)."""
 
     source: str
     name: str
@@ -42,8 +43,8 @@ class Text:
 
 @dataclass
 class Count:
-    """Counts of one source. files: all files. kept: files whose text was used. held: how many of
-    the kept files are held out. chars: characters to train on."""
+    """Counts of one source. files: all files. kept: files that gave a Text, whatever its side.
+    held: how many of these are held out. chars: characters to train on."""
 
     name: str
     version: str
@@ -78,8 +79,8 @@ class Prepared:
 def prepare(
     packages: Sequence[Path | str], docs: Sequence[Path | str], on_progress: Report = print
 ) -> Prepared:
-    """Read and clean all sources, code before prose. Of each, sources that are kept out are read
-    first, so that copies of their texts in the other sources are removed.
+    """Read and clean all sources, code before prose. Of each kind, sources that are kept out are
+    read first, so that copies of their texts in the other sources are removed.
 
     packages: folders of Python packages. docs: folders of documentation packages. on_progress is
     called with a line about each source.
@@ -128,9 +129,9 @@ def _prose(source: Source, manual: Manual, seen: Seen) -> Iterator[Text]:
 
 
 def parts(text: Text) -> list[str]:
-    """`text` as one or two texts to train on. A long text is split before a definition or a
-    paragraph, chosen by a hash, so that a model also learns texts that start like a prompt and not
-    only like a file."""
+    """`text` as one or two texts to train on. A long text is split before one of its definitions or
+    long paragraphs, chosen by a hash, so that a model also learns texts that start like a prompt
+    and not only like a file. It stays whole if it has none."""
     marks = [mark.start() for mark in STARTS[text.kind].finditer(text.text)]
     if len(text.text) < MIN_SPLIT or not marks:
         return [text.text]
@@ -139,8 +140,8 @@ def parts(text: Text) -> list[str]:
 
 
 def _mixed(source: Source) -> Sequence[Path]:
-    """The files of a source. If the source may be cut off at MAX_CHARS, they are in the order of a
-    hash of their names, so that the choice is unbiased."""
+    """The files of a source of code. If the source may be cut off at MAX_CHARS, they are in the
+    order of a hash of the last parts of their paths, so that the choice is unbiased."""
     if source.is_required:
         return source.files
     return sorted(

@@ -80,10 +80,10 @@ def _raw(path: Path) -> str | None:
 
 
 def joined(blocks: Iterable[str]) -> str | None:
-    """The usable blocks as one text, None if it is too short or has too few sentences."""
+    """The usable blocks as one text, None if that is too short or has too few sentences."""
     kept = [block for block in blocks if is_fit(block)]
     while kept and not is_sentence(kept[-1]) and "\n" not in kept[-1]:
-        kept.pop()  # a heading with nothing below it
+        kept.pop()  # such as a heading with nothing below it
     text = "\n\n".join(kept)
     prose = sum(len(block) for block in kept if is_sentence(block))
     if len(text) < MIN_PAGE or prose < MIN_PROSE * len(text):
@@ -111,8 +111,8 @@ def is_sentence(block: str) -> bool:
 
 
 def html_blocks(raw: str, has_python: bool) -> Iterator[str]:
-    """Headings, paragraphs and list items of an HTML page, in order. has_python: also the examples,
-    because they are Python code."""
+    """Headings, paragraphs and list items of an HTML page, in order. has_python: whether the page's
+    examples are Python code; if so, they are included."""
     body = COMMENT.sub("", DROPPED.sub("", PERMALINK.sub("", raw)))
     body = SIDEBAR.sub("", body)
     kind = ""
@@ -152,8 +152,8 @@ def _block(kind: str, piece: str, has_python: bool) -> str:
 
 
 def _ends(words: str) -> bool:
-    """Whether `words` are not very short and end like a sentence, or with a colon as before an
-    example."""
+    """Whether `words` end like a sentence, or with a colon as before an example, and are not very
+    short."""
     return words.endswith((".", ":", "!", "?", ".)", '."', ".'")) and len(words) > 15
 
 
@@ -185,7 +185,7 @@ def _pod_plain(part: str) -> str:
 
 
 def text_blocks(raw: str) -> Iterator[str]:
-    """The paragraphs that look like sentences, of a plain text page whose lines have manual
+    """Those paragraphs of a plain text page that look like sentences, without the page's line
     breaks."""
     for part in re.split(r"\n\s*\n", raw):
         words = " ".join(part.translate(PLAIN).split())

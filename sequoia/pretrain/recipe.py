@@ -80,8 +80,9 @@ class Schedule:
         """The learning rate of a step, as a fraction of the peak. step: its number, from 1. tokens:
         how many were trained on before this step.
 
-        The fraction is 1 after the warm-up. In a decay it is 1 - sqrt(fraction of the decay done),
-        which ends at a lower loss than a linear decay (Haegele et al. 2024, arXiv 2405.18392).
+        Without a decay it grows linearly during the warm-up and then stays 1. In a decay it is
+        1 - sqrt(fraction of the decay done), which ends at a lower loss than a linear decay
+        (Haegele et al. 2024, arXiv 2405.18392).
         """
         if self.decay_from is None:
             return min(1.0, step / WARMUP_STEPS)
@@ -91,7 +92,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Recipe:
-    """All settings of a training run except the text, the tokenizer and the length.
+    """The size of a model and the main settings of its training, without the length.
 
     peak: learning rate after the warm-up. batch: rows per step. context: tokens per row. seed:
     determines the initial weights and the order of the text.

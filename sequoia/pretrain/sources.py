@@ -77,7 +77,7 @@ SKIPPED_PAGES = frozenset(
 
 @dataclass(frozen=True)
 class Source:
-    """One distribution of Python code, or one documentation package.
+    """The standard library, one distribution of Python code, or one documentation package.
 
     kind: "code" or "prose". root: the folder that contains the files. files: sorted paths.
     is_kept_out: no pair is trained on its text, so that pairs can be evaluated on it. is_required:
@@ -98,8 +98,9 @@ class Source:
 class Manual:
     """A documentation package and its licence.
 
-    has_python: its examples are Python code, so they are kept. is_kept_out: as in Source. globs:
-    patterns for the pages with English text. skipped: folders whose pages only list an interface.
+    has_python: whether its examples are Python code; if so, they are included. is_kept_out: as in
+    Source. globs: patterns for the pages with English text. skipped: folders whose pages only list
+    an interface.
     """
 
     package: str
@@ -185,8 +186,9 @@ def standard_library() -> Source:
 
 
 def installed(folders: Sequence[Path | str] = ()) -> Iterator[Source]:
-    """The distributions that this project requires, then those in `folders` that have a permissive
-    licence. A distribution found in both is listed once, as required."""
+    """The distributions that this project requires (see `required`), then those in `folders` that
+    have a permissive licence. A distribution found in both is listed once, as required. Raises
+    BadTraining if one of `folders` is not a folder."""
     seen: set[str] = set()
     for distribution in required():
         seen.add(_name(distribution))
@@ -276,8 +278,9 @@ def _source(distribution: metadata.Distribution, is_required: bool) -> Source:
 
 
 def is_allowed(parts: Sequence[str]) -> bool:
-    """Whether the file with the path `parts` below a source's root may be used: it is in none of
-    SKIPPED_FOLDERS (most of them hold copies of other projects) and has no intentional errors."""
+    """Whether the file with the path `parts` below a source's root may be used: it is below that
+    root, in none of SKIPPED_FOLDERS (most of them hold copies of other projects), and its name does
+    not say that it has intentional errors."""
     return (
         SKIPPED_FOLDERS.isdisjoint(parts)
         and not parts[-1].startswith(SKIPPED_NAMES)
@@ -302,7 +305,7 @@ def code_files(root: Path) -> tuple[Path, ...]:
 
 def manuals(folders: Sequence[Path | str]) -> Iterator[tuple[Manual, Source]]:
     """A manual and its source for each package of MANUALS that is unpacked as FOLDER/PACKAGE/... in
-    one of `folders`."""
+    one of `folders`. Raises BadTraining if one of them is not a folder."""
     for folder in map(Path, folders):
         if not folder.is_dir():
             raise BadTraining(f"{str(folder)[:200]!r} is not a folder of documentation packages")

@@ -1,9 +1,9 @@
 """Trains one model from start to saved folder: the training loop with its progress bar, log,
 held-out checks and checkpoints.
 
-Files in the run's folder: NAME.ckpt (the run at a constant rate, which a decay does not change),
-NAME-decay.ckpt, NAME-training.log, NAME-constant/ (the model without a decay) and NAME/ (the
-finished model).
+Files in the run's folder: NAME.ckpt (checkpoint of the run at a constant rate; a decay does not
+change it), NAME-decay.ckpt (checkpoint of the decay), each with its predecessor (.previous),
+NAME-training.log, NAME-constant/ (the model without a decay) and NAME/ (the finished model).
 """
 
 from __future__ import annotations
@@ -71,11 +71,12 @@ class Stage:
     """One model to train, with its data and objective.
 
     tokens: how many to train on: in total, or for a decay, counted from its start. text:
-    fingerprint of the text of `feed`. held: held-out tokens of each kind of text. teacher: the
-    target that a draft learns from, None for a target. warm: a folder with weights that a new run
-    starts from. is_decay: whether this stage is the decay, which starts from the checkpoint of the
-    run at a constant rate and reduces the learning rate to zero. loops_weight: weight of the loss
-    against endless repetition in the decay of a target.
+    fingerprint of the training text in `feed`, without the samples of a target. held: held-out
+    tokens of each kind of text. teacher: the target that a draft learns from, None for a target.
+    warm: a folder with weights that a new run at a constant rate starts from, None for random ones.
+    is_decay: whether this stage is the decay, which starts from the checkpoint of the run at a
+    constant rate and reduces the learning rate to zero. loops_weight: weight of the loss against
+    endless repetition in the decay of a target.
     """
 
     name: str
@@ -149,8 +150,8 @@ class Stage:
 
 
 def run(stage: Stage, resume: bool, compile_: bool = False, quiet: bool = False) -> bool:
-    """Train and save the model. Returns False if the run was stopped before its end; a checkpoint
-    to resume from was then written."""
+    """Train and save the model. Returns False if a signal stopped the run; a checkpoint to resume
+    from was then written, but the model was not saved."""
     windows = {kind: held_windows(held, stage.recipe.context) for kind, held in stage.held.items()}
     stage.out.mkdir(parents=True, exist_ok=True)
     state = _start(stage, resume)
@@ -229,8 +230,9 @@ def _end_of_text(tokenizer: PreTrainedTokenizerBase) -> int:
 
 
 def _start(stage: Stage, resume: bool) -> State:
-    """The state to start from: that of this stage's checkpoint, or of the checkpoint that a decay
-    starts from, or one with the given or with random weights."""
+    """The state to start from: that of this stage's checkpoint, or else of the checkpoint that a
+    decay starts from, or else one with the weights in `stage.warm` or with random ones. Raises
+    BadTraining if this stage has a checkpoint and `resume` is false."""
     state = fresh(stage.recipe, len(stage.tokenizer), _end_of_text(stage.tokenizer), stage.device)
     if stage.checkpoint.exists() and not resume:
         raise BadTraining(

@@ -1,5 +1,5 @@
-"""The training loop and its checkpoints. stage.py handles the text, the progress bar and the
-log."""
+"""The training loop and its checkpoints. stage.py handles the progress bar, the log and the saved
+model."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ COUNTERS = ("step", "tokens", "seconds", "decay_from")  # fields of State saved 
 class State:
     """The state of a run, all of which a checkpoint contains.
 
-    There is no random state to save: the rows of a step depend only on `tokens`, and nothing else
-    is random. step: number of steps so far. tokens: number of tokens so far. seconds: training time
-    so far. decay_from: the number of tokens at which the decay started, None before it.
+    There is no random state to save: the rows of a step are determined by `tokens` and the run's
+    settings, and nothing else is random. step: number of steps so far. tokens: number of tokens so
+    far. seconds: training time so far. decay_from: the number of tokens at which the decay started,
+    None before it.
     """
 
     model: PreTrainedModel
@@ -120,7 +121,8 @@ def to_device(rows: torch.Tensor, device: torch.device) -> torch.Tensor:
 
 def held_windows(held: np.ndarray, context: int) -> torch.Tensor:
     """At most HELD_WINDOWS windows (rows, context + 1), int64, spread evenly over the held-out
-    text. If the text is shorter than one window, the only window is the whole text."""
+    text. If the text is shorter than one window, the only window is the whole text. Raises
+    BadTraining for a text of less than 2 tokens."""
     if len(held) < 2:
         raise BadTraining(f"the held-out text has {len(held)} tokens; at least 2 are needed")
     length = min(context, len(held) - 1)

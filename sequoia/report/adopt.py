@@ -81,7 +81,8 @@ def adopt(folder: Folder, assets: Path = ASSETS, show: Callable[[str], None] = p
 def _moved(
     folder: Folder, place: Adoptable, machine: str, assets: Path, show: Callable[[str], None]
 ) -> bool:
-    """Move the file of `place`, if its stage wrote one. Returns False if the file is refused."""
+    """Move the file of `place`, if there is one and its stage succeeded. Returns False if the file
+    is refused."""
     path = folder.stages / place.stage / place.file
     try:
         text = checked(folder, place, machine)

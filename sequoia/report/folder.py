@@ -2,7 +2,8 @@
 
 OUT/report.json names the machine and the version of the program. OUT/stages/NAME contains the files
 of a stage that has ended, and its result.json. Each such folder is moved into place when it is
-complete. OUT/running contains work in progress, and is removed when the command starts and ends.
+complete. OUT/running contains work in progress. It is removed when the command starts, and when it
+ends without an error. OUT/summary.txt is the last printed table.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class BadReport(SequoiaError):
 
 @dataclass(frozen=True)
 class Result:
-    """How a stage ended. files: the SHA-256 of each file it wrote, by name, without the log."""
+    """How a stage ended. files: the SHA-256 of each file that it left, by name. The log and the
+    files of its outcome are not among them."""
 
     outcome: Outcome
     files: Mapping[str, str]
@@ -69,7 +71,8 @@ class Folder:
     @contextmanager
     def opened(self) -> Iterator[None]:
         """A context in which the folder exists and is locked. Work in progress is removed before
-        and after it. Raises BadReport if another process has locked the folder."""
+        it, and after it if no exception was raised. Raises BadReport if another process has locked
+        the folder."""
         self.path.mkdir(parents=True, exist_ok=True)
         with (self.path / "lock").open("a") as lock:
             _lock(lock, self.path)
@@ -78,8 +81,8 @@ class Folder:
             shutil.rmtree(self._running, ignore_errors=True)
 
     def identity(self) -> Mapping[str, str]:
-        """The name of the report's "machine" and the version of its "program". Raises BadReport if
-        there is no report in the folder."""
+        """The content of report.json: "machine", its name, and "program", its version. Raises
+        BadReport if there is no readable report.json in the folder."""
         try:
             found = check_format(load_json(self.path / "report.json"), "report", BadReport)
             return {name: str(found[name]) for name in ("machine", "program")}
@@ -109,7 +112,7 @@ class Folder:
 
     def finish(self, stage: str, outcome: Outcome) -> None:
         """Store the outcome in the stage's working folder, and move that folder to the results in
-        one operation. It replaces the result of an earlier run."""
+        one operation, after the result of an earlier run, if any, was moved away."""
         work = self._running / stage
         for name in _NOT_KEPT:
             (work / name).unlink(missing_ok=True)
@@ -145,7 +148,7 @@ def write_at_once(path: Path, data: Any) -> None:
 
 
 def write_text_at_once(path: Path, text: str) -> None:
-    """Write `text` to another file on the disk, then rename that to `path`."""
+    """Write `text` to a file beside `path`, and once it is on the disk, rename it to `path`."""
     part = path.with_name(f"{path.name}.part")
     with part.open("w", encoding="utf-8") as file:
         file.write(text)

@@ -1,5 +1,5 @@
-"""The machine, as far as the choice of stages depends on it. It is examined in a separate process,
-so that the command itself never touches the graphics card."""
+"""The machine, as far as the stages depend on it. It is examined in a separate process, so that the
+command itself never touches the graphics card."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from sequoia.text_files import load_json
 OUTCOME = "outcome.json"  # the file to which a task writes its outcome
 LOG = "log.txt"
 _SCRIPT = Path(__file__).with_name("child.py")
-_LONGEST = 300  # characters that an outcome's words quote
+_LONGEST = 300  # maximum characters of a printed line or an error in an outcome's words
 
 
 def run_stage(stage: Stage, folder: Path, scratch: Path, seconds: float) -> Outcome:

@@ -20,8 +20,8 @@ class Stage:
     the stages with the greatest total value are run. seconds: how long it is expected to take on
     this machine. limit: seconds after which it is stopped. files: the files it must write in its
     folder. line: if the module writes no outcome (see run_stage.py), the table shows the last
-    printed line that contains this text. skip: why this machine cannot run the stage, empty if it
-    can.
+    printed line that contains this text, if the module succeeds. skip: why this machine cannot run
+    the stage, empty if it can.
     """
 
     name: str
@@ -45,8 +45,8 @@ class Stage:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a stage ended. status: one of STATUSES. words: what the stage found, or why it found
-    nothing. seconds: how long it ran. figures: measured values by name, as JSON values."""
+    """How a stage ended or was cut. status: one of STATUSES. words: what the stage found, or why it
+    found nothing. seconds: how long it ran. figures: measured values by name, as JSON values."""
 
     status: str
     words: str
@@ -58,8 +58,8 @@ class Outcome:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Outcome:
-        """The outcome from data written by `to_dict`. Raises KeyError, TypeError or ValueError for
-        anything else."""
+        """The outcome from data with the fields that `to_dict` writes; others are ignored. Raises
+        KeyError, TypeError or ValueError if the fields are missing or wrong."""
         status = data["status"]
         if status not in STATUSES:
             raise ValueError(f"{status!r} is not one of {', '.join(STATUSES)}")

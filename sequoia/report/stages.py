@@ -39,10 +39,10 @@ _SHAPE_VALUES = {
 _LESS_WITHOUT_GRAPHS = 40  # subtracted from the value of a shape timed without CUDA graphs
 _BYTES_A_WEIGHT = 2
 _TIMES_EACH_SIZE = 3  # each size is timed in the warm-up, in one round, and as a part of steps
-# assumed time of a whole model on a CPU, as a multiple of its bare matrix products; measured were
-# 1.2 or more
+# assumed time of a model's pass on a CPU, as a multiple of the time of its bare matrix products;
+# multiples of 1.2 or more were measured
 _WHOLE_MODEL = 2.0
-_START = 6.0  # seconds until a process has imported everything
+_START = 6.0  # seconds until a process has imported everything, on a quiet machine
 _NO_CARD = "needs a graphics card"
 _KERNEL_TESTS = ("decoding/cuda", "models/test_cuda_graphs.py", "algorithm/test_sampling.py")
 _BENCH = ("--prompts", "code", "--assistant-tokens", "3", "5", "--json", BENCH)
@@ -51,7 +51,8 @@ _BENCH_ON_CPU = ("--rounds", "1", "--limit", "2", "--tokens", "48", "--temperatu
 
 
 def all_stages(machine: Machine) -> list[Stage]:
-    """The stages for `machine`, in the order of the table. A stage that it cannot run says why."""
+    """The stages for `machine`, in the order of the table. A stage that `machine` cannot run says
+    why."""
     found = [
         *_machine(),
         *_tests(machine),
@@ -206,7 +207,8 @@ def _too_large(needed: float, free: float, where: str) -> str:
 
 
 def seconds_of_shape(shape: PairShape, machine: Machine) -> float:
-    """Expected seconds to fill the weights and to time passes of all sizes."""
+    """Expected seconds to fill the weights and to time passes of all sizes. On a CPU, the time to
+    fill the weights is not included."""
     weights = shape.target.parameters + shape.draft.parameters
     if machine.card:
         return 110.0 + weights * _BYTES_A_WEIGHT / (5e8 if shape.streamed else 5e9)

@@ -1,4 +1,4 @@
-"""Checks of fields, used for run files and race files alike. A field that fails raises BadTrace."""
+"""Checks of fields, used for run files and race files alike. A wrong field raises BadTrace."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from sequoia.algorithm.expected_steps import SEGMENTS, ExpectedSteps
 from sequoia.errors import BadTrace
 from sequoia.validate_input import number, short_text, shown, whole
 
-MAX_TEXT = 1000
+MAX_TEXT = 1000  # characters of a text for which the caller sets no other limit
 MAX_EXPECTED_TEXTS = 4  # a race has at most one text for each lane
-MAX_TEXT_TOKENS = 1_000_000
+MAX_TEXT_TOKENS = 1_000_000  # also the most expected steps in a segment
 
 
 def list_of(values: Any, what: str, most: int) -> list[Any]:

@@ -1,11 +1,11 @@
-"""The further runs of a race, with other prompts and seeds, as its file contains them: for each
-lane, the number of tokens and the seconds of every step, and the ids of all its tokens. Needs no
-models.
+"""The further runs of a race, with other prompts, other seeds or both, as its file contains them:
+for each lane, the number of tokens and the seconds of every step, and the ids of all its tokens.
+Needs no models.
 
 In a race file: {runs: [{prompt, seed, lanes: [{tokens: number in each step, seconds: time of each
 step, text: token ids, expected}], second_prompt}], verdicts: number, stopped: bool}.
-`second_prompt` is missing in a race with one prompt. `expected` (see check_fields.py) is missing
-if it is not known.
+`second_prompt` is missing in a race with one prompt. `expected` is the lane's expected steps (see
+check_fields.py), missing if they are not known.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _LONGEST = 1e6  # seconds of a step
 @dataclass(frozen=True)
 class PooledLane:
     """One lane of a further run. steps: (number of tokens, seconds) of each step. text: ids of all
-    tokens. expected: how many steps the lane is expected to need for each lane's text (see
-    ExpectedSteps), None if that is not known."""
+    tokens. expected: how many steps the lane is expected to need for the texts of all lanes with
+    its prompt, except very short ones (see ExpectedSteps), None if that is not known."""
 
     steps: tuple[tuple[int, float], ...]
     text: tuple[int, ...]

@@ -34,9 +34,9 @@ from sequoia.validate_input import (
 )
 
 MOST_LANES = 4
-# names in files of the verdicts on whether decoding was lossless
+# the verdicts on whether decoding was lossless, by their names in files
 KINDS = ("exact", "tie", "bug", "undecided", "law", "poor", "blind", "none")
-# labels in files that say where the speed-up of a suggestion comes from
+# where the speed-up of a suggestion can come from, by the labels in files
 LABELS = ("predicted", "predicted, what if", "measured", "recorded", "simulated")
 MAX_WORDS = 2000
 MAX_NAME = 200
@@ -258,11 +258,12 @@ def counted(data: Mapping[str, Any]) -> dict[str, Any]:
     """The counts of sampled tokens at one position, with every field checked.
 
     {draws: number drawn so far, wanted: number to draw in total, going: whether more are being
-    drawn, at: number of tokens of lane `lane` before the position, bits: entropy there, rule: why
-    this position was chosen, context: the text before it, statistic: chi-square or null, freedom:
-    its degrees of freedom, sight: smallest detectable difference of a probability, or null, cells:
-    [{text: the token's text, null for all rarer tokens, more: whether rarer tokens are included,
-    share: expected probability, seen: number drawn}]}
+    drawn, lane: index of the lane whose text has the position, at: number of its tokens before the
+    position, bits: entropy there, rule: why this position was chosen, context: the end of the text
+    before it, statistic: chi-square or null, freedom: its degrees of freedom, sight: smallest
+    detectable difference of a probability, or null, cells: [{text: the token's text, null for all
+    rarer tokens, more: whether rarer tokens are included, share: expected probability, seen: number
+    drawn}]}
     """
 
     def count(name: str, most: int = MAX_DRAWS) -> int:

@@ -42,8 +42,8 @@ class Run:
     """A recorded run.
 
     meta: a description of the run (models, device, sampling parameters, prompt and so on). pieces:
-    the text of each token by itself, by token id. texts: texts[i] contains the text that each token
-    emitted in step i added, "" while a character is incomplete.
+    the text of each token by itself, by token id. texts: texts[i] contains, for each token that
+    step i emitted, the text that the token added, "" while a character is incomplete.
 
     The clock is the machine for which times were simulated, "" if they were measured. A simulated
     run has the machine's name in `meta["clock"]`, and "simulated" in `meta["label"]`. Raises
@@ -107,11 +107,11 @@ class Packer:
     to `trees` once, and steps refer to it by its index there.
 
     A step: {i: index, at: prefix_len, tree: index, tokens, q and p: a number or null for each node,
-    trials: [[node, p, q, u, accepted, mass], ...], path, bonus, emitted, text: the text of each
-    emitted token, seconds: {draft, verify, overhead}, finish}. Probabilities have six digits.
+    trials: [[node, p, q, u, accepted, mass], ...], path, bonus, emitted, text: the text that each
+    emitted token added, seconds: {draft, verify, overhead}, finish}. Probabilities have six digits.
 
-    A step also has the following if they were recorded, in four digits: level_seconds: [seconds of
-    each draft pass, ...], residuals: [[tokens, p, q], ...] (see `StepTrace.residual_heads`; the
+    A step also has the following if they were recorded, with four digits: level_seconds: [seconds
+    of each draft pass, ...], residuals: [[tokens, p, q], ...] (see `StepTrace.residual_heads`; the
     last has no q), and expected: `StepTrace.expected_accepted`.
     """
 

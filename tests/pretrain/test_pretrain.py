@@ -724,5 +724,5 @@ def test_small_texts_and_losses_that_are_not_finite_are_refused() -> None:
             fresh(RECIPE, 64, 0),
             lambda network, windows: next_token(network, windows) * torch.nan,
         )
-    with pytest.raises(BadTraining, match="too few for rows of 512"):
+    with pytest.raises(BadTraining, match="too few for blocks of 512"):
         Blocks(np.zeros(1000, np.uint16), 0)

@@ -33,8 +33,8 @@ _TIMES = 10
 
 
 def machine() -> Found:
-    """The figures that the choice of stages depends on (the fields of `Machine` except its
-    slowness)."""
+    """The figures that the stages depend on (the fields of `sequoia.report.machine.Machine` except
+    its slowness)."""
     device = checked_device("auto")
     figures = {
         "name": describe(device),

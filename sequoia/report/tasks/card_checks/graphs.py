@@ -1,6 +1,6 @@
-"""Compares captured passes with eager passes. Graphs captured at one prefix length are replayed at
-others, within and beyond the length they were captured for, on random trees. After each tree, a
-random path is kept in the KV cache."""
+"""Compares captured passes with eager passes on random trees. Graphs captured at one prefix length
+are replayed at all others for which they are long enough; beyond these, new graphs are captured.
+After each tree, a random path is kept in the KV cache."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _step(context: Context, tree: Tree, tokens: Sequence[int], path: Sequence[in
 
 
 def random_tree(nodes: int, chance: random.Random) -> Tree:
-    """A tree of `nodes` nodes, each with a random earlier node as its parent."""
+    """A tree of `nodes` nodes, each but the root with a random earlier node as its parent."""
     return Tree((-1, *sorted(chance.randrange(node) for node in range(1, nodes))))
 
 

@@ -29,7 +29,7 @@ _PROBABILITY = 0.4  # of a delay before each copy and each layer
 
 def offload(passes: str) -> Found:
     """Run the streamed model `passes` times with no layer resident on the device, with one, and
-    with half of them. Fails if any of these runs gives different logits."""
+    with half of them. Fails if the logits of any of these runs differ from the whole model's."""
     device = checked_device("auto")
     different = {
         resident: _different(device, resident, int(passes)) for resident in (0, 1, _LAYERS // 2)

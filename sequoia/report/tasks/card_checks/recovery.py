@@ -26,8 +26,8 @@ _TREE = Tree((-1, 0, 0, 1, 1, 2))
 
 
 def recovery() -> Found:
-    """Decode a text greedily without a draft, and after each failure with a tree. Fails if a text
-    differs."""
+    """Decode a text greedily without a draft, then with a tree before any failure and after each
+    one. Fails if a text decoded with a tree differs from the first."""
     pair = load_pair(dtype="float32", online=False)
     expected = emitted_tokens([*plain(pair, _PROMPT, _PARAMS)])
     is_same = {
