@@ -163,7 +163,7 @@ def _loaded(
     should_stop: ShouldStop,
 ) -> TreeModel:
     if should_stop():
-        raise Stopped("stopped before the weights were loaded")
+        raise Stopped(f"stopped before the weights of {source.title} were loaded")
     on_progress(f"loading the weights of {source.title}, {size(source.weight_bytes)}")
     model = load_model(source, where, dtype, draft, on_progress)
     place = ", ".join(filter(None, (str(model.device), model.placement)))

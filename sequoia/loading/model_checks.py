@@ -25,7 +25,8 @@ from sequoia.validate_input import shown
 
 @dataclass(frozen=True)
 class PassedCheck:
-    """A passed check. what: the thing that was checked. words: the result."""
+    """A check that did not refuse the pair. what: the thing that was checked. words: the
+    result."""
 
     what: str
     words: str

@@ -40,7 +40,7 @@ OVERHEAD_SIZES = (1, CHAIN, 16, 61)  # nodes: the root and 0, 1, 3 or 12 sequenc
 WIDE_WIDTHS = (64, 128, 256)
 WIDE_OVERHEAD_SIZES = (256,)
 _FLAT = 1.5  # the next size is tried while doubling the nodes takes less than 1.5 times as long
-_SLOW = 20  # if fewer than this many passes fit into the time, sizes may be skipped
+_SLOW = 20  # if fewer than this many passes over 128 nodes fit into the time, sizes may be skipped
 PASSES = 0.8  # share of the time spent on passes; the rest is spent on whole steps
 # Roughly the number of draft passes in a step with a planned tree. The mean time of so many passes
 # includes the first, which is slower: before it, the target's weights have replaced the draft's in

@@ -37,7 +37,7 @@ STEP = 512  # slots in the shortest reach
 MOST_ROWS = 1024  # larger passes keep the GPU busy without a graph
 # limit of graphs for one KV cache; each has a mask of its own, and dynamic trees have many sizes
 MOST_SIZES = 32
-MOST_SPARES = 4  # KV caches kept from finished runs: the number that a race uses
+MOST_SPARES = 4  # KV caches kept from finished runs: the most that a race uses
 # a run may get a cache with up to this many times the slots it asks for, rounded up to full STEPs
 _MOST_TOO_LARGE = 4
 # Many sizes occur only once or twice; capturing those would not pay.

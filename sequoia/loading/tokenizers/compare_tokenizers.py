@@ -135,8 +135,9 @@ def _ids(tokenizer: Any, text: str) -> list[int]:
 
 
 def _tokenizer(source: Source, trusted: bool) -> Any:
-    """The tokenizer of `source`. Unless `trusted` is true, a separate process opens the file before
-    the tokenizer is loaded here, and another one then tries the loaded tokenizer on hard texts."""
+    """The tokenizer of `source`. Unless `trusted` is true, a separate process opens tokenizer.json,
+    if there is one, before the tokenizer is loaded here, and another process then tries the loaded
+    tokenizer on hard texts."""
     text = read_tokenizer(source.folder, source.title)
     if text is not None and not trusted:
         refuse_unopenable(text, source.title)
