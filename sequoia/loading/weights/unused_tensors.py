@@ -24,8 +24,8 @@ _COMPUTED = re.compile(r"(\.|^)(masked_bias|causal_mask|inv_freq|(attn|attention
 
 @dataclass(frozen=True)
 class Unused:
-    """The parts that are in the files but not in the model built from the config. parts: the number
-    of tensors in each, by its name."""
+    """The parts that are in the files but not in the model built from the config. parts: for
+    the name of each, the number of its tensors."""
 
     parts: dict[str, int]
 
