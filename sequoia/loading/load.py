@@ -1,7 +1,8 @@
 """Loads a pair by name, or two models by folder or Hugging Face id.
 
-A pair that cannot run is refused with the reason. What the config and the files show is checked
-before the weights are loaded (see model_checks.py); the rest is found by a self-test afterwards.
+A pair that cannot run is refused with the reason. What the config and the files' headers show is
+checked before the weights are loaded (see model_checks.py). The rest is found while they are
+loaded, or by a self-test afterwards.
 """
 
 from __future__ import annotations
@@ -115,8 +116,9 @@ def fetch(
 ) -> None:
     """Download everything that `load` needs, so that `load` then runs without a network.
 
-    Raises the same errors as `load_pair`, but OutOfMemory only if the pair exceeds the machine's
-    total memory: memory in use now may be free when the pair is loaded.
+    Raises the same errors as `load_pair`, but OutOfMemory only if the total memory is too small (of
+    the device or, for a streamed target, of the host): memory in use now may be free when the pair
+    is loaded.
     """
     where = checked_device(request.device)
     dtype = checked_dtype(request.dtype)
@@ -138,7 +140,8 @@ def _plan(
     dtype: torch.dtype | None,
 ) -> SpreadPlacement | OffloadPlacement | None:
     """The placement of a target that is to be spread or streamed, None if both models go to
-    `where`. Raises OutOfMemory if they do not fit."""
+    `where`. Raises OutOfMemory if the two models do not fit, and BadModel if the target cannot be
+    divided."""
     target, draft = sources
     sizes = [loaded_bytes(source, where, dtype) for source in sources]
     plan = refused(
@@ -160,7 +163,7 @@ def _loaded(
     should_stop: ShouldStop,
 ) -> TreeModel:
     if should_stop():
-        raise Stopped("stopped before the weights were loaded")
+        raise Stopped(f"stopped before the weights of {source.title} were loaded")
     on_progress(f"loading the weights of {source.title}, {size(source.weight_bytes)}")
     model = load_model(source, where, dtype, draft, on_progress)
     place = ", ".join(filter(None, (str(model.device), model.placement)))
@@ -239,8 +242,8 @@ def load_model(
 
 
 def _weights(source: Source, where: _Where, dtype: torch.dtype) -> Weights:
-    """The weights on the device or devices of `where`, or on the CPU if layers will be streamed
-    from host memory."""
+    """The weights on the device or devices of `where`, or on the CPU if `where` is an
+    OffloadPlacement."""
     devices = {"device_map": where.where} if isinstance(where, SpreadPlacement) else {}
 
     def read() -> Weights:
@@ -290,7 +293,8 @@ def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:
 
 def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
     """End-of-text token ids from the generation config and the tokenizer. If there are none, runs
-    end at the token limit only. Raises BadModel if an id is not a whole number from -1 to 2**31."""
+    end only at the token limit or at the end of the context. Raises BadModel if an id is not a
+    whole number from -1 to 2**31."""
     configured = getattr(hf.generation_config, "eos_token_id", None)
     ids = configured if isinstance(configured, list) else [configured]
     what = "an end-of-text id (eos_token_id) of the target"

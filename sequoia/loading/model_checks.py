@@ -25,7 +25,8 @@ from sequoia.validate_input import shown
 
 @dataclass(frozen=True)
 class PassedCheck:
-    """A passed check. what: the thing that was checked. words: the result."""
+    """A check that did not refuse the pair. what: the thing that was checked. words: the
+    result."""
 
     what: str
     words: str
@@ -99,7 +100,7 @@ def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> So
 
 def check_weights(source: Source) -> None:
     """Raises BadModel if a weight file is missing or damaged, or if the config describes a much
-    larger model. Reads headers only."""
+    larger model than the files contain. Reads headers only."""
     tensors = stored_tensors(source.folder, source.title)
     refused(
         BadModel,
@@ -160,8 +161,8 @@ def local_bytes(folder: Path, title: str = "") -> int:
 
 def refused(error: type[SequoiaError], what: str, load: Callable[[], Any]) -> Any:
     """The result of `load()`. Other libraries raise all kinds of exceptions: any that `load` raises
-    is turned into `error`, whose message is `what` and the reason. SequoiaErrors and
-    KeyboardInterrupt pass unchanged, and running out of memory becomes OutOfMemory."""
+    is turned into `error`, whose message is `what` and the reason. SequoiaErrors, KeyboardInterrupt
+    and SystemExit pass unchanged, and running out of memory becomes OutOfMemory."""
     try:
         return load()
     except SequoiaError:

@@ -23,11 +23,11 @@ BUNDLED_NAME = "bundled"
 class Model:
     """Published facts about a model.
 
-    id: its id on the Hugging Face hub. bytes: total size of its safetensors files. licence: the
+    id: its id on the Hugging Face hub. bytes: total size of its weight files. licence: the
     licence's name. gated: the licence must be accepted on the model's page before a download. chat:
     the tokenizer has a chat template. source: where the figure in `bytes` was found. revision: the
-    commit to use, looked up on the hub on `revision_date`; "" means the newest commit. pickle: the
-    model is published only as a pickle file, which is refused.
+    commit to use, looked up on the hub on `revision_date`; "" accepts any commit. pickle: the model
+    is published only as a pickle file, which is refused.
     """
 
     id: str

@@ -14,8 +14,8 @@ from sequoia.validate_input import shown
 @dataclass(frozen=True)
 class Ref:
     """A reference to a model. name: a folder or a hub id. revision: the commit to use, looked up on
-    the hub on `date`; if only another commit is on this machine, that one is used. "" accepts any
-    commit."""
+    the hub on `date`; if only another commit is on this machine, that one is used. A revision of ""
+    accepts any commit."""
 
     name: str
     revision: str = ""
@@ -25,13 +25,14 @@ class Ref:
 @dataclass(frozen=True)
 class PairRequest:
     """A named pair, or two models given as local folders or Hugging Face ids. Raises BadPair if
-    only one model is given, or both a name and two models.
+    only one model is given, or two models and a name other than the default.
 
     device: "auto" (GPUs if there are any, as few of them as have room for the pair), "spread" (the
-    target over all GPUs), "cpu", "cuda", "cuda:1" and so on. dtype: "auto" (chosen for each model
-    by speed on this machine), "float32", "bfloat16" or "float16". offload: True keeps the
-    target's layers that do not fit on the device in host memory and streams them from there; a
-    number sets how many layers stay on the device (see large/offload.py).
+    target over all GPUs), "cpu", "cuda", "cuda:1" and so on. dtype: "auto" (for a small
+    model on a CPU the fastest by measurement, otherwise the usual one of the device), "float32",
+    "bfloat16" or "float16". offload: with True, those of the target's layers that do not fit
+    on the device are kept in host memory and streamed from there; a number sets how many layers
+    stay on the device (see large/offload.py).
     """
 
     name: str = BUNDLED_NAME
@@ -70,7 +71,8 @@ class PairRequest:
 
     @property
     def streamed(self) -> bool | int:
-        """`offload`, or True if the catalog says that this pair needs offloading."""
+        """`offload`; if that is False, whether the catalog says that this pair needs
+        offloading."""
         one = find(self.name)
         return bool(one and one.offload) if self.offload is False else self.offload
 

@@ -63,9 +63,9 @@ def count_acceptance(
 ) -> CountedAcceptance:
     """Count acceptance while decoding at most `params.max_new_tokens` tokens after each prompt.
     Every step uses `tree`, by default a root with `ranks` children; only the last steps before the
-    token limit use a part of it with fewer levels. To count by level, use a tree from
-    `counting_tree`. The rates are those of the root's children, because deeper nodes seldom have as
-    many. Raises BadPrompt without prompts."""
+    token limit or the end of the context use a part of it with fewer levels. To count by level, use
+    a tree from `counting_tree` (acceptance_by_level.py). The rates are those of the root's
+    children, because deeper nodes seldom have as many. Raises BadPrompt without prompts."""
     prompts = list(prompts)
     tree = tree or Tree.from_branching([ranks])
     if not prompts:

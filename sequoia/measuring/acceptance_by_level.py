@@ -22,8 +22,9 @@ _LEAST = 5.0  # below this expected count, the normal approximation is too poor
 @dataclass(frozen=True)
 class Cell:
     """Counts for one depth and rank. visits: nodes of this depth that were on a step's accepted
-    path and had a child of this rank. accepted: how many of these children were
-    accepted; not always a whole number if it is an expected value."""
+    path and had a child of this rank. accepted: how many of these children were accepted. In
+    teacher-forced counts, visits are positions, and accepted is an expected number, not always
+    whole."""
 
     visits: int = 0
     accepted: float = 0

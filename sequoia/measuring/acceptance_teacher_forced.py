@@ -1,5 +1,5 @@
-"""Teacher-forced acceptance: p and q are compared at every position of a text, without decoding a
-tree.
+"""Teacher-forced acceptance: the target's distribution p and the draft's distribution q are
+compared at every position of a text, without decoding a tree.
 
 At each position, siblings are drawn exactly as in decoding and passed to the same `verify`. Each
 child's acceptance probability is recorded, where decoding would draw a random number to accept or

@@ -36,7 +36,7 @@ SLACK = 0.01
 # short, because a pair without a profile is measured before its first step, while the user waits
 _QUICK_SECONDS = 2.0
 _QUICK_TOKENS = 48
-_QUICK_RANKS = 8  # ranks counted on machines where planned trees are small
+_QUICK_RANKS = 8  # ranks counted if planned trees are small here, or no profile is stored yet
 _WIDE_RANKS = 32  # ranks counted on machines where a pass over hundreds of nodes pays
 # A recorded vector is used up to this difference in temperature. It is half of 0.3, the largest gap
 # between recorded temperatures.
@@ -45,8 +45,8 @@ _SAMPLE = 'import os\n\n\ndef main(path):\n    """Read the file and print what i
 
 
 def machine(pair: Pair) -> HardwareProfile:
-    """A quick profile of this machine with `pair`. It is measured at the first call (about two
-    seconds for a small pair) and stored with the pair."""
+    """The profile of this machine that is stored with `pair`. If there is none, a quick one is
+    measured (about two seconds for a small pair) and stored."""
     if pair.measured.profile is None:
         pair.measured.profile = measure_profile(pair, rounds=7, seconds=_QUICK_SECONDS)
     return pair.measured.profile
@@ -59,7 +59,7 @@ def acceptance_of(
     """The pair's acceptance vector under `params` and `verifier`, and its source. The source is
     "recorded" and the kind of text, such as "recorded code", if the pair comes with a vector
     counted under nearly the same settings. Otherwise it is "measured": the vector is measured at
-    the first call (about a second for a small pair) and stored with the pair.
+    the first call with these settings (about a second for a small pair) and stored with the pair.
 
     texts: the prompts. Recorded vectors counted on the most similar kind of text are preferred.
     """

@@ -40,7 +40,7 @@ OVERHEAD_SIZES = (1, CHAIN, 16, 61)  # nodes: the root and 0, 1, 3 or 12 sequenc
 WIDE_WIDTHS = (64, 128, 256)
 WIDE_OVERHEAD_SIZES = (256,)
 _FLAT = 1.5  # the next size is tried while doubling the nodes takes less than 1.5 times as long
-_SLOW = 20  # if fewer than this many passes fit into the time, sizes may be skipped
+_SLOW = 20  # if fewer than this many passes over 128 nodes fit into the time, sizes may be skipped
 PASSES = 0.8  # share of the time spent on passes; the rest is spent on whole steps
 # Roughly the number of draft passes in a step with a planned tree. The mean time of so many passes
 # includes the first, which is slower: before it, the target's weights have replaced the draft's in
@@ -68,9 +68,9 @@ def measure_profile(
     sizes: by default up to 128 nodes, and then up to 1,024 while doubling the nodes takes less than
     1.5 times as long and enough memory is free. widths: by default up to 32, or up to 256 if more
     than 128 nodes are measured; only every second one if sizes were skipped (see `_while_flat`).
-    Takes at most about `seconds`, or longer if a warm-up and one round need more. An exception
-    raised by `progress` ends the measurement, and its results are lost. Raises BadProfile for a
-    size, width, prefix, number of rounds or seconds that is not positive or too large, and if
+    Takes at most about `seconds`, or longer if a warm-up, one round and a few steps need more. An
+    exception raised by `progress` ends the measurement, and its results are lost. Raises BadProfile
+    for a size, width, prefix, number of rounds or seconds that is not positive or too large, and if
     `sizes` or `widths` is empty.
     """
     prefix = min(whole(prefix, "prefix", 1, 2**20, BadProfile), pair.limit // 2)
@@ -221,10 +221,10 @@ def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Poi
     steps = with_progress(
         _some(run(Decoder(pair, prompt, params, tree)), seconds), params.max_new_tokens, progress
     )
-    # the token limit truncates the last trees
+    # the last trees are truncated, when few more tokens may be emitted
     full = [step for step in steps if len(step.tree) == len(tree)]
-    # drop the first step unless it is the only one; truncated steps count only if none is full,
-    # which happens in very small contexts
+    # drop the first full step unless it is the only one; steps with truncated trees count only if
+    # none is full, which happens in very small contexts
     kept = full[1:] or full or steps
     return _point(len(tree), [step.seconds["overhead"] for step in kept])
 

@@ -76,8 +76,9 @@ def sample_tokens(model: TreeModel) -> list[int]:
 
 
 def sample_logits(model: TreeModel) -> list[torch.Tensor]:
-    """Logits (vocab,) at a branch of a tree: after three tokens, and after seven. The second is
-    omitted if the weights are in several places, because passes are slow then."""
+    """Logits (vocab,) at a branch of a tree that follows three tokens, and of one that follows
+    seven. The second row is omitted if the weights are in several places, because passes are slow
+    then."""
     tokens = sample_tokens(model)
     texts = [(), (tokens * 3)[:7]]
     return [branched(model, tokens, text)[0] for text in texts[: 1 if model.placement else 2]]

@@ -1,5 +1,6 @@
-"""CUDA graphs of a model's forward, each for one input size and one KV cache. A tree level has few
-nodes, so launching the kernels one by one would take longer than running them.
+"""CUDA graphs of a model's forward, each for one KV cache, one number of input rows and one reach
+(see below). A tree level has few nodes, so launching the kernels one by one would take longer than
+running them.
 
 A graph reads its inputs (ids, positions, mask, and the indices of the cache slots to write) from
 tensors whose addresses never change. It attends to a fixed number of cache slots, its reach: the
@@ -36,7 +37,7 @@ STEP = 512  # slots in the shortest reach
 MOST_ROWS = 1024  # larger passes keep the GPU busy without a graph
 # limit of graphs for one KV cache; each has a mask of its own, and dynamic trees have many sizes
 MOST_SIZES = 32
-MOST_SPARES = 4  # KV caches kept from finished runs: the number that a race uses
+MOST_SPARES = 4  # KV caches kept from finished runs: the most that a race uses
 # a run may get a cache with up to this many times the slots it asks for, rounded up to full STEPs
 _MOST_TOO_LARGE = 4
 # Many sizes occur only once or twice; capturing those would not pay.
@@ -48,8 +49,8 @@ _WARM_UPS = 3
 
 
 class GraphedForward:
-    """A Forward (ids, positions, mask, kv_cache, last_only) that runs `forward` through CUDA graphs
-    if that is faster.
+    """A Forward (ids, positions, mask, kv_cache, last_only) that runs passes of recurring sizes
+    through CUDA graphs of `forward`, and all others through `forward` itself.
 
     plain: `forward` itself. failed: why capturing was abandoned, None if it was not; once it is
     set, the plain forward is always used. Graphs are dropped together with the KV cache that they
@@ -149,8 +150,9 @@ class GraphedForward:
 
     @contextmanager
     def capturing(self) -> Iterator[None]:
-        """A context in which every size counts as recurring. A size is captured at its first pass
-        here, and from then on at its first pass with each other reach."""
+        """A context in which every size counts as recurring, except those too large for a graph. A
+        size is captured at its first pass here, and from then on at its first pass with each other
+        reach."""
         self._capturing = True
         try:
             yield
@@ -200,7 +202,8 @@ class GraphedForward:
         except RuntimeError as problem:
             if is_out_of_memory(problem):
                 _log.warning(
-                    "no memory to capture a CUDA graph for %d rows; this pass runs without one",
+                    "no memory to capture a CUDA graph for %d rows; passes of this size run "
+                    "without one for now",
                     size[0],
                 )
                 # so that the next attempt comes only after several passes
@@ -254,7 +257,7 @@ class _Results:
 
 
 class _CapturedForward:
-    """The graph of one input size for one KV cache. It has no reference to the cache, which would
+    """The graph of one size for one KV cache. It has no reference to the cache, which would
     otherwise never be freed."""
 
     def __init__(

@@ -39,8 +39,7 @@ class Copier(Protocol):
         ...
 
     def wait(self, ticket: Any) -> None:
-        """Make all later work on the device wait for the copy that `begin` returned `ticket`
-        for."""
+        """Make all later work on the device wait for the copy that belongs to `ticket`."""
         ...
 
     def finish(self) -> None:

@@ -34,7 +34,7 @@ from sequoia.validate_input import shown
 
 
 class StreamedModel(TreeModel):
-    """A target with layers that are copied from host memory in every pass, by `stream`. If all
+    """A target with layers that `stream` copies from host memory when passes need them. If all
     layers are resident on the device, nothing is streamed, and the target is as fast as any other
     model."""
 
@@ -59,8 +59,8 @@ def plan_large(
 
     sizes: bytes of the weights of target and draft. device: the requested one; "spread" spreads the
     target, and so does "auto" if there are several GPUs and `where` is one of them that is too
-    small. dtype: None for the default of this machine. offloaded: False; True to keep as many
-    layers resident on the device as fit; or the number of resident layers. Raises BadModel or
+    small. dtype: None for the usual one on `where`. offloaded: False; True to keep as many layers
+    resident on the device as fit; or the number of resident layers. Raises BadModel or
     OutOfMemory.
     """
     dtype = dtype or usual_dtype(where, target.stored_dtype)

@@ -5,8 +5,9 @@ The code of the `transformers` model is unchanged. A hook before each streamed l
 layer's parameters at one of two device buffers, and a hook after it points them back at host
 memory. While one layer computes, the next streamed layer is copied into the other buffer. At the
 end of a pass the first streamed layers are copied for the next pass, so copying continues while the
-draft runs. All other modules and the resident layers stay on the device; placement.py decides how
-many layers are resident.
+draft runs. If only one or two layers are streamed, each stays in a buffer and is copied only once.
+All other modules and the resident layers stay on the device; placement.py decides how many layers
+are resident.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class LayerStream:
         for layer in self._layers:
             layer.rest()
         _move(self.hf, torch.device("cpu"))
-        # frees the buffers and the pinned memory
+        # frees the buffers, and unpins the host memory, which the weights still use
         self._layers.clear()
         self._buffers.clear()
 
@@ -95,8 +96,9 @@ class LayerStream:
             self._fetch(self._next(self._next(i)), buffer)
 
     def _start(self, i: int) -> _Buffer:
-        """Copy layer `i` and the next one into the buffers. Called when neither buffer has layer
-        `i`: in the first pass, or after a pass that failed. Returns the buffer of layer `i`."""
+        """Copy layer `i` and, if there are two buffers, the next one. Called when no buffer has
+        layer `i`: in the first pass, or after a pass that failed. Returns the buffer of layer
+        `i`."""
         for buffer in self._buffers:
             self._fetch(i, buffer)
             i = self._next(i)

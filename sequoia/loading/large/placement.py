@@ -26,8 +26,9 @@ _STEPS = 64  # shares tried in the search for the smallest one that suffices
 
 @dataclass(frozen=True)
 class ExtraBytes:
-    """Bytes needed in addition to the target's weights: `per_layer` on each layer's device (its KV
-    cache), and `together` on the device of the logits (the draft, its KV cache, masks, logits)."""
+    """Bytes needed in addition to the target's weights: `per_layer` for each layer, on the layer's
+    device (the layer's KV cache), and `together` on the device of the logits (the draft with its
+    KV cache, and masks, logits and distributions)."""
 
     per_layer: int
     together: int
@@ -81,8 +82,8 @@ def spread(
     """The target over as few devices as have room for it, or with `all_of_them` over all devices.
     Each is filled to about the same share of its free memory.
 
-    free: free bytes of each device. Raises OutOfMemory, with the sizes in its message, if all
-    devices together do not have enough.
+    free: free bytes of each device. Raises OutOfMemory, with the sizes in its message, if the
+    target does not fit even on all devices together, divided by layers.
     """
     devices = sorted(free, key=lambda device: -free[device])
     for count in range(len(devices) if all_of_them else 1, len(devices) + 1):
@@ -161,7 +162,7 @@ def offload(
     streamed = layers - kept
     buffers = ("", "a buffer for the streamed layer, ", "two buffers for the streamed layers, ")
     others = f"{buffers[min(streamed, 2)]}the target's other parts, the draft and a run"
-    if device == HOST:  # one memory for all; a converted copy is what stays there
+    if device == HOST:  # one memory for all; if converted, only the converted weights stay in it
         what = f"{kept} resident layers, {streamed} streamed ones, {others} together need"
         _refuse(plan.device_bytes + plan.host_bytes, free, HOST, what)
     else:

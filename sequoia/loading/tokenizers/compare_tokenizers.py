@@ -1,4 +1,5 @@
-"""Loads both tokenizers of a pair and compares them, after testing each in a separate process.
+"""Loads both tokenizers of a pair and compares them. Tokenizers that do not come with this program
+are tested in a separate process first.
 
 Only the target's tokenizer encodes and decodes text, so an id must mean the same token to both
 models. If a draft was trained with a tokenizer that splits text differently, decoding is still
@@ -26,7 +27,7 @@ _PROBES = (
     "  \t\n\n x=1e-3;  # ok",
     "The year 2024, isn't it?",
 )
-# Parts of a tokenizer by their key in its JSON, and their names in messages.
+# Parts of a tokenizer: their keys in the result of `_parts`, and their names in messages.
 _PARTS = {
     "normalizer": "normalizer",
     "pre_tokenizer": "pre-tokenizer",
@@ -89,8 +90,9 @@ def differences(ours: str, other: str) -> list[str]:
 
 
 def _parts(tokenizer: str) -> dict[str, Any]:
-    """The tokenizer's parts by name, without its tokens, which `_refuse_other_pieces` compares.
-    "merges" is taken out of "model"; for a Unigram model it contains the scores instead."""
+    """The tokenizer's parts by key. "model" is divided: its merges become the part "merges" (for a
+    Unigram model, its tokens with their scores), and the vocabulary of any other model is left out,
+    because `_refuse_other_pieces` compares it."""
     found = json.loads(tokenizer)
     model = dict(found["model"])
     vocabulary = model.pop("vocab", None)
@@ -133,8 +135,9 @@ def _ids(tokenizer: Any, text: str) -> list[int]:
 
 
 def _tokenizer(source: Source, trusted: bool) -> Any:
-    """The tokenizer of `source`. Unless `trusted` is true, a separate process opens the file before
-    the tokenizer is loaded here, and another one then tries the loaded tokenizer on hard texts."""
+    """The tokenizer of `source`. Unless `trusted` is true, a separate process opens tokenizer.json,
+    if there is one, before the tokenizer is loaded here, and another process then tries the loaded
+    tokenizer on hard texts."""
     text = read_tokenizer(source.folder, source.title)
     if text is not None and not trusted:
         refuse_unopenable(text, source.title)

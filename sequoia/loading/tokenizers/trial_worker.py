@@ -4,10 +4,11 @@ The regular expressions in a tokenizer come from strangers. One that backtracks 
 line of text, and compiling a bad one can use all memory. The library that runs them cannot be
 interrupted, but a process can be killed.
 
-Writes {ready}, then reads lines {tokenizer, length} and answers each with {last}, the highest token
-id, then {passed}. If something fails, {error} takes the place of the next message. length:
-characters of the longest text that will ever be encoded; 0 only opens the tokenizer, and there is
-no {passed}.
+Every line read or written is a JSON object. The script first writes one with the field `ready`. It
+then reads objects with the fields `tokenizer` (JSON text) and `length` (characters of the longest
+text that will ever be encoded). It answers each with two objects: one with `last`, the highest
+token id, and then one with `passed`. If `length` is 0, the tokenizer is only opened, and the second
+is not written. If something fails, an object with `error` takes the place of the next answer.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ def literals(patterns: str) -> list[str]:
 
 
 def patterns_in(tokenizer: Tokenizer) -> str:
-    """All regular expressions and literal patterns of a tokenizer, joined by spaces."""
+    """All regular expressions and literal patterns of a tokenizer's normalizer, pre-tokenizer and
+    decoder, joined by spaces."""
     parts = [tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.decoder]
     written = " ".join(part.__getstate__().decode("utf-8") for part in parts if part is not None)
     return " ".join(re.findall(r'"(?:Regex|String)":"((?:[^"\\]|\\.)*)"', written))

@@ -45,7 +45,8 @@ def refuse_slow(tokenizer: str, title: str) -> None:
 
 
 def _refuse(tokenizer: str, length: int, title: str, failure: str) -> None:
-    """Raises BadModel if `_try` fails. failure: what failed, unless it is a token id."""
+    """Raises BadModel if `_try` fails. failure: what the message says unless a token id is too
+    high."""
     try:
         _try(tokenizer, length)
     except _HighId as problem:

@@ -1,7 +1,7 @@
 """Loads a model's weights from safetensors files, and refuses files in which a tensor is missing or
 has the wrong shape.
 
-`transformers` would fill such a tensor with random numbers and only log a warning.
+`transformers` would fill a missing tensor with random numbers and only log a warning.
 """
 
 from __future__ import annotations

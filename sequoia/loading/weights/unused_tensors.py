@@ -24,8 +24,8 @@ _COMPUTED = re.compile(r"(\.|^)(masked_bias|causal_mask|inv_freq|(attn|attention
 
 @dataclass(frozen=True)
 class Unused:
-    """The number of unused tensors in each part that the model in the files has and the model built
-    from the config lacks, by the part's name."""
+    """The parts that are in the files but not in the model built from the config. parts: for
+    the name of each, the number of its tensors."""
 
     parts: dict[str, int]
 

@@ -26,8 +26,8 @@ class ChatTemplate:
     message, up to where the answer begins, or raises BadPrompt.
 
     variables: the special tokens that the template may use, by name. Rendering happens in a
-    separate process (render_template.py), which the first call starts; the latest results are
-    cached. Safe to call from any thread.
+    separate process (render_template.py). A call that finds none running starts one. The latest
+    results are cached. Safe to call from any thread.
     """
 
     def __init__(self, template: str, variables: Mapping[str, Any]) -> None:
