@@ -1,12 +1,12 @@
-"""A fast forward for Llama-like models on a CPU: the same arithmetic as in `transformers`, with
-far fewer small operations.
+"""A fast forward for Llama-like models on a CPU: the same logits as from `transformers`, except for
+rounding, with far fewer small operations.
 
 Small models on a CPU spend most of a pass outside their matrix products. Here one product computes
-queries, keys and values, and one product computes gate and up. Weights are packed once, in oneDNN's
-own layout. Attention runs in float32 whatever the dtype of the weights, because torch's attention
-over a bfloat16 cache takes five times as long for one row. One complex product applies the rotary
-positions. The reference is tree_forward.transformers_forward: choose_forward.py compares the two
-when a model is loaded and uses this one only if they agree.
+queries, keys and values, and one product computes gate and up. Weights are packed once, if possible
+in oneDNN's own layout. Attention runs in float32 whatever the dtype of the weights, because torch's
+attention over a bfloat16 cache takes five times as long for one row. One complex product applies
+the rotary positions. The reference is tree_forward.transformers_forward: choose_forward.py compares
+the two when a model is loaded and uses this one only if they agree.
 """
 
 from __future__ import annotations
@@ -304,10 +304,10 @@ def _product(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
 def packed_int8(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None) -> Linear:
     """`packed`, with weights rounded to int8 (one scale for each output) for up to INT8_ROWS rows.
 
-    More rows are multiplied with unrounded weights, in a dtype that the processor supports: on a
-    CPU without bfloat16 instructions, bfloat16 takes four times as long as float32. Inputs are
-    padded to a multiple of 16, because the AVX-512 kernel of torch 2.13 would read past the end of
-    rows of any other length and return garbage or crash. Any number of rows and outputs is safe.
+    More rows are multiplied with unrounded weights, in the dtype of `narrowest_dtype`: on a CPU for
+    which that is float32, bfloat16 takes four times as long. Inputs are padded to a multiple of 16,
+    because the AVX-512 kernel of torch 2.13 would read past the end of rows of any other length and
+    return garbage or crash. Any number of rows and outputs is safe.
     """
     exact, bias = _joint(modules, order)
     weight = exact.float()

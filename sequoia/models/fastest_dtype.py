@@ -19,9 +19,9 @@ _ROUNDS = 8
 def best_dtype(
     hf: Any, read: Callable[[torch.dtype], Any], name: str, width: int, draft: bool = False
 ) -> TreeModel:
-    """`hf` in the dtype in which a pass over `width` rows is fastest. This is measured for small
-    models on a CPU; other models stay in the dtype in which they were loaded. A draft may also get
-    weights rounded to int8.
+    """`hf` in the dtype in which a pass over `width` rows is fastest: float32, bfloat16, or for a
+    draft also int8. This is measured for small models on a CPU; other models stay in the dtype in
+    which they were loaded.
 
     read: loads the model again in another dtype. Converting it with `hf.to(dtype)` would also round
     the numbers that `transformers` always keeps in float32 (rotary frequencies, some routers).
@@ -46,8 +46,8 @@ def least_seconds(models: list[TreeModel], width: int) -> list[float]:
     """Seconds of the shortest pass of each model over `width` rows after a short prefix. The models
     are timed in turn, several times each.
 
-    The shortest, not the median: other work on the machine can only add time, and the choice made
-    here stays in effect until the model is unloaded.
+    The shortest, not the median: other work on the machine can only add time, and the dtype that
+    `best_dtype` chooses by these times stays in use until the model is unloaded.
     """
     trials = [_trial(model, width) for model in models]
     for _ in range(_ROUNDS):

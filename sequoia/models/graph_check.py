@@ -1,5 +1,6 @@
 """Compares a model's CUDA graphs with its plain forward when the model is loaded. A graph captured
-after one prefix must give the right logits after other prefixes too, and must free its memory.
+after one prefix must give the right logits after other prefixes too, and must free its memory when
+it is dropped.
 
 A graph repeats whatever the model's Python code decided during the capture. If the code decides by
 the length of the cache, for example, the replay is wrong for other lengths.
@@ -22,7 +23,8 @@ _TREE = Tree((-1, 0, 0, 1, 1, 2, 5))
 _PATH = (0, 2, 5, 6)  # from the root to the deepest node
 # lengths of prefixes: graphs are captured after the first, and replayed after all of them
 _PREFIXES = (3, 7, 41)
-# further prefixes, by how much they exceed the reach of those graphs; they need other graphs
+# Further prefixes, which need other graphs: by how many tokens each is longer than the reach of
+# those graphs (see cuda_graphs.py).
 _BEYOND = (3, 29)
 _ROOM = 2 * len(_PATH) + len(_PATH)  # enough positions for two trees and the token after them
 _SEED = 1

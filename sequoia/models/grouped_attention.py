@@ -37,7 +37,7 @@ def grouped_attention(
     """query: (1, heads, rows, head_dim); key, value: (1, kv_heads, columns, head_dim);
     attention_mask: (1, 1, rows, columns). Returns (1, rows, heads, head_dim) and None. Cases in
     which `transformers` makes no copies either, and those that this function does not support, are
-    passed on to it."""
+    passed on to `transformers`."""
     heads, rows = query.shape[1:3]
     kv_heads = key.shape[1]
     if heads == kv_heads or rows == 1 or not _plain(attention_mask, others):
@@ -69,8 +69,8 @@ def _plain(mask: torch.Tensor | None, others: dict[str, Any]) -> bool:
 
 
 def has_groups(config: Any) -> bool:
-    """Whether a model with the text `config` has several query heads for each key head, and uses
-    the attention implementation that this one replaces."""
+    """Whether a model has several query heads for each key head, and uses the attention
+    implementation that this one replaces. config: the config of the model's text part."""
     heads = getattr(config, "num_attention_heads", 0)
     kv_heads = getattr(config, "num_key_value_heads", None) or heads
     return kv_heads < heads and config._attn_implementation == _USUAL
@@ -78,7 +78,8 @@ def has_groups(config: Any) -> bool:
 
 @contextmanager
 def with_grouped_attention(config: Any) -> Iterator[None]:
-    """A context in which the model with the text `config` uses `grouped_attention`."""
+    """A context in which a model uses `grouped_attention`. config: the config of the model's text
+    part."""
     config._attn_implementation = _NAME
     try:
         yield

@@ -7,8 +7,8 @@ from typing import Any
 
 
 def layer_configs(config: Any) -> tuple[Any, ...]:
-    """The config of each layer of the text model `config`. If all layers have the same config, a
-    tuple with only `config`."""
+    """The config of each layer; if all layers have the same config, only `config`. config: the
+    config of the model's text part."""
     if getattr(config, "is_heterogeneous", False):
         return tuple(config.per_layer_config)
     return (config,)

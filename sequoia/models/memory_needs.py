@@ -1,5 +1,5 @@
-"""Memory that a run needs in addition to the model's weights (KV cache, mask, logits,
-distributions), computed without running the model."""
+"""Memory that a run needs in addition to the model's weights: KV cache, mask, logits and
+distributions. It is computed without running the model."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ def mask_and_logit_bytes(capacity: int, nodes: int, vocab: int, element_bytes: i
 
 
 def distribution_bytes(nodes: int, vocab: int, params: SamplingParams = DEMANDING) -> int:
-    """Bytes that a step on a GPU needs for the distributions of a tree: p (float64) and q (float32)
-    of all nodes, and intermediate results for CHUNK_ROWS nodes."""
+    """Bytes that a step on a GPU needs at most for the distributions of a tree: p (float64) of all
+    nodes, q (float32) of no more nodes than that, and intermediate results for up to CHUNK_ROWS
+    nodes."""
     return nodes * vocab * (8 + 4) + min(nodes, CHUNK_ROWS) * vocab * _bytes_in_between(params)
 
 
@@ -62,7 +63,7 @@ def _bytes_in_between(params: SamplingParams) -> int:
 
 
 def usual_capacity(config: Any) -> int:
-    """Cache slots of a typical run, for planning before anything is loaded."""
+    """Cache slots of a typical run, for predicting memory before anything is loaded."""
     return (
         min(getattr(config, "max_position_embeddings", 0) or USUAL_TOKENS, USUAL_TOKENS)
         + USUAL_NODES

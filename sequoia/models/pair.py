@@ -21,8 +21,8 @@ MAX_PROMPT_CHARS = 20_000
 @dataclass(frozen=True)
 class RecordedAcceptance:
     """An acceptance vector that comes with a pair, for planning trees. It was measured on texts of
-    one `kind` at one temperature, and fitted to the numbers of tokens that trees accepted there
-    (see planning/fit_acceptance.py).
+    one `kind` at one temperature, and usually fitted to the tokens per step of a tree on the same
+    texts (see planning/fit_acceptance.py).
 
     agreement: the mean overlap of p and q along those texts (see `agreement` in
     measuring/acceptance_teacher_forced.py), by which the kind of another text is recognised; None
@@ -47,7 +47,7 @@ class Pair:
     token ids that end a run. known: acceptance vectors that come with the pair, those for the usual
     kind of text first. measured: a cache for measurements of this pair (see measuring/defaults.py).
     template: wraps a prompt as a chat message; None if the models have no chat template. chats:
-    whether every prompt is wrapped.
+    whether prompts are wrapped by default.
     """
 
     name: str
@@ -75,13 +75,14 @@ class Pair:
 
     @property
     def limit_reason(self) -> str:
-        """Why `limit` is less than the models' configs state, "" if it is not."""
+        """Why a model that determines `limit` has a lower limit than its config states, "" if none
+        has."""
         reasons = [one.limit_reason for one in (self.target, self.draft) if one.limit == self.limit]
         return next(filter(None, reasons), "")
 
     def as_chat(self) -> Pair:
-        """The same pair with every prompt wrapped as a chat message. The acceptance is different
-        then, so its measurements are cached separately."""
+        """The same pair with prompts wrapped as chat messages by default. The acceptance is
+        different then, so its measurements are cached separately."""
         return self if self.chats else replace(self, chats=True, measured=self.measured.as_chat())
 
     def encode(self, prompt: str, chat: bool | None = None) -> tuple[int, ...]:
@@ -89,7 +90,8 @@ class Pair:
         ends where the answer begins. None means the value of `chats`.
 
         Raises BadPrompt if the prompt is empty, is not text, is too long, leaves no room for an
-        answer, has no tokens, or makes the chat template or the tokenizer fail.
+        answer, has no tokens, or makes the chat template or the tokenizer fail, and if it should be
+        wrapped but there is no chat template.
         """
         if not isinstance(prompt, str) or not prompt.strip():
             raise BadPrompt("the prompt is empty; type some text for the models to continue")
@@ -119,9 +121,9 @@ class Pair:
         return ids
 
     def require_room(self, prompt: str, new: int) -> None:
-        """Raises BadPrompt as `encode` does, and if `prompt` and `new` tokens together exceed a
-        limit that is below the context of a config. Without such a limit, a run just ends at the
-        end of the context."""
+        """Raises BadPrompt as `encode` does, and if the tokens of `prompt` and `new` more exceed
+        `limit` and there is a `limit_reason`. Without a reason, a run just ends at the end of the
+        context."""
         tokens = len(self.encode(prompt))
         total = tokens + new
         if total > self.limit and self.limit_reason:
@@ -144,7 +146,7 @@ class Pair:
         return self._ids(self.template(prompt), add_special_tokens=False)
 
     def _ids(self, text: str, **options: Any) -> tuple[int, ...]:
-        """Token ids of `text`. All texts are tokenised here, so that none is longer than
+        """Token ids of `text`. All prompts are tokenised here, so that none is longer than
         MOST_CHARS, the length with which the tokenizer was tested
         (loading/tokenizers/try_tokenizer.py)."""
         if len(text) > MOST_CHARS:

@@ -39,7 +39,8 @@ class PairCache:
 
     def as_chat(self) -> PairCache:
         """The cache for chat messages, always the same object. It gets each profile of this cache
-        once, so it keeps a profile measured later with chat messages."""
+        once, so a profile measured later with chat messages stays in it until this cache has a new
+        one."""
         self.chats = self.chats or PairCache()
         if self.profile is not None and self.profile is not self._passed_on:
             self.chats.profile = self._passed_on = self.profile

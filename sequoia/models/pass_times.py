@@ -13,7 +13,7 @@ from sequoia.this_machine.step_timer import synchronize
 
 class Pass:
     """A repeatable forward pass over a tree of `size` tokens after the prefix of `context`. times:
-    the mean seconds of a pass in each call of `run`."""
+    the mean seconds of a pass in each call of `run` since `times` was last cleared."""
 
     def __init__(self, context: Context, size: int) -> None:
         self.size = size
@@ -35,8 +35,9 @@ class Pass:
         return found
 
     def run(self, times: int = 1) -> None:
-        """Run `times` passes in a row and append their mean seconds to `self.times`. With more than
-        one pass, a regularly slow pass counts, which a median over single passes would ignore."""
+        """Run `times` passes in a row and append their mean seconds to `self.times`. If, say, the
+        first pass of a row is always slow, it counts in the mean; a median over single passes would
+        ignore it."""
         start = time.perf_counter()
         for _ in range(times):
             synchronize(self._context.forward(self._tokens, self._layout).device)

@@ -3,8 +3,8 @@ is the model of `transformers` without our cache and mask.
 
 The test runs at the start of a text and, as far as SECONDS suffice, around every text length at
 which the computation may change according to the config, and near the end of the context. No text
-of such a length is processed: a few tokens are given positions that high. With CUDA graphs, the
-test also runs after a prefix that is too long for the shortest graphs.
+of such a length is processed: a few tokens are given positions that high. With CUDA graphs, and if
+time is left, the test also runs after a prefix that is too long for the shortest graphs.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from sequoia.models.tree_forward import TreeModel, transformers_forward
 SECONDS = 5.0
 _PASSES_AT_START = 6
 _PASSES_ELSEWHERE = 4
-# Tokens before a tree, except at the start, where there are three. The numbers differ because a
-# model's code may have cached something for a prefix of three tokens.
+# Tokens before a tree, fewer at the lowest positions. In the test at the start there are three; the
+# numbers differ because a model's code may have cached something for a prefix of three tokens.
 _PREFIX = 7
 _BRANCH = "its logits for a branch of a tree differ from those for the same tokens in a row"
 _ALONE = "its logits for a text with an explicit mask and positions differ from those without"
@@ -51,8 +51,9 @@ _OWN_POSITIONS = "; it counts positions in its own way, or lets tokens attend to
 
 def self_test(model: TreeModel) -> None:
     """Compare a tree with the same tokens in a row and with the bare model. Sets `model.tested`, or
-    raises BadModel if the logits differ or are NaN. If that happens while the model uses CUDA
-    graphs, the graphs are switched off and the test is repeated without them."""
+    raises BadModel if the logits are NaN or differ by more than rounding explains. If that happens
+    while the model uses CUDA graphs, the graphs are switched off and the test is repeated without
+    them."""
     try:
         _test(model)
     except BadModel as problem:
@@ -137,8 +138,8 @@ def _checked(
 
 def _exact(model: TreeModel) -> TreeModel:
     """`model` with the forward of `transformers` in place of the fast one, for tests at high
-    positions: there the fast forward would build a table of rotations up to the highest position.
-    The two forwards have already been compared."""
+    positions: the fast one's table of rotations grows with the cache slots in use, which are few
+    here, so it may lack those positions. The two forwards have already been compared."""
     if not isinstance(model.forward, FastLlama):
         return model
     return model.with_forward(partial(transformers_forward, model.hf))

@@ -1,8 +1,8 @@
 """Converts token ids to text one token at a time, with a tokenizer alone.
 
 The texts of all tokens, and `TextStream.pending` at the end, together equal the tokenizer's
-`decode` of all ids. Every character is returned with the token that completes it, or later if the
-next token may change it. There are two kinds of tokens:
+`decode` of all ids, except in the case described last. Every character is returned with the token
+that completes it, or later if the next token may change it. There are two kinds of tokens:
 
 - Tokens that represent UTF-8 bytes: all tokens of a byte-level tokenizer (GPT-2, Llama 3, Qwen),
   and the 256 tokens <0x00> to <0xFF> with which other tokenizers (Llama 2, Mistral, Gemma) spell
@@ -11,8 +11,8 @@ next token may change it. There are two kinds of tokens:
 - Tokens that represent whole characters: all others. They are decoded together with the tokens
   before them, because many tokenizers write a token differently at the start of a text.
 
-The result differs from `decode` in one case. If a sequence of tokens like <0xE4> is not valid UTF-8
-as a whole, `decode` replaces all of its bytes, even those that form characters. Here such
+The result differs from `decode` in this case only: if a sequence of tokens like <0xE4> is not valid
+UTF-8 as a whole, `decode` replaces all of its bytes, even those that form characters. Here such
 characters were already returned, so only the other bytes are replaced. Encoding a text never
 produces such a sequence.
 """
@@ -218,8 +218,8 @@ def characters(data: bytes, broken: Callable[[bytes], str]) -> tuple[str, bytes]
 
 
 def _cleans(tokenizer: Any) -> bool:
-    """Whether the last step of `decode` removes some spaces (see _CLEANED). For BPE it never
-    does."""
+    """Whether the last step of `decode` removes some spaces (see _CLEANED). For BPE,
+    `transformers` ignores the setting."""
     asked = bool(getattr(tokenizer, "clean_up_tokenization_spaces", False))
     return asked and not isinstance(_backend(tokenizer, "model"), models.BPE)
 

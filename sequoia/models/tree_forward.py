@@ -1,5 +1,5 @@
-"""A causal language model that can run a tree: a forward pass processes all or some of the tree's
-nodes after a prefix, and when all are done, the accepted nodes are added to the prefix.
+"""A causal language model that can run a tree: each forward pass processes some or all of the
+tree's nodes after a prefix, and after the last pass the accepted nodes are added to the prefix.
 
 The model is an unmodified one of Hugging Face; the KV cache and the mask are ours. Independent of
 drafting and verification.
@@ -37,7 +37,7 @@ _COLDEST = 0.05  # lowest temperature at which the divided logits cannot overflo
 # tokens per pass; a longer prompt takes several passes, because the mask of a pass grows with the
 # square of its tokens
 PREFILL_CHUNK = 1024
-# CUDA graphs for a longer prefix are captured when the prefix needs at most this many tokens more
+# CUDA graphs for a longer prefix are captured up to this many tokens before they are needed
 _AHEAD = 64
 
 
@@ -138,8 +138,8 @@ class TreeModel:
         return other
 
     def capturing(self) -> AbstractContextManager[None]:
-        """A context in which a size of pass without a CUDA graph is captured at once, if the model
-        uses graphs."""
+        """A context in which the first pass of each size is captured as a CUDA graph at once, if
+        the model uses graphs."""
         return self.graphs.capturing() if self.graphs else nullcontext()
 
     def kv_cache(self, capacity: int) -> KVCache:
@@ -149,8 +149,8 @@ class TreeModel:
 
     @property
     def _layers_are_alike(self) -> bool:
-        """Whether all weights are in one place, the KV caches of all layers have the same shape
-        and device, and no layer uses the cache of another."""
+        """Whether all weights are in one place, all layers have the same config and the same device
+        for their KV caches, and no layer uses the cache of another."""
         return (
             self.placement == ""
             and len({*self.layer_devices}) == 1
@@ -248,10 +248,10 @@ class Context:
     def forward(
         self, tokens: Sequence[int] | torch.Tensor, layout: TreeLayout | DynamicTreeLayout
     ) -> torch.Tensor:
-        """Process the nodes of `layout` after those already written to the KV cache, one for each
-        of `tokens`. Returns the logits (nodes, vocab) after each node. The nodes are written to the
-        KV cache, but not added to the prefix. Tokens given as a tensor (nodes,) on the device are
-        not copied to the host."""
+        """Process the next nodes of `layout`, one for each of `tokens`; they follow those already
+        written to the KV cache. Returns the logits (nodes, vocab) after each node. The nodes are
+        written to the KV cache, but not added to the prefix. Tokens given as a tensor (nodes,) on
+        the device are not copied to the host."""
         first = self.kv_cache.written
         last = first + len(tokens)
         mask = layout.mask.view(self.length, first, last)
@@ -288,7 +288,7 @@ class Context:
     @torch.inference_mode()
     def capture_ahead(self, most: int) -> None:
         """Called between steps. If trees of `most` nodes will soon need more cache slots than the
-        graphs in use attend to, capture graphs that attend to more now, so that no step has to
+        graphs in use attend to, now capture graphs that attend to more, so that no step has to
         wait."""
         graphs = self.model.graphs
         columns = min(self.length + most + _AHEAD, self.capacity)

@@ -1,7 +1,7 @@
 """The tree attention mask, and the positions of a tree's nodes. Independent of the model's forward
 and of tokens.
 
-A layout lists the nodes that a model processes after the prefix. This need not be the whole tree:
+A layout is for the nodes that a model processes after the prefix. These need not be the whole tree:
 the draft model never processes leaves.
 """
 
@@ -35,7 +35,7 @@ class TreeMask:
     """The additive attention mask of n nodes. Each node attends to the whole prefix, and to the
     nodes for which its row of `seen` (n, n) is true.
 
-    The mask is built once, with `capacity` open columns on the left; the mask for any shorter
+    The mask is built once, with `capacity` columns of zeros on the left; the mask for any shorter
     prefix is a view of it. own: the columns of the nodes (n, n), 0 where the row's node attends to
     the column's node, and the dtype's lowest value elsewhere.
     """
@@ -62,7 +62,8 @@ def causal(n: int, spec: MaskSpec, capacity: int) -> TreeMask:
 
 
 class TreeLayout:
-    """Mask and positions of fixed nodes of a tree on one model, built once and used in every step.
+    """Mask and positions of given nodes of a tree on one model, built once and used in every step
+    with that tree.
 
     below: the number of the tree's top levels that are part of the prefix already. depths: (nodes,)
     the position of each node, counted from the end of the prefix.

@@ -1,5 +1,5 @@
 """Explains why a tree is the best, and why a run was faster or slower than predicted. Computes
-numbers and sentences from plans; measures nothing."""
+numbers and sentences from plans and from a run's totals; measures nothing."""
 
 from __future__ import annotations
 
@@ -65,8 +65,9 @@ def _fastest_cell(grid: SpeedupGrid) -> tuple[Plan, int, int]:
 
 
 def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
-    """In sentences: the tree of the fastest cell of `grid`, and if `grid` has them, what one more
-    level would change and how much slower the runner-up is."""
+    """In sentences: the tree of the fastest cell of `grid`; what one more level would change, and
+    how much slower the runner-up is, if `grid` shows that; and the warning of
+    `calibration_words`."""
     best, _, column = _fastest_cell(grid)
     words = _best_words(best)
     second = runner_up(grid)
@@ -133,8 +134,9 @@ def _one_more_level(grid: SpeedupGrid, best: Plan, column: int) -> Plan | None:
 
 
 def _no_deeper(tree: Tree, grid: SpeedupGrid) -> str:
-    """Why allowing one more level gives the same tree. Empty for plain decoding, and if the grid
-    does not show what one more level gives."""
+    """Why allowing one more level gives the same tree. Empty for plain decoding, if the grid allows
+    no more levels than `tree` has, and for a tree that branches also if the grid has no row for one
+    more level."""
     if len(tree) == 1 or tree.levels >= max(grid.levels):
         return ""
     if tree.levels == len(tree):
@@ -166,7 +168,8 @@ def _slower(rival: Plan, best: Plan) -> str:
 
 def _cost(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
     """The difference in step time, with the phase that contributes most: "1.4 ms per step (1.2 ms
-    of it drafting)". A contribution with the opposite sign has a minus."""
+    of it drafting)", or "1.4 ms of drafting per step" if that is about all. A contribution with the
+    opposite sign has a minus."""
     mine = phases(rival.tree, profile)
     theirs = phases(best.tree, profile)
     change = {phase: mine[phase] - theirs[phase] for phase in PHASES}
@@ -182,8 +185,8 @@ def _cost(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
 
 
 def why_chain(tree: Tree, acceptance: Acceptance) -> str:
-    """Why `tree`, the fastest one, is a chain: its last node adds more tokens than a second child
-    of the root would. Empty for trees that branch and for plain decoding."""
+    """Why `tree`, which was planned with `acceptance`, is a chain: its last node adds more tokens
+    than a second child of the root would. Empty for trees that branch and for plain decoding."""
     if len(tree) == 1 or tree.levels < len(tree):
         return ""
     *_, last = scores(tree, acceptance)

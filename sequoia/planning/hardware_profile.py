@@ -67,8 +67,8 @@ class HardwareProfile:
     None means the largest size in target_seconds.
 
     Sizes increase within each list. Between two points, time is interpolated linearly and never
-    decreases. Beyond the last point it is extrapolated from the last two; with a single point it is
-    the same for all sizes.
+    decreases. Before the first point it is that of the first; beyond the last it is extrapolated
+    from the last two. With a single point it is the same for all sizes.
     """
 
     device: str
@@ -159,7 +159,7 @@ class HardwareProfile:
     @property
     def calibrated_up_to(self) -> int:
         """Nodes of the largest tree whose time was measured or compared with a measurement, 0 if
-        there is none. Times of larger trees are extrapolated."""
+        there is none. Times of larger trees are predicted without such a check."""
         if self.calibrated_nodes is None:
             return self.target_seconds[-1][0]
         return self.calibrated_nodes
@@ -200,8 +200,8 @@ class HardwareProfile:
         return _line(self.overhead_seconds)
 
     def to_dict(self) -> dict[str, Any]:
-        """The profile as JSON values, with its format. Older versions of the program can read them
-        too."""
+        """The profile as JSON values, with the name and version of the file format. Older versions
+        of the program can read them too."""
         data = asdict(self)
         if self.calibrated_nodes is None:
             del data["calibrated_nodes"]
@@ -229,7 +229,8 @@ class HardwareProfile:
 
     @classmethod
     def from_json(cls, text: str) -> HardwareProfile:
-        """The profile in `text`, as written by `to_json`. Raises BadProfile for anything else."""
+        """The profile in `text`, which is JSON that `from_dict` accepts. Raises BadProfile for
+        anything else."""
         return cls.from_dict(read_json(text, "profile", MAX_JSON_CHARS, BadProfile))
 
 

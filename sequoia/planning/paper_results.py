@@ -32,8 +32,8 @@ METHODS = (OURS, SEQUENCES, "top-k")
 
 @dataclass(frozen=True)
 class Result:
-    """A result of the paper. tokens: per step. speedup: over plain decoding. tree: the tree that
-    was verified, or a tree of its size."""
+    """A result of the paper. tokens: per step. speedup: over plain decoding. tree: stands for the
+    tree that was verified (see the top of this file, and `sequences` of PaperTable)."""
 
     method: str
     tokens: float

@@ -1,5 +1,5 @@
-"""The fastest tree for a machine (paper: section 3.3): expected tokens per step divided by the
-predicted time of a step. Measures nothing itself.
+"""The fastest tree for a machine (paper: section 3.3), for which the expected tokens of a step,
+divided by the predicted time of the step, are highest. Measures nothing itself.
 
 A step verifies its n nodes in one target pass. For each level except the last, it runs one draft
 pass over the nodes of that level that have children. The engine's own overhead is added. Plain
@@ -88,14 +88,18 @@ def best_plan(
     slack: float = 0.0,
 ) -> Plan:
     """The tree predicted to be fastest, up to `max_nodes` nodes (default: from `bounds`) and
-    `max_levels` levels (default: from `levels_for`). Never predicted slower than plain decoding.
+    `max_levels` levels (default: from `levels_for`). Never predicted slower than plain decoding. Of
+    the trees with the same size and level limit, only the one with the most expected tokens is
+    considered.
 
-    slack: among all trees whose predicted speed-up is at most this share below the fastest and at
-    least 1, the one with the most expected tokens is chosen. If no tree is faster than plain
-    decoding, slack has no effect. Times are only accurate to a few per cent, and a larger tree
-    loses less if acceptance turns out different. A vector that increases somewhere is smoothed
-    first; the plan contains the smoothed vector, on which its prediction is based. Raises BadTree
-    for maxima outside 1 to MAX_NODES, or a slack outside 0 to 1.
+    slack: among all considered trees whose predicted speed-up is at most this share below the
+    fastest and at least 1, the one with the most expected tokens is chosen. If no tree is faster
+    than plain decoding, slack has no effect. It is useful because times are only accurate to a few
+    per cent, and a larger tree loses less if acceptance turns out different.
+
+    A vector that increases somewhere is smoothed first; the plan contains the smoothed vector, on
+    which its prediction is based. Raises BadTree for maxima outside 1 to MAX_NODES, or a slack
+    outside 0 to 1.
     """
     max_nodes = whole(
         bounds(profile)[0] if max_nodes is None else max_nodes, "max_nodes", 1, MAX_NODES, BadTree

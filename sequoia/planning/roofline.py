@@ -24,7 +24,7 @@ MAX_TEXT = 200
 GIGA = 1e9
 TERA = 1e12
 MICRO = 1e-6
-# Four sizes for each doubling: straight lines between them are within 1% of the curve.
+# Up to four sizes for each doubling: straight lines between them are within 1% of the curve.
 SIZES = tuple(sorted({round(2 ** (k / 4)) for k in range(4 * int(math.log2(MAX_NODES)) + 1)}))
 
 
@@ -126,8 +126,8 @@ def pass_seconds(model: RooflineModel, device: RooflineDevice, nodes: int, prefi
 
 
 def fixed_seconds(model: RooflineModel, device: RooflineDevice, cached: int) -> float:
-    """Seconds to launch a pass, to read weights and `cached` tokens of KV cache from the device's
-    memory, or to copy the offloaded weights, whichever takes longest."""
+    """Seconds to launch a pass, to read the weights on the device and `cached` tokens of KV cache
+    from its memory, or to copy the offloaded weights, whichever takes longest."""
     launch = model.layers * model.launch_us_per_layer * MICRO
     return max(launch, *_read_seconds(model, device, cached))
 

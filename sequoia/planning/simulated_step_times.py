@@ -18,7 +18,8 @@ from sequoia.errors import BadProfile
 from sequoia.planning.hardware_profile import MAX_TEXT, HardwareProfile
 from sequoia.validate_input import short_text
 
-# names that begin with a vowel ("A100"), or with a letter read out like one ("L40", "M3")
+# names that begin with A, E, I or O ("A100"), or with a letter whose own name begins with a vowel
+# ("L40", "M3")
 _VOWEL = re.compile(r"[AEIO]|[FHLMNRSX](?=[A-Z0-9])")
 
 

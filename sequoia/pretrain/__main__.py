@@ -53,14 +53,15 @@ anything."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return the exit status. An expected error, such as a wrong argument, is
-    printed in one line without a traceback."""
+    """Run the command and return the exit status. An expected error, such as a file that cannot be
+    read, is printed in one line without a traceback. Raises SystemExit after --help, and for
+    arguments that cannot be parsed."""
     try:
         return _main(parser().parse_args(argv))
     except SequoiaError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    # Ctrl-C outside the training loop, or a second one inside it: nothing is saved
+    # Ctrl-C outside training and sampling, or a second one inside them: no checkpoint is written
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return STOPPED
@@ -142,8 +143,8 @@ def _model_flags(flags: ArgumentParser) -> None:
         "--warm",
         type=Path,
         metavar="DIR",
-        help="start from the weights in this folder instead of random ones (with `all`: only the "
-        "target)",
+        help="start the step target or draft from the weights in this folder instead of random "
+        "ones (with `all`: only the target)",
     )
     for name, recipe in (("target", TARGET), ("draft", DRAFT)):
         size = recipe.size
@@ -170,14 +171,15 @@ def _model_flags(flags: ArgumentParser) -> None:
         "--batch",
         type=int,
         default=TARGET.batch,
-        help=f"sequences per step (default: {TARGET.batch}); half as many in a decay",
+        help=f"sequences per step (default: {TARGET.batch}); half as many in a decay, if its "
+        "sequences are twice as long (see --context)",
     )
     add(
         "--context",
         type=int,
         default=TARGET.context,
         help=f"tokens per sequence (default: {TARGET.context}); twice as many in a decay, "
-        f"if that is at most {BLOCK}",
+        f"if that is at most {BLOCK} and --batch is at least 2",
     )
     add(
         "--seed",

@@ -1,5 +1,5 @@
-"""The text of a training run as token ids: written to the run's folder once, then read as a memory
-map.
+"""The text of a training run as token ids: written to the run's folder once, then read from there,
+the part to train on as a memory map.
 
 The files are train.u16, held-KIND.u16 for each kind of text, and text.json with the kinds, the
 tokenizer's fingerprint and further notes, such as the counts of each source.
