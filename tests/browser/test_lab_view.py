@@ -887,7 +887,7 @@ def test_the_limits_of_the_shapes_are_those_of_python(page: Page) -> None:
     note = page.locator(".sq-lab-curves .sq-lab-note")
     expect(note).to_contain_text("Sequoia 10.00, Chain 2.50")
     put(page, levels=4)
-    expect(note).to_contain_text(f"Sequoia {1 + 0.9 + 0.81 + 0.729:.2f}")
+    expect(note).to_contain_text(f"Sequoia, 4 levels {1 + 0.9 + 0.81 + 0.729:.2f}")
 
 
 def test_the_labels_say_where_figures_come_from(page: Page) -> None:

@@ -242,7 +242,7 @@ UPLOADS = (
     Mutation(
         "many tiny temporary files take all inodes",
         "ui/serving/temporary_folder.py",
-        " and len(files) - place <= most_files:",
+        " and left <= most_files:",
         ":",
         "tests/ui/serving/test_temporary_folder.py::"
         "test_the_oldest_of_many_tiny_files_are_removed_with_their_folders",
@@ -503,8 +503,8 @@ VISITORS = (
     Mutation(
         "any number of sessions",
         "ui/serving/sessions.py",
-        "if last is None and len(self._runs) >= self._limits.sessions:",
-        "if False:",
+        "is_full = last is None and len(self._runs) >= self._limits.sessions",
+        "is_full = False",
         _SESSIONS + "test_full_sessions_forget_the_idle_and_refuse_when_all_are_busy",
     ),
     Mutation(

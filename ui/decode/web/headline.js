@@ -121,9 +121,6 @@ function simulatedBasis({ clock, device, date }) {
   return simulatedWords({ clock }) + made;
 }
 
-/** @type {(meta: Meta) => boolean} whether the models ran in CPU threads */
-const isOnCpu = ({ device }) => /\bthreads?\b/.test(device ?? "");
-
 // The day of a date, with non-breaking hyphens.
 const unbroken = (date) =>
   String(date || "")
@@ -141,7 +138,6 @@ function basis(meta) {
   const [low, high] = opening.range.map((one) => one.toFixed(1) + "×");
   return (
     `This prompt is typical: over ${opening.prompts.length} prompts the median speed-up is ` +
-    `${opening.median.toFixed(1)}×, and 8 in 10 lie between ${low} and ${high}. ${stated}` +
-    (isOnCpu(meta) ? " Your own runs leave one CPU core to the page, so they may be slower." : "")
+    `${opening.median.toFixed(1)}×, and 8 in 10 lie between ${low} and ${high}. ${stated}`
   );
 }
