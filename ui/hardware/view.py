@@ -48,9 +48,9 @@ def message(
     against: the profile to compare with. nodes: the most nodes of a tree; if None, the planner's
     own bound for each profile, but at most `most`. most: the largest size that visitors may choose.
     run: the latest run. It is compared with the prediction from this machine's profile, `here`, and
-    from a vector in `known`: the one that its tree was planned with, else the one counted at the
-    nearest temperature. notice: the text of a banner. Raises a SequoiaError for sizes out of
-    bounds.
+    from a vector in `known` (default: only `rates`): the one that its tree was planned with, else
+    the one counted at the nearest temperature. notice: the text of a banner. Raises a SequoiaError
+    for sizes out of bounds.
     """
     profile = entry.profile
     largest = _largest(profile, nodes, most)
@@ -100,7 +100,7 @@ def notice_message(
 
 def change_words(before: HardwareProfile | None, after: HardwareProfile) -> str:
     """A sentence about a new measurement of this machine: the time of a one-token pass of the
-    target, and how much it has changed."""
+    target, and how much it has changed since `before`, the last measurement, if there was one."""
     seconds = after.verify_seconds(1)
     words = f"A one-token pass takes {time_words(seconds)}"
     if before is None:
@@ -187,8 +187,8 @@ def _levels(profile: HardwareProfile) -> str | None:
 
 
 def _capped(plan: Plan, nodes: int, most: int) -> str:
-    """A hint if the best tree has `nodes` nodes, the largest size considered. most: the largest
-    size that “Max nodes” accepts."""
+    """A hint if the best tree has `nodes` nodes, the largest size considered; empty otherwise, and
+    if `nodes` is 1. most: the largest size that “Max nodes” accepts."""
     if not len(plan.tree) == nodes > 1:
         return ""
     words = f" It has {nodes} nodes, the largest size considered. A larger tree may be faster"
@@ -196,7 +196,7 @@ def _capped(plan: Plan, nodes: int, most: int) -> str:
 
 
 def _default(default: Plan, plan: Plan, here: bool) -> str:
-    """A sentence on the tree that the default of Decode chooses with the same times and acceptance.
+    """In sentences: the tree that the default of Decode chooses with the same times and acceptance.
     here: whether the times are this machine's."""
     rule = (
         f"In Decode, “Sequoia, planned for this machine” {'uses' if here else 'would use'} the "
@@ -214,8 +214,8 @@ def _default(default: Plan, plan: Plan, here: bool) -> str:
 def _run(
     run: Run | None, here: HardwareProfile | None, known: Mapping[str, Rates]
 ) -> dict[str, Any] | None:
-    """The fields of a message that compare the run with the prediction for its largest tree, made
-    from this machine's profile. None without a run, steps or a profile, for a run that was not
+    """The fields of a message that compare the run with what this machine's profile, `here`,
+    predicts for its largest tree. None without a run, steps or a profile, for a run that was not
     measured on this machine, and if run and prediction cannot be compared."""
     if run is None or here is None or not run.steps or not _is_measured(run):
         return None
@@ -257,7 +257,8 @@ def _is_measured(run: Run) -> bool:
 
 
 def _planned_with(known: Mapping[str, Rates], run: Run) -> Rates | None:
-    """The vector that the run's tree was planned with; None if it is not in `known`."""
+    """The vector that the run's tree was planned with; None if it is not in `known`, or if the tree
+    was not planned."""
     return next(
         (
             rates
@@ -286,8 +287,8 @@ def _temperature(run: Run) -> float:
 
 
 def _by_level_tables(run: Run | None) -> list[dict[str, Any]]:
-    """Tables of acceptance by rank and level: of `run`, which may come from a file, then of the
-    recorded runs at each temperature."""
+    """Tables of acceptance by rank and level: one of `run`, which may come from a file, if it has
+    steps; then for each temperature one of the recorded runs."""
     tables = [
         by_level_table(f"recorded run{'s' * (runs > 1)}", "recorded", temperature, runs, by_level)
         for temperature, (runs, by_level) in recorded().items()

@@ -18,7 +18,7 @@ from ui.serving.wait_times import Demand
 
 Way = Callable[[Pair, Sequence[str], SamplingParams, Progress], CountedAcceptance]
 RANKS = 16  # at most this many children of a node are counted
-REPORT_SECONDS = 0.1  # least time between two progress reports
+REPORT_SECONDS = 0.1  # least time between two progress reports, after the first
 # The tree used to count by level. WIDTH: how many nodes of each group of siblings have children,
 # and how many children each of these has. LEVELS: the number of levels, root included.
 WIDTH = 3
@@ -60,7 +60,8 @@ WAYS: dict[str, tuple[str, Way]] = {
 
 class AcceptanceJob(MeasurementJob):
     """Measures acceptance on `prompts` in one of the WAYS. All WAYS but "text" generate up to
-    `params.max_new_tokens` tokens per prompt. Fails with OutOfTime after about `seconds`."""
+    `params.max_new_tokens` tokens per prompt. Fails with OutOfTime if measuring takes longer than
+    about `seconds`."""
 
     name = "measurement"
     if_it_fails = if_out_of_memory = "The previous acceptance vector is kept."

@@ -38,8 +38,8 @@ from ui.shared.saved_profiles import Entry
 
 CODE = "code"  # all prompts that are code
 TYPED = "typed"  # a text typed by the visitor
-COUNT_TOKENS = 128  # new tokens per prompt
-MOST_TYPED = 4000  # characters of a typed text
+COUNT_TOKENS = 128  # new tokens per prompt, or the server's limit if that is lower
+MOST_TYPED = 4000  # characters of a typed text, likewise
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,10 @@ class LabTab(SessionView[AcceptanceJob]):
     # -- figures of the pair -----------------------------------------------------------------------
 
     async def come(self, store: Any, clock: Any = clocks.HERE) -> AsyncIterator[str]:
-        """Yields the pair's figures when the Lab becomes visible, and if models are being loaded,
-        again once they are. store: the profiles saved in the browser. clock: the key of the machine
-        whose times a run gets, as chosen in Decode under "Timed on". Both are untrusted."""
+        """Yields the pair's figures when the Lab becomes visible, and if models are being loaded
+        then, again once loading has ended. store: the profiles saved in the browser. clock: the key
+        of the machine whose times a run gets, as chosen in Decode under "Timed on". Both are
+        untrusted."""
         while not self._model_host.settled:
             yield message_text(self._known(store, clock))
             await settled(self._model_host)

@@ -31,12 +31,13 @@ import { RunPanel } from "./run_panel.js";
  * @property {{name: string, label: string}} rates the acceptance vector
  * @property {Plan} plan of the fastest tree
  * @property {{nodes: number | null, most: number}} knee `nodes`: the smallest number of nodes whose
- *   target pass takes twice as long as that of one node; null if there is none up to `most` nodes
+ *   target pass takes at least twice as long as that of one node; null if there is none up to
+ *   `most` nodes
  * @property {string | null} supposed a warning if times and acceptance may be of different models
  * @property {string} why sentences: why this tree is the fastest
- * @property {string} default a sentence: the tree that the default of Decode chooses
- * @property {string | null} levels a sentence: the overhead per level
- * @property {string | null} there a sentence: the best plan for the other profile
+ * @property {string} default sentences: the tree that the default of Decode chooses
+ * @property {string | null} levels a sentence: the overhead per level; null if the profile has none
+ * @property {string | null} there a sentence: the best plan for the profile `against`
  * @property {number[]} tree the parent of each node
  * @property {{heat: Figure, verify: Figure, small: Figure}} figures
  * @property {ComparedRun | null} run the latest run; null if it cannot be compared
@@ -235,8 +236,8 @@ export function connect(element, props, watch, trigger) {
   });
 }
 
-/** @type {(values: Record<string, any>) => Record<string, any>} the values with "Max nodes" as a
- * number; null if it is empty or not a whole number */
+/** @type {(values: Record<string, any>) => Record<string, any>} the values, with "Max nodes" as a
+ * number, or as null if it is empty or not a whole number */
 const formLink = ({ nodes = "", ...values }) => ({
   ...values,
   nodes: /^\s*\d+\s*$/.test(nodes) ? Number(nodes) : null,

@@ -1,4 +1,4 @@
-/* The latest run beside the prediction for its tree. */
+/* The latest run beside the prediction for its largest tree. */
 import { el, show, text } from "../../shared/web/dom.js";
 import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -8,7 +8,7 @@ import { figurePanel } from "../../shared/web/figure_panel.js";
 /** @typedef {import("./hardware_view.js").ComparedRun} ComparedRun */
 
 const COLUMNS = ["per step", "predicted", "measured", "effect on the speed-up"];
-/** @type {Record<string, [string, string]>} label and tooltip's name of each part */
+/** @type {Record<string, [string, string]>} the label of each part, and the name of its tooltip */
 const PARTS = {
   tokens: ["tokens per step", "tokens a step"],
   draft: ["drafting", "draft"],

@@ -172,7 +172,8 @@ function title(k, rate, smoothed, counts, interval) {
   const parts = [`child ${k + 1}: ${rate.toPrecision(4)}`];
   if (interval) {
     const [low, high] = interval.map((value) => value.toFixed(4));
-    const accepted = Number((counts.accepted[k] ?? 0).toFixed(1)); // at positions: expected
+    // counts at the positions of a text are expected values, so they are not whole numbers
+    const accepted = Number((counts.accepted[k] ?? 0).toFixed(1));
     const hits = `accepted ${accepted} of ${counts.visited} times`;
     parts.push(`${hits}, 95% interval ${low} to ${high}`);
   }

@@ -38,8 +38,9 @@ export class AcceptanceEditor {
    * @type {number[] | null} */
   onCurve = null;
   kind = OWN; // key of the preset in use; OWN: none
-  /** The bar moved last, and the vectors before its first move and after its last. Rates are scaled
-   * from `before`, so moving the bar back restores the other rates.
+  /** The rate changed last, by its bar or in the field, and the vectors before the first and after
+   * the last of its changes in a row. The other rates are scaled from `before`, so changing it back
+   * restores them.
    * @type {{k: number, before: number[], after: number[]} | null} */
   moved = null;
   factor = 1; // the last `move` multiplied the other rates by this; 1 after any other change
@@ -304,7 +305,7 @@ export class AcceptanceEditor {
     this.paint();
   }
 
-  // Another rank is selected: an error about what was typed no longer applies.
+  // A rank is selected: an error about what was typed or pasted no longer applies.
   pick(k) {
     if (this.refusal.field) this.refusal.say("");
     this.state.set({ pick: k });

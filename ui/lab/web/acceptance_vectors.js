@@ -17,9 +17,9 @@ const MOST_CHARS = 64 * 1024;
  * @typedef {object} Surveyed
  * @property {string} [kind] kind of text
  * @property {number} temperature
- * @property {number[]} rates counted at the first level
+ * @property {number[]} rates of the root's children, counted
  * @property {number[]} accepted accepted children by rank
- * @property {number} visited nodes at which they were counted
+ * @property {number} visited roots at which they were counted
  * @property {{rates: number[], nodes: number}} [fitted] rates fitted to the tokens per step of runs
  *   with trees of `nodes` nodes
  */
@@ -68,9 +68,9 @@ export const MADE = [
 ];
 
 /**
- * The vectors of a survey. For each kind of text and temperature there is one that was counted at
- * the first level. If there were runs to fit it to, there is also one fitted to the tokens per step
- * of whole trees, and the tabs plan with that one by default.
+ * The vectors of a survey. Each entry, for one kind of text and temperature, has a vector that was
+ * counted at the root. If it also has one fitted to the tokens per step of runs, that one comes
+ * first, and the tabs plan with it by default.
  * @param {{measured?: Surveyed[], date?: string}} survey
  * @returns {Preset[]}
  */

@@ -54,8 +54,8 @@ export class ClockMenu {
     return this.menu.value;
   }
 
-  /** The key of the chosen profile in Decode, which has only this machine and the profiles with
-   * simulated times. */
+  /** The key of the chosen profile, to send to Decode. Decode may lack the profile: it has only
+   * this machine and the profiles with simulated times. */
   get keyInDecode() {
     return this.key === HERE ? HERE_IN_DECODE : this.key;
   }
@@ -173,7 +173,7 @@ const TIMES = {
 };
 
 /**
- * What the profile of another machine is.
+ * What the profile of another machine is, and how a run started from here is timed.
  * @param {Profile} profile
  * @param {boolean} canRun whether trees can be run from here
  * @returns {string}

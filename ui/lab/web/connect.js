@@ -25,8 +25,8 @@ export function connect(element, props, watch, trigger) {
   });
   const isBusy = () => view.lab.editor.counting.busy;
   const job = watchJob({ isBusy, ask: (asked) => trigger("ask", asked) });
-  // `isGoing` is always false: these same messages set the button, so a job that has started always
-  // shows on the button.
+  // The argument `isGoing` of `job.take` is always false: these same messages set the button, so a
+  // job that has started always shows on the button.
   const taken = () => job.take(false);
   connectComponent(root, props, watch, { ...view, take: view.ingest }, { taken });
   linkLab(view.lab);

@@ -1,5 +1,5 @@
-/* The Lab's two figures: the expected tokens of every shape by size, and the gain of the n-th node
-   compared with its cost. */
+/* The Lab's two figures: the expected tokens of every shape by size; and the predicted speed-up by
+   size, with the gain of the n-th node compared with its cost. */
 import { makePanel } from "../../shared/web/panel.js";
 import * as planner from "../../shared/web/planner.js";
 import { PUBLISHED_TREES } from "./published_trees.js";
@@ -165,8 +165,8 @@ function point(state, name, label, parents) {
   };
 }
 
-/** The speed-up by size, and below it what the n-th node gains and what it costs. Both use the
- * chosen profile's times. */
+/** The speed-up by size, and below it what the n-th node gains and what it costs, in tokens.
+ * Speed-up and cost are computed with the chosen profile's times. */
 export class Margins {
   /**
    * @param {HTMLElement} host

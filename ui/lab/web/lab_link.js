@@ -7,7 +7,7 @@ import { linkChanged, linkView } from "../../shared/web/page_link.js";
 const ORIGIN = { label: "imported", words: "from a link" };
 const ROUNDING = 1e-4;
 const KNOWN_MS = 3000; // longest wait for the server's vectors and profiles
-const LOOK_MS = 50; // between two looks for them
+const LOOK_MS = 50; // between two looks at what has arrived
 
 /**
  * Register the Lab with the page's link.
@@ -35,9 +35,9 @@ function apply(lab, values) {
   report(lab, choose(lab, { ...rest, ...vectorOf(lab, values), levels, kinds }));
 }
 
-// The acceptance vector that a link names. If the menu lacks it and models are being loaded, it may
-// be one of theirs. It is then chosen when they are there, unless somebody has chosen or edited a
-// vector meanwhile.
+// What replaces the link's choice of an acceptance vector. If the menu lacks the vector and models
+// are being loaded, it may be one of theirs. It is then chosen once loading has ended, unless
+// somebody has chosen or edited a vector meanwhile.
 function vectorOf(lab, { rates, vector }) {
   if (rates) return { rates: within1(rates), origin: ORIGIN };
   if (!vector || !lab.loading || lab.editor.has(vector)) return {};

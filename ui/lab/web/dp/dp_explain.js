@@ -74,7 +74,7 @@ export class DpExplain {
     this.paintChart(table, cell);
   }
 
-  // Draws the sums, one for each m, of which the cell's value is the largest.
+  // Draws the sums, one for each possible m, if there are several. The largest is the cell's value.
   paintChart(table, { n, levels, b }) {
     const split = table.split(n, levels, b);
     const sums = split ? [...table.sums(n, levels, b)] : [];

@@ -124,7 +124,8 @@ export class DpGrid {
 
   // -- cells ------------------------------------------------------------
 
-  // The cells of `levels` in the colours of `shade` = {kind, range, stops}.
+  // Paint the cells of T[n, levels, b], the axes and the line of the best b. `shade`: the kind,
+  // range and stops of the cells' colours.
   paintCells(levels, shade) {
     const ctx = this.start(this.base);
     const { w, h } = this.size;

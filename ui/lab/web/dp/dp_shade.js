@@ -6,9 +6,9 @@ import * as format from "../../../shared/web/format.js";
 /** @typedef {{low: number, high: number, cut: boolean}} Range `cut`: some values exceed `high` */
 
 /**
- * The numbers that a colour can show. `of` returns a cell's number, in tokens per step, or NaN if
- * it has none. Loss and gain are tiny in most of the table, so their scale is a cube root; that of
- * the value is linear.
+ * The numbers that a colour can show. `of` returns the number of a cell for which a tree exists, in
+ * tokens per step, or NaN if it has none. Loss and gain are tiny in most of the table, so their
+ * scale is a cube root; that of the value is linear.
  * @type {Record<string, {name: string, title: string, power: number, strong: "least" | "most",
  *   share?: number, of: (table: DpTable, n: number, l: number, b: number) => number}>}
  */
@@ -42,9 +42,9 @@ export const KINDS = {
 };
 
 /**
- * The range of the numbers in one level. For loss and gain it is from 0 to their quantile `share`
- * (to the largest of them if that is 0): the few larger ones are of trees that have hardly more
- * nodes than the root has children.
+ * The range of the numbers in one level. For loss and gain it is from 0 to their quantile `share`,
+ * or to the largest of them if that quantile is 0. The few numbers above it are of trees that have
+ * hardly more nodes than the root has children.
  * @param {string} kind
  * @param {DpTable} table
  * @param {number} l

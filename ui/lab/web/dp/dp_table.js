@@ -77,7 +77,7 @@ export class DpTable {
     return this.layers.length;
   }
 
-  // Computes all levels. Yields after each slice of work.
+  // Computes level after level until the table is done. Yields after each slice of work.
   *grow() {
     const size = (this.branches + 1) * (this.nodes + 1);
     while (!this.done) {
@@ -121,8 +121,9 @@ export class DpTable {
     return { cells, best, root };
   }
 
-  // best(n), and the number of root children with which it is reached. In a tree of two levels the
-  // root has n - 1 children. If the vector has fewer rates, the last children have rate 0.
+  // best(n), and the number of root children with which it is reached. `cells` has no row for more
+  // children than the vector has rates. Only a tree of two levels needs one: its root has n - 1
+  // children, of which the last have rate 0 and add nothing.
   top(cells, n) {
     const width = this.nodes + 1;
     let found = -Infinity;

@@ -13,9 +13,9 @@ import { TreeView } from "../../../shared/web/tree_view.js";
 const PARTS = ["other", "rest", "below"];
 
 /**
- * The part that each node belongs to at a step of the traceback: the last child's subtree
- * ("below"), the rest of the cell's tree ("rest"), or nodes outside the cell's tree ("other").
- * Without a step, all are "rest".
+ * The part that each node belongs to at a step of the traceback: the subtree of the step's child
+ * ("below"), the rest of the tree of the step's cell ("rest"), or the nodes outside that tree
+ * ("other"). Without a step, all are "rest".
  * @param {Topology} topo
  * @param {Step | null} step
  * @returns {string[]}
@@ -46,7 +46,7 @@ export class DpTree {
   }
 
   /**
-   * @param {Topology | null} topo null: nothing to draw
+   * @param {Topology | null} topo null: no tree exists for the cell
    * @param {number[]} scores probability that a decoding step accepts each node; written if it
    *   fits
    * @param {Step | null} step of the traceback

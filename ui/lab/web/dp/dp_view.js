@@ -62,8 +62,8 @@ export class Dp {
    * @type {Pick<Wanted, "n" | "levels">} */
   #budget = { n: 0, levels: null };
   #asked = ""; // the same as text
-  #shownFor = ""; // #asked when the cell was chosen
-  #look = ""; // everything but the table that the painted cells depend on, as text
+  #shownFor = ""; // #asked when `home` or `take` last ran
+  #look = ""; // all that the painted cells depend on, except the table, as text
   /** @type {DpTable | null} */
   #painted = null;
   #ranged = ""; // the shade and level that #range was computed for
