@@ -71,8 +71,8 @@ class LosslessForm:
         return set(self.fields.values())
 
     def setting(self, data: FormData) -> Setting:
-        """The Setting with the values of the form. Raises a SequoiaError; `field_of` finds the
-        field that its message is about."""
+        """The Setting with the values of the form. Raises a SequoiaError for a wrong value;
+        `field_of` finds the field that its message is about."""
         typed = {name: data[part] for name, part in self.fields.items()}
         children = typed_numbers(typed["children"], 60)
         if not children:
@@ -117,7 +117,7 @@ class LosslessForm:
 
 
 def field_of(problem: SequoiaError | None) -> str | None:
-    """The field that a message is about; None if it is not about a field."""
+    """The field that the message of `problem` is about; None if there is no such field."""
     starts = sorted(_FIELDS, key=len, reverse=True)
     found = [start for start in starts if str(problem).startswith((start + ":", start + " "))]
     return _FIELDS[found[0]] if problem and found else None

@@ -33,8 +33,9 @@ class Sampled:
 
 
 class LosslessJob(MeasurementJob):
-    """Draws and counts samples until about `seconds` after its turn began. The exact computations
-    before the first sample count towards this time, but are not cut short."""
+    """Draws and counts the samples of `setting`, but no more once about `seconds` have passed since
+    its turn began. The exact computations before the first sample count towards this time, but it
+    does not cut them short."""
 
     name = "test"
     if_it_fails = "Nothing was decided."

@@ -25,7 +25,7 @@ _LETTERS = "abcdefgh"  # the words of a toy
 
 
 def refusal_message(error: str) -> str:
-    """A message that says why no test is running; an empty one clears the banner. The counts on
+    """A message that says why no test is running; an empty `error` clears the banner. The counts on
     screen stay."""
     return message_text({"error": error})
 
@@ -109,7 +109,8 @@ def _kind(comparison: Comparison, going: bool) -> str:
 
 
 def verdict(sampled: Sampled, going: bool) -> str:
-    """The result in one or two sentences; empty if no sample was drawn."""
+    """The result in one or two sentences; while the test goes on, how many samples it has. Empty if
+    none was drawn."""
     comparison = sampled.comparison
     draws = f"{comparison.draws:,} samples"
     if not comparison.draws:
@@ -178,8 +179,8 @@ def _finds(one: Findable) -> dict[str, Any]:
 
 
 def _rows(sampled: Sampled) -> list[dict[str, Any]]:
-    """One row for each group of cells, the most probable first, and a last row for samples that the
-    target would never emit, if there are any."""
+    """One row for each group of cells, in the order of `chi_square.groups`, and a last row for
+    samples that the target would never emit, if there are any."""
     comparison = sampled.comparison
     grouping = comparison.grouping
     cells = sampled.test.cells.all
@@ -212,7 +213,8 @@ def _name(group: list[Cell], piece: Callable[[int], str] | None) -> dict[str, An
 
 
 def _is_common(group: list[Cell]) -> bool:
-    """Whether the group is a common cell, which comes first, with rare cells added."""
+    """Whether the first cell of a group is more probable than all its others together, as a common
+    cell with rare cells added always is."""
     return group[0].share > sum(cell.share for cell in group[1:])
 
 

@@ -72,7 +72,7 @@ class LosslessTab(SessionView[LosslessJob]):
         return {self.board: bug_chosen_message(bug), **self.form.preset(bug)}
 
     def fill_form_with_a_bug(self, event: gr.EventData) -> Updates:
-        """Choose the decoder as the form's menu would. `event` has {bug}."""
+        """Choose the decoder as the form's menu would. `event` brings the bug's key as "bug"."""
         bug = sent_with(event).get("bug")
         updates = self.break_on_purpose(bug)
         if not isinstance(bug, str) or bug not in BUGS:
@@ -117,7 +117,7 @@ class LosslessTab(SessionView[LosslessJob]):
         return {self.board: refusal_message(words)}
 
     def _check(self, setting: Setting) -> None:
-        """Raises BadPrompt for a prompt over the limit for visitors."""
+        """Raises BadPrompt if the pair is tested with a prompt over the limit for visitors."""
         if setting.where == PAIR and isinstance(setting.prompt, str):
             require_length(setting.prompt, self._limits.prompt_chars, "prompt:")
 

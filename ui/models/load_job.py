@@ -28,9 +28,10 @@ _ERROR_NUMBER = re.compile(r"\[Errno -?\d+\] ")  # begins a message of the opera
 
 @dataclass(frozen=True)
 class Report:
-    """The state of a load. words: the current activity. progress: how far the current download is;
-    None without one. checks: the checks passed so far. over: whether the load has ended. error: the
-    reason if it failed. done: whether the new models are in use."""
+    """The state of a load. words: the current activity, or a sentence about a stopped load.
+    progress: how far the current download is; None without one. checks: the checks passed so far.
+    over: whether the load has ended. error: the reason if it failed. done: whether the new models
+    are in use."""
 
     words: str
     progress: Progress | None = None

@@ -94,7 +94,8 @@ class ModelsTab(SessionView[LoadJob]):
     # -- showing -----------------------------------------------------------------------------------
 
     async def come(self) -> AsyncIterator[str]:
-        """Send the view when it becomes visible, and again once the models are loaded."""
+        """Send the view when it becomes visible, and if models are being loaded, again once loading
+        has ended."""
         while not self._model_host.settled:
             yield self._whole()
             await settled(self._model_host)
@@ -102,7 +103,7 @@ class ModelsTab(SessionView[LoadJob]):
 
     def fields(self, name: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         """Updates for the pair `name`: show the fields for two models of one's own, or hide them,
-        and tick streaming if the pair needs it."""
+        and tick streaming if the pair needs it, else untick it."""
         one = find(name)
         own = gr.update(visible=name == OWN)
         return own, own, gr.update(value=bool(one and one.offload))

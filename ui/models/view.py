@@ -1,6 +1,6 @@
 """Messages with the content of the Models view: the named pairs and whether they fit this machine,
-the loaded pair, and the progress of a load. Reads how much memory and disk is free. Independent of
-Gradio."""
+the loaded pair, the model types, and the progress of a load. Reads how much memory and disk is
+free. Independent of Gradio."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LEAST_CARD = 24e9
 
 
 def whole(pair: Pair | None, online: bool) -> str:
-    """A message with everything the view shows while nothing is being loaded. online: whether
+    """A message with everything the view shows except the progress of a load. online: whether
     models may be downloaded."""
     device = checked_device("auto")
     free = disk_free()
@@ -74,15 +74,15 @@ def report_message(report: Report, field: str | None = None) -> str:
 
 
 def no_load_message(field: str | None = None) -> str:
-    """A message that clears the progress and the result of the last load. field: the field of the
-    form because of which a new request was refused."""
+    """A message that clears the progress and the result of the last load. field: if a new request
+    was refused because of a field of the form, that field."""
     return message_text({"v": VERSION, "load": None, "field": field})
 
 
 def require_fit(pair_request: PairRequest) -> None:
     """Raises BadModel for a named pair that cannot fit into the memory of the requested device,
-    before anything is downloaded. Several GPUs together are not checked here: loading divides the
-    pair among them."""
+    before anything is downloaded. For the device "spread" nothing is checked here: loading
+    divides the pair among the GPUs."""
     one = find(pair_request.name)
     if one is None or pair_request.device == "spread":
         return

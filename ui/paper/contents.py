@@ -79,9 +79,10 @@ def _introduction(paper: Mapping[str, str]) -> Markup:
     link = element("a", paper["title"], href=paper["url"], target="_blank", rel="noopener")
     words = (
         " reports how fast its trees decode on an A100, on an L40, and on an L40 with offloading. "
-        "Its tables are below. Beside each published speed-up is our simulated one. It takes the "
-        "tree and the tokens per step from the paper, and the step times that this program "
-        "predicts for that GPU. SpecInfer’s “5 × 8” means 5 independent sequences of 8 tokens. "
+        "Its tables are below. If a table also gives the tokens per step, our simulated speed-up "
+        "is beside the published one. The simulation takes the tree’s size and the tokens per step "
+        "from the paper, and the step times that this program predicts for that GPU. SpecInfer’s "
+        "“5 × 8” means 5 independent sequences of 8 tokens. "
         "Top-k match is a third rule for accepting drafted tokens, beside Sequoia’s and "
         "SpecInfer’s: the children are the draft’s most probable tokens, the target samples a "
         "token itself, and a child is kept only if it is that token."
@@ -115,7 +116,7 @@ def _speedups(panel: Mapping[str, Any]) -> Markup:
 
 
 def _with_graphs(table: PaperTable, name: str) -> str:
-    """A sentence on the speed-ups of Sequoia's trees in `table` on the same card, if plain decoding
+    """Sentences on the speed-ups of Sequoia's trees in `table` on the same card, if plain decoding
     uses CUDA graphs as tree decoding does. name: the card's profile with CUDA graphs."""
     profile = named_profile(name)
     plain = profile.plain_seconds

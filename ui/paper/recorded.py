@@ -1,4 +1,5 @@
-"""The findings of the recorded experiments, which the Paper tab shows beside the paper's claims."""
+"""The findings of the recorded experiments, which the Paper tab shows beside the results of the
+paper."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ export class LabTree {
 
   /**
    * Show why a request was refused. The message stays until the tree or its settings change.
-   * Without a field, it also disappears when the pointer moves to another node.
+   * Without a field, it also disappears when the pointer enters or leaves a node.
    * @param {string} words
    * @param {HTMLInputElement} [field] the field of the refused input
    */

@@ -84,7 +84,7 @@ function sentence(tree) {
 function overall(tree) {
   const folded = tree.drawn.items.length < tree.topo.n;
   const hint = folded
-    ? " A dashed node has hidden descendants; click it to show them."
+    ? " A dashed node has hidden descendants; click it to show its children."
     : " Point at a node to see the calculation.";
   return PILLS + hint + visibleLevels(tree);
 }

@@ -69,7 +69,8 @@ export function planTree(topo, { all, opened, best, deepest }) {
 
 /**
  * The nodes that a query finds.
- * @param {string} query a node's number, or the ranks on the path to it, such as 1.2.1
+ * @param {string} query a node's number, or the ranks on the path to it, such as 1.2.1; a single
+ *   rank ends with a dot: 1.
  * @param {Topology} topo
  * @param {number} first the number of the root
  * @returns {number[]}

@@ -137,14 +137,14 @@ export class Lab {
     this.trigger("decode", { parents, clock });
   }
 
-  /** Whether nobody has chosen or edited the vector. */
+  /** Whether the vector in use is the one that was selected without anyone choosing it. */
   get isUntouched() {
     return this.editor.kind === this.usual;
   }
 
-  // Whether to select a vector of the loaded models in place of the one on screen: if they are not
-  // the models of the last call, or at the first call if they have vectors of their own and nobody
-  // has chosen one. Remembers which are loaded.
+  // Whether the loaded models are a reason to replace the vector on screen: if they are not the
+  // models of the last call, or at the first call if they have vectors of their own and nobody has
+  // chosen one. Remembers which are loaded.
   isOfOtherModels({ measurable, pair }, own) {
     if (!measurable || pair === this.pair) return false;
     const first = this.pair === undefined;

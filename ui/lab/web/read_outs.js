@@ -1,5 +1,5 @@
 /* The figures of the tree shown: its expected tokens, its predicted step time and speed-up with the
-   chosen profile, and whether its last node is worth its cost. */
+   chosen profile, and for the best tree whether its last node is worth its cost. */
 import { makePanel } from "../../shared/web/panel.js";
 import { ClockMenu } from "./clock_menu.js";
 import * as exportTree from "./export_tree.js";
@@ -41,7 +41,7 @@ const TILES = [
 
 /** The panel with the figures, and the buttons that run and save the tree. */
 export class ReadOuts {
-  #known = ""; // the state that was painted last, as text
+  #known = ""; // version and `most` of the state that was painted last
 
   /**
    * @param {HTMLElement} host
@@ -251,7 +251,8 @@ export class ReadOuts {
     text(this.branching, "SpecInfer branching list" + (fits ? "" : " (this tree has none)"));
   }
 
-  // The tree that is predicted to be fastest. Slow, because it tries every size and level cap.
+  // The tree that is predicted to be fastest. Slow, because it tries every size and level cap that
+  // planning allows.
   planned() {
     const { state } = this;
     const { even, profile, most } = state;

@@ -3,7 +3,7 @@ import * as planner from "../../shared/web/planner.js";
 
 const PAST = 200; // changes that can be undone
 
-/** Edits one tree; `past` has the trees before each edit, for undo. */
+/** Edits one tree; `past` has the trees before its latest edits, for undo. */
 export class TreeEdits {
   /** @type {number[][]} */
   past = [];
@@ -60,7 +60,7 @@ export class TreeEdits {
 
   /**
    * @param {number[]} parents
-   * @returns {number[]} the tree before the last edit; `parents` if there was none
+   * @returns {number[]} the tree before the last edit; `parents` if none is left to undo
    */
   undo(parents) {
     return this.past.pop() || parents;

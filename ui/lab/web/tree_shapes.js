@@ -103,7 +103,7 @@ const geometricSum = (share) => (share < 1 - 1e-12 ? 1 / (1 - share) : Infinity)
 
 /**
  * By name: a shape's label and its tree of n nodes; if it has a k, the smallest that `bestK` tries;
- * and if it is known, the limit of the expected tokens as n grows.
+ * and for some shapes the limit of the expected tokens as n grows.
  * @type {Record<string, {label: (setting: any) => string, make: (n: number, setting: any) =>
  *   number[], least?: number, limit?: (rates: number[], setting: any) => number}>}
  */
@@ -130,8 +130,8 @@ export const SHAPES = {
 };
 
 /**
- * Expected tokens of the tree in which every node has a child of every rank. The best trees
- * approach it as n grows.
+ * Expected tokens of the tree in which every node above the last level has a child of every rank.
+ * The best trees approach it as n grows.
  * @param {number[]} rates
  * @param {number | null} levels null: no limit
  * @returns {number}

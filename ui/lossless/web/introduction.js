@@ -9,7 +9,7 @@ const WHY =
   "can break this, and no single text shows it. So this test counts thousands of short texts and " +
   "compares the counts with the exact probabilities.";
 const OR = "or first break the decoder:";
-// Bugs that show in a toy, which needs no models.
+// Bugs that show in a toy.
 const EXAMPLES = [
   ["draft-noise", "Reuse the draft’s random numbers"],
   ["walk-u", "Reuse the verifier’s random numbers"],

@@ -1,6 +1,6 @@
 /* The Lossless tab: counts of samples beside the target's exact distribution, the verdict, and the
    bugs that the test would find. The figures of a test come from ui/lossless/messages.py. Until a
-   test has run, the tab shows recorded tests instead. */
+   test has its first counts, the tab shows recorded tests instead. */
 import { canStop } from "../../shared/web/form_buttons.js";
 import { watchJob } from "../../shared/web/job_watch.js";
 import { connectComponent } from "../../shared/web/connect_component.js";
@@ -32,7 +32,7 @@ import { VerdictPanel } from "./verdict_panel.js";
  * @property {number | null} p_value
  * @property {number} distance total variation
  * @property {number} floor mean of the total variation for a correct decoder
- * @property {"open" | "fits" | "differs"} kind
+ * @property {"open" | "fits" | "differs"} kind of the verdict; "open" if there is none (yet)
  * @property {string} verdict
  * @property {Finds[]} finds
  *

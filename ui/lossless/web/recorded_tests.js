@@ -1,5 +1,5 @@
 /* A recorded test of the correct decoder beside a recorded test of a broken decoder, shown until
-   the visitor runs a test. The rows of the two are aligned. */
+   a test of the visitor has its first counts. The rows of the two are aligned. */
 import { el } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { nameOf } from "./cell_rows.js";

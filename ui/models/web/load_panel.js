@@ -7,7 +7,7 @@ import { progressBar } from "../../shared/web/progress_bar.js";
  * Progress of a load, as `report_message` of ui/models/view.py sends it.
  * @typedef {object} Load
  * @property {string} title the state of the load: "Loading", "Loaded", "Not loaded" or "Stopped"
- * @property {string} words the current activity
+ * @property {string} words the current activity, or a sentence about a stopped load
  * @property {boolean} over whether the load has ended
  * @property {string | null} error why it failed
  * @property {boolean} done whether the new models are in use
@@ -29,7 +29,7 @@ function stateOf({ error, done, over }) {
   return over ? "stopped" : "running";
 }
 
-/** The panel of the last load; hidden before the first, and after a refused request. */
+/** The panel of the last load; hidden before the first, and when a message clears it. */
 export class LoadPanel {
   /** @param {HTMLElement} frame */
   constructor(frame) {

@@ -11,7 +11,7 @@ import { makePanel } from "../../shared/web/panel.js";
  * @property {number} vocab size of the vocabulary, in tokens
  * @property {number} limit longest context, in tokens
  * @property {string} why why the limit is less than the models' configs state; "" if it is not
- * @property {boolean} chat whether the models have a chat template
+ * @property {boolean} chat whether the models have a chat template that works
  *
  * @typedef {object} LoadedModel
  * @property {string} name

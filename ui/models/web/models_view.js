@@ -11,8 +11,8 @@ import { PairTable } from "./pair_table.js";
 
 /**
  * A message from ui/models/view.py. It has either the whole view, or only `load`, the progress of a
- * load. A `load` of null clears the progress: a new request was refused, and the form says why in
- * its element md-problem. `field`: the field of the form that the error is about. `error`: why a
+ * load. A `load` of null clears the progress: no load is running, and the form says why in its
+ * element md-problem. `field`: the field of the form that the error is about. `error`: why a
  * message could not be read.
  * @typedef {object} Message
  * @property {string} [error]
