@@ -1,5 +1,5 @@
-"""The Paper tab: tables that the server writes once, and a figure that the browser draws. It has
-no handlers."""
+"""The Paper tab: tables that the server writes once, and a figure that the browser draws. The tab
+has no handlers."""
 
 from __future__ import annotations
 

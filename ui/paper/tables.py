@@ -1,4 +1,5 @@
-"""The tables of the Paper tab as markup, with the paper's and the simulated speed-ups."""
+"""The tables of the Paper tab as markup: the paper's speed-ups beside the simulated ones, and
+tables of the paper's speed-ups alone."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ HEADS = (
 
 
 def speedup_table(table: PaperTable) -> Markup:
-    """A table with one line for each verifier, grouped by texts and temperature."""
+    """A table with a group of lines for each pair of texts and temperature, and in each group one
+    line for each verifier."""
     title = f"{table.target} with {table.draft}"
     return element(
         "table",
@@ -32,8 +34,8 @@ def speedup_table(table: PaperTable) -> Markup:
 
 
 def deviations(tables: Sequence[PaperTable]) -> str:
-    """For each verifier, the range of its deviations from the paper's speed-ups: "Sequoia −1.2% to
-    +3.4%, ..."."""
+    """For each verifier, the range of the deviations of its simulated speed-ups from the paper's:
+    "Sequoia −1.2% to +3.4%, ..."."""
     shares: dict[str, list[float]] = {}
     for table in tables:
         for result in (result for row in table.rows for result in row.results):
@@ -64,7 +66,7 @@ def _head(words: str, label: str) -> Markup:
 
 
 def _row(table: PaperTable, row: PaperRow) -> Markup:
-    """A group of lines with the same texts. The first line names the texts."""
+    """A group of lines with the same texts and temperature. The first line names both."""
     temperature = None if row.temperature is None else f"T = {row.temperature:g}"
     small = element("small", temperature) if temperature else None
     texts = element("th", row.texts, small, scope="rowgroup", rowspan=len(row.results))

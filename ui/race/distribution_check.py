@@ -55,7 +55,7 @@ class DistributionCheck:
         self._why: str | None = None  # reason for ending before all draws are made
         self._seconds = seconds
         self._end = time.monotonic() + seconds
-        # the lane in whose text the position is: the plain lane, or the first if there is none
+        # the lane in whose text the position is: the first plain lane, or lane 0 if none is plain
         self._lane = finished.base or 0
         self._position = find_position(
             finished.pair,
@@ -81,9 +81,10 @@ class DistributionCheck:
         return None
 
     def rounds(self) -> Iterator[Round]:
-        """After each round of draws, the results so far of all lanes with a draft, by lane index.
-        Ends when each lane has made DRAWS draws or the check must end. If that many draws cannot
-        show a difference, none is made, and the result of every lane says so."""
+        """After each round of up to BATCH draws per lane, the results so far of all lanes with a
+        draft, by lane index. Ends when each of them has made DRAWS draws or the check must end. If
+        DRAWS draws at the position cannot show a difference, none is made, and every result says
+        so."""
         lanes = [i for i, lane in enumerate(self._finished.lanes) if not lane.is_plain]
         if not self._position.can_differ(DRAWS):
             yield dict.fromkeys(lanes, self._blind())

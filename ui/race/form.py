@@ -112,8 +112,8 @@ class RaceControls(RunControls):
         }
 
     def use(self, values: Mapping[str, Any]) -> Updates:
-        """Updates that put `values` into the form. The values are named as in `parts`, and have
-        been checked."""
+        """Updates that put `values` into the form. The values are named as in `parts`, and
+        RaceRequest.parse has accepted them."""
         updates = {part: gr.update(value=values[name]) for name, part in self.parts.items()}
         for number, lane in enumerate(self.lanes, start=1):
             numbers, verifier = details_of(values[f"kind{number}"])
@@ -207,9 +207,9 @@ def _presets() -> tuple[tuple[gr.Button, ...], gr.Markdown]:
 
 
 def began(form: RaceControls, updates: Updates | None = None) -> str:
-    """JavaScript that sets the buttons when a race begins; `updates`, if given, replace the usual
-    ones. The browser does this without the server, whose answer could arrive late and disable Run
-    after the race has ended."""
+    """JavaScript that sets the buttons when a race or its further runs begin. updates: those to
+    make; if None, those for a race. The browser does this without the server, whose answer could
+    arrive late and disable Run after the race has ended."""
     updates = form.resting(False) if updates is None else updates
     buttons = markup.literal([updates[button] for button in form.buttons])
     return f"() => {buttons}"

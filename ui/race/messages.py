@@ -2,8 +2,8 @@
 of Gradio and of models.
 
 A message: {v, race, from, meta?, lanes?, stored?, trees?, moves, done, stopped?, error, notice,
-wait?, follow?, results?, verdict?, pool?}. A message about further runs has no `from` and no
-`done`. `wait` and `follow` are for a visitor who waits in the queue (see RunJob).
+wait?, follow?, followed?, results?, verdict?, pool?}. A message about further runs has no `from`
+and no `done`. For `wait`, `follow` and `followed` see ui.decode.messages.
 A message without a race has `race` null and no `moves`. An answer to a browser that missed steps
 has no `done`, `error` or `notice`. `moves` are steps, and `from` is the index of the first one, so
 that a reader notices a gap. Trees are numbered across the race, and each is sent once, except that
@@ -14,7 +14,7 @@ of its prompt in a race of two prompts, kind: the menu's key for its tree, or nu
 number in the form, from 1, or null for a race from a file}; see LaneLog.
 `verdict` has the fields of sequoia.diagnosis.race_verdict.Verdict, with lanes by their index.
 `pool` is the state of the further runs (see ui.race.pooled). Both are sent when the steps have
-ended, and in every message about further runs.
+ended, in every message about further runs, and from then on by `since` and `whole`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ STEP_NODES = 2000  # an answer to the browser ends once its steps have this many
 
 @dataclass(frozen=True)
 class Added:
-    """New steps in the form of a message, the index of the first one, and the trees (parents of
+    """New steps as a message describes them, the index of the first one, and the trees (parents of
     each node) that no earlier message had."""
 
     first: int
@@ -93,7 +93,7 @@ class StoredRace:
 
     @property
     def lanes(self) -> list[dict[str, Any]]:
-        """Each lane in the form of a message."""
+        """Each lane as a message describes it."""
         asked = self.continuation.request.lanes if self.continuation else ()
         numbers = [lane.number for lane in asked] or [None] * len(self._lanes)
         return [
@@ -292,8 +292,9 @@ class RaceRecording(StoredRace):
             return RaceLog(self.meta, lanes, self.results, self.pool, self.expected)
 
     def _beside_plain(self, lane: LaneLog, run: Run, runs: Sequence[Run]) -> Run:
-        """`run`, with its speed-up over the plain lane on the same prompt added to its meta. The
-        Decode view shows it."""
+        """`run`, with its speed-up over the plain lane on the same prompt added to its meta, so
+        that the Decode view can show it. Unchanged if `lane` is plain itself, or if no plain lane
+        on its prompt has made a step."""
         plain = next(
             (
                 run
@@ -323,7 +324,8 @@ def batch(
     ahead: Mapping[str, Any] = NOTHING,
 ) -> str:
     """One message with the steps `added`. first: whether it is the first message of the race, which
-    also describes the lanes. judged: StoredRace.judged, if there is a new verdict."""
+    also describes the lanes. judged: StoredRace.judged, if there is a new verdict. results: if they
+    are new."""
     return message_text(
         {
             "v": VERSION,

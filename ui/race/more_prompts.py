@@ -36,7 +36,7 @@ _LIKE_CODE = re.compile(
 
 def kind_of(text: str) -> str:
     """CODE or PROSE. A prompt is code if one line is surely code, or at least a third of its lines
-    look like code."""
+    that are not blank look like code."""
     lines = [line for line in text.splitlines() if line.strip()]
     if any(map(_SURELY_CODE.match, lines)):
         return CODE

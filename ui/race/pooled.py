@@ -1,11 +1,12 @@
 """The state of a race's further runs, as the page shows it. Independent of Gradio and of models.
 
-A state: {runs: [{prompt: its first words, seed, seconds: per token, one value per lane, null for a
-lane without steps}, ...], with the race itself as the first run; more: how many further runs "Race
-on" would make, 0 if none are possible; most: the most runs that a race may have; kind: the kind of
-text of the further prompts, "code" or "prose", both joined by "and" in a race of two prompts, empty
-if further runs keep the prompts; seeds: whether each run has a new seed; planned: while further
-runs are being made, how many runs there will be, else null}.
+A state: {runs: [{prompt: its beginning, or in a race of two prompts those of both, seed, seconds:
+per token, one value per lane, null for a lane without steps}, ...], with the race itself as the
+first run; more: how many further runs "Race on" would make, 0 if none are possible; most: the most
+runs that a race may have; kind: the kind of text of the further prompts, "code" or "prose", both
+joined by "and" in a race of two prompts, empty if further runs keep the prompts; seeds: whether
+each run has a new seed; planned: while further runs are being made, how many runs there will be,
+else null}.
 """
 
 from __future__ import annotations
@@ -61,8 +62,9 @@ def _kind(prompt: str, second: str) -> str:
 
 def how_many_more(verdict: Verdict, room: int) -> int:
     """How many further runs to make, at most `room`: enough to separate the first two lanes, else
-    enough to detect a difference of 10% between them, else `room`. But USUAL_MORE if the lanes are
-    separate already, or if they cannot be separated and the runs so far would detect 10%."""
+    enough to detect a difference of 10% between them, else `room`. But USUAL_MORE if the two are
+    separate already, or if `room` runs cannot separate them and the runs so far would detect
+    10%."""
     if verdict.more_to_separate == 0:
         return min(USUAL_MORE, room)
     needed = [more for more in (verdict.more_to_separate, verdict.more_races) if more]

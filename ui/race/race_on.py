@@ -44,8 +44,9 @@ class RunMade:
 
 
 class RaceOnJob(RunJob):
-    """Further runs of `race`, which must have been run here and have a verdict. Raises BadTrace if
-    it cannot be continued, and Busy if further runs are already being made."""
+    """Further runs of `race`, which must have been run here, to its end, and have a verdict. Raises
+    BadTrace if one of these is not so or no further run is possible, and Busy if further runs of it
+    are already being made."""
 
     name = "race"
     if_it_fails = "The runs so far are kept."

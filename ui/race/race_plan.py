@@ -26,7 +26,8 @@ from ui.shared.saved_profiles import Entry
 from ui.shared.tree_menu import PLANNED
 from ui.shared.tree_request import ChosenTree
 
-FAMILIAR_CLOCK = "a100-llama-2-7b-eager"  # tried first in the search for a machine of `elsewhere`
+# the clock of the A100 preset, and the first that is tried in the search for RacePlan.elsewhere
+FAMILIAR_CLOCK = "a100-llama-2-7b-eager"
 MOST_NOTES = 4
 MAX_NOTE = 400
 _NOT_HERE = ", not on this prompt"
@@ -63,7 +64,7 @@ def plan_race(pair: Pair, asked: RaceRequest, most: int) -> RacePlan:
     the tuned chain that a note may name.
 
     A lane with a planned tree is left out if an earlier lane on the same prompt would make the same
-    steps. Raises BadSamplingParams if fewer than two lanes remain on every prompt.
+    steps. Raises BadSamplingParams if no prompt keeps two lanes or more.
     """
     every = [ChosenLane(lane, _tree(pair, asked, lane)) for lane in asked.lanes]
     repeats = dict(_repeats(every))
@@ -153,7 +154,8 @@ def _planned_from(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Iterator[s
 
 
 def _sources(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> dict[str, str]:
-    """The source of the acceptance, in words, by the name of the prompt."""
+    """The source of the acceptance, in words, by the name of the prompt ("" if there is only
+    one)."""
     found: dict[str, dict[str, None]] = {}
     for lane in lanes:
         if lane.chosen.source:
@@ -178,7 +180,8 @@ def _missing_chains(
     pair: Pair, asked: RaceRequest, lanes: Sequence[ChosenLane], most: int
 ) -> Iterator[str]:
     """Notes on the speed-up that a tuned chain is predicted to reach: one for each prompt on which
-    a lane has a branching tree or one that changes. No notes if a tuned chain was requested."""
+    a lane has a branching tree or one that changes, if it can be predicted. No notes if a tuned
+    chain was requested."""
     kinds = [lane.tree_request.kind for lane in asked.lanes]
     if "tuned_chain" in kinds:
         return
@@ -212,7 +215,8 @@ def _elsewhere(asked: RaceRequest, lanes: Sequence[ChosenLane]) -> Elsewhere | N
 
 
 def _other_machine(acceptance: Acceptance, clock: Entry | None) -> Elsewhere | None:
-    """A machine on which a tree is predicted to win, except the machine of the profile `clock`."""
+    """A machine on which a tree is predicted to win, if there is one, except the machine of the
+    profile `clock`."""
     known = sorted(
         clocks.simulated_clocks().items(), key=lambda one: (one[0] != FAMILIAR_CLOCK, one[0])
     )

@@ -93,9 +93,10 @@ class FinishedRace:
             yield places, part
 
     def timed(self, max_nodes: int) -> list[dict[str, Any] | None]:
-        """One result per lane, None for the plain lane: where its time went and what to try,
-        compared with the plain lane. Both parts are None if there is no plain lane. max_nodes: a
-        suggested tree with more nodes is only described; its `parents` are None."""
+        """One result per lane, None for a plain lane: where its time went and what to try, compared
+        with the first plain lane. A part is None if it cannot be computed; both are if there is no
+        plain lane. max_nodes: a suggested tree with more nodes is only described; its `parents` are
+        None."""
         base = None if self.base is None else self.tallies[self.base]
         results = [
             None if lane.is_plain else self._timed(i, base, max_nodes)
@@ -108,8 +109,8 @@ class FinishedRace:
         result: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
         if base is None:
             return result
-        # an error means that this lane or the plain one has no steps, that its target passes took
-        # no time, or that no advice can be computed; what was computed before the error is kept
+        # an error means that one of the two lanes has no steps or target passes that took no time,
+        # or that no advice can be computed; what was computed before the error is kept
         with suppress(SequoiaError):
             bars = time_breakdown(tally.stats, base.stats)
             result["waterfall"] = {
@@ -122,8 +123,8 @@ class FinishedRace:
         return result
 
     def _acceptance(self, i: int) -> Acceptance:
-        """The acceptance that lane i's tree was fitted to. If there is none, that of the pair,
-        which is measured now if it is not known."""
+        """The acceptance that lane i's tree was fitted to. If there is none, that of the pair with
+        the lane's verifier, which is measured now if it is not known."""
         verifier = self.lanes[i].verifier
         return (
             self.acceptances[i] or acceptance_of(self.pair, self.params, verifier, [self.prompt])[0]
@@ -170,8 +171,8 @@ class FinishedRace:
         """At temperature 0, (lane index, result) for each lane that has a draft and made steps: its
         tokens compared with `reference`, the tokens of plain decoding. If `reference` is None or
         empty, the results say that nothing was checked. tree_of: returns the tree of the lane with
-        this index, or a function that makes its TreeChoice, for repeating the lane's run in float32
-        if rounding could explain a difference. should_stop: ends the repeated run."""
+        this index, or a function that makes its TreeChoice; `check_text` needs it if it repeats the
+        lane's run in float32. should_stop: ends the repeated run."""
         for i, (lane, tally) in enumerate(zip(self.lanes, self.tallies, strict=True)):
             if lane.is_plain or not tally.tokens:
                 continue

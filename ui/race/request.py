@@ -57,9 +57,9 @@ class RaceRequest:
 
     @classmethod
     def parse(cls, form: Mapping[str, Any], limits: Limits) -> RaceRequest:
-        """The request in `form`: the fields of a run's form, without those of one lane (`fixed`
-        below); `check`; `second_prompt`, which may be missing; and `lanes`, a list of (kind,
-        numbers as text, verifier). Raises a SequoiaError if a value is invalid."""
+        """The request in `form`: the values for DecodeRequest.parse without those in `fixed` below;
+        `check`; `second_prompt`, which may be missing; and `lanes`, a list of (kind, numbers as
+        text, verifier). Raises a SequoiaError if a value is invalid."""
         fixed = {
             "tree": "plain",
             "first": None,

@@ -38,8 +38,8 @@ _OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
 @dataclass(frozen=True)
 class Started:
     """The trees are chosen; the lanes are about to read their prompts. prompts: the token ids of
-    each lane's prompt. meta: what is the same for all lanes; the rest is in each lane's log.
-    continuation: the inputs for further runs."""
+    each lane's prompt. meta: what is the same for all lanes, the second prompt if there is one, and
+    RacePlan.meta; the rest is in each lane's log. continuation: the inputs for further runs."""
 
     pair: Pair
     prompts: tuple[tuple[int, ...], ...]
@@ -80,8 +80,8 @@ class ResultsSoFar:
 class RaceJob(RunJob):
     """A race that is watched and recorded. `start` is called once.
 
-    checking: whether the check of losslessness is running. The reader may stop reading when it
-    begins, and get the remaining messages from another call of `messages`.
+    checking: whether the check of losslessness for temperatures above 0 is running. The reader may
+    stop reading when it begins, and get the remaining messages from another call of `messages`.
     """
 
     name = "race"
@@ -124,8 +124,8 @@ class RaceJob(RunJob):
 
     @property
     def _tokens(self) -> int:
-        """The most tokens that all lanes together may emit; before the lanes are planned, those
-        that were requested."""
+        """The most tokens that all lanes together may emit. Until plan_race has chosen the lanes,
+        all requested ones count."""
         return len(self._raced or self.request.lanes) * self.request.params.max_new_tokens
 
     def _take(self, event: Any) -> None:

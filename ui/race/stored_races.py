@@ -23,7 +23,7 @@ class StoredRaces:
         self.welcome = recordings.welcome()
 
     def find(self, name: Any) -> StoredRace | None:
-        """The race called `name`, the recorded one included."""
+        """The race called `name`, which may be `welcome`; None if it is not stored."""
         if self.welcome and name == self.welcome.name:
             return self.welcome
         return self.newest.get(name)

@@ -57,7 +57,7 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         super().__init__(model_host, limits)
         self._live = live
         self.stored = StoredRaces(limits)
-        # visitors whose next race waits until their last check or further runs have ended
+        # visitors whose next race is about to start, once their last check or further runs end
         self._starting: set[str] = set()
         # so that only one of several simultaneous requests can continue the same race
         self._going_on = threading.Lock()
@@ -235,8 +235,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return job
 
     async def _await_analysis(self, who: str) -> None:
-        """Wait until the visitor's last race is analysed. The verdict and its button for further
-        runs are on screen before the analysis is complete."""
+        """Wait until the visitor's last race is analysed, at most _ANALYSED_WITHIN seconds. The
+        verdict and its button for further runs are on screen before the analysis is complete."""
         race = self.sessions.get(who)
         end = time.monotonic() + _ANALYSED_WITHIN
         while race and race.busy and not race.is_replaceable and time.monotonic() < end:
@@ -244,8 +244,9 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
 
     async def _end_replaceable(self, who: str) -> None:
         """End the check or the further runs of the visitor's last race, if one of them is running.
-        Then wait until its last message has been sent: a later one would bring the old race back to
-        the screen."""
+        Then wait until its last message has been made, at most _REPLACED_WITHIN seconds and only
+        while a page reads its messages: a later one would bring the old race back to the
+        screen."""
         race = self.sessions.get(who)
         if race is None or not race.is_replaceable:
             return
@@ -279,8 +280,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
         return {self.board: notice_message(error=words)}
 
     def _keep(self, race: RaceJob | RaceOnJob) -> StoredRace | None:
-        """Once a race has ended, move its recording to the store and return it; None if the race
-        made none, or if it was moved before."""
+        """Once a race has ended, store its recording with its final size, drop it from `race` and
+        return it; None if the race made none, or if it was dropped before."""
         kept = race.recording
         if kept is not None:
             race.forget()
@@ -367,8 +368,8 @@ class RaceTab(RunView[RaceJob | RaceOnJob]):
 
     def open_lane(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Play the run of one lane in the Decode view. `event` has {race, lane: its index}. Raises
-        gr.Error, shown as a pop-up, if there is no such lane, it has no steps, or the visitor's own
-        run is in progress there."""
+        gr.Error, shown as a pop-up, if the race is not stored, it has no such lane, the lane has no
+        steps, or the visitor's own run is in progress in Decode."""
         try:
             asked = sent_with(event)
             kept = self.stored.find(asked.get("race"))

@@ -135,7 +135,8 @@ function chiSquare({ statistic, freedom }) {
 }
 
 /**
- * The smallest deviation that the check would flag in every lane, in words.
+ * The smallest deviation that the check would flag in every lane with enough samples for a test, in
+ * words.
  * @param {Count[]} counts
  * @returns {string}
  */
@@ -169,7 +170,7 @@ function paintRow(body, row, counts) {
 }
 
 /**
- * The cells of a count as rows, and one more row for all cells that are not in the message.
+ * The cells of a count as rows, and one more row for the cells that are not in the message, if any.
  * @param {Count} count
  * @returns {Row[]}
  */

@@ -52,7 +52,7 @@ export class LaneText {
   }
 
   /**
-   * Append tokens of one origin. Leading spaces are not underlined, unless there is nothing else.
+   * Append tokens of one origin. Leading spaces are not underlined, unless all is white space.
    * @param {HTMLElement} group
    * @param {string[]} pieces
    * @param {string} cls

@@ -283,8 +283,8 @@ export function placesByPrompt(lanes, totals, t, done) {
  * Place of each lane at t; null if it has not finished, or if a lane with less decode time may
  * still finish before it. The place is 1 plus the number of lanes that finished earlier, without
  * those that show no clear difference from it, but never better than the place of a lane that
- * finished earlier. So lanes that share a place are neighbours in the order of finish. `done`: the
- * race is over, so no further lane can finish.
+ * finished earlier. So lanes that share a place are neighbours in the order of finish. `done`: no
+ * further steps will arrive, so a lane that has not finished in `totals` never will.
  * @param {LaneTotals[]} totals
  * @param {number} t
  * @param {boolean} done

@@ -1,7 +1,8 @@
 /* The token tree of the leading lane or of a chosen lane, at the race time shown. While the race
-   time moves, it shows the last complete step, or animates the current one if playback is slow
-   enough. When the race is paused, it shows the step at that time, which can be played in slow
-   motion. After the race, it shows the lane's best step. */
+   time moves, it shows the last complete step (until there is one, the first step), or animates the
+   current one if playback is slow enough. When the race is paused, it shows the step at that time,
+   which can be played in slow motion. After the race, it shows the lane's best step: the one that
+   emitted the most tokens. */
 import { laneName } from "./lane.js";
 import { leadingLane } from "./lane_totals.js";
 import { RaceSteps } from "./race_steps.js";
@@ -95,7 +96,7 @@ export class LeadTree {
 
   /**
    * The step to show at the race time shown.
-   * @returns {Moment | null} null if the lane has made no step
+   * @returns {Moment | null} null if no lane leads yet, or the chosen one has made no step
    */
   get moment() {
     const { totals, t, isOver } = this.store;
@@ -112,7 +113,8 @@ export class LeadTree {
   }
 
   /**
-   * Whether a step takes long enough on screen to be animated; never while the race runs.
+   * Whether a step takes long enough on screen to be animated; never while the race runs, or if
+   * playback counts steps per second.
    * @param {number} lane
    * @param {number} i
    * @returns {boolean}

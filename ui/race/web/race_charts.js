@@ -28,7 +28,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 // Between two drawings, in ms. Charts are drawn one at a time, so that text waits for one at most.
 const PAUSE = 125;
-const LONGEST = 1000; // ms between two drawings, if they are slow
+const LONGEST = 1000; // ms between two drawings at most, however slow they are
 const SHARE = 0.1; // of the time of a running race, for drawing: it takes cores from the models
 const MARKERS = 9; // at most, on one line
 
