@@ -58,8 +58,8 @@ class _Ticket:
 
 class FairQueue:
     """First come, first served: the first one in the queue has the engine. At most `most` can be in
-    the queue, including the one that has the engine; a job that `returns` enters even then. `times`
-    learns how long the work takes."""
+    the queue, including the one that has the engine; a job that `returns` enters even a full queue.
+    `times` learns how long the work takes."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most

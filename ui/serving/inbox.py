@@ -63,7 +63,8 @@ class Inbox(Generic[Event]):
             self._read_at = time.monotonic()
 
     def is_read(self, seconds: float) -> bool:
-        """Whether a reader is waiting for events, or has read some in the last `seconds`."""
+        """Whether a reader is waiting for events, or less than `seconds` have passed since one did,
+        or since the inbox was created or reopened."""
         return self._readers > 0 or time.monotonic() - self._read_at < seconds
 
     def wait(self) -> Batch[Event]:

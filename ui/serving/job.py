@@ -84,7 +84,7 @@ class Job(ABC, Generic[Event]):
         """The last event of a job that failed."""
 
     def refused(self, problem: SequoiaError) -> str:
-        """The error message for a job that could not start or continue."""
+        """The error message for a job that `problem` ended or kept from starting."""
         return str(problem)
 
     def free_caches(self) -> None:
@@ -157,7 +157,7 @@ class Job(ABC, Generic[Event]):
             free_unused_gpu_memory()
 
     def batches(self) -> Received[Event, list[Event]]:
-        """Batches of at least one event each, until the thread has ended."""
+        """Batches of at least one event each, until the last event was read."""
         return Received(self._inbox, lambda events: events)
 
     def reports(self) -> Received[Event, Event]:

@@ -13,8 +13,8 @@ class Limits:
     """The most that one visitor, or all visitors together, may use.
 
     tokens, prompt_chars: of one run. nodes: of one tree, with its root. seconds: decoding time of
-    one run (wall clock); it is counted anew when a paused run is resumed. waiting: visitors in the
-    queue, including the one being served.
+    one run, or of a race with its analysis (wall clock); it is counted anew when a paused run is
+    resumed. waiting: visitors in the queue, including the one being served.
 
     In each view separately: sessions: visitors whose runs are remembered. held: paused runs that
     keep their KV caches. runs, stored_nodes: number of runs stored for reload, and the number of
@@ -25,9 +25,9 @@ class Limits:
     everyone may follow any run, read-only. That suits one machine or a workshop. Among strangers a
     prompt is private: without `shares`, a run can be followed only if its visitor allows it.
 
-    In bytes: request: size of a request that uploads no file. upload: size of a request that
-    uploads files. uploads_each, uploads: uploads within `upload_seconds`, from one address and in
-    total. kept: all temporary files (uploads and files to download), of which there are at most
+    In bytes: request: size of a request that uploads no file. upload: size of the files in one
+    request. uploads_each, uploads: uploads within `upload_seconds`, from one address and in total.
+    kept: all temporary files (uploads and files to download), of which there are at most
     `kept_files`.
     """
 

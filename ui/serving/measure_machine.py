@@ -12,7 +12,7 @@ ROUNDS = 90
 def measure_machine(
     pair: Pair, seconds: float = SECONDS, progress: Progress = lambda _: None
 ) -> HardwareProfile:
-    """Time the passes of `pair` for about `seconds`. The profile is stored with the pair, and from
-    then on it is the profile of this machine."""
+    """Time the passes of `pair` for at most about `seconds`. The profile is stored with the pair,
+    and from then on it is the profile of this machine."""
     pair.measured.profile = measure_profile(pair, seconds=seconds, rounds=ROUNDS, progress=progress)
     return pair.measured.profile

@@ -63,7 +63,7 @@ class ModelHost:
 
     `version` counts the pairs loaded so far. The callbacks in `before_unload` are called before a
     pair is unloaded; code that keeps part of a pair after its turn must register one. `sessions`
-    contains the sessions of each view. `one_each` limits how many jobs a visitor has at once.
+    contains the sessions of each view. `one_each` limits how many jobs a visitor or an address has.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class ModelHost:
         """Wait for the caller's turn, load another pair and serve it from then on. If that fails,
         the current pair stays. If the memory is too small for both pairs, the current one is
         unloaded first, and loaded again after a failure. Returns the new pair. Raises what `load`
-        raises, NotLoaded, Busy or Cancelled."""
+        and the measurement raise, NotLoaded, Busy or Cancelled."""
         self._wait(should_stop)
         with self._engine(should_stop, on_wait, work):
             before = self.status

@@ -47,9 +47,9 @@ class OneEach:
 
     @contextmanager
     def entering(self, who: str, request: Any, job: InLine) -> Iterator[None]:
-        """Start `job` of the visitor `who` inside this context; other visitors wait until it ends.
-        Raises Busy if the visitor has a job that waits or runs, or if their address has too many
-        such jobs."""
+        """The caller starts `job` of the visitor `who` inside this context. Until the context
+        ends, no other visitor can enter one. Raises Busy if the visitor has a job that waits or
+        runs, or if their address has too many such jobs."""
         with self._lock:
             self._entries = {
                 key: entry for key, entry in self._entries.items() if entry.job.in_line

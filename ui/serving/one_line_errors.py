@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import gradio.queueing
 import gradio.routes
 
-_FRAMES = 4  # innermost first
+_FRAMES = 4  # number of frames in the line, innermost first
 _log = logging.getLogger(__name__)
 
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MOST_ADDRESSES = 8  # a server has few; about half a megabyte each
+MOST_ADDRESSES = 8  # a server has few; a page is about half a megabyte
 # headers from which Gradio takes the addresses in the page
 ADDRESS_HEADERS = (b"host", b"x-forwarded-host", b"x-forwarded-proto", b"x-gradio-server")
 # parameters with which Gradio renders another page
@@ -39,7 +39,7 @@ class PageCache:
             await send(message)
 
     def _store(self, address: Address, answer: list[Message]) -> None:
-        """Store an answer that is a whole page; the oldest one goes if there are too many."""
+        """Store an answer that is a whole page, and drop the oldest page if there are too many."""
         if not _is_complete(answer):
             return
         self._pages[address] = answer
@@ -72,7 +72,7 @@ def _address(scope: Scope) -> Address:
 
 
 def _is_complete(answer: list[Message]) -> bool:
-    """Whether it is a page for everybody, and not an error, from its status to its end."""
+    """Whether `answer` is a page, not an error, has its end, and sets no cookie."""
     if not answer or answer[0].get("status") != 200 or answer[-1].get("more_body"):
         return False
     return all(name.lower() != b"set-cookie" for name, _ in answer[0].get("headers", ()))

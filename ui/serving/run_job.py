@@ -29,10 +29,10 @@ class Notice:
 
 @dataclass(frozen=True)
 class Ended:
-    """A run or race has ended or paused. end: why: "stopped" (somebody stopped it), "time" (the
-    time limit), "paused" (the requested steps are done), "broken" (an error), or else the `finish`
-    of the last step. meta: the new meta if plain decoding was timed; it replaces the meta that was
-    sent when the run began."""
+    """A run or race has ended or paused. end: why: "stopped" (it was halted), "time" (the time
+    limit), "paused" (the requested steps are done), "broken" (an error), or else the `finish` of a
+    run's last step, and "length" for a race. meta: the new meta if plain decoding was timed; it
+    replaces the meta that was sent when the run began."""
 
     end: str
     error: str | None = None
@@ -59,7 +59,7 @@ class RunJob(Job[Any]):
         self._followers = Followers()
 
     def messages(self) -> Received[Any, str]:
-        """The messages for the browser, until the job's thread has ended."""
+        """The messages for the browser, until the last event was read."""
         return Received(self._inbox, self._next_message)
 
     def _next_message(self, events: list[Any]) -> str:

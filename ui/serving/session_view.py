@@ -1,4 +1,4 @@
-"""Base class of the views in which each visitor runs one job at a time."""
+"""Base classes of the views in which each visitor runs one job at a time."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class SessionView(ABC, Generic[R]):
 
     def start(self, request: gr.Request, job: R, steps: int | None = None) -> None:
         """Start or resume `job` for the visitor, for `steps` steps, or to its end if None. Raises
-        Busy if the visitor has a job that waits or runs, in this view or another, or if the server
-        has no room."""
+        Busy if the visitor has a job that waits or runs, in this view or another, if the visitor's
+        address has too many, if the server has no room, or if the program is ending."""
         who = visitor(request)
         with self._model_host.one_each.entering(who, request, job):
             self.sessions.go(who, job, steps)
@@ -87,11 +87,13 @@ class SessionView(ABC, Generic[R]):
 
 class RunView(SessionView[R]):
     """A view of runs. A visitor whose own run does not have the engine may follow another visitor's
-    run, read-only. The page offers this while that own run waits or after it was refused."""
+    run, read-only. The page offers this while the visitor's own run waits or after it was
+    refused."""
 
     async def follow(self, request: gr.Request) -> AsyncIterator[str]:
         """The messages of the current run, and of the next ones as long as the visitor's own run
-        waits. Ends when the visitor's own run begins."""
+        waits. Ends when the visitor's own run begins, or if the current run is no longer
+        shared."""
         who = visitor(request)
         while True:
             if (job := self._run_to_follow(who)) is not None:

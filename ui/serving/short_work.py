@@ -9,7 +9,7 @@ from typing import ParamSpec, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
-# apart from the limit of the handlers that are threads themselves: neither waits for the other
+# separate from AnyIO's limit for handlers that run in threads: neither kind waits for the other
 _AT_ONCE = CapacityLimiter(6)
 
 P = ParamSpec("P")

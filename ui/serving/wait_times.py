@@ -19,14 +19,15 @@ _GUESS_WEIGHT = 0.3
 # time is taken as proportional to tokens.
 _SAME = 0.01
 _TRUST = 2.0  # once 1 / _TRUST of a job is done, only its own pace counts
-_OVERDUE = 0.1  # an overdue job is expected to need at least this fraction of its time so far
+_OVERDUE = 0.1  # a job is expected to still need at least this fraction of its time so far
 
 
 @dataclass(frozen=True)
 class Demand:
     """The size of a job. kind: jobs of the same kind take about the same time per token. tokens:
-    the most tokens that it decodes (for kind "step" the number of steps), or 0 if its time does not
-    depend on tokens. limit: the most seconds that it takes."""
+    the most tokens that it decodes (for single steps and tests of losslessness, the number of steps
+    or samples), or 0 if its time does not depend on them. limit: the most seconds that are
+    predicted for it."""
 
     kind: str = "run"
     tokens: float = 0.0
@@ -95,7 +96,7 @@ class WaitTimes:
 
     def expected(self, demand: Demand) -> float:
         """Seconds that a job will take, from a weighted least-squares line of seconds over tokens
-        through the first guess and the recent jobs of its kind. Slope and intercept are never
+        fitted to the first guess and the recent jobs of its kind. Slope and intercept are never
         negative. At most the job's limit."""
         guess = demand.tokens * self.token_seconds if demand.tokens else demand.limit
         with self._lock:

@@ -38,7 +38,7 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
         kind = known.kind and f" {known.kind}"
         key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
         short = f"{known.kind and known.kind + ', '}T {known.temperature:g}"
-        # nearly the Lab's name for this vector; the Lab calls the raw counts "counted"
+        # like "Bundled pair, code, T = 0.6" in the Lab, where raw counts are marked "counted"
         name = f"{pair.name} pair, {short}"
         found[key] = Rates(name, "recorded", known.acceptance, known.temperature, short=short)
     for how, findings in (("", pair.measured), (", as a chat", pair.measured.chats)):

@@ -37,8 +37,9 @@ class HandlerNames:
         return f"{self._tabs[number]}_{_own_name(one)}"
 
     def _caller(self, one: BlockFunction) -> str:
-        """What calls the handler: "after_" and the handler before it; else "on_load" if the page's
-        load calls it; else "on_" and one component that calls it, with the event."""
+        """What calls the handler: "after_" and the handler before it, and what calls that one if
+        it follows another; else "on_load" if the page's load calls it; else "on_" and one component
+        that calls it, with the event."""
         if one.trigger_after is not None:
             before = self._blocks.fns[one.trigger_after]
             further = "" if before.trigger_after is None else f"_{self._caller(before)}"

@@ -163,7 +163,7 @@ function timeInWords(store) {
 }
 
 /**
- * The place of each lane in words, in order of decode time, for screen readers.
+ * The places of the lanes that have one, in words and in order of decode time, for screen readers.
  * @param {RaceStore} store
  * @returns {string}
  */

@@ -23,7 +23,7 @@ const WAIT = 4000; // ms before the same step is requested again
 export class RaceSteps {
   #version = -1; // of the race
   #built = -1; // of its lanes
-  #indexed = 0; // number of the race's steps that are in `byLane`
+  #indexed = 0; // how many of the race's steps `update` has handled
   #hasGap = false; // whether one of these did not arrive
   #askedAt = -Infinity; // time of the last request, in ms
   #asked = ""; // race, lane and step of the last request
@@ -72,7 +72,8 @@ export class RaceSteps {
     if (!this.#hasGap) this.sure[step.lane]++;
   }
 
-  // A step is missing, of whatever lane: the indexes of all steps after it may be too small.
+  // A step is missing, and its lane is not known: in each lane, the indexes of the steps after it
+  // may be too small.
   noteGap() {
     this.#hasGap = true;
     this.whole.forEach((steps, lane) => steps.splice(this.sure[lane]));
@@ -103,8 +104,9 @@ export class RaceSteps {
   }
 
   /**
-   * Request the details of a step and of the steps after it. Nothing is requested if those of the
-   * step are known, if an earlier step is missing, or too soon after the last request.
+   * Request the details of a step and of the steps after it. Nothing is requested if the details of
+   * this step are known, if an earlier step is missing, too soon after the last request, or in a
+   * saved page.
    * @param {number} lane
    * @param {number} i
    */
@@ -183,7 +185,7 @@ export class RaceSteps {
   /**
    * The step of a lane that emitted the most tokens; the first one, if several did.
    * @param {number} lane
-   * @returns {number} its index
+   * @returns {number} its index, -1 if the lane has no steps
    */
   best(lane) {
     const counts = this.byLane[lane].map((step) => step.text.length);

@@ -8,11 +8,10 @@ import { LaneTotals } from "./lane_totals.js";
 
 /**
  * What is known of a lane before its first step; `StoredRace.lanes` in ui/race/messages.py.
- * `kind`: the menu's key for its tree; null if the file of the race does not say. `most`: maximum
- * nodes of a tree.
- * `changes`: whether the tree changes from step to step. `on`: in a race of two prompts, the name
- * of the lane's prompt. `number`: the lane's number in the form, from 1; null if the race is from a
- * file.
+ * `kind`: the menu's key for its tree; null if the race is from a file that has none or an unknown
+ * one. `most`: maximum nodes of a tree. `changes`: whether the tree changes from step to step.
+ * `on`: in a race of two prompts, the name of the lane's prompt. `number`: the lane's number in the
+ * form, from 1; null if the race is from a file.
  * @typedef {{name: string, how: string, verifier: string, plain: boolean, most: number,
  *   changes: boolean, on?: string, kind?: string | null, number?: number | null}} Lane
  */
@@ -44,8 +43,8 @@ import { LaneTotals } from "./lane_totals.js";
  * `order`: lanes that made steps, fastest first; those on the first prompt precede those on the
  * second. `places`: of each lane, null if it made no step. `details`: the sentences under "How
  * sure?". `more_to_separate`: how many further runs would separate the first two lanes, 0 if they
- * are apart; `more_races`: how many would detect a difference of 10%; both null if not known or too
- * many.
+ * are apart; `more_races`: how many would detect a difference of 10%, 0 if none are needed for it;
+ * both null if not known or too many.
  * @typedef {{place: number, tied: boolean}} Place
  * @typedef {[number, number]} Range
  * @typedef {{faster: number, slower: number, ratio: number, least: number, most: number,
@@ -66,7 +65,7 @@ import { LaneTotals } from "./lane_totals.js";
  */
 /**
  * A message from the server; ui/race/messages.py. Without a `race` it has only words to show, such
- * as why a file was refused.
+ * as why a file was refused, or the jobs ahead in the queue.
  * @typedef {{race?: string | null, from?: number, meta?: any, lanes?: Lane[], trees?: number[][],
  *   moves?: Step[], done?: boolean, stopped?: boolean, error?: string | null,
  *   notice?: string | null, results?: (Result | null)[], verdict?: Verdict,
@@ -80,7 +79,7 @@ import { LaneTotals } from "./lane_totals.js";
  */
 const isOfFurtherRuns = ({ pool, done }) => pool !== undefined && done === undefined;
 
-const SHORT = 2; // seconds; a recorded race shorter than this plays at a quarter of its speed
+const SHORT = 2; // seconds; shorter recorded races play at 0.25× until a speed is chosen
 
 /** The state of the Race view. */
 export class RaceStore extends Playback {
@@ -214,7 +213,7 @@ export class RaceStore extends Playback {
     this.totals[step?.lane]?.add(step, this.trees[step.tree]?.length || 0);
   }
 
-  /** Compute all totals again: after a gap was filled, or once the lanes are known. */
+  /** Compute all totals again: after missing steps arrived, or when a message has the lanes. */
   addAgain() {
     this.built += 1;
     this.totals = this.lanes.map(() => new LaneTotals());
@@ -246,7 +245,7 @@ export class RaceStore extends Playback {
     return most > 0 ? most : Math.max(...this.totals.map((total) => total.at(this.end).tokens), 1);
   }
 
-  /** After steps have arrived: start to play a recorded race, follow the end of a running one. */
+  /** Called after each message: start to play a recorded race; else stay at its end if `follow`. */
   settle() {
     if (!this.end) return;
     if (!this.opened) {

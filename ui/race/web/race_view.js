@@ -13,10 +13,10 @@ import { WhereTimeWent } from "./where_time_went.js";
 import { el, show, text } from "../../shared/web/dom.js";
 
 /**
- * All are optional. `server.get_moves([race, from])` returns steps that did not arrive,
- * `server.get_steps([race, lane, from])` the details of steps. `trigger` is called with "apply"
- * {lane: its number in the form, from 1, parents}, "open" {race, lane: its index} or "more" {race}.
- * `plotly` is the address of Plotly's script. `page`: the form beside the view.
+ * All are optional. `server.get_moves([race, from])` returns all steps from index `from` on,
+ * `server.get_steps([race, lane, from])` the details of some steps of a lane. `trigger` is called
+ * with "apply" {lane: its number in the form, from 1, parents}, "open" {race, lane: its index} or
+ * "more" {race}. `plotly` is the address of Plotly's script. `page`: the form beside the view.
  * @typedef {{server?: any, trigger?: (name: string, data?: object) => void,
  *   plotly?: string | null, page?: import("../../shared/web/form_buttons.js").FormBeside}} Options
  */
@@ -131,7 +131,7 @@ class RaceView {
 }
 
 /**
- * Build the Race view inside `element`. Times are seconds of race time.
+ * Build the Race view inside `element`. Its `seek` takes a race time in seconds.
  * @param {HTMLElement} element
  * @param {Options} [options]
  * @returns {any} the interface for its component and for tests

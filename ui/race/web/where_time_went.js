@@ -84,7 +84,7 @@ export class WhereTimeWent {
 
   /**
    * The interval of the lane's speed-up over plain decoding, from the whole race; null without a
-   * plain lane, and in a race too short for one.
+   * plain lane, and in a race too short for an interval.
    * @param {number} i index of the lane
    * @returns {Interval | null}
    */
@@ -95,7 +95,8 @@ export class WhereTimeWent {
   }
 
   /**
-   * Draw each bar with its loss relative to the previous bar. The scale is from 0 to the longest.
+   * Draw each bar with its loss relative to the previous bar. The scale is from 0 to the end of
+   * the longest bar, with its loss.
    * @param {HTMLElement} host
    * @param {Bar[]} bars
    * @param {Interval | null} interval

@@ -57,7 +57,8 @@ class BodyLimits:
     # -- requests that upload nothing --------------------------------------------------------------
 
     async def _read(self, receive: Receive, length: int) -> Receive:
-        """Read the whole body and check it. Returns a new `receive` that replays it."""
+        """Read the whole body and check it. Returns a new `receive` that replays it. Raises
+        TooMuch."""
         self._check_request(length)
         messages: deque[Message] = deque()
         size = 0
@@ -82,8 +83,9 @@ class BodyLimits:
     # -- uploads -----------------------------------------------------------------------------------
 
     def _counted(self, scope: Scope, receive: Receive, length: int) -> Receive:
-        """A `receive` for an upload, which raises an error when the upload exceeds a limit. Gradio
-        handles this error like its own ones and removes the part that has arrived."""
+        """A `receive` for an upload. It raises MultiPartException when the upload exceeds a limit.
+        Gradio handles this error like its own ones and removes the part that has arrived. Raises
+        TooMuch if the declared `length` already exceeds one."""
         address = sender(scope, self._proxies).client
         self._check_upload(length)
         self._uploads.check(address, length)

@@ -1,4 +1,5 @@
-"""For a request that fails unexpectedly: one line in the log, and one sentence as the answer."""
+"""For a request that fails unexpectedly: one line in the log, and one sentence as the answer, if
+none has begun."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from ui.serving.one_line_errors import in_one_line
 
 
 class FailureLog:
-    """ASGI middleware that answers with status 500 if the app raises an unexpected error."""
+    """ASGI middleware that logs an unexpected error of the app, and answers with status 500 if the
+    app has not begun its answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
