@@ -1,4 +1,4 @@
-/* The message beside a field that says why its value was refused. Screen readers announce it. */
+/* A message beside a field: why its value was refused. Screen readers announce it. */
 import { attr, el, show, text } from "./dom.js";
 
 let made = 0;

@@ -3,7 +3,8 @@
 import * as format from "./format.js";
 
 const GRAM = 8; // tokens in a row that count as a repeat when they occur again
-// Repetition is not mentioned below this share of repeated 8-grams, or in a text of fewer 8-grams.
+// Repetition is mentioned only if at least this share of the text's 8-grams are repeats, and the
+// text has at least MIN_GRAMS 8-grams.
 const MIN_SHARE = 0.1;
 const MIN_GRAMS = 16;
 

@@ -63,14 +63,16 @@ export function residualPicture(step, node, most = PLACES) {
   };
 }
 
-// The index of the node's residuals; -1 if there are none.
+// The index of the node's moment in `residuals`, which may be empty; -1 if the node was not tried
+// or the target added no token.
 /** @type {(step: StepView, node: NodeId) => number} */
 function momentOf({ trials, kind }, node) {
   if (node === "bonus") return kind === "none" ? -1 : trials.length;
   return trials.findIndex((trial) => trial.node === node);
 }
 
-// The node that the walk is at: the parent of the node that is tried, or the last node of the path.
+// The node that the walk is at: the parent of the node that is tried, or, after the last trial, the
+// last node of the path.
 /** @type {(step: StepView, at: number) => number} */
 const parentAt = ({ topo, trials, path }, at) =>
   at < trials.length ? topo.parents[trials[at].node] : path.at(-1);
@@ -97,8 +99,8 @@ function rowOf(step, moment, token, isCut) {
   return { key: String(token), label, p, q, cut: isCut ? Math.min(p, q) : 0, mark: "" };
 }
 
-// The row of all tokens that have no row of their own. mass: the residual mass after a rejection;
-// the cuts of all rows sum to 1 - mass. null without a rejection.
+// The row of all tokens that have no row of their own. mass: the residual mass after a rejection,
+// null without one; the cuts of all rows sum to 1 - mass.
 /** @type {(rows: (ResidualRow | null)[], moment: Residual, mass: number | null) => ResidualRow} */
 function rest(rows, moment, mass) {
   const missing = (name) => rows.reduce((left, row) => left - (row?.[name] ?? 0), 1);

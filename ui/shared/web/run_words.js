@@ -1,10 +1,11 @@
-/* Words about a run or race: its badge, its verifier, and why a run ended. */
+/* Words about a run or race: its badge, its verifier, its missing steps, and why a run ended. */
 import * as dom from "./dom.js";
 import { readable } from "./format.js";
 
 /** @import { Meta } from "./run_facts.js" */
 
-/** @type {Record<string, [string, string]>} why a run ended: as a verb after "Run", and alone */
+/** @type {Record<string, [string, string]>} why a run ended or paused: as a verb after "Run", and
+ *   alone */
 const ENDS = {
   eos: ["finished at the end of text", "end of text"],
   length: ["finished at its token limit", "token limit reached"],
@@ -60,7 +61,7 @@ export function lostWords(steps) {
  * measured on the server's machine.
  * @param {HTMLElement} node the badge
  * @param {Meta | null} meta null: there is no run or race yet
- * @param {boolean} done whether it is over
+ * @param {boolean} done whether it has ended or paused
  * @param {string} kind "run" or "race"
  */
 export function paintBadge(node, meta, done, kind) {
@@ -129,15 +130,15 @@ function badgeWords(label, isOver, at) {
 export const verifier = (name) => VERIFIERS[name] || name;
 
 /**
- * Why a run ended, such as "token limit reached".
- * @param {string} reason its `finish`
+ * Why a run ended or paused, such as "token limit reached".
+ * @param {string} reason a key of ENDS
  * @returns {string}
  */
 export const finish = (reason) => ENDS[reason]?.[1] || reason;
 
 /**
- * Why a run ended, as a verb after "Run", such as "finished at its token limit".
- * @param {string} reason its `finish`
+ * Why a run ended or paused, as a verb after "Run", such as "finished at its token limit".
+ * @param {string} reason a key of ENDS
  * @returns {string}
  */
 export const finished = (reason) => ENDS[reason]?.[0] || "ended";

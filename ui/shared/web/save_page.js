@@ -13,7 +13,7 @@ import { saveText } from "./save_file.js";
  * @property {string} view the folder with the module `saved_page` that draws the page
  * @property {string} name of the file
  * @property {string} title
- * @property {string[]} facts lines with the source of the numbers, the settings and the machine
+ * @property {string[]} facts lines below the title, such as the settings and the machine
  * @property {any} data passed to the module `saved_page`
  */
 
@@ -37,7 +37,7 @@ export async function savePage({ view, name, title, facts, data }) {
  * @typedef {object} Recording
  * @property {string} view the folder with the module `saved_page` that draws the page
  * @property {string} what "run" or "race"
- * @property {string} start what to do to get a run or race, such as "start one"
+ * @property {string} start what to do if there is no run or race, such as "start one"
  * @property {(store: any) => any} data returns the data for the module `saved_page`, with a `meta`
  * @property {(meta: any) => string[]} facts returns lines with the settings and the machine
  */

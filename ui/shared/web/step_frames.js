@@ -24,7 +24,7 @@ const LEVEL = 0.55;
 const ALL_LEVELS = 2.6; // at most, for all levels together; the last one gets LEVEL more
 const PASS = 1.6;
 const TRIAL = 0.85;
-const ALL_TRIALS = 6; // at most, for all trials together, except the one for TURN
+const ALL_TRIALS = 6; // at most, for all trials together, except the one that gets TURN
 const TURN = 1.9; // for the rejection where a chain would have ended
 const RESULT = 2.4;
 

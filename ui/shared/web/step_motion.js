@@ -50,7 +50,8 @@ export class StepMotion {
     return (this.line?.frames.length ?? 1) - 1;
   }
 
-  /** @returns {StepFrame | null} the picture that is shown; null: the result */
+  /** @returns {StepFrame | null} the picture that is shown; null if `picture` is null, or without a
+   *   step */
   get shown() {
     return this.picture === null ? null : (this.line?.frames[this.picture] ?? null);
   }
@@ -94,7 +95,7 @@ export class StepMotion {
     return "in slow motion, not to scale";
   }
 
-  /** The time when the current picture begins, in seconds of slow motion; 0 if that is null. */
+  /** When the current picture begins, in seconds of slow motion; 0 if `picture` is null. */
   get start() {
     return this.picture === null ? 0 : (this.line?.start(this.picture) ?? 0);
   }

@@ -9,10 +9,10 @@
      stage.play();
 
    Events, as CustomEvent with `detail`:
-     frame  {picture, frame}  another picture is shown; both are null if it is the result. While the
-                              step is played, the result is its last picture, then null
+     frame  {picture, frame}  another picture or step is shown; both are null at the result. In
+                              slow motion, the result is first played as the last picture
      play   {playing}         playing has started or ended
-     hover  {node}            the pointer or the focus is on a new node; null: the pointer left
+     hover  {node}            the pointer or the focus is on another node; null: on none
      press  {node}            a node was pressed */
 import { el } from "./dom.js";
 import { PhaseBar } from "./phase_bar.js";
@@ -35,9 +35,9 @@ import { WalkCard } from "./walk_card.js";
  * @typedef {object} StageOptions
  * @property {string} [source] the source of the times: "measured", "recorded" or "simulated"
  * @property {boolean} [hasCard] whether there is a card beside the tree; default: true
- * @property {boolean} [hasPlayer] whether there are a play button and a menu of speeds; default:
- *   true; never with `motion`
- * @property {Element} [controls] the element for the buttons; default: one below the caption
+ * @property {boolean} [hasPlayer] whether there are buttons for back and play and a menu of speeds;
+ *   default: true; never with `motion`
+ * @property {Element} [controls] the element for all buttons; default: one below the caption
  * @property {StepMotion} [motion] decides which picture is shown. The stage then neither plays nor
  *   handles keys; call `paint` after each change
  * @property {StepActions} [actions] what happens when a person acts on the tree. The stage then

@@ -34,7 +34,7 @@ import { TreeView } from "./tree_view.js";
  * @property {boolean} [isMoving] whether steps follow each other so fast that colours must change
  *   at once
  * @property {{node: NodeId, key: string}} [reveal] the node to scroll into view, once for each key
- *   and size of the grid. Default: the end of the accepted path
+ *   and layout of the grid. Default: the end of the accepted path, once for each step and layout
  */
 
 /**
@@ -108,7 +108,7 @@ export class StepTree {
   paintStep(step, look, isFocused) {
     this.resize(look.height ?? usualHeight(step));
     const { w, h } = this.view.size;
-    if (!w || !h) return; // not on screen yet: the observer calls again
+    if (!w || !h) return; // not on screen yet: the view's observer causes another call
     const plan = isFocused ? focusPlan(step, look) : this.fullPlan(step, look);
     this.draw(step, plan, look);
     this.overview(step, look, isFocused);
@@ -215,8 +215,8 @@ export class StepTree {
     };
   }
 
-  // Chooses the node to scroll into view: when `reveal` or the size of the grid is new or, without
-  // `reveal`, when a new step is shown.
+  // Chooses the node to scroll into view: when the key of `reveal` or the layout of the grid is new
+  // or, without `reveal`, when a new step is shown.
   /** @type {(step: StepView, plan: Plan, look: StepLook) => void} */
   follow(step, { cells }, { reveal }) {
     const place = (reveal?.key ?? "") + ":" + this.view.shape;

@@ -160,9 +160,9 @@ export function step({ topo, trials, path, kind }) {
 }
 
 /**
- * The summary that screen readers announce when a run ends.
+ * The summary that screen readers announce when a run ends or pauses.
  * @param {{tokens: number, steps: number, tokensPerStep: number, seconds: number}} totals
- * @param {string} end why the run ended: its `finish`
+ * @param {string} end why it ended or paused: a key of ENDS in run_words.js
  * @param {string} word the source of the times, such as "measured"
  * @returns {string}
  */

@@ -5,7 +5,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const GAP = 6; // px between card and word
 const EDGE = 8; // px between card and the edges of the window
-const FORM = ".pg-side"; // the column with the form, which a card must not cover
+const FORM = ".pg-side"; // the column with the form; a card is placed beside it if there is room
 
 /**
  * A new word with a tooltip, appended to `host`.
@@ -35,7 +35,7 @@ export function markTerm(node, key) {
   return node;
 }
 
-// The id of an element with the tooltip's text. It is added to the page once, for screen readers.
+// The id of an element with the tooltip's text for screen readers, added to the page on first use.
 function described(key) {
   const id = "sq-term-" + key.replace(/\W+/g, "-");
   if (!document.getElementById(id))

@@ -1,5 +1,5 @@
 /* Draws a tree as dots, with labels beside them if there is room. All dots of a state are one path,
-   so that a large tree is drawn as quickly as a small one. */
+   so that a large tree is drawn quickly too. */
 import { attr, pool, svg, text } from "./dom.js";
 import * as treeFrame from "./tree_frame.js";
 import { TreeWay } from "./tree_way.js";
@@ -13,7 +13,7 @@ import { TreeWay } from "./tree_way.js";
 // Largest and smallest size of a dot in px.
 const MOST = 7.5;
 const LEAST = 2.2;
-// Labels are written if rows and columns have at least this size in px.
+// Labels are written if a row has at least this height and a column at least this width, in px.
 const LABEL_PITCH = 18;
 const LABEL_COLUMN = 42;
 

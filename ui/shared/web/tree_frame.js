@@ -10,7 +10,7 @@ export const NOTE_SIZE = 12;
 const NOTE_HEIGHT = 14; // px by which that line extends below its pill
 const GUTTER = 13; // px between columns
 const TIGHT = 9; // px between columns that are as narrow as their text
-const PAD = 14; // px around the tree
+const PAD = 14; // px left and right of the tree; of dots, also above and below
 const CORNER = 4; // px, radius of an edge's corners
 const SQUEEZE = 0.8; // a text may be squeezed to this share of its width before it is cut
 const LEAST_SCALE = 0.7; // columns may be narrowed to this share of the width they want
@@ -20,7 +20,7 @@ const MOST_SIZE = 13.5;
 const LEAST_DRAWN = 8; // px; labels are hidden if their zoomed type is smaller
 const NARROWEST = 50; // px, least width of a column whose text may be cut, if all columns then fit
 const NARROW = 64; // px, least width of such a column if the box has to scroll anyway
-const WIDEST = 190; // px, most width of a column
+const WIDEST = 190; // px, most width of a column, unless its text must not be cut and needs more
 /** Most px of a text. */
 export const MOST_TEXT = 240;
 const MOST_WHOLE = { x: 84, y: 26 }; // most px from column to column (x) and row to row (y) of dots
@@ -48,7 +48,7 @@ let pen = null; // of a canvas, for measuring text
  * @property {number} gutter px between columns
  * @property {number} corner radius of an edge's corners, px
  * @property {number} [column] width of a column in px, for a whole tree drawn as dots
- * @property {number} least room for text in the narrowest column, px
+ * @property {number} least room for a heading or a note in the narrowest column, px
  * @property {(col: number) => number} x px of a column's left edge
  * @property {(col: number) => number} text px for text in a column
  * @property {(row: number) => number} y px of a row's middle

@@ -202,7 +202,7 @@ export class TreePills {
     return this.#fitting;
   }
 
-  // Hides the cells that this call of `draw` did not place.
+  // Shows the cells that this call of `draw` placed, and hides all others.
   sweep() {
     for (const { g, edge, seen } of this.made.values()) {
       const display = seen === this.pass ? "" : "none";
