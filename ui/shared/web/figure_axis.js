@@ -44,8 +44,8 @@ export function makeAxis(layout, values, from, to) {
   return { at, ticks, title: layout.title?.text ?? "" };
 }
 
-// The range of the finite values, with some room at both ends. In mode "tozero" it starts at 0 or at
-// the least value, whichever is lower, and has room only above. Without finite values: [0, 1].
+// The range of the finite values, with some room at both ends. In mode "tozero" it starts at 0 or
+// at the least value, whichever is lower, and has room only above. Without finite values: [0, 1].
 function fitted(values, mode) {
   const finite = values.filter((value) => value !== null && Number.isFinite(value));
   if (!finite.length) return [0, 1];

@@ -14,7 +14,7 @@ export class Following {
   canFollow = false; // there is another visitor's run to follow
   isFollowed = false; // the run on screen is another visitor's
   isWaiting = false; // the visitor's own run is waiting
-  isWanted = false; // the visitor asked to follow; reset by a message with a run that is not followed
+  isWanted = false; // the visitor asked to follow; reset by a message with any run not followed
 
   /**
    * Update the state from a message. The error and the notice of a message about another visitor's
